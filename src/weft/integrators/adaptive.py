@@ -1,9 +1,11 @@
-"""Adaptive steps, after Baraff & Witkin (1998, section 6): a step in which the stretch of a fiber
-changes too much is taken back and halved; after some that succeed, twice the length is tried.
+"""Adaptive steps after Baraff & Witkin (1998, section 6).
 
-Sub-steps are the step that was asked for, divided by powers of two, and begin at multiples of their
-length: so they end exactly where the step ends, and never pass a frame. A longer step that fails at
-once makes the next attempt wait longer, as in Freecloth.
+A step in which the stretch of a fiber changes too much is rejected and halved. After several steps
+that succeed, twice the length is tried.
+
+The length of a sub-step is the length of the step over a power of two, and a sub-step begins at a
+multiple of its length. Sub-steps therefore end exactly at the end of the step and never pass a
+frame. If a longer sub-step fails at once, the next attempt waits longer, as in Freecloth.
 """
 
 import dataclasses
@@ -30,14 +32,14 @@ from weft.integrators.base import (
 from weft.integrators.model import Model
 from weft.solve.linear.solver import Outcome
 
-_OWN = "adaptive."  # prefix of what is remembered beside the stepper's own memory
+_OWN = "adaptive."  # prefix of the pace in the memory, beside the inner stepper's memory
 
 
 @checked(SceneError, "adaptive")
 @documented
 @dataclass(frozen=True)
 class AdaptiveSettings:
-    """Steps that are taken back and halved where cloth stretches too fast (Baraff & Witkin)."""
+    """Steps that are rejected and halved where cloth stretches too fast (Baraff & Witkin 1998)."""
 
     limit: float = setting(0.1, "largest change of a fiber's stretch in a step", above=0)
     successes: int = setting(4, "steps that succeed before a longer one is tried", least=1)
@@ -58,32 +60,35 @@ class AdaptiveSettings:
 
 @dataclass(frozen=True)
 class _Pace:
-    """How long sub-steps are, and when they may grow."""
+    """Length of the sub-steps, and the successes counted until it may grow."""
 
-    level: int  # a sub-step is the step over 2^level
-    wait: int  # successes needed
+    level: int  # the length of a sub-step is that of the step over 2^level
+    wait: int  # successes needed before the length grows
     accepted: int = 0  # so far
     grown: bool = False  # the next sub-step is the first one of twice the length
 
     def memory(self) -> dict[str, Floats]:
-        """As arrays, to be saved with the state."""
+        """Return the fields as arrays, to be saved with the state."""
         return {_OWN + k: np.array(float(v)) for k, v in dataclasses.asdict(self).items()}
 
     @staticmethod
     def of(memory: Memory) -> "_Pace":
-        """From what ``memory`` saved."""
+        """Build a pace from the arrays in ``memory``."""
         level, wait, accepted, grown = (
             int(memory[_OWN + f.name]) for f in dataclasses.fields(_Pace)
         )
         return _Pace(level, wait, accepted, bool(grown))
 
     def rejected(self, s: AdaptiveSettings) -> "_Pace":
-        """After a sub-step that was taken back."""
+        """Return the pace after a rejected sub-step."""
         wait = min(math.ceil(s.patience * self.wait), s.most_successes) if self.grown else self.wait
         return _Pace(self.level + 1, wait)
 
     def succeeded(self, s: AdaptiveSettings, aligned: bool) -> "_Pace":
-        """After one that was accepted; ``aligned``: one of twice the length may begin here."""
+        """Return the pace after an accepted sub-step.
+
+        ``aligned`` says that a sub-step of twice the length may begin at its end.
+        """
         wait = s.successes if self.grown else self.wait
         if self.accepted + 1 >= wait and aligned and self.level > 0:
             return _Pace(self.level - 1, wait, 0, True)
@@ -92,11 +97,11 @@ class _Pace:
 
 @checked(SceneError, "stepper", unchecked=("init",))
 class Adaptive:
-    """A stepper that divides the steps of another one where it has to.
+    """A stepper that divides the steps of another stepper where cloth stretches too fast.
 
     Args:
         stepper: takes the sub-steps.
-        samples: where the stretch of fibers is watched.
+        samples: quadrature points at which the stretch of warp and weft is measured.
         settings: limits.
     """
 
@@ -108,7 +113,7 @@ class Adaptive:
 
     @property
     def order(self) -> int:
-        """That of the stepper."""
+        """Order of accuracy of the inner stepper."""
         return self.stepper.order
 
     @property
@@ -118,16 +123,16 @@ class Adaptive:
         return self if inner is self.stepper else Adaptive(inner, self.samples, self.settings)
 
     def init(self, model: Model, state: State) -> Memory:
-        """The stepper's memory and the pace: whole steps first."""
+        """Return the inner stepper's memory and the pace, which begins with whole steps."""
         start = _Pace(0, self.settings.successes)
         return {**self.stepper.init(model, state), **start.memory()}
 
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s] in sub-steps.
+        """Advance ``state`` by dt [s] in sub-steps; see ``Integrator.step``.
 
-        Where the smallest one fails, state and memory returned are the given ones.
+        If the shortest sub-step fails, the state and memory returned are the given ones.
         """
         s, pace = self.settings, _Pace.of(memory)
         now, kept = state, {k: v for k, v in memory.items() if not k.startswith(_OWN)}
@@ -155,13 +160,13 @@ class Adaptive:
         return now, {**kept, **pace.memory()}, _sum(dt, reports, rejected)
 
     def _stretch(self, state: State) -> Floats:
-        """(q,2) |F e| along warp and weft."""
+        """Return the stretch |F e| of warp and weft at every sample, (q,2)."""
         F = self.samples.deformation_gradient(state.x)
         return np.asarray(np.sqrt(np.einsum("qij,qij->qj", F, F)))
 
 
 def _sum(dt: float, accepted: list[StepReport], rejected: list[StepReport]) -> StepReport:
-    """One report of all sub-steps: the last one's values, and sums of counts."""
+    """Return one report of all sub-steps: values of the last one, and sums of the counts."""
 
     def every() -> Iterator[StepReport]:
         yield from accepted

@@ -1,7 +1,4 @@
-"""Assembly.
-
-All terms of a model's potential on one block pattern, with the arrays that every step reuses.
-"""
+"""The terms of a model's potential on one block pattern, with work arrays that steps reuse."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,31 +21,35 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """What a model has at some time in place of what it was built with."""
+    """Energies, contact, masses and thickness that replace those of a model at one time."""
 
-    energies: Mapping[int, Energy]  # by number in the model, each of the same kind and stencil
-    contact: SelfContact | None = None  # of which friction counts
+    energies: Mapping[int, Energy]  # by index in the model; kind and stencil are the same
+    contact: SelfContact | None = None  # its friction is used
     mass: Floats | None = None  # (n,) [kg]; None: that of the model
-    thickness: Floats | None = None  # (k,) [m] of pieces of cloth and bodies; None: it stays
+    thickness: Floats | None = None  # (k,) [m] of cloth pieces and bodies; None: constant
 
 
 class Changing(Protocol):
-    """Constants by time."""
+    """Protocol of constants that change in time."""
 
     @property
     def times(self) -> Sequence[float]:
-        """[s] of the keys of all of them."""
+        """Times [s] of all keyframes."""
 
     def __call__(self, t: float) -> Changed:
-        """Those of a time [s]; the same object for the same numbers."""
+        """Return the replacements at time t [s]; equal constants give the same object."""
 
     def mass_at(self, t: float) -> Floats:
-        """(n,) [kg] at the time t [s]."""
+        """Return the masses (n,) [kg] at time t [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """Bound terms. Built once per model; holds work arrays, so one step at a time may use it."""
+    """The terms of a potential, bound to device arrays.
+
+    An assembly is built once per model. It holds work arrays, so only one step at a time may use
+    it.
+    """
 
     energies: Sequence[Energy]
     mass: Floats  # (n,) [kg]
@@ -56,7 +57,7 @@ class Assembly:
     changing: Changing | None = None  # constants by time
 
     def take(self, t: float) -> None:
-        """Take the constants of the time t [s], where these change."""
+        """Update all terms to the constants of time t [s], if constants change in time."""
         if self.changing is None:
             return
         now = self.changing(t)
@@ -78,23 +79,23 @@ class Assembly:
 
     @property
     def n(self) -> int:
-        """Number of vertices."""
+        """Number of points."""
         return len(self.mass)
 
     @cached_property
     def phases(self) -> Phases:
-        """Seconds of the step that is being solved."""
+        """Wall time [s] by phase of the step that is being solved."""
         return Phases()
 
     @cached_property
     def pattern(self) -> BlockPattern:
-        """The union of all stencils."""
+        """The block pattern: the union of all stencils."""
         wide = [e.stencil for e in self.energies if e.stencil.shape[1] > 1]
         return BlockPattern.of(self.n, wide)
 
     @cached_property
     def bound(self) -> tuple[Bound, ...]:
-        """The energies, in their order."""
+        """The energies, bound to the pattern, in the order of ``energies``."""
         return tuple(
             e.bind(self.pattern) if isinstance(e, FastEnergy) else NumpyEnergy(e, self.pattern)
             for e in self.energies
@@ -102,34 +103,34 @@ class Assembly:
 
     @cached_property
     def inertia(self) -> Inertia:
-        """Of the masses."""
+        """The inertial term with the masses of the model."""
         return Inertia(self.mass)
 
     @cached_property
     def touching(self) -> ContactEnergy | None:
-        """Contact and friction; None without."""
+        """Contact and friction; None if the model has no contact."""
         return None if self.contact is None else ContactEnergy(self.contact, self.phases)
 
     @cached_property
     def terms(self) -> tuple[Bound, ...]:
-        """All that adds to the potential of a step."""
+        """All terms of the potential of a step: energies, inertia, contact."""
         contact = () if self.touching is None else (self.touching,)
         return (*self.bound, self.inertia, *contact)
 
     @cached_property
     def matrix(self) -> BlockCsr:
-        """The one matrix that is assembled into."""
+        """The one matrix that Hessians are assembled into."""
         return BlockCsr.zeros(self.pattern)
 
     @property
     def mass_now(self) -> Floats:
-        """(n,) [kg] of the constants taken last."""
+        """Masses (n,) [kg] at the time of the constants set last."""
         now = self._taken[-1]
         return self.mass if now is None or now.mass is None else now.mass
 
     @property
     def device_mass(self) -> WarpArray:
-        """``mass_now`` on the device."""
+        """``mass_now`` on the device, (n,) [kg]."""
         of, made = self._on_device[-1]
         if of is not self.mass_now:
             made = kernel.array(self.mass_now, Scalar)
@@ -141,26 +142,29 @@ class Assembly:
         return [(self.mass, kernel.array(self.mass, Scalar))]
 
     def freeze(self, step: Step) -> None:
-        """Begin a step: the energies take what they need of it."""
+        """Begin a step: update the constants, and let every energy store what it needs of it."""
         self.take(step.t)
         for term in self.bound:
             term.freeze(step)
 
     def energy_terms(self, x: WarpArray) -> dict[str, float]:
-        """[J] of every energy at x, and of its damping in the step."""
+        """Return the energy [J] of every term and of its damping at x (n,) vec3, by name."""
         return summed(self.bound, x)
 
     def value(self, x: WarpArray) -> float:
-        """[J] of all energies at x."""
+        """Return the sum [J] of all energies at x (n,) vec3."""
         return sum(b.value(x) for b in self.bound)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx of all energies."""
+        """Add dE/dx [N] of all energies to g (n,) vec3."""
         for b in self.bound:
             b.add_gradient(x, g)
 
     def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
-        """d2E/dx2 of all energies, in ``matrix``: valid until the next call."""
+        """Assemble d2E/dx2 [N/m] of all energies into ``matrix``.
+
+        The matrix is valid until the next call.
+        """
         A = self.matrix.begin()
         for b in self.bound:
             A = b.add_hessian(x, psd, A)
@@ -168,7 +172,7 @@ class Assembly:
 
 
 def summed(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:
-    """[J] by name; terms of one name are added."""
+    """Return the energies [J] of terms at x by name; terms with equal names are added."""
     total: dict[str, float] = {}
     for term in terms:
         for name, value in term.terms(x).items():

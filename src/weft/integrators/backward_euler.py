@@ -1,7 +1,7 @@
 """Backward Euler as an incremental potential: y = x_n + h v_n, s = h^2, v = (x - x_n)/h. Order 1.
 
-The minimizer of Phi satisfies M (v - v_n) = -h dE/dx(x), which is implicit Euler; Baraff & Witkin's
-(1998) linearized step is one full Newton iteration of it from x_n.
+The minimizer of Phi satisfies M (v - v_n) = -h dE/dx(x), which is implicit Euler. The linearized
+step of Baraff & Witkin (1998) is one full Newton iteration on this potential from x_n.
 """
 
 from typing import ClassVar
@@ -13,18 +13,18 @@ from weft.integrators.model import Model
 
 
 class BackwardEuler(Integrator):
-    """Implicit Euler. First order, strongly damping, robust at any step."""
+    """Implicit Euler: first order, strongly damping, robust at any step length."""
 
     order: ClassVar[int] = 1
 
     def init(self, model: Model, state: State) -> Memory:
-        """Nothing to remember."""
+        """Return an empty memory: the method has one step."""
         return {}
 
     def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
-        """y = x + h v, s = h^2."""
+        """Return the step with y = x + h v and s = h^2."""
         return model.step(state, dt, state.x + dt * state.v, dt * dt, (state.x, dt))
 
     def remember(self, state: State, memory: Memory, dt: float) -> Memory:
-        """Nothing."""
+        """Return the memory unchanged."""
         return memory

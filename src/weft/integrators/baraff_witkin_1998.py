@@ -2,14 +2,15 @@
 
     (M - h D - h^2 K) dv = h (f + h K v + K y),   v += dv,  x += h v + y
 
-Forces are f = -dE/dx - beta G v, with G = sum k dC dC^T the Gauss-Newton Hessian and beta = k_d/k
+Forces are f = -dE/dx - beta G v, with the Gauss-Newton Hessian G = sum k dC dC^T and beta = k_d/k
 (Pritchard 2012, eq. 58: one dC/dt for a condition, summed over its particles). D = -beta G. K is
--d2E/dx2 and, of the damping force's derivative, -beta k d2C dC/dt; its asymmetric rest is dropped,
-as Baraff & Witkin do. Constraints are filtered (``solve.linear.constraints``); y moves pinned
-particles without giving them that velocity.
+-d2E/dx2 and, from the derivative of the damping force, -beta k d2C dC/dt; its asymmetric remainder
+is dropped, as Baraff & Witkin do. Constraints are filtered (``solve.linear.constraints``); y moves
+constrained particles without giving them that velocity.
 
-Without damping and constraints the step is one full Newton iteration of backward Euler's potential
-from x_n. Energies that are no conditions take part as they do there, damping of theirs included.
+Without damping and constraints the step is one full Newton iteration on the potential of backward
+Euler from x_n. Energies that are not written in conditions take part with their gradients and
+Hessians, including their damping.
 """
 
 import dataclasses
@@ -47,7 +48,7 @@ from weft.solve.sparse.block_csr import BlockCsr, add_diagonal, scale_by
 @documented
 @dataclass(frozen=True)
 class Settings1998:
-    """How the step is set up and solved.
+    """Accuracy and damping of the step of Baraff & Witkin (1998).
 
     ``damping`` [s] is beta = k_d/k of all conditions, or of each by the name of its energy, in
     place of the energies' own; Pritchard's Table 1 has 0.2.
@@ -71,13 +72,13 @@ class Settings1998:
     most_speed: float = setting(1e4, "beyond which a step counts as diverged", "m/s", above=0)
 
 
-# Of a state and a step of dt [s]: constraints, and y (n,3) [m] or None.
+# Returns constraints and the alteration y (n,3) [m] or None, for a state and a step of dt [s].
 Constrain = Callable[[State, float], tuple[Sequence[Constraint], Positions | None]]
 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The linear system of a step, taken in hand."""
+    """The linear system of a step, for inspection."""
 
     A: Any  # (3n,3n) SciPy sparse [kg]
     dfdx: Any  # (3n,3n) [N/m]
@@ -88,18 +89,18 @@ class System:
 
 @dataclass(frozen=True, eq=False)
 class Linearized:
-    """A and b of a step, with what they were made of."""
+    """Matrix and right-hand side of a step, with the force that they contain."""
 
-    A: BlockCsr  # [kg] valid until the next one is made
+    A: BlockCsr  # [kg] valid until the next matrix is assembled
     b: Floats  # (n,3) [N s]
     force: Floats  # (n,3) [N] -dE/dx
 
 
 @checked(SceneError, "stepper", unchecked=("init", "plan"))
 class BaraffWitkin1998:
-    """Baraff & Witkin's step. Conditions are damped as conditions.
+    """The step of Baraff & Witkin (1998), in which conditions are damped as conditions.
 
-    ``constrain`` adds constraints to those of the pins, and a position alteration.
+    ``constrain`` gives further constraints beside those of the pins, and a position alteration y.
     """
 
     order: ClassVar[int] = 1
@@ -111,21 +112,25 @@ class BaraffWitkin1998:
         self._solver = Solver(self.settings.linear, self.settings.stop, filters=True)
 
     def init(self, model: Model, state: State) -> Memory:
-        """Nothing to remember."""
+        """Return an empty memory: the method has one step."""
         return {}
 
     @staticmethod
     def plan(model: Model, state: State, dt: float) -> Step:
-        """The step of backward Euler, whose linearization this is."""
+        """Return the step of backward Euler, of which this method is the linearization."""
         return model.step(state, dt, state.x + dt * state.v, dt * dt, (state.x, dt))
 
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s].
+        """Advance ``state`` by dt [s]; see ``Integrator.step``.
 
-        An indefinite matrix is met by a second solve with projected Hessians (``iterations`` 2). On
-        an outcome other than CONVERGED the state returned is the given one.
+        If the matrix is indefinite, a second solve uses projected Hessians (``iterations`` is 2
+        then). If the outcome is not CONVERGED, the state returned is the given one.
+
+        Raises:
+            SceneError: further constraints together with contact, an unknown name in ``damping``,
+                or an energy that ``refuse_for_one_solve`` rejects.
         """
         clock, solves = time.perf_counter(), 1
         self._check_names(model)
@@ -166,8 +171,9 @@ class BaraffWitkin1998:
         return after, {**memory, **kept}, report
 
     def _model_of(self, model: Model, step: Step) -> QuadraticModel:
-        """What the solve minimizes, in positions and with PROJECTED Hessians: (M/h^2 + ...) (x -
-        x_n) = M v/h + f.
+        """Return the quadratic model that the solve minimizes, with PROJECTED Hessians.
+
+        Its unknowns are positions; its minimum solves (M/h^2 + ...) (x - x_n) = M v/h + f.
         """
         system = self._linearized(model, step, Psd.PROJECTED, None)
         scale_by(system.A, 1 / step.dt**2)
@@ -175,8 +181,10 @@ class BaraffWitkin1998:
         return QuadraticModel(system.A, kernel.array(force, vec3), step.device_origin)
 
     def _constraints(self, step: Step) -> tuple[list[Constraint], Positions | None]:
-        """Those of pins (no free direction, the change of velocity that takes them there), and the
-        caller's with their position alteration; of what is pinned, one-sided ones are left out.
+        """Return the constraints of pins and caller, and the caller's position alteration.
+
+        A pin leaves no free direction and prescribes the change of velocity that takes its vertex
+        to the target. One-sided constraints of pinned vertices are left out.
         """
         constraints: list[Constraint] = []
         state, fixed = step.state, step.fixed
@@ -202,7 +210,7 @@ class BaraffWitkin1998:
         psd: Psd,
         alteration: Positions | None = None,
     ) -> ConstrainedSolution:
-        """The change of velocity under constraints, and their impulse."""
+        """Solve for the change of velocity under constraints, and for their impulse."""
         self._solver.on(model)
         step = self._frozen(model, state, dt)
         return self._solve(model, step, constraints, alteration, psd)
@@ -231,7 +239,7 @@ class BaraffWitkin1998:
     def system(
         self, model: Model, state: State, dt: float, alteration: Positions | None = None
     ) -> System:
-        """A, b, forces and their Jacobians at ``state``, before constraints."""
+        """Return A, b, the forces and their Jacobians at ``state``, without constraints."""
         step, n, psd = self._frozen(model, state, dt), len(model.mass), self.settings.psd
         made = self._linearized(model, step, psd, alteration)
         A = made.A.to_scipy().tocsr().copy()
@@ -252,7 +260,7 @@ class BaraffWitkin1998:
         return System(A, (mass - A) / dt**2 + rate / dt, -rate, made.b, forces)
 
     def _beta(self, term: Bound) -> float:
-        """[s] of a condition's damping; 0 for what is none."""
+        """Return the time constant [s] of a term's condition damping; 0 if it has none."""
         given = self.settings.damping
         if given is None:
             return term.damping if term.is_condition else 0.0
@@ -261,13 +269,13 @@ class BaraffWitkin1998:
         return given if term.is_elastic else 0.0
 
     def _check_names(self, model: Model) -> None:
-        """That damping which is given by name names energies."""
+        """Raise a SceneError if ``damping`` names an energy that the model does not have."""
         given, known = self.settings.damping, [e.name for e in model.energies]
         for name in given if isinstance(given, Mapping) else ():
             check_known(name, known, "Settings1998.damping", SceneError)
 
     def _gauss_newton(self, model: Model, term: Bound, step: Step) -> BlockCsr:
-        """G = k dC dC^T of a condition."""
+        """Return G = sum k dC dC^T of a term that is written in conditions."""
         A = model.assembly.matrix.begin()
         term.add_condition_hessian(step.device_origin, step, 0.0, Psd.GAUSS_NEWTON, A)
         return A.finish()
@@ -275,11 +283,11 @@ class BaraffWitkin1998:
     def _linearized(
         self, model: Model, step: Step, psd: Psd, alteration: Positions | None
     ) -> Linearized:
-        """A and b.
+        """Assemble A and b of the linear system.
 
-        A = M + h^2 S, S the sum of k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C] over conditions
-        and of the Hessians of what is none; and h (f_d + h K v) is M v - A v, so that b needs
-        neither f_d nor K.
+        A = M + h^2 S. For conditions, S is the sum of k [(1 + beta/h) dC dC^T + (C + beta dC/dt)
+        d2C]; for other energies it is their Hessian. Since h (f_d + h K v) = M v - A v, b needs
+        neither the damping force f_d nor K.
         """
         a, h, state = model.assembly, step.dt, step.state
         x, v = step.device_origin, step.device_velocity
@@ -288,7 +296,7 @@ class BaraffWitkin1998:
         a.add_gradient(x, out)
         force: Floats = -np.array(kernel.numpy(out))
         pull = np.zeros_like(force)
-        if alteration is not None:  # S y less the part of it that is damping's
+        if alteration is not None:  # S y without the part that damping adds to S
             for term in a.bound:
                 if self._beta(term) > 0:
                     G = self._gauss_newton(model, term, step)

@@ -1,9 +1,10 @@
-"""What an integrator is: a predictor y and a scale s of the incremental potential, and the new
-velocity.
+"""The integrator: a prediction y and a scale s of the incremental potential, and the new velocity.
+
+A step goes through these stages; the minimizer is shared by all integrators:
 
     Step -> Potential -> minimize -> StepReport
 
-The minimizer is shared. An integrator declares its order; ``tests/verification`` measures it.
+An integrator declares its order of accuracy; ``tests/verification`` measures it.
 """
 
 import copy
@@ -34,55 +35,64 @@ from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 
-# Of interactive steps: nearer to solved steps of 2.5 ms than solved ones of 20 ms are, in half the
-# time (`weft reproduce effort`).
+# Interactive steps are limited to 8 iterations and 10 ms. With these numbers they are closer to
+# converged steps of 2.5 ms than converged steps of 20 ms are, in half the time
+# (`weft reproduce effort`).
 INTERACTIVE, INTERACTIVE_STEP = 8, 1e-2  # iterations, [s]
-LEAST_ENOUGH, MOST_ENOUGH = 0.1, 0.2  # [m/s] increments after which such a step ends: as the root
-PART_OF_SPEED = 0.15  # mean square speed of cloth is, whose slow swings would halt at larger ones
-MOST_LEFT = 0.02  # [m/s] of an increment, root mean square: where contact holds up more, it goes on
-EARLY_FORCING = 0.1  # of searches that may end early: what a linear solve leaves stays, as drag
+# An interactive step ends after an increment below this part of the cloth's root mean square speed,
+# clamped to the two bounds: cloth that swings slowly would come to a halt with a larger threshold.
+LEAST_ENOUGH, MOST_ENOUGH = 0.1, 0.2  # [m/s]
+PART_OF_SPEED = 0.15
+# [m/s] root mean square of the part of an increment that contact prevented. Above it the step goes
+# on, because cloth that contact has held up in every iteration would hang in the air.
+MOST_LEFT = 0.02
+# Largest relative error of linear solves in steps that may end early. The error that a linear solve
+# leaves is not corrected by later iterations and acts as drag.
+EARLY_FORCING = 0.1
 
-Memory = Mapping[
-    str, Floats
-]  # what a multi-step integrator keeps between steps, by name; saved with the state
-AnyMemory = Annotated[Memory, Accepts(Mapping)]  # its arrays are not looked at in every step
+# What a multi-step integrator and the terms of the potential keep between steps, by name. It is
+# saved with the state.
+Memory = Mapping[str, Floats]
+AnyMemory = Annotated[Memory, Accepts(Mapping)]  # the arrays are not checked in every step
 StepLength = Annotated[float, Setting("", "s", above=0)]
 
 
 @dataclass(frozen=True, eq=False)
 class StepPart:
-    """What of a step was minimized: a step of time is one part, an equilibrium ``load_steps``."""
+    """One minimization within a step.
 
-    state: State  # where it began
+    A step in time has one part, an equilibrium has ``load_steps`` parts.
+    """
+
+    state: State  # at the beginning
     memory: Memory
     dt: float  # [s]
-    x: Positions  # (n,3) [m] where it ended
-    anew: Sequence[Positions] = ()  # (n,3) each, where friction and wind were taken anew
+    x: Positions  # (n,3) [m] at the end
+    anew: Sequence[Positions] = ()  # (n,3) each, at which friction and wind were evaluated again
 
 
 @dataclass(frozen=True)
 class StepReport(Counts):
-    """How a step went."""
+    """Report of one step: its outcome, its costs, and the energies at the new state."""
 
     dt: float = 0.0  # [s]
     increment: float = 0.0  # [m/s] largest vertex displacement of the last Newton increment over dt
     linear_solver: str = ""
-    terms: Mapping[str, float] = field(
-        default_factory=dict
-    )  # [J] of the potential at the new state
+    # [J] terms of the potential at the new state, by name
+    terms: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0  # wall time
-    substeps: int = 1  # accepted, of an adaptive step
-    rejected: int = 0  # sub-steps that were taken back
+    substeps: int = 1  # accepted sub-steps of an adaptive step
+    rejected: int = 0  # rejected sub-steps of an adaptive step
     indefinite: int = 0  # matrices that were not positive definite
-    released: int = 0  # one-sided constraints that pulled
-    unsettled: float = 0.0  # of a stopped search: part of the vertices above the tolerance
-    gain: float = 0.0  # [J] of a stopped search: energy that was still to be gained
-    divisible: bool = True  # a shorter step may do better, where this one failed
-    contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactTerm.report``
-    attachments: Mapping[str, Any] = field(default_factory=dict)  # by name: see ``Ties``
-    phases: Mapping[str, float] = field(default_factory=dict)  # [s] by what it was spent on
-    place: tuple[float, float, float] | None = None  # [m] where a blocked step found no room
-    reached: Positions | None = field(default=None, repr=False)  # (n,3) where a failed search ended
+    released: int = 0  # one-sided constraints that were dropped because they pulled
+    unsettled: float = 0.0  # outcome STOPPED: fraction of vertices above the tolerance
+    gain: float = 0.0  # [J] outcome STOPPED: decrease that Newton's model still predicted
+    divisible: bool = True  # if the step failed: a shorter one may succeed
+    contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactEnergy.report``
+    attachments: Mapping[str, Any] = field(default_factory=dict)  # by name
+    phases: Mapping[str, float] = field(default_factory=dict)  # [s] by phase
+    place: tuple[float, float, float] | None = None  # [m] outcome BLOCKED: where there was no room
+    reached: Positions | None = field(default=None, repr=False)  # (n,3) end of a failed search
     parts: Sequence[StepPart] = field(default=(), repr=False)
 
     @staticmethod
@@ -94,15 +104,19 @@ class StepReport(Counts):
         terms: Mapping[str, float] | None = None,
         **more: Any,
     ) -> "StepReport":
-        """Of a step that ended at x (n,3), or failed.
+        """Build the report of a step that ended at x, or failed.
 
         Args:
-            phi: the step's potential.
-            x: where it ended; None: nowhere, something was in the way.
-            counts: what it took.
-            clock: ``time.perf_counter()`` when it began.
-            terms: [J] by name at x; None: those of ``phi``.
-            more: other fields.
+            phi: potential of the step.
+            x: (n,3) [m] positions at the end of the step; None if no start without collision was
+                found.
+            counts: outcome and costs of the minimization.
+            clock: value of ``time.perf_counter()`` at the beginning of the step.
+            terms: [J] energies at x by name; None: they are evaluated from ``phi``.
+            more: other fields of the report.
+
+        Returns:
+            The report; its outcome is INTERSECTED if surfaces intersect at x that did not before.
         """
         counts, spent = checked_end(phi, x, counts), dict(phi.phases)
         after: dict[str, Any] = {}
@@ -126,10 +140,10 @@ class StepReport(Counts):
 
 
 def checked_end(phi: Potential, x: Positions | None, counts: Counts) -> Counts:
-    """Return the counts of a step that ended at x (n,3); INTERSECTED where it must not end there.
+    """Return the counts of a step that ended at x (n,3), as INTERSECTED if x has new intersections.
 
-    Collision detection has seen the whole way to x, so that this never happens. It is checked
-    nevertheless, by exact predicates that share nothing with that detection.
+    Continuous collision detection has checked the whole motion to x, so this never happens. The end
+    is checked nevertheless, by exact predicates that share no code with that detection.
     """
     if counts.outcome.ok and x is not None and phi.intersects_anew(x):
         return dataclasses.replace(counts, outcome=Outcome.INTERSECTED)
@@ -137,29 +151,33 @@ def checked_end(phi: Potential, x: Positions | None, counts: Counts) -> Counts:
 
 
 class Stepper(Protocol):
-    """What a simulation needs of an integrator."""
+    """Protocol of an integrator, as far as a simulation uses it."""
 
     @property
     def order(self) -> int:
-        """Order of accuracy in the step."""
+        """Order of accuracy in the time step."""
 
     def init(self, model: Model, state: State) -> Memory:
-        """The memory of a simulation that starts at ``state``."""
+        """Return the memory of a simulation that starts at ``state``."""
 
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
+        """Advance ``state`` by dt [s]; return new state, memory and report.
+
+        If the outcome is not ``ok``, the state and memory returned are the given ones.
+        """
 
 
 @runtime_checkable
 class StopsEarly(Protocol):
-    """A stepper whose steps may end before they have converged."""
+    """Protocol of a stepper whose steps may end before they have converged."""
 
     @property
     def careful(self) -> Stepper:
-        """The stepper that takes a step again on which this one failed: one that solves its steps
-        to the tolerance, or itself if it does so already.
+        """The stepper that repeats a step on which this one failed.
+
+        It solves its steps to the tolerance; it is this stepper itself if this one does so already.
         """
 
 
@@ -167,7 +185,7 @@ class StopsEarly(Protocol):
 @documented
 @dataclass(frozen=True)
 class StepSettings:
-    """How accurately a step is solved."""
+    """Accuracy and effort with which a step is solved."""
 
     tolerance: float = setting(
         1e-2,
@@ -197,13 +215,13 @@ class StepSettings:
 
     @property
     def most_matrices(self) -> int:
-        """After which a step ends, converged or not; 0: it has to converge."""
+        """Number of matrices after which a step ends, converged or not; 0: it has to converge."""
         if isinstance(self.effort, int):
             return self.effort
         return INTERACTIVE if self.effort == "interactive" else 0
 
     def newton(self, step: Step) -> Newton:
-        """The minimizer of a step."""
+        """Return the settings of Newton's method for a step."""
         effort, enough, left, dt = self.most_matrices, 0.0, float("inf"), step.dt
         if self.effort == "interactive":
             speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
@@ -220,26 +238,26 @@ class StepSettings:
 
     @property
     def longest(self) -> float:
-        """[s] longest step for this effort."""
+        """Longest step [s] that suits this effort."""
         return INTERACTIVE_STEP if self.effort == "interactive" else float("inf")
 
 
 class Solver:
-    """The linear solver of an integrator for one model, and the symbolic work that it keeps.
+    """The linear solver of an integrator for one model, with the symbolic work that it reuses.
 
-    No result depends on what is kept.
+    Reuse saves time only: no result depends on it.
     """
 
     def __init__(self, name: str, stop: Stop = Stop.ENERGY, filters: bool = False) -> None:
         self.name, self.stop, self.filters = name, stop, filters
-        self.work: BlockCsr | None = None  # for matrices of free directions
-        self.linear = linear_solver(name, 0, stop)  # the name is checked at once
+        self.work: BlockCsr | None = None  # scratch for matrices that are filtered by constraints
+        self.linear = linear_solver(name, 0, stop)  # raises an error for an unknown name
         self.model: Model | None = None
         self.prepared: Any = None
         self.prepared_contact: Any = None
 
     def on(self, model: Model) -> LinearSolver:
-        """The solver for a model's matrices."""
+        """Return the solver for the matrices of a model; a new model starts without reused work."""
         if self.model is not model:
             self.model, self.prepared, self.prepared_contact = model, None, None
             touching, n = model.contact is not None, len(model.mass)
@@ -253,7 +271,10 @@ class Solver:
     SceneError, "stepper", unchecked=("init", "plan", "complete_plan", "remember", "potential")
 )
 class Integrator(ABC):
-    """An implicit integrator in the form of an incremental potential."""
+    """An implicit integrator in the form of an incremental potential.
+
+    A subclass gives ``init``, ``plan`` and ``remember``; ``step`` minimizes the potential.
+    """
 
     order: ClassVar[int]
 
@@ -263,7 +284,7 @@ class Integrator(ABC):
 
     @cached_property
     def careful(self) -> "Integrator":
-        """This integrator, with steps that are solved to the tolerance."""
+        """This integrator with effort ``converged``: its steps are solved to the tolerance."""
         if self.settings.effort == "converged":
             return self
         other = copy.copy(self)
@@ -272,22 +293,23 @@ class Integrator(ABC):
 
     @abstractmethod
     def init(self, model: Model, state: State) -> Memory:
-        """The memory of a simulation that starts at ``state``."""
+        """Return the memory of a simulation that starts at ``state``."""
 
     @abstractmethod
     def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
-        """The step of dt [s]: its prediction y, its scale s, and what velocity is measured from."""
+        """Return the step of dt [s]: prediction y, scale s, and origin and span of the velocity."""
 
     @abstractmethod
     def remember(self, state: State, memory: Memory, dt: float) -> Memory:
-        """The memory after a step of dt [s] from ``state``."""
+        """Return the memory after a step of dt [s] that began at ``state``."""
 
     def potential(
         self, model: Model, state: State, memory: Memory, dt: float, same_pattern: bool = False
     ) -> Potential:
-        """Phi of the step of dt [s] from ``state``; ``same_pattern`` as ``Step`` has it.
+        """Return the potential Phi of the step of dt [s] from ``state``.
 
-        Valid until the next step or potential of this model.
+        The potential is valid until the next step or potential of this model. ``same_pattern`` is
+        the field of ``Step``.
         """
         step = self.complete_plan(model, state, memory, dt, same_pattern)
         return Potential(model, step, self.settings.psd)
@@ -295,7 +317,7 @@ class Integrator(ABC):
     def complete_plan(
         self, model: Model, state: State, memory: Memory, dt: float, same_pattern: bool = False
     ) -> Step:
-        """The step of dt [s] with all that its terms have to know: ``plan`` and the settings."""
+        """Return the step of ``plan`` with the fields that come from memory and settings."""
         plan = self.plan(model, state, memory, dt)
         lumps = self.settings.most_matrices > 0
         return dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
@@ -303,12 +325,21 @@ class Integrator(ABC):
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s].
+        """Advance ``state`` by one step.
 
-        On an outcome other than CONVERGED the state and memory returned are the given ones.
+        Args:
+            model: masses, energies, pins and contact.
+            state: positions and velocities at the beginning of the step.
+            memory: what ``init`` or the step before returned.
+            dt: [s] length of the step.
+
+        Returns:
+            The new state, the new memory and the report. If the outcome is neither CONVERGED nor
+            STOPPED, the state and memory returned are the given ones.
         """
         clock, solver = time.perf_counter(), self._solver.on(model)
-        # What iterates gives the same digits with blocks of zeros; orders of elimination do not.
+        # Iterative solvers give the same digits if the pattern keeps blocks that are zero. Direct
+        # solvers do not, because another pattern has another order of elimination.
         phi = self.potential(model, state, memory, dt, same_pattern=not solver.is_direct)
         found = self._minimize(model, phi, solver)
         if found is None:
@@ -335,7 +366,7 @@ class Integrator(ABC):
         return after, {**self.remember(state, memory, dt), **phi.remember(x)}, report
 
     def _minimize(self, model: Model, phi: Potential, solver: LinearSolver) -> Minimum | None:
-        """Newton from the first start (``Potential.starts``); None where there is none."""
+        """Minimize phi by Newton's method from its first start; None if phi has no start."""
         begin = phi.first_start()
         if begin is None:
             return None

@@ -1,13 +1,15 @@
-"""The second-order backward difference as an incremental potential. Order 2.
+"""The second-order backward difference (BDF2) as an incremental potential. Order 2.
 
 With w = h/h_before and a_1 = (1+w)^2/(1+2w), a_2 = w^2/(1+2w), g = (1+w)/(1+2w),
 
     x' = a_1 x_n - a_2 x_(n-1) + g h v',   v' = a_1 v_n - a_2 v_(n-1) + g h M^-1 f(x')
 
-for equal steps 4/3, 1/3 and 2/3 (Choi & Ko 2002). So y = a_1 x_n - a_2 x_(n-1) + g h (a_1 v_n - a_2
-v_(n-1)), s = (g h)^2, and v' = (x' - a_1 x_n + a_2 x_(n-1))/(g h). The first step, one that is more
-than twice as long as the one before (the formula is stable up to 1 + sqrt 2), one in which contact
-gives a blow, and the one after that are backward Euler's.
+For equal steps the coefficients are 4/3, 1/3 and 2/3 (Choi & Ko 2002). Therefore y = a_1 x_n - a_2
+x_(n-1) + g h (a_1 v_n - a_2 v_(n-1)), s = (g h)^2, and v' = (x' - a_1 x_n + a_2 x_(n-1))/(g h).
+
+Some steps are backward Euler's: the first one, a step that is more than twice as long as the one
+before (the formula is stable up to a factor of 1 + sqrt 2), a step with an impact (``is_impact``),
+and the step after an impact.
 """
 
 from collections.abc import Callable
@@ -27,13 +29,18 @@ from weft.integrators.model import Model
 from weft.kernel import vec3
 
 MOST_GROWTH = 2.0  # of a step over the one before
-IMPACT = 0.1  # kinetic energy of the impulse of a blow, over that of all
-SLOW = 1e-2  # [m/s] speed below which a blow does not count: what searches leave
-FORCES = "barriers"  # name among what is kept from step to step
+IMPACT = 0.1  # kinetic energy of the impulse over that of the cloth, above which it is an impact
+# [m/s] speed that is added in the kinetic energy, so that cloth at rest has no impacts: Newton's
+# method leaves velocities of this size.
+SLOW = 1e-2
+FORCES = "barriers"  # name of the barrier forces in the memory
 
 
 def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
-    """The step of dt [s] from ``state`` above."""
+    """Return the step of dt [s] from ``state`` by the formulas of the module docstring.
+
+    It is backward Euler's step if the memory has no step before it, or a step shorter than dt/2.
+    """
     before = float(memory["dt"])
     x, v, span = state.x, state.v, dt
     past: tuple[Positions, float] | None = None
@@ -46,18 +53,20 @@ def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
 
 
 def no_history(state: State) -> Memory:
-    """The memory before the first step."""
+    """Return the memory before the first step."""
     return {"x": state.x, "v": state.v, "dt": np.array(0.0)}
 
 
 def remember(state: State, dt: float) -> Memory:
-    """The memory after a step of dt [s] from ``state``."""
+    """Return the memory after a step of dt [s] that began at ``state``."""
     return {"x": state.x, "v": state.v, "dt": np.array(dt)}
 
 
 def barrier_forces(model: Model, x: Positions) -> Forces | None:
-    """Return what contact and other barriers push with at the end x (n,3) [m] of the step taken
-    last, (n,3) [N]; None where the model has no barriers.
+    """Return the forces of contact and other barriers at the end x (n,3) [m] of the last step.
+
+    Returns:
+        (n,3) [N]; None if the model has no barriers.
     """
     barriers = [term for term in model.assembly.terms if term.limits]
     if not barriers:
@@ -69,8 +78,16 @@ def barrier_forces(model: Model, x: Positions) -> Forces | None:
 
 
 def is_impact(model: Model, speed: Velocities, change: Forces, dt: float) -> bool:
-    """Whether barriers whose forces change by ``change`` (n,3) [N] in a step of dt [s] give a blow:
-    the kinetic energy of the impulse is more than ``IMPACT`` of that of velocities (n,3) [m/s].
+    """Return whether a change of barrier forces in one step is an impact.
+
+    A step has an impact if the kinetic energy of the impulse of the change is more than ``IMPACT``
+    times the kinetic energy of the cloth.
+
+    Args:
+        model: its masses are used.
+        speed: (n,3) [m/s] velocities at the beginning of the step.
+        change: (n,3) [N] change of the barrier forces in the step.
+        dt: [s] length of the step.
     """
     mass = model.assembly.mass_now
     impulse = 0.5 * dt**2 * float(np.einsum("n,ni,ni->", 1 / mass, change, change))
@@ -85,18 +102,21 @@ def step_with_impacts(
     memory: Memory,
     dt: float,
 ) -> tuple[State, Memory, StepReport]:
-    """Take a step of dt [s] that begins anew, with backward Euler, at a blow of contact; so does
-    the next step.
+    """Take a step of dt [s]; at an impact take it again without history, which is backward Euler.
 
-    Velocities of two steps in which cloth is stopped say nothing of the third one: v' of the step
-    that stops it is -v/2 in place of 0, and that of the next one -v.
+    The step after an impact has no history either. The two-step formula would extrapolate
+    velocities from before the impact: v' of the step that stops the cloth would be -v/2 instead of
+    0, and that of the next step -v.
 
     Args:
-        take: takes a step with the history that ``memory`` has.
-        model: of the step.
-        state: where it begins.
-        memory: of the steps before it, with the forces of barriers at its start.
+        take: takes one step with the history that ``memory`` has.
+        model: masses, energies, pins and contact.
+        state: positions and velocities at the beginning of the step.
+        memory: history, with the barrier forces at the beginning of the step.
         dt: [s].
+
+    Returns:
+        New state, memory and report; the counts of both attempts are added.
     """
     after, kept, report = take(model, state, memory, dt)
     forces = barrier_forces(model, after.x) if report.outcome.ok else None
@@ -117,30 +137,28 @@ def step_with_impacts(
 
 @checked(SceneError, "stepper", unchecked=("init", "plan", "remember"))
 class Bdf2(Integrator):
-    """Second-order backward difference, every step to a tolerance.
+    """Second-order backward difference; every step is minimized to a tolerance.
 
-    Damps less than backward Euler. Steps may vary; one more than twice as long as the last, and one
-    in which contact gives a blow, begins anew with backward Euler.
+    It damps less than backward Euler. The step length may vary; a step that is more than twice as
+    long as the one before, or that has an impact, starts again with backward Euler.
     """
 
     order: ClassVar[int] = 2
 
     def init(self, model: Model, state: State) -> Memory:
-        """No step before the first."""
+        """Return a memory without a step before the first one."""
         return no_history(state)
 
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s]; on an outcome other than CONVERGED the state returned is the given
-        one.
-        """
+        """Advance ``state`` by dt [s]; see ``Integrator.step``."""
         return step_with_impacts(super().step, model, state, memory, dt)
 
     def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
-        """y and s above."""
+        """Return the step with y and s of the module docstring."""
         return planned(model, state, memory, dt)
 
     def remember(self, state: State, memory: Memory, dt: float) -> Memory:
-        """The state, and how long the step was."""
+        """Return the memory: the state at the beginning of the step, and the step's length."""
         return remember(state, dt)

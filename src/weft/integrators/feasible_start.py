@@ -1,7 +1,7 @@
-"""A start without intersections, and with room for the thickness, near one that has neither.
+"""A start without intersections and with room for the thickness, near a start that has neither.
 
-First intersections are untangled (``contact.untangling``); then contact alone, without elasticity,
-pushes apart what is nearer than its thickness, which grows as there is room.
+First, intersections are removed (``contact.untangling``). Then contact alone, without elasticity,
+pushes apart pairs that are closer than their thickness, which grows as there is room.
 """
 
 import dataclasses
@@ -22,17 +22,17 @@ from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import minimize
 
 MOST_STEPS = 60
-SCALE = 1e-3  # [s^2] of the inertia that holds vertices where they are
+SCALE = 1e-3  # [s^2] scale of the inertia that keeps vertices near their positions
 
 
 @dataclass(frozen=True, eq=False)
 class FeasibleStart:
-    """A start that contact can begin from."""
+    """A start without intersections, with the displacements that led to it."""
 
     x: Positions  # (n,3) [m]
-    moved: int  # vertices
+    moved: int  # number of vertices that moved
     farthest: float  # [m] largest displacement
-    crossing: int  # pairs of faces that intersected
+    crossing: int  # pairs of faces that intersected before
 
     def __str__(self) -> str:
         return (
@@ -42,10 +42,13 @@ class FeasibleStart:
 
 
 def feasible_start(model: Model, x: Positions) -> FeasibleStart:
-    """Untangle the start x (n,3) of a model with contact. Pinned vertices stay.
+    """Remove the intersections from the start x (n,3) [m] of a model with contact; pins stay.
+
+    Returns:
+        The new start and how far it is from x.
 
     Raises:
-        SceneError: intersections that no small motion takes away.
+        SceneError: intersections that no small motion removes.
     """
     assert model.contact is not None
     contact = model.contact
@@ -66,7 +69,7 @@ def feasible_start(model: Model, x: Positions) -> FeasibleStart:
 
 
 def _spread(model: Model, x: Positions) -> Positions:
-    """Push apart what is nearer than its thickness."""
+    """Push apart pairs that are closer than their thickness; return positions (n,3) [m]."""
     assert model.contact is not None
     settings = dataclasses.replace(model.contact.settings, pinch="thin")
     contact = dataclasses.replace(model.contact, settings=settings)

@@ -1,6 +1,7 @@
-"""Take a step; where it fails, take it in halves.
+"""Take a step; if it fails, take it in halves.
 
-Every loop over steps calls ``advance``: simulations, batches, and the forward run of derivatives.
+Every loop over steps calls ``advance``: simulations, batches, and the recorded run of derivatives
+(``adjoint.recorded_run``).
 """
 
 from dataclasses import dataclass
@@ -9,12 +10,12 @@ from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StopsEarly
 from weft.integrators.model import Model
 
-MOST_HALVINGS = 6  # of a step that fails
+MOST_HALVINGS = 6  # the shortest part of a failed step is 1/64 of it
 
 
 @dataclass(frozen=True, eq=False)
 class TakenStep:
-    """A step, or a part of one that was halved: how it went, and where it ended."""
+    """Result of a step, or of a part of a halved step: report, and state and memory at its end."""
 
     report: StepReport
     state: State
@@ -22,11 +23,11 @@ class TakenStep:
 
 
 class StepFailed(Exception):
-    """The shortest part of a step failed. Callers turn this into a ``SimulationError``."""
+    """Error of a step whose shortest part failed. Callers turn it into a ``SimulationError``."""
 
     def __init__(self, state: State, memory: Memory, report: StepReport) -> None:
         super().__init__(report.outcome.name)
-        self.state, self.memory, self.report = state, memory, report  # where the part began
+        self.state, self.memory, self.report = state, memory, report  # at the beginning of the part
 
 
 def advance(
@@ -37,24 +38,24 @@ def advance(
     dt: float,
     failed: StepReport | None = None,
 ) -> list[TakenStep]:
-    """Take a step of dt [s], or parts of it.
+    """Take a step of dt [s], in one piece or in parts.
 
-    A step that fails is tried again by the ``careful`` stepper of one that stops early; then it is
-    halved, and so on.
+    If the step fails and the stepper is one that stops early, its ``careful`` stepper tries again.
+    A step that still fails is halved, and so are its parts, up to ``MOST_HALVINGS`` times.
 
     Args:
         stepper: the integrator.
-        model: what is simulated.
-        state: where the step begins.
-        memory: of the integrator, there.
+        model: masses, energies, pins and contact.
+        state: positions and velocities at the beginning of the step.
+        memory: memory of the integrator there.
         dt: [s].
-        failed: how the whole step went if it was tried already, and failed; None: it was not.
+        failed: report of the whole step if it was already tried and failed; None: it was not tried.
 
     Returns:
-        The parts, at least one. The last one's state is the end of the step.
+        The parts, at least one. The state of the last one is the end of the step.
 
     Raises:
-        StepFailed: a part that fails and cannot be halved again.
+        StepFailed: a part fails and cannot be halved again.
     """
     careful = stepper.careful if isinstance(stepper, StopsEarly) else stepper
     if failed is None:
@@ -76,7 +77,7 @@ def _halved(
     failed: StepReport,
     halvings: int,
 ) -> list[TakenStep]:
-    """Take two parts of dt/2 in place of a step of dt that failed."""
+    """Take two parts of dt/2 instead of a step of dt that failed."""
     if halvings == MOST_HALVINGS or not failed.divisible:
         raise StepFailed(state, memory, failed)
     parts: list[TakenStep] = []

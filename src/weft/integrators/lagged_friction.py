@@ -1,5 +1,7 @@
-"""A search whose friction is taken anew where it has led: the outer loop of lagged friction. Li et
-al. 2020, section 5.
+"""The outer loop of lagged friction (Li et al. 2020, section 5).
+
+A potential is minimized with fixed friction data (normal forces, sliding directions); these are
+evaluated again at the minimum, and so on.
 """
 
 import dataclasses
@@ -25,9 +27,22 @@ def minimize_lagged(
     lags: int,
     value: float = float("nan"),
 ) -> Minimum:
-    """Minimize phi from ``start`` (n,3), then again with the friction of what was found, until that
-    moves no vertex by more than the tolerance, or ``lags`` times in all. ``value`` is that of phi
-    at ``start``, where it is known.
+    """Minimize phi, then again with friction evaluated at the minimum found.
+
+    The loop ends when friction evaluated again moves no vertex by more than the tolerance, and
+    after ``lags`` minimizations at the latest.
+
+    Args:
+        phi: potential of the step.
+        start: (n,3) [m] where the first search starts.
+        solver: linear solver of Newton's method.
+        newton: settings of Newton's method, with the tolerance.
+        previous: prepared solver of an earlier search, whose symbolic work is reused; or None.
+        lags: largest number of minimizations.
+        value: [J] phi at ``start``; NaN: it is evaluated.
+
+    Returns:
+        The last minimum, with the counts of all searches.
     """
     at = kernel.points(start)
 
@@ -45,8 +60,10 @@ def lagging(
     previous: Any,
     lags: int,
 ) -> Asking:
-    """The same, asking for what it needs; ``begin`` makes a search from positions and what was
-    prepared before.
+    """Run the loop of ``minimize_lagged`` as a generator that asks for what it needs.
+
+    The caller answers the questions (``solve.newton.minimize.Ask``), for one search or for many at
+    once (``worlds``). ``begin`` builds a search from positions and the solver prepared last.
     """
     found = yield from searching(begin(start, previous), newton)
     for _ in range(lags - 1):

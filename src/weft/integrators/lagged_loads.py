@@ -1,15 +1,15 @@
-"""Equilibria under loads that have no potential: what is frozen is taken anew where that has led.
+"""Equilibria under loads without a potential: such loads are held fixed, then evaluated again.
 
-Wind turns with the cloth. It is held while a potential is minimized, taken anew where that led, and
-so on until nothing moves any more; parts of the way by Aitken's dynamic relaxation, as where fluids
-and structures are solved by turns (Kuettler & Wall 2008, eqs. 44-45).
+Wind turns with the cloth. It is held fixed while a potential is minimized, evaluated again near the
+minimum, and so on until nothing moves any more. Each evaluation point is relaxed by Aitken's
+method, as in partitioned fluid-structure solvers (Kuettler & Wall 2008, eqs. 44-45).
 
-Friction has a past: it opposes what has slid since the last equilibrium, and what was held there.
-Each lagged problem has normal forces, closest points and planes of sliding of where the one before
-led, and is minimized; they agree where forces balance to the tolerance with all of them taken anew.
-What is then found is the equilibrium of one load step of a path: |t| <= mu lambda, and t against
-the sliding of the step, with lambda of the equilibrium itself (the incremental problem of
-quasi-static Coulomb friction: Telega 1988; smoothed as in ``contact.friction.friction``).
+Friction has a past: it opposes the sliding since the last equilibrium. Each lagged problem takes
+normal forces, closest points and planes of sliding from the minimum before it, and is minimized.
+The lagged problems agree if forces balance to the tolerance after friction was evaluated again. The
+result is the equilibrium of one load step of a path: |t| <= mu lambda, and t opposes the sliding of
+the step, with lambda of the equilibrium itself (the incremental problem of quasi-static Coulomb
+friction: Telega 1988; smoothed as in ``contact.friction.friction``).
 """
 
 import dataclasses
@@ -26,20 +26,20 @@ from weft.solve.linear.solver import Outcome
 from weft.solve.newton.minimize import Minimum
 from weft.solve.sparse.vectors import max_norm
 
-FIRST_PART, LEAST_PART = 0.5, 0.02  # of the way, before loads are taken anew
+FIRST_PART, LEAST_PART = 0.5, 0.02  # relaxation factor w: the first one, and the least
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When loads and what they lead to agree.
+    """Tolerances and limits of the loop over lagged loads.
 
     Args:
-        tolerance: [m] that a vertex moves after wind was taken anew.
-        force_tolerance: of the largest force on a free vertex with friction taken anew, over
+        tolerance: [m] largest displacement of a vertex after wind was evaluated again.
+        force_tolerance: largest force on a free vertex after friction was evaluated again, over
             ``force_scale``.
-        force_scale: [N] at x.
-        iterations: in all, with wind.
-        lags: problems, with friction.
+        force_scale: returns the force [N] at x that forces are compared with.
+        iterations: Newton iterations in all, with wind.
+        lags: largest number of lagged problems, with friction.
     """
 
     tolerance: float
@@ -55,17 +55,17 @@ def balance_lagged_loads(
     solve: Callable[[WarpArray, Minimum | None], Minimum],
     limits: Limits,
 ) -> Minimum:
-    """The minimum of phi whose frozen loads are its own.
+    """Find a minimum of phi at which the loads that are held fixed are those of the minimum itself.
 
     Args:
-        phi: what ``solve`` minimizes.
-        start: (n,) vec3.
-        solve: from where, after which search.
-        limits: when it is done, or given up.
+        phi: the potential that ``solve`` minimizes.
+        start: (n,) vec3 [m] where the first search starts.
+        solve: minimizes phi from given positions; the second argument is the search before.
+        limits: when the loop has converged, and when it ends without.
 
     Returns:
-        The last search with the counts of all: UNSETTLED where wind did not settle, UNBALANCED
-        where friction did not.
+        The last search with the counts of all searches: UNSETTLED if wind did not settle,
+            UNBALANCED if friction did not.
     """
     found = solve(start, None)
     counts, way, problems = found.counts, _Relaxed(np.array(kernel.numpy(start))), 1
@@ -75,7 +75,7 @@ def balance_lagged_loads(
         rubbed = phi.lag_at(found.x, blows=False)
         still = not blown or way.distance <= limits.tolerance
         if still and not (rubbed and _residual(phi, found.x, limits) > limits.force_tolerance):
-            break  # what was found balances the loads of where it is, to the tolerance
+            break  # the minimum balances the loads evaluated at it, to the tolerance
         if blown and counts.iterations >= limits.iterations:
             counts = dataclasses.replace(counts, outcome=Outcome.UNSETTLED)
             break
@@ -88,22 +88,22 @@ def balance_lagged_loads(
 
 
 def _residual(phi: Potential, x: WarpArray, limits: Limits) -> float:
-    """Largest force on a free vertex, relative."""
+    """Return the largest force on a free vertex over ``force_scale``."""
     g = kernel.empty(x.shape[0], vec3)
     phi.gradient_at(x, g)
     return max_norm(g) / limits.force_scale(x)
 
 
 class _Relaxed:
-    """Where loads are taken anew: x + w (found - x), w by Aitken's secant."""
+    """Points at which loads are evaluated: x + w (found - x), with w by Aitken's method."""
 
     def __init__(self, x: Positions) -> None:
         self.x, self.part = x, 1.0
         self.left: Positions | None = None  # (n,3) [m] found - x
-        self.distance = float("inf")  # [m] largest of it
+        self.distance = float("inf")  # [m] length of the largest one
 
     def next(self, found: Positions) -> Positions:
-        """(n,3) after the loads of the last place led to ``found``."""
+        """Return the next evaluation point (n,3); the loads at the last one led to ``found``."""
         left = found - self.x
         if self.left is not None:
             change = left - self.left

@@ -1,10 +1,12 @@
-"""A step of one linear solve, with contact: the elastic part stays the quadratic model of that
-solve, and only contact is searched.
+"""Steps of one linear solve, with contact.
+
+The elastic part of such a step stays the quadratic model that the linear solve minimizes; only
+contact is searched by Newton's method:
 
     Q(x) = (x - x_n).A(x - x_n)/2 - b.(x - x_n) + barrier(x) + friction(x)
 
-Without contact its minimum is the step itself. With contact it is that step under forces of
-contact, which a search finds that passes through nothing.
+Without contact its minimum is the linear solve itself. With contact it is the step under contact
+forces, and the search for it passes through nothing.
 """
 
 import dataclasses
@@ -34,11 +36,14 @@ from weft.solve.sparse.vectors import combine, dot
 
 TOLERANCE = 1e-2  # [m/s] of the last Newton increment over the step
 MOST_ITERATIONS = 100
-MOST_GAIN = 0.1  # of the kinetic energy, that a step under contact may add to the total
+MOST_GAIN = 0.1  # part of the kinetic energy by which a step under contact may raise the total
 
 
 class QuadraticModel(Bound):
-    """(x - x_n).A(x - x_n)/2 - b.(x - x_n), in the place of a model's energies and inertia."""
+    """The term (x - x_n).A(x - x_n)/2 - b.(x - x_n).
+
+    It replaces a model's energies and inertia.
+    """
 
     name = "quadratic"
 
@@ -53,31 +58,36 @@ class QuadraticModel(Bound):
         self.A.multiply(self._d, self._Ad)
 
     def value(self, x: WarpArray) -> float:
-        """[J]."""
+        """Return the value [J] at x (n,) vec3 [m]."""
         self._product(x)
         return 0.5 * dot(self._d, self._Ad) - dot(self._d, self.b)
 
     def work(self, x: WarpArray) -> float:
-        """[J] what pins and contact do from x_n to the minimum x, by the forces A (x - x_n) - b."""
+        """Return the work [J] of pins and contact from x_n to the minimum x.
+
+        The force is A (x - x_n) - b.
+        """
         self._product(x)
         return dot(self._d, self._Ad) - dot(self._d, self.b)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += A (x - x_n) - b."""
+        """Add A (x - x_n) - b to g (n,) vec3 [N]."""
         self._product(x)
         combine(g, 1.0, self._Ad, g)
         combine(g, -1.0, self.b, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A copy of A: this is the first term."""
+        """Return A with the matrix of the model copied into it, because this is the first term."""
         A.claim()
         wp.copy(A.values, self.A.values)
         return A
 
 
 def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
-    """Raise a SceneError where the Hessian has dense parts, which one linear solve leaves out, or
-    an energy bounds steps, which one linear solve does not hear.
+    """Raise an error for energies that a step of one linear solve cannot take.
+
+    A Hessian with dense parts is left out by one linear solve, and an energy that bounds steps is
+    not asked in it.
 
     Raises:
         SceneError: a gas; a limit of strain, or another barrier.
@@ -111,21 +121,25 @@ def finish(
     solves: int = 1,
     **more: Any,
 ) -> tuple[State, Mapping[str, Floats], StepReport]:
-    """The end of a step of one linear solve: under contact where there is any, with what its terms
-    remember, and its report.
+    """Finish a step of one linear solve: apply contact, let the terms remember, build the report.
 
     Args:
         model: energies and contact.
-        phi: of the step.
-        solver: of the linear systems.
-        linear: the solve.
-        ends: positions (n,3) [m] and velocities (n,3) [m/s] that it leads to.
-        quadratic: makes the model of the step that contact searches. It takes PROJECTED Hessians:
-            an exact one that is barely positive definite gives way under forces of contact.
-        most_speed: [m/s] beyond which the step counts as diverged.
-        clock: ``time.perf_counter()`` when the step began.
-        solves: how many linear solves were made.
+        phi: potential of the step.
+        solver: solver of the linear systems.
+        linear: result of the linear solve.
+        ends: positions (n,3) [m] and velocities (n,3) [m/s] that the linear solve leads to.
+        quadratic: builds the quadratic model for the search under contact. It takes PROJECTED
+            Hessians: an exact one that is barely positive definite yields too much under contact
+            forces.
+        most_speed: [m/s] above which the step counts as diverged.
+        clock: value of ``time.perf_counter()`` when the step began.
+        solves: number of linear solves made.
         more: other fields of the report.
+
+    Returns:
+        New state, what the terms remember, and the report; the given state and no memory if the
+        step failed.
     """
     (x, v), outcome = ends, linear.outcome
     if outcome.ok and not np.abs(v).max() < most_speed:
@@ -148,8 +162,10 @@ def _under_contact(
     x: Positions,
     counts: Counts,
 ) -> tuple[Positions, Counts]:
-    """Where the model of a step has its minimum under contact: from where the linear solve leads,
-    as far as contact lets it, or from where the step begins, if that is lower (cloth that rests).
+    """Minimize the quadratic model under contact; return the positions (n,3) [m] and the counts.
+
+    The search starts where the linear solve leads, as far as contact allows, or at the beginning of
+    the step if the model is lower there (cloth at rest).
     """
     assert model.contact is not None
     modeled = phi.modeled(quadratic)
@@ -172,11 +188,11 @@ def _under_contact(
 
 
 def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpArray) -> bool:
-    """Whether a step that ended at x (n,) vec3 has more energy than it began with and pins and
-    contact put in, by a part of its kinetic energy.
+    """Return whether a step that ended at x (n,) vec3 has gained energy that nothing put in.
 
-    The quadratic model does not know that cloth which turns is not stretched. What contact turns by
-    a large angle in a step ends with elastic energy that nothing has paid for.
+    The limit is ``MOST_GAIN`` times the kinetic energy, beyond the work of pins and contact. The
+    quadratic model does not know that rotation is no stretch. If contact turns the cloth by a large
+    angle in one step, the cloth ends with elastic energy that no work has paid for.
     """
     mass, v = model.assembly.mass_now, step.velocity(kernel.numpy(x))
     before, after = (0.5 * float(np.einsum("n,ni,ni->", mass, u, u)) for u in (step.state.v, v))

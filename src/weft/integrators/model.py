@@ -1,6 +1,6 @@
-"""Model.
+"""The model of a simulation: masses, energies, pins and contact, which do not change between steps.
 
-What does not change during a simulation. Frozen; a step reads it and makes a new State.
+A model is frozen; a step reads it and returns a new ``State``.
 """
 
 from collections.abc import Sequence
@@ -27,21 +27,21 @@ from weft.integrators.assembly import Assembly, Changing
 @checked(SceneError, "model", unchecked=("mass_at", "bodies", "step", "vertices", "prescribed"))
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Masses, energies and pins.
+    """Masses, energies, pins and contact of one simulation.
 
     Raises:
-        MeshError: a vertex without mass (isolated vertices: no face gives them any).
-        SceneError: a pin of vertices that do not exist, or two pins that hold one vertex.
+        MeshError: a vertex without mass (an isolated vertex, which no face gives mass).
+        SceneError: a pin of vertices that do not exist, or pins without start positions.
     """
 
     mass: Annotated[Floats, ArrayOf("numbers", ((None,),), "kg", finite=False)]  # (n,) [kg] lumped
     energies: Sequence[Energy]
     pins: Sequence[Pin] = ()
-    start: Positions | None = None  # (n,3) [m] where pinned vertices start; needed with pins
-    contact: Contact | None = None  # what must not pass through itself
-    embedding: Embedding | None = None  # of the surface's vertices in the points; None: the same
-    changing: Changing | None = None  # constants by time; None: they stay
-    heaviest: float = 0.0  # [m/s^2] size of gravity at any time, where that changes
+    start: Positions | None = None  # (n,3) [m] positions that pins start from; needed with pins
+    contact: Contact | None = None  # contact of cloth with itself and with bodies
+    embedding: Embedding | None = None  # surface vertices from points; None: both are the same
+    changing: Changing | None = None  # constants as functions of time; None: constant
+    heaviest: float = 0.0  # [m/s^2] largest size of keyframed gravity at any time
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass).all() and (self.mass > 0).all()):
@@ -64,27 +64,27 @@ class Model:
 
     @cached_property
     def assembly(self) -> Assembly:
-        """The energies on their pattern."""
+        """The energies on their common block pattern."""
         return Assembly(self.energies, self.mass, self.contact, self.changing)
 
     @cached_property
     def gravity(self) -> float:
-        """[m/s^2] size of the acceleration that all vertices have."""
+        """Size [m/s^2] of the acceleration of gravity; the largest at any time if it changes."""
         fields = [e.acceleration for e in self.energies if isinstance(e, Gravity)]
         size = float(np.linalg.norm(np.sum(fields, axis=0))) if fields else 0.0
         return max(size, self.heaviest)
 
     def mass_at(self, t: float) -> Floats:
-        """(n,) [kg] at time t [s]."""
+        """Return the masses (n,) [kg] at time t [s]."""
         return self.mass if self.changing is None else self.changing.mass_at(t)
 
     @property
     def changes(self) -> bool:
-        """Whether numbers change in time."""
+        """True if masses or constants of energies change in time."""
         return self.changing is not None or any(getattr(e, "changes", False) for e in self.energies)
 
     def bodies(self, t: float) -> Positions:
-        """(b,3) [m] of the vertices of all bodies at time t."""
+        """Return the positions (b,3) [m] of the vertices of all bodies at time t [s]."""
         return np.zeros((0, 3)) if self.contact is None else self.contact.body_positions(t)
 
     def step(
@@ -96,16 +96,19 @@ class Model:
         rate: tuple[Positions, float] | None = None,
         past: tuple[Positions, float] | None = None,
     ) -> Step:
-        """A step of dt [s] from ``state``, with pins and bodies where they are at its end.
+        """Return a step of dt [s] from ``state``, with pins and bodies where they are at its end.
 
         Args:
-            state: where it begins.
+            state: positions and velocities at the beginning.
             dt: [s].
-            predicted: y (n,3) [m]; None: where the state is.
-            scale: s [s^2]; None: no inertia, an equilibrium.
-            rate: origin (n,3) [m] and span [s] of the new velocity; None: of an equilibrium, in
-                which nothing is damped or rubs.
-            past: x_(n-1) (n,3) [m] and its part a in rates, of methods of two steps.
+            predicted: y (n,3) [m]; None: the positions of ``state``.
+            scale: s [s^2]; None: no inertia (an equilibrium).
+            rate: origin (n,3) [m] and span [s] of the new velocity; None: an equilibrium, without
+                damping and friction.
+            past: x_(n-1) (n,3) [m] and its part a in rates; for two-step methods.
+
+        Raises:
+            SceneError: a state with another number of points than the model.
         """
         if len(state.x) != len(self.mass):
             got = f"{len(state.x)} points"
@@ -118,20 +121,22 @@ class Model:
 
     @property
     def loose(self) -> RigidBodies:
-        """Rigid bodies."""
+        """Rigid bodies that the cloth can move."""
         return NONE if self.contact is None else self.contact.loose
 
     def told_of_bodies(self, state: State) -> list[Json]:
-        """Where rigid bodies are, and how they move: place, rotation, velocity, kinetic energy."""
+        """Return place, rotation, velocity and kinetic energy of every rigid body."""
         return [a.told(state.x, state.v) for a in self.loose.affine]
 
     def vertices(self, x: Positions) -> Positions:
-        """(m,3) [m] of the cloth's surface, where the points are at x (n,3)."""
+        """Return the vertices (m,3) [m] of the cloth's surface for points x (n,3) [m]."""
         return x if self.embedding is None else self.embedding.of(x)
 
     def prescribed(self, t: float) -> tuple[Bools, Positions]:
-        """Which vertices are pinned in a step that ends at t, and where: (n,) bool, (n,3) with
-        zeros elsewhere.
+        """Return which vertices are pinned in a step that ends at t, and their positions.
+
+        Returns:
+            (n,) bool, and (n,3) [m] positions with zeros at vertices that are free.
 
         Raises:
             SceneError: two pins that hold one vertex at different places at this time.

@@ -1,8 +1,9 @@
 """The incremental potential of one step: Phi(x) = |x - y|_M^2 / (2 s) + sum E(x).
 
-It can be taken in hand, for plots, checks and other minimizers: the public face is NumPy and SciPy.
-Pinned vertices are eliminated: Phi is a function of the free ones, and reads the pinned ones from
-their targets whatever x says.
+The public methods take and return NumPy and SciPy arrays, for plots, checks and other minimizers;
+the methods that end in ``_at`` take device arrays and serve the minimizer. Pinned vertices are
+eliminated: Phi is a function of the free vertices, and the pinned ones are at their targets
+whatever x says.
 """
 
 import copy
@@ -27,29 +28,30 @@ from weft.solve.sparse.block_csr import BlockCsr, close
 from weft.solve.sparse.vectors import max_norm
 
 Reached = NewType("Reached", Positions)
-"""(n,3) [m] positions that ``Potential.reach`` returned: continuous collision detection has seen
-the way to them. Searches begin nowhere else.
+"""Positions (n,3) [m] that ``Potential.reach`` returned.
+
+Continuous collision detection has checked the motion to them. Searches start nowhere else.
 """
 
 
 @wp.kernel(module=wp.get_module("weft.potential"))
 def zero_where(o: int, fixed: wp.array(dtype=wp.int32), value: int, g: wp.array(dtype=vec3)):
-    """g = 0 at vertices that are fixed (1), or at those that are not (0)."""
+    """Set g to zero at vertices that are fixed (value 1), or at those that are not (value 0)."""
     v = o + wp.tid()
     if fixed[v] == value:
         g[v] = vec3(wp.float64(0.0))
 
 
 class Potential:
-    """Phi of one step. [J]
+    """The potential Phi [J] of one step.
 
-    Valid until another potential of the model is made: they share work arrays.
+    It is valid until another potential of the model is made, because both share work arrays.
 
     Args:
         model: energies, pins and contact.
-        step: what it is the potential of (``model.step``).
+        step: the step (``model.step``).
         psd: which Hessian the minimizer gets.
-        terms: in place of the model's.
+        terms: terms that replace those of the model; None: the model's.
     """
 
     def __init__(
@@ -66,42 +68,42 @@ class Potential:
         self.phases: Phases = assembly.phases
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
-        self.anew: list[Positions] = []  # (n,3) each, where what is frozen was taken anew
+        self.anew: list[Positions] = []  # (n,3) each, arguments of ``lag_at``
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
             term.freeze(step)
 
     def modeled(self, elastic: Bound) -> "Potential":
-        """The same with a model in place of all terms but contact, which goes on as it is."""
+        """Return a copy in which ``elastic`` replaces all terms but contact."""
         other = copy.copy(self)
         other.terms_of_phi = (elastic, *(t for t in self.terms_of_phi if t.limits))
         return other
 
     @property
     def free(self) -> Bools:
-        """(n,) what Phi is a function of."""
+        """Mask (n,) of the vertices that Phi depends on: those that are not pinned."""
         return self.step.free
 
     @property
     def start(self) -> Positions:
-        """(n,3) the inertial prediction y, with pins at their targets."""
+        """Inertial prediction y (n,3) [m], with pinned vertices at their targets."""
         return self.step.start
 
     def value(self, x: Positions) -> float:
-        """Phi [J] at x (n,3)."""
+        """Return Phi [J] at x (n,3) [m]."""
         return self.value_at(self._point(x))
 
     def gradient(self, x: Positions) -> Forces:
-        """dPhi/dx, (n,3) [N]; zero at pinned vertices."""
+        """Return dPhi/dx (n,3) [N] at x (n,3) [m]; it is zero at pinned vertices."""
         out = kernel.empty(len(self.free), vec3)
         self.gradient_at(self._point(x), out)
         return np.array(kernel.numpy(out))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Any:
-        """d2Phi/dx2 as a SciPy CSR matrix (3n,3n) [N/m]; rows and columns of pinned vertices are
-        zero.
+        """Return d2Phi/dx2 as a SciPy CSR matrix (3n,3n) [N/m].
 
-        Restrict it to ``np.repeat(potential.free, 3)`` to solve with it.
+        Rows and columns of pinned vertices are zero: restrict the matrix to
+        ``np.repeat(potential.free, 3)`` to solve with it.
         """
         matrix = self.matrix_at(self._point(x), psd).to_scipy().tocsr().copy()
         diagonal = matrix.diagonal()
@@ -110,20 +112,24 @@ class Potential:
         return matrix
 
     def terms(self, x: Positions) -> dict[str, float]:
-        """[J] by name: ``inertia``, every energy and its damping, ``contact``, ``friction``.
+        """Return the terms of Phi [J] at x (n,3) by name; they sum to ``value(x)``.
 
-        They sum to ``value(x)``.
+        The names are ``inertia``, every energy and its damping, ``contact`` and ``friction``.
         """
         return summed(self.terms_of_phi, self._point(x))
 
     def by_constants(self, x: Positions, by: Floats) -> "list[ByName]":
-        """Of every energy of the model in turn, by name of its constants c, d(by . dE/dx)/dc in the
-        step (``energies.by_constants``); nothing of one that does not know them. Inertia and
-        contact have none here.
+        """Return d(by . dE/dx)/dc for the constants c of every energy of the model.
+
+        An energy that does not know its derivatives by constants gives an empty dictionary. Inertia
+        and contact have no constants here. See ``energies.by_constants``.
 
         Args:
-            x: (n,3) [m].
-            by: (n,3).
+            x: (n,3) [m] positions.
+            by: (n,3) vector that the gradient is multiplied with.
+
+        Returns:
+            For every energy in turn, the derivatives by name of the constant.
         """
         known = (isinstance(e, Differentiable) for e in self._energies)
         at = np.asarray(x, dtype=np.float64)
@@ -132,20 +138,23 @@ class Potential:
         ]
 
     def reaction(self, x: Positions) -> Forces:
-        """(n,3) [N] force that each pin exerts; zero at free vertices."""
+        """Return the force (n,3) [N] that each pin exerts at x (n,3) [m]; zero at free vertices."""
         g = kernel.zeros(len(self.free), vec3)
         self._add_gradients(self._point(x), g)
         return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
 
     def loads_at(self, x: WarpArray, out: WarpArray) -> None:
-        """What cloth is loaded with (weight, pressure) into out, (n,) vec3 [N]: minus the force."""
+        """Write the gradient of the loads (weight, pressure) into out, (n,) vec3 [N].
+
+        The gradient is minus the force.
+        """
         out.zero_()
         for term in self.terms_of_phi:
             if term.is_load:
                 term.add_gradient(x, out)
 
     def reaction_at(self, x: WarpArray, out: WarpArray) -> float:
-        """[N] largest force of a pin; out is scratch, (n,) vec3."""
+        """Return the largest force [N] of a pin at x; out (n,) vec3 is scratch."""
         if not self.step.fixed.any():
             return 0.0
         out.zero_()
@@ -154,23 +163,29 @@ class Potential:
         return max_norm(out)
 
     def report(self, x: Positions) -> dict[str, Any]:
-        """What a step that ended at x (n,3) says besides energies: see ``ContactTerm.report``."""
+        """Return the reports of all terms after a step that ended at x (n,3), by name.
+
+        See ``ContactEnergy.report``.
+        """
         point = self._point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}
 
     def forces(self, x: Positions) -> dict[str, Any]:
-        """What attachments hold with after a step that ended at x (n,3), by name."""
+        """Return the forces of attachments after a step that ended at x (n,3), by name."""
         point = self._point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.forces(point).items()}
 
     def remember(self, x: Positions) -> dict[str, Floats]:
-        """What the next step has to know of one that ended at x (n,3): see ``Bound.remember``."""
+        """Return what terms keep for the next step after one that ended at x (n,3) [m], by name.
+
+        See ``Bound.remember``.
+        """
         point = self._point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
 
     @property
     def blocked(self) -> tuple[float, float, float] | None:
-        """[m] where there was no room for something; None where there was."""
+        """Place [m] at which a term found no room for the step; None if there was room."""
         for term in self.terms_of_phi:
             if term.blocked is not None:
                 x, y, z = np.asarray(term.blocked).tolist()
@@ -178,13 +193,13 @@ class Potential:
         return None
 
     def reach(self, goal: Positions) -> Reached | None:
-        """Go from where the step begins towards ``goal`` (n,3) [m] as far as nothing is in the way.
+        """Move from the beginning of the step towards ``goal`` (n,3) [m] until something collides.
 
-        Prescribed vertices and bodies go all their way, and carry along what they meet. This is the
-        one function through which the start of every search goes.
+        Prescribed vertices and bodies go to their ends and carry along the cloth that they meet.
+        Every search starts from positions that this function returned.
 
         Returns:
-            (n,3) [m] the positions reached; None where pins or bodies would have to pass through
+            (n,3) [m] the positions reached; None if pins or bodies would have to pass through
             something.
         """
         reached = goal
@@ -196,11 +211,11 @@ class Potential:
         return Reached(reached)
 
     def starts(self) -> Iterator[Reached]:
-        """Yield positions at which a search may begin; the caller takes the first ``is_start``.
+        """Yield positions from which a search may start; the caller takes the first ``is_start``.
 
-        The goals are, in turn, the inertial prediction, the positions at which the step begins, and
-        these moved by the mean displacement of the prescribed vertices. All have prescribed
-        vertices at their targets.
+        The goals are, in turn, the inertial prediction, the positions at the beginning of the step,
+        and these moved by the mean displacement of the prescribed vertices. All goals have
+        prescribed vertices at their targets.
         """
         step, x = self.step, np.asarray(self.step.state.x)
         yield from self._reached(self.start)
@@ -215,7 +230,7 @@ class Potential:
             yield reached
 
     def first_start(self) -> tuple[Reached, float] | None:
-        """Return where a search begins, and the value there [J].
+        """Return the positions (n,3) [m] from which a search starts, and Phi there [J].
 
         None: pins and bodies cannot get to the end of the step without passing through cloth, or
         without stretching it past a limit.
@@ -227,7 +242,11 @@ class Potential:
         return None
 
     def passes_free(self, goal: Positions) -> bool:
-        """Whether the way to ``goal`` is free, and nothing presses or rubs there."""
+        """Return whether the motion to ``goal`` is free of collisions and all barriers are zero
+        there.
+
+        Friction is zero there as well.
+        """
         reached, point = self.reach(goal), self._point(goal)
         return (
             reached is not None
@@ -236,28 +255,29 @@ class Potential:
         )
 
     def intersects_anew(self, x: Positions) -> bool:
-        """Whether surfaces intersect at x (n,3) that did not intersect where the step begins."""
+        """Return whether surfaces intersect at x (n,3) that do not at the beginning of the step."""
         point = self._point(x)
         return any(term.intersects_anew(point) for term in self.terms_of_phi)
 
-    # What the minimizer calls (solve.minimize.Problem): device arrays, x already pinned.
+    # The minimizer calls the methods below (``solve.newton.minimize.Problem``) with device arrays
+    # x whose pinned vertices are at their targets.
 
     def value_at(self, x: WarpArray) -> float:
-        """Phi at a device array whose pinned vertices are at their targets."""
+        """Return Phi [J] at a device array (n,) vec3 whose pinned vertices are at their targets."""
         with self.phases("elastic"):
             return sum(term.value(x) for term in self.terms_of_phi)
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
-        """dPhi/dx into out."""
+        """Write dPhi/dx [N] at x into out, (n,) vec3."""
         with self.phases("elastic"):
             out.zero_()
             self._add_gradients(x, out)
             kernel.launch(zero_where, x.shape[0], self._fixed, 1, out)
 
     def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
-        """The Hessian that ``psd`` asks for, identity at pinned vertices.
+        """Return the Hessian [N/m] of the kind ``psd`` at x, with identity blocks at pins.
 
-        Valid until the next call; EXACT may be indefinite.
+        The matrix is valid until the next call; with EXACT it may be indefinite.
         """
         with self.phases("elastic"):
             A = self._matrix.begin()
@@ -267,23 +287,27 @@ class Potential:
         return A
 
     def updates_at(self, x: WarpArray) -> list[LowRankUpdate]:
-        """Dense parts of rank one that ``matrix_at`` leaves out, zero at pinned vertices."""
+        """Return the rank-one parts of the Hessian that ``matrix_at`` leaves out.
+
+        They are zero at pinned vertices.
+        """
         updates = [update for term in self.terms_of_phi for update in term.updates(x)]
         for update in updates:
             kernel.launch(zero_where, x.shape[0], self._fixed, 1, update.u)
         return updates
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
-        """Part of the direction d, in [0, 1], that may be gone before anything would meet.
+        """Return the part of the direction d, in [0, 1], that is free of collisions.
 
-        Values, gradients and matrices on the way are then those of the pairs found on it.
+        Values, gradients and matrices along the direction use the contact pairs that this search
+        finds.
         """
         return min((term.max_step(x, d) for term in self.terms_of_phi), default=1.0)
 
     def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
-        """A direction that may be gone to the end, each vertex held by its own neighbors alone.
+        """Return a direction free of collisions: each vertex is limited by its neighbors alone.
 
-        None where no term holds any.
+        None: no term limits the direction in this way.
         """
         held = None
         for term in self.terms_of_phi:
@@ -292,16 +316,19 @@ class Potential:
         return held
 
     def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Whether d, as the last displacement of a search, is small to every term."""
+        """Return whether d, as the last displacement of a search, is small to every term."""
         return all(term.settled(x, d) for term in self.terms_of_phi)
 
     def lag_at(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
-        """Take what is frozen anew at x; False where there is none.
+        """Evaluate again at x what terms keep constant during a search.
 
         Args:
-            x: (n,) vec3; where no contact is passed, if friction is taken.
-            rubs: friction, from the contacts at x.
-            blows: what else is frozen: wind.
+            x: (n,) vec3 positions; free of intersections if friction is evaluated.
+            rubs: evaluate friction from the contacts at x.
+            blows: evaluate the other terms that are kept constant: wind.
+
+        Returns:
+            True if a term has changed.
         """
         wanted = [term for term in self.terms_of_phi if (rubs if term.limits else blows)]
         changed = [term.lag(x) for term in wanted]
@@ -318,9 +345,9 @@ class Potential:
 
 
 def is_start(value: float) -> bool:
-    """Whether a search may begin where the potential has this value [J].
+    """Return whether a search may start where the potential has this value [J].
 
-    An infinite value means that the start is beyond a barrier, which nothing has led the step
-    through. A value that is not a number is no barrier: the search itself reports it.
+    An infinite value means that the start is beyond a barrier through which the motion was not
+    checked. NaN does not come from a barrier; the search itself reports it.
     """
     return value != float("inf")

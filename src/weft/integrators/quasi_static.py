@@ -1,11 +1,12 @@
-"""Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5), minimized by
-Newton directions with a safeguard (``solve.newton.descent.Shifted``).
+"""Quasi-static equilibrium: the potential without inertia (Kim 2020, section 5).
 
-Nothing is damped in an equilibrium, and nothing rubs unless ``friction`` says so. Pins and bodies
-come from where the one before left them: what is in their way is carried along, or stops the step.
+It is minimized along Newton directions with a safeguard (``solve.newton.descent.Shifted``).
 
-Wind and friction have no potential: ``lagged_loads``. With friction the equilibria of a scene are a
-path: each load step's friction opposes what slides from the equilibrium before it to its own.
+An equilibrium has no damping, and no friction unless ``friction`` is set. Pins and bodies start
+where the equilibrium before left them; cloth in their way is carried along, or stops the step.
+
+Wind and friction have no potential; see ``lagged_loads``. With friction the equilibria of a scene
+form a path: the friction of each load step opposes the sliding from the equilibrium before it.
 """
 
 import dataclasses
@@ -42,15 +43,17 @@ from weft.solve.newton.minimize import Counts, Iterate, Minimum, minimize
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.vectors import largest_part, max_norm
 
-FARTHEST = 1e3  # of an iteration, over the size of all that is there: nothing holds what moves so
-ROUND_OFF = 64 * float(np.finfo(np.float64).eps)  # of positions and energies, relative
+# Displacement in one iteration over the size of the scene, above which the search ends as UNHELD:
+# nothing holds a part that moves so far.
+FARTHEST = 1e3
+ROUND_OFF = 64 * float(np.finfo(np.float64).eps)  # relative error of positions and energies
 
 
 @checked(SceneError, "QuasiStaticSettings")
 @documented
 @dataclass(frozen=True)
 class QuasiStaticSettings:
-    """When an equilibrium is one, and how it is looked for."""
+    """Accuracy of an equilibrium, and how the search for it proceeds."""
 
     tolerance: float = setting(
         1e-4, "largest vertex displacement of the last Newton increment", "m", above=0
@@ -94,7 +97,7 @@ class QuasiStaticSettings:
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """What was found, and how."""
+    """Result of the search for an equilibrium."""
 
     x: Positions  # (n,3) [m]
     counts: Counts  # CONVERGED only where both force and increment are below their tolerances
@@ -103,16 +106,16 @@ class Equilibrium:
 
     @property
     def outcome(self) -> Outcome:
-        """How the search ended."""
+        """Outcome of the search."""
         return self.counts.outcome
 
 
-Watch = Callable[[Iterate, Positions], None]  # an iteration, and the positions after it
+Watch = Callable[[Iterate, Positions], None]  # receives an iteration and the positions after it
 
 
 @checked(SceneError, "stepper", unchecked=("init",))
 class QuasiStatic:
-    """Steps through equilibria: each is that of the pins and bodies at its time."""
+    """A stepper through equilibria, each with the pins and bodies at the end of its step."""
 
     order = 0
 
@@ -123,22 +126,26 @@ class QuasiStatic:
         self._solver = Solver(self.settings.linear)
 
     def init(self, model: Model, state: State) -> Memory:
-        """Whether the imperfection has been put in; terms add what they remember."""
+        """Return a memory that says that the imperfection has not been applied yet.
+
+        Terms of the potential add what they remember.
+        """
         return {"perturbed": np.array(0.0)}
 
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
-        """The equilibrium with pins and bodies of time t + dt, in ``load_steps`` parts; at rest.
+        """Find the equilibrium with pins and bodies of time t + dt, in ``load_steps`` parts.
 
-        On an outcome other than CONVERGED the state and memory returned are the given ones.
+        The state returned is at rest. If the outcome is not CONVERGED, the state and memory
+        returned are the given ones.
         """
         clock, parts = time.perf_counter(), self.settings.load_steps
         moves, now, counts = self._moves(model, state.t, dt), state, Counts(Outcome.CONVERGED)
         kept = dict(memory)
         gone: list[StepPart] = []
         for part in range(parts):
-            # Without bumps, what buckles now would stay on its flat branch.
+            # Without bumps, cloth that buckles at this load would stay on the flat branch.
             bumps = moves or not float(memory.get("perturbed", 0.0))
             end = state.t + dt * (part + 1) / parts
             found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
@@ -167,8 +174,9 @@ class QuasiStatic:
 
     @staticmethod
     def _moves(model: Model, t: float, dt: float) -> bool:
-        """Whether pins or bodies move, or numbers change, so that parts of the step are easier than
-        the whole.
+        """Return whether pins or bodies move, or constants change, in the step.
+
+        Parts of such a step are easier to solve than the whole.
         """
         if model.changing is not None:
             return True
@@ -177,10 +185,11 @@ class QuasiStatic:
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still
 
     def perturbed(self, model: Model, x: Positions) -> Positions:
-        """(n,3) x with random bumps, the same for the same seed."""
+        """Return x (n,3) [m] with random bumps; equal seeds give equal bumps."""
         return np.asarray(x + self._bumps(model, x))
 
     def _bumps(self, model: Model, x: Positions) -> Positions:
+        """Return random displacements (n,3) [m], up to ``imperfection`` times the mean edge."""
         s, n = self.settings, len(x)
         pairs = next((e.stencil[:, :2] for e in model.energies if e.stencil.shape[1] > 1), None)
         if s.imperfection == 0 or pairs is None:
@@ -196,14 +205,14 @@ class QuasiStatic:
         watch: Watch | None = None,
         kept: Memory | None = None,
     ) -> Equilibrium:
-        """The equilibrium near x (n,3) with the pins and bodies of time t [s].
+        """Find the equilibrium near x with the pins and bodies of time t.
 
         Args:
-            model: energies and pins; their damping counts for nothing.
-            x: start, where pins and bodies are taken to from.
+            model: energies and pins; damping is ignored.
+            x: (n,3) [m] start, from which pins and bodies are moved to their places.
             t: [s].
-            watch: called after every iteration, besides the one given at the start.
-            kept: what terms remember, by name (creases); None: nothing.
+            watch: called after every iteration, besides the function given to the constructor.
+            kept: what terms remember (creases), by name; None: nothing.
         """
         x = np.asarray(x, dtype=np.float64)
         return self._equilibrium(model, State(x, np.zeros_like(x), t), 0.0, False, watch, kept)
@@ -217,6 +226,7 @@ class QuasiStatic:
         watch: Watch | None = None,
         kept: Memory | None = None,
     ) -> Equilibrium:
+        """Minimize the potential of one load step, with bumps at its start if ``bumps`` is set."""
         s, solver = self.settings, self._solver.on(model)
         slip = s.slip if s.friction else None
         step = dataclasses.replace(model.step(state, dt), slip=slip, kept=kept or {})
@@ -237,7 +247,7 @@ class QuasiStatic:
                     each(iterate, np.array(kernel.numpy(x)))
 
         forces = _Forces(phi, x0, s.force_tolerance)
-        # The origin counts: a single point on a spring has no extent.
+        # The origin is included because a single point on a spring has no extent.
         size = float(np.ptp(np.concatenate([start, *step.bodies, [[0.0] * 3]]), axis=0).max())
         descent = Shifted(
             s.tolerance,
@@ -262,33 +272,36 @@ class QuasiStatic:
 
     @staticmethod
     def _perturbed(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
-        """x (n,) with bumps (n,3) of free vertices, as far as nothing meets by them."""
+        """Return x (n,) with the bumps (n,3) of free vertices, scaled so that nothing collides."""
         d = np.where(phi.free[:, None], bumps, 0.0)
         part = phi.limit_at(x, kernel.points(d))
         return kernel.points(kernel.numpy(x) + part * d)
 
 
 class _Forces:
-    """What the forces of an equilibrium are compared with.
+    """The force that the forces of an equilibrium are compared with.
 
-    Without a load, forces of pins and elastic forces all go to zero in an unstressed state. There
-    a force counts as zero below its round-off: positions are known to ``ROUND_OFF`` of the largest
-    coordinate, and the stiffest vertex feels that as a force.
+    Without a load, forces of pins and elastic forces all go to zero in an unstressed state. There a
+    force counts as zero below its round-off error: positions are known to ``ROUND_OFF`` times the
+    largest coordinate, and at the stiffest vertex that error becomes a force.
     """
 
     def __init__(self, phi: Potential, x: WarpArray, tolerance: float) -> None:
         self.phi, self._scratch = phi, kernel.empty(x.shape[0], vec3)
         phi.loads_at(x, self._scratch)
         self.load = max_norm(self._scratch)
-        # Loads cancel in the energy where the cloth hangs about the origin; their round-off stays.
+        # The energies of loads cancel if the cloth hangs around the origin, but their round-off
+        # errors do not.
         sizes = [np.linalg.norm(kernel.numpy(a), axis=1) for a in (self._scratch, x)]
         self.noise = ROUND_OFF * float(np.sum(sizes[0] * sizes[1]))
-        if self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0:  # what there is at first
+        if (
+            self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0
+        ):  # no load: forces at the start
             phi.gradient_at(x, self._scratch)
             self.load = max_norm(self._scratch)
         stiffest = float(np.abs(kernel.numpy(phi.matrix_at(x).values)).max())
         self.least = max(ROUND_OFF * largest_part(x) * stiffest / tolerance, 1e-300)
 
     def scale(self, x: WarpArray) -> float:
-        """[N] largest force of a pin, or weight or pressure on a vertex."""
+        """Return the largest force [N] at x: of a pin, or of weight or pressure on a vertex."""
         return max(self.phi.reaction_at(x, self._scratch), self.load, self.least)

@@ -1,12 +1,11 @@
-"""Choi & Ko's (2002) semi-implicit step: the second-order backward difference with forces
-linearized at x_n, one linear solve a step.
+"""The semi-implicit step of Choi & Ko (2002): BDF2 with forces linearized at x_n, one solve a step.
 
     (M - 2/3 h D - 4/9 h^2 K) dv = 1/3 M (v_n - v_(n-1)) + 2/3 h [f_n + 1/3 K (x_n - x_(n-1) + 2 h
     v_n)],   v' = v_n + dv,   x' = 4/3 x_n - 1/3 x_(n-1) + 2/3 h v'
 
-for equal steps; ``bdf2`` has the coefficients of unequal ones. It is solved for x' - x_n, which is
-one full Newton iteration on ``Bdf2``'s potential from x_n: (M/s + H) (x' - x_n) = M (y - x_n)/s -
-dE/dx(x_n).
+These coefficients are those of equal steps; ``bdf2`` has the coefficients of unequal ones. The
+system is solved for x' - x_n, which is one full Newton iteration on the potential of ``Bdf2`` from
+x_n: (M/s + H) (x' - x_n) = M (y - x_n)/s - dE/dx(x_n).
 """
 
 import dataclasses
@@ -41,7 +40,7 @@ from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
 @documented
 @dataclass(frozen=True)
 class SemiImplicitSettings:
-    """How the step is set up and solved."""
+    """Accuracy of the semi-implicit step of Choi & Ko (2002)."""
 
     psd: Psd = setting(
         Psd.PROJECTED,
@@ -63,7 +62,7 @@ class SemiImplicitSettings:
 
 @checked(SceneError, "stepper", unchecked=("init",))
 class SemiImplicitBdf2:
-    """Second-order backward difference with one linear solve a step."""
+    """Second-order backward difference with one linear solve in each step."""
 
     order: ClassVar[int] = 2
 
@@ -72,19 +71,22 @@ class SemiImplicitBdf2:
         self._solver = Solver(self.settings.linear, filters=True)
 
     def init(self, model: Model, state: State) -> Memory:
-        """No step before the first."""
+        """Return a memory without a step before the first one."""
         return no_history(state)
 
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength
     ) -> tuple[State, Memory, StepReport]:
-        """One step of dt [s]; the given state and memory where the outcome is not CONVERGED."""
+        """Advance ``state`` by dt [s]; see ``Integrator.step``.
+
+        If the outcome is not CONVERGED, the state and memory returned are the given ones.
+        """
         return step_with_impacts(self._take, model, state, memory, dt)
 
     def _take(
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
-        """A step with the history that ``memory`` has."""
+        """Take one step with the history that ``memory`` has."""
         clock, wanted = time.perf_counter(), self.settings.psd
         self._solver.on(model)
         step = dataclasses.replace(planned(model, state, memory, dt), kept=memory)
@@ -113,7 +115,7 @@ class SemiImplicitBdf2:
         return after, {**remember(state, dt), **kept} if report.outcome.ok else memory, report
 
     def _solve(self, model: Model, step: Step, psd: Psd) -> tuple[ConstrainedSolution, Floats]:
-        """x' - x_n, with pinned vertices taken to where they have to be; b [N] of it."""
+        """Solve for x' - x_n with pinned vertices taken to their targets; return it and b [N]."""
         a, s = model.assembly, self._solver
         assert step.scale is not None
         x = kernel.points(np.array(step.state.x))
@@ -135,14 +137,14 @@ class SemiImplicitBdf2:
 
     @staticmethod
     def _matrix(model: Model, step: Step, x: WarpArray, psd: Psd) -> BlockCsr:
-        """M/s + H(x); valid until the next one is made."""
+        """Assemble M/s + H(x), which is valid until the next call."""
         assert step.scale is not None
         A = model.assembly.hessian(x, psd)
         add_diagonal(A, kernel.array(model.assembly.mass_now / step.scale, Scalar))
         return A
 
     def _model_of(self, model: Model, step: Step, b: Floats) -> QuadraticModel:
-        """What the solve minimizes, with PROJECTED Hessians."""
+        """Return the quadratic model that the solve minimizes, with PROJECTED Hessians."""
         x = kernel.points(np.array(step.state.x))
         A = self._matrix(model, step, x, Psd.PROJECTED)
         return QuadraticModel(A, kernel.array(b, vec3), x)
