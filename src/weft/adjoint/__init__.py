@@ -1,11 +1,20 @@
-"""Derivatives of whole runs: of a loss of the result, by everything that the run was made from.
+"""Derivatives of a loss of a whole run with respect to everything the run was made from.
 
-``reverse_step`` is the idea. ``lagged_terms``, ``membranes``, ``air``, ``contact`` and
-``sliding_pairs`` differentiate what single terms of the potential take from the start of a step.
-``recorded_run`` keeps the run in memory. ``parameter_directions``, ``array_parameters`` and
-``rest`` (``rest_terms``, ``rest_triangles``, ``rest_splines``) are the parameters;
-``constant_changes`` and ``contact_numbers`` say which constants of energies and contact a number
-changes. ``adjoint`` puts them together.
+One run forwards and one pass backwards give the derivative by all parameters
+(``docs/gradients.md``). In the order of reading:
+
+- ``reverse_step``: the implicit function theorem for one step, which is the idea; then ``hessian``,
+  its linear solve, and ``step_cotangents``, its result.
+- ``recorded_run`` keeps the forward run in memory; ``adjoint`` is the loop backwards and the public
+  class; ``tangent`` goes forwards; ``run_check`` compares a gradient with another run.
+- ``lagged_terms``, ``membranes``, ``air``, ``carried_air``, ``attachments``, ``contact`` and
+  ``sliding_pairs``: how single terms depend on the start of a step.
+- ``parameters``, ``keyframed_parameters``, ``parameter_directions``, ``array_parameters``,
+  ``bodies`` and ``rest`` (``rest_terms``, ``rest_triangles``, ``rest_splines``): the parameters.
+- ``constant_changes`` and ``contact_numbers``: which constants of energies and contact change with
+  a number of the scene.
+- ``losses``; ``frameworks`` with the adapters to SciPy, PyTorch and JAX; ``outline`` and
+  ``material`` for pattern shapes.
 """
 
 from weft.adjoint import air, carried_air, membranes

@@ -1,4 +1,4 @@
-"""Derivatives of a loss by the numbers of a scene: ``weft.Adjoint``."""
+"""Derivatives of a loss with respect to the numbers of a scene: ``weft.Adjoint``."""
 
 import dataclasses
 import time
@@ -27,29 +27,30 @@ from weft.run.run import Run
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 
-MOST = 2.0**30  # [B] of states that are kept
+MOST = 2.0**30  # [B] memory for states by default
 Whole = Positions | Velocities | Targets | Rest
 WHOLE: dict[str, Any] = {"positions": Positions, "velocities": Velocities, "rest": Rest}
 
 
 @dataclass(frozen=True)
 class AdjointReport:
-    """How a derivative was made, and what it is worth."""
+    """Report of a derivative: its cost, its exactness, and what it leaves out."""
 
-    steps: int = 0  # and parts of steps
-    indefinite: Sequence[float] = ()  # [s] ends of steps whose Hessian has negative eigenvalues
-    singular: Sequence[float] = ()  # [s] and of those where it is singular: shifted a little
-    correction: float = 0.0  # [m] the largest that a Newton step at a solution would still move
-    firmed: int = 0  # steps in which contact became firmer or softer: left out of derivatives
-    independent: Sequence[str] = ()  # parameters that nothing depends on: zero
-    differences: Mapping[str, Sequence[str]] = field(default_factory=dict)  # energies whose
-    # forces were differentiated by differences, by parameter; of all others it is exact
+    steps: int = 0  # number of steps, and of parts of divided steps
+    indefinite: Sequence[float] = ()  # [s] ends of steps with an indefinite Hessian
+    singular: Sequence[float] = ()  # [s] ends of steps with a singular Hessian, which is shifted
+    correction: float = 0.0  # [m] largest displacement of a Newton step at a solution
+    firmed: int = 0  # steps in which contact stiffness adapted; not differentiated
+    independent: Sequence[str] = ()  # parameters that the run does not depend on
+    # by parameter: energies whose forces were differentiated by finite differences; all other
+    # energies are differentiated exactly
+    differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     forward: float = 0.0  # [s]
-    backward: float = 0.0  # [s] with what was computed again
-    recomputed: int = 0  # steps
+    backward: float = 0.0  # [s] including steps that were computed again
+    recomputed: int = 0  # steps that were computed again
     kept: int = 0  # [B] of states
-    check: RunCheck | None = None  # beside a run with other parameters; None: not asked for
+    check: RunCheck | None = None  # comparison with one more run; None: not asked for
 
     def __str__(self) -> str:
         seconds = f"{self.forward:.2f} s forward and {self.backward:.2f} s back"
@@ -77,7 +78,7 @@ class AdjointReport:
 
 @dataclass(frozen=True, eq=False)
 class Derivative:
-    """A loss, and its derivative by each parameter, in the shape of its value."""
+    """Value of a loss and its gradient, by parameter name in the shape of the parameter's value."""
 
     value: float
     gradient: dict[str, Floats]
@@ -86,19 +87,18 @@ class Derivative:
 
 @checked(SceneError, "Adjoint")
 class Adjoint:
-    """A loss of a run, and its derivatives by what the run is made from.
+    """A loss of a run, and its derivatives with respect to what the run is made from.
 
     Args:
-        scene: a ``weft.Scene``, or what simulates like one (``recorded_run.Simulated``) with
-            parameters
-            of its own.
-        loss: ``loss(x, v, t)``, see ``weft.losses``.
-        parameters: names (``Adjoint.names``), or ``Parameter`` of your own; none: every number of
-            the fabrics.
+        scene: a ``weft.Scene``, or an object that can be simulated like one
+            (``recorded_run.Simulated``) with parameters of its own.
+        loss: ``loss(x, v, t)``, see ``weft.adjoint.losses``.
+        parameters: names (``Adjoint.names``), or ``Parameter`` objects; none: every number of the
+            fabrics.
         frames: number of the last frame.
         fps: frames per second.
-        memory: [B] that states may take; where all do not fit, sqrt(steps) of them are kept and
-            the others computed again, bitwise equal.
+        memory: [B] that states may take; if not all of them fit, sqrt(steps) of them are kept and
+            the others are computed again, bitwise equal.
 
     Raises:
         SceneError: an unknown name; an integrator, setting or energy without a derivative.
@@ -137,18 +137,23 @@ class Adjoint:
         return [*self._named, *whole]
 
     def parameter(self, name: str) -> Parameter:
-        """One that is made of numbers of the scene.
+        """Return a parameter that consists of numbers of the scene.
 
         Raises:
-            SceneError: an unknown name, or one of a whole array.
+            SceneError: an unknown name, or the name of a whole array.
         """
         check_names({name: None}, list(self._named))
         return self._named[name]
 
     def with_values(self, values: Mapping[str, Any]) -> "Adjoint":
-        """Return this adjoint for a scene with other values of parameters, given by name.
+        """Return this adjoint for a scene with other values of parameters.
 
-        ``positions``, ``velocities`` and ``rest`` have the shapes of their gradients.
+        Args:
+            values: new values by name; ``positions``, ``velocities`` and ``rest`` have the shapes
+                of their gradients.
+
+        Raises:
+            SceneError: an unknown name.
         """
         scene: Any = self.scene
         for name, value in values.items():
@@ -156,7 +161,7 @@ class Adjoint:
                 continue
             p = self.parameter(name)
             scene = p.at(scene, np.asarray(value, dtype=np.float64).reshape(p.value.shape))
-        for name in ("rest", "positions", "velocities"):  # what is cut keeps where it starts
+        for name in ("rest", "positions", "velocities"):  # last: positions of a recut cloth
             if name in values and name not in self._named:
                 scene = WHOLE[name].at(scene, np.asarray(values[name], dtype=np.float64))
         old = [p for p in self._named.values() if p.name in self.parameters]
@@ -173,13 +178,13 @@ class Adjoint:
         return Adjoint(scene, self.loss, given, frames=f.frames, fps=f.fps, memory=self.memory)
 
     def value(self) -> float:
-        """The loss alone."""
+        """Run the simulation and return the loss, without derivatives."""
         x, v, t = self._frames(Kept(self.forward, 0.0))
         return check_answer(self._loss(x, v, t), x)[0]
 
     @property
     def _known_loss(self) -> Any:
-        """The loss, with the model where it wants to know it."""
+        """The loss; bound to the model if it has a method ``of``."""
         loss: Any = self.loss
         return loss.of(self.forward.model) if hasattr(loss, "of") else loss
 
@@ -197,12 +202,12 @@ class Adjoint:
         return np.array(x), np.array(v), np.array(t)
 
     def __call__(self, check: bool = False) -> Derivative:
-        """The loss and its derivatives.
+        """Run the simulation, and return the loss with its derivatives by all parameters.
 
         Args:
-            check: compare them with one more run, in which all parameters (but ``targets`` of pins)
-                are changed a little along the gradient: ``report.check``. Warns where that run is
-                not where the gradient says.
+            check: compare the gradient with one more run, in which all parameters (but ``targets``
+                of pins) are changed a little along the gradient: ``report.check``. A warning is
+                given if that run does not agree with the gradient.
 
         Raises:
             SceneError: a loss that is not finite, or whose derivative has another shape; a check of
@@ -217,7 +222,7 @@ class Adjoint:
                 expected="a parameter beside them",
                 hint="pins.NAME.translation is one that a scene can be given",
             )
-        wholes, directions = self._wholes(), self._directions()  # what is refused, before the run
+        wholes, directions = self._wholes(), self._directions()  # errors come before the run
         clock, f = time.perf_counter(), self.forward
         kept = Kept(f, self.memory)
         x, v, t = self._frames(kept)
@@ -262,7 +267,7 @@ class Adjoint:
         return Derivative(value, gradient, report)
 
     def _checked(self, gradient: Mapping[str, Floats], value: float, noise: float) -> RunCheck:
-        """Compare a gradient with one more run."""
+        """Compare the gradient with one more run along it."""
         scene: Any = self.scene
         starts: dict[str, Floats] = {}
         sizes: dict[str, float] = {}
@@ -278,11 +283,14 @@ class Adjoint:
         return check_run(gradient, sizes, value, noise, value_at)
 
     def tangent(self, name: str) -> tuple[Floats, Floats]:
-        """How positions and velocities of every frame change with a parameter, forwards: each
-        (frames+1,n,3,...), the last axes those of the parameter's value.
+        """Return how positions and velocities change with a parameter, computed forwards in time.
+
+        Returns:
+            Two arrays (frames+1,n,3,...); the last axes are those of the parameter's value.
 
         Raises:
-            SceneError: an unknown name, or one of a whole array: that is what going back is for.
+            SceneError: an unknown name, or the name of a whole array, for which the pass backwards
+                is meant.
         """
         return tangents(self.forward, self.scene, self.parameter(name), self._solver())
 
@@ -308,7 +316,7 @@ class Adjoint:
     def _backwards(
         self, kept: Kept, by_x: Floats, by_v: Floats, asked: Sequence[Any]
     ) -> tuple[Back, dict[str, Any]]:
-        """From the last frame to the start."""
+        """Go from the last frame to the start; return derivatives by the start, and report data."""
         f, n = self.forward, len(self.forward.model.mass)
         back, prepared, solver = Back.zeros(n), None, self._solver()
         bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
@@ -330,19 +338,22 @@ class Adjoint:
                         each.add(link)
                     back = link.before
         self._add_frame(back, by_x[0], by_v[0])
-        back.x += back.memory.get("x", 0.0)  # before the first step both are one
+        back.x += back.memory.get("x", 0.0)  # the state before the first step is the first one
         back.v += back.memory.get("v", 0.0)
         return back, {**bad, "steps": steps, "correction": correction, "firmed": firmed}
 
     def _add_frame(self, back: Back, by_x: Floats, by_v: Floats) -> None:
-        """Derivatives by vertices of a frame, pulled back to the points."""
+        """Add the derivatives by the vertices of a frame, pulled back to the points."""
         W = self.forward.model.embedding
         for by, to in ((by_x, back.x), (by_v, back.v)):
             mine = by if W is None else W.matrix.T @ by
             to[: len(mine)] += mine
 
     def _solver(self) -> Any:
-        """Direct where that is as fast, since derivatives are wanted to more digits than steps."""
+        """Return the linear solver; a direct one up to ``DIRECT_UP_TO`` points.
+
+        Derivatives need more digits than steps, and a direct solver of that size is as fast.
+        """
         model, settings = self.forward.model, self.forward.inner.settings  # type: ignore[attr-defined]
         n = len(model.mass)
         name = settings.linear

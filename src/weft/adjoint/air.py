@@ -1,7 +1,8 @@
-"""Wind, differentiated by the start of a step, from which it takes |u|, normals, areas and the air.
+"""Derivatives of wind by the start of a step, from which it takes |u|, normals, areas and the air.
 
-Per sample F = K u with K = |u| p |N| I + c q N N^T/|N|, N the normal as long as the area has grown,
-c = |u| or in crossflow |u.N|/|N|, and s = by . (K (d/span - w)) with d the motion of the middle.
+Per sample F = K u with K = |u| p |N| I + c q N N^T/|N|. N is the normal, as long as the area has
+grown; c = |u|, or in crossflow |u.N|/|N|. Then s = by . (K (d/span - w)), with d the displacement
+of the sample's middle.
 """
 
 from dataclasses import dataclass
@@ -16,19 +17,19 @@ from weft.energies.air.lift_and_drag import BoundAir, extrapolated
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 
-DIFFERENCE = 1e-6  # [m] of places, for gusts and fields
+DIFFERENCE = 1e-6  # [m] step of positions, for gusts and wind fields
 
 
 @dataclass(frozen=True, eq=False)
 class AirSlopes:
-    """Of s at every sample, its parts along which it is differentiated."""
+    """Value of s at every sample, and its derivatives."""
 
     s: Floats  # (q,)
     by_F: Floats  # (q,3,2) by the deformation gradient at ``place_x``
     by_u: Floats  # (q,3) by u alone
-    K_along: Floats  # (q,3) by what is pulled against
-    K_pull: Floats  # (q,3) by what it is contracted with
-    by_place: Floats  # (q,3) by where the air is taken; zero where it is the same everywhere
+    K_along: Floats  # (q,3) K by: derivative by the relative velocity
+    K_pull: Floats  # (q,3) K pull: derivative by the mean of ``by``
+    by_place: Floats  # (q,3) by the position in the air; zero in uniform wind
     place_x: Floats  # (n,3) [m]
     place_v: Floats  # (n,3) [m/s]
     rate: float  # [1/s]
@@ -37,8 +38,15 @@ class AirSlopes:
 def air_slopes(
     term: BoundAir, step: Step, x: WarpArray, by: Floats, place: Floats | None = None
 ) -> AirSlopes:
-    """What lagging passes back, at the samples; ``place`` (n,3) is where it took things anew, None:
-    where cloth was expected when the step began.
+    """Compute the derivatives of s at the samples of a wind term.
+
+    Args:
+        term: the bound wind.
+        step: the step it is frozen for.
+        x: (n,) vec3 end of the step.
+        by: (n,3) vector that dE/dx is multiplied with.
+        place: (n,3) [m] positions at which wind was evaluated; None: those expected at the
+            beginning of the step.
     """
     s, w = term.energy.samples, term.energy.wind
     N, at, rate = s.shares, np.asarray(kernel.numpy(x)), 1.0 / step.span
@@ -89,7 +97,7 @@ def air_slopes(
 
 @pulls(BoundAir)
 def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """What lagging passes back; and the origin of velocities."""
+    """Add the derivatives by lagged positions and velocities, and by the origin of velocities."""
     found, s = air_slopes(term, step, x, by, into.at), term.energy.samples
     N = s.shares[:, :, None]
     to_x, to_v = np.zeros_like(found.place_x), np.zeros_like(found.place_v)
@@ -101,8 +109,10 @@ def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: StepCotang
 
 
 def expected_place(step: Step, to_x: Floats, to_v: Floats, into: StepCotangents) -> None:
-    """From derivatives by where cloth is expected and how fast (``extrapolated``) to those by the
-    state, by what the step predicts, and by pins; or by where these were taken anew.
+    """Add derivatives by the inputs of a step, from those by expected positions and velocities.
+
+    The expected ones (``extrapolated``) depend on the state, on the prediction, and on pins. If
+    wind was evaluated at other positions (``into.at``), the derivatives belong to these.
     """
     if into.at is not None:
         into.place += to_x + to_v / step.span

@@ -1,5 +1,7 @@
-"""Derivatives by whole arrays, in closed form: where points start, how fast, where a pin is in each
-step. Those by the rest shape: ``rest``.
+"""Derivatives by whole arrays in closed form: positions and velocities at the start, pin targets.
+
+A class of this module is a parameter of ``weft.Adjoint``. Derivatives by the rest shape are in
+``rest``.
 """
 
 import dataclasses
@@ -16,19 +18,19 @@ from weft.integrators.model import Model
 
 
 class Positions:
-    """By where the points of the cloth start, (N,3): what is pinned moves its pin along."""
+    """Parameter ``positions``: the points of the cloth at the start, (N,3); pins move with them."""
 
     name, unit = "positions", "m"
     size = 0.01
 
     @staticmethod
     def value(scene: Any) -> Floats:
-        """(N,3) [m] of a scene."""
+        """Return the positions (N,3) [m] of the cloth of a scene."""
         return np.array(scene.cloth.points)
 
     @staticmethod
     def at(scene: Any, value: Floats) -> Any:
-        """The scene whose cloth starts there."""
+        """Return the scene with the cloth at these positions (N,3) [m]."""
         return scene.with_(cloth=scene.cloth.with_points(value))
 
     def __init__(self, scene: Any) -> None:
@@ -45,29 +47,36 @@ class Positions:
 
     @property
     def matters(self) -> bool:
-        """Always."""
+        """True: every run depends on its start."""
         return True
 
     def add(self, back: ReverseStep) -> None:
-        """Of one step: what its pins say."""
+        """Add the contribution of the pins in one step."""
         t = back.phi.step.t
         for pin in self.model.pins:
             if pin.holds(t):
                 self._pinned[pin.vertices] += by_start(pin, self.model, back.pulled.target, t)
 
     def end(self, back: Back) -> Floats:
-        """(N,3), with that of the state."""
+        """Return the derivative (N,3), including that of the state at the start."""
         every = back.x + self._pinned
         out = np.array(every[: self.n])
         springs: Any = next((e for e in self.model.energies if e.name == "anchors"), None)
-        if springs is not None:  # anchors of splines stand where vertices do
+        if springs is not None:  # anchors of splines start at the vertices
             weight, own = springs.coefficient[:, :-1], every[springs.stencil[:, -1]]
             np.add.at(out, springs.stencil[:, :-1], weight[:, :, None] * own[:, None])
         return out
 
 
 def by_start(pin: Pin, model: Model, by: Floats, t: float) -> Floats:
-    """(k,3) by where a pin's vertices start, from those by where they are at t, by (n,3)."""
+    """Return (k,3) derivatives by the start positions of a pin's vertices.
+
+    Args:
+        pin: the pin.
+        model: model of the run.
+        by: (n,3) derivatives by the pinned positions at time t.
+        t: [s].
+    """
     mine = by[pin.vertices]
     if pin.path is None:
         return np.asarray(mine)
@@ -80,19 +89,19 @@ def by_start(pin: Pin, model: Model, by: Floats, t: float) -> Floats:
 
 
 class Velocities:
-    """By how fast the points of the cloth start, (N,3)."""
+    """Parameter ``velocities``: the velocities of the cloth's points at the start, (N,3)."""
 
     name, unit = "velocities", "m/s"
     size = 0.1
 
     @staticmethod
     def value(scene: Any) -> Floats:
-        """(N,3) [m/s] of a scene."""
+        """Return the velocities (N,3) [m/s] of the cloth of a scene."""
         return np.array(np.broadcast_to(scene.velocity, scene.cloth.points.shape))
 
     @staticmethod
     def at(scene: Any, value: Floats) -> Any:
-        """The scene whose cloth starts so fast."""
+        """Return the scene with these velocities (N,3) [m/s] of the cloth."""
         return scene.with_(velocity=value)
 
     def __init__(self, scene: Any) -> None:
@@ -100,21 +109,21 @@ class Velocities:
 
     @property
     def matters(self) -> bool:
-        """Always."""
+        """True: every run depends on its start."""
         return True
 
     def add(self, back: ReverseStep) -> None:
-        """Nothing, of a step."""
+        """Add nothing: velocities matter at the start only."""
 
     def end(self, back: Back) -> Floats:
-        """(N,3)."""
+        """Return the derivative (N,3)."""
         return np.array(back.v[: self.n])
 
 
 class Targets:
-    """By where a pin's points are at the end of each step, (steps,k,3): a motion step by step.
+    """Parameter ``pins.NAME.targets``: a pin's points at the end of each step, (steps,k,3).
 
-    Where a step was divided, by an offset of all its parts.
+    If a step was divided, its derivative is that by an offset of all its parts.
     """
 
     unit = "m"
@@ -130,15 +139,15 @@ class Targets:
 
     @property
     def matters(self) -> bool:
-        """Whether it has points."""
+        """True if the pin has points."""
         return len(self.ids) > 0
 
     def add(self, back: ReverseStep) -> None:
-        """Of one step."""
+        """Add the contribution of one step."""
         f, t = self.forward, back.taken.state.t + 1e-9 * self.forward.dt
         k = min(int(np.floor(t / f.dt)), f.count - 1)
         self.out[k] += np.where(back.phi.step.fixed[:, None], back.pulled.target, 0.0)[self.ids]
 
     def end(self, back: Back) -> Floats:
-        """(steps,k,3)."""
+        """Return the derivative (steps,k,3)."""
         return self.out

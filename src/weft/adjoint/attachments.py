@@ -1,8 +1,9 @@
-"""Attachments and joints, differentiated by what they take from a step: places on bodies, and the
-length from which damping is measured.
+"""Derivatives of attachments and joints by what they take from a step.
 
-With d = A - b, g = dE/dA and K = dg/dA (``energies.springs.point_spring_kernels``), a place b has
--K; and damping (k beta/span)(r - r_0) n has -(k beta/span) n by r_0 = (1 + a) r_n - a r_(n-1).
+They take places on bodies, and the length from which damping is measured. With d = A - b, g = dE/dA
+and K = dg/dA (``energies.springs.point_spring_kernels``), the derivative by a place b is -K;
+damping (k beta/span)(r - r_0) n has the derivative -(k beta/span) n by r_0 = (1 + a) r_n - a
+r_(n-1).
 """
 
 import dataclasses
@@ -22,14 +23,14 @@ from weft.energies.springs.point_springs import BoundPointSprings, PointSprings
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 
-DIFFERENCE = 1e-4  # of a face's size: how far its corners are moved
+DIFFERENCE = 1e-4  # step of a face's corners, relative to its size
 
 
 def check_tied(term: Bound) -> None:
-    """Raise a SceneError for an attachment whose derivative is not known.
+    """Raise an error for an attachment whose derivative is not known.
 
     Raises:
-        SceneError: rails with friction or on a body, or places of another kind.
+        SceneError: rails with friction or on a body, or anchors of another kind.
     """
     got = ""
     if isinstance(term, BoundPointSprings):
@@ -55,9 +56,10 @@ def check_tied(term: Bound) -> None:
 
 
 def check_found(name: str, new: Energy, old: Energy) -> None:
-    """Raise a SceneError for a parameter that moves the places of a body which are looked for, the
-    nearest ones: they are found in single precision, and differences of them are rough. Clips hold
-    what they are at, wherever that is on the body.
+    """Raise an error for a parameter that moves the nearest places of a body, if springs use them.
+
+    The nearest places are searched in single precision, so that differences of them are rough.
+    Clips hold the place where they are, wherever that is on the body.
 
     Raises:
         SceneError: such a parameter.
@@ -80,7 +82,7 @@ def check_found(name: str, new: Energy, old: Energy) -> None:
 def _ties(
     term: BoundPointSprings, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """By places, and by where damping is measured from."""
+    """Add the derivatives by places, and by the length that damping is measured from."""
     e, frozen = term.energy, term._frozen
     by_A = np.einsum("ma,mai->mi", e.c, by[e.stencil])
     if e.place is not None:
@@ -108,7 +110,7 @@ def _ties(
 def _joints(
     term: BoundJointSprings, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """By places that something moves."""
+    """Add the derivatives by places that move with bodies."""
     e = term.energy
     if e.moving is not None:
         by_y = np.einsum("ma,mai->mi", e.weight, by[e.stencil])
@@ -117,15 +119,16 @@ def _joints(
 
 
 def _direction(term: BoundPointSprings, x: Floats, place: Floats) -> Floats:
-    """(m,3) n at points x (n,3); zero where both ends are at one place."""
+    """Return (m,3) the unit direction n at points x (n,3); zero if both ends coincide."""
     d = term.energy.points(x) - place
     r = np.linalg.norm(d, axis=1, keepdims=True)
     return np.asarray(d / np.maximum(r, 1e-300))
 
 
 def _to_bodies(place: Any, bodies: Floats, t: float, by: Floats, to: Floats) -> None:
-    """Add derivatives by vertices of bodies, from those by places (m,3): of a place on a face, by
-    differences of its corners.
+    """Add derivatives by vertices of bodies, from those by places (m,3).
+
+    The derivative of a place on a face is a difference quotient by the corners of the face.
     """
     if not isinstance(place, BodyAnchor):
         return

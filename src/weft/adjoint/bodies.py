@@ -1,4 +1,4 @@
-"""Parameters of what cloth moves and what holds it: rigid bodies, and attachments."""
+"""Parameters of rigid bodies and of attachments."""
 
 import dataclasses
 from collections.abc import Callable
@@ -15,7 +15,10 @@ RIGID = {"mass": "kg", "density": "kg/m^3", "velocity": "m/s", "spin": "rad/s", 
 
 
 def body_parameters(scene: Any) -> dict[str, Parameter]:
-    """``attachments.NAME.length``, ``bodies.NAME.velocity`` and such, of a ``weft.Scene``."""
+    """Return the parameters of rigid bodies and attachments of a ``weft.Scene`` by name.
+
+    Names are ``attachments.NAME.length``, ``bodies.NAME.velocity`` and the like.
+    """
     found: list[Parameter] = []
     for k, body in enumerate(scene.bodies):
         if body.rigid is not None:
@@ -33,7 +36,7 @@ def body_parameters(scene: Any) -> dict[str, Parameter]:
 
 
 def _rigid(number: int, body: Any) -> list[Parameter]:
-    """Where a rigid body starts, how it moves then, and how heavy it is."""
+    """Return the parameters of a rigid body: place and motion at the start, mass, stiffness."""
     mover, name = Mover("bodies", number), f"bodies.{body.name}"
 
     def shift(s: Any, v: Floats) -> Any:

@@ -1,8 +1,8 @@
-"""Added mass, differentiated by the start of a step, from which it takes M, flow and normals.
+"""Derivatives of added mass by the start of a step, from which it takes M, flow and normals.
 
-s = by . [M (x - y)/scale + load], M and load of where cloth is expected, x^, and how fast, v^. Each
-face has its part of both, which its own three vertices alone change: one coordinate of all faces at
-a time, by central differences of the fourth order.
+s = by . [M (x - y)/scale + load], with M and load at the expected positions x^ and velocities v^ of
+the cloth. Each face has its part of both, which depends on its own three vertices only. Therefore
+one coordinate of all faces is moved at a time, in central differences of fourth order.
 """
 
 import dataclasses
@@ -21,14 +21,14 @@ from weft.energies.air.lift_and_drag import extrapolated
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 
-DIFFERENCE = 1e-3  # of a face's size, and of the air's and the cloth's speed
+DIFFERENCE = 1e-3  # step relative to a face's size, and to the speeds of air and cloth
 
 
 @pulls(BoundAddedMass)
 def _added_mass(
     term: BoundAddedMass, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """By what the step predicts, and by where cloth is expected and how fast."""
+    """Add the derivatives by the prediction, and by expected positions and velocities."""
     M = np.array(kernel.numpy(term._M))
     into.predicted -= np.einsum("vij,vj->vi", M, by)
     place_x, place_v = extrapolated(step) if into.at is None else (into.at, step.velocity(into.at))
@@ -57,7 +57,7 @@ def _added_mass(
 
 
 def apart(energy: AddedMass) -> AddedMass:
-    """The same with vertices of its own for every face; its rim stays that of the mesh."""
+    """Return the same energy with separate vertices for every face; the rim is that of the mesh."""
     s, (edges, outward) = energy.samples, energy.rim
     m = len(s.stencil)
     own = np.arange(3 * m, dtype=np.int32).reshape(m, 3)
@@ -77,7 +77,7 @@ Part = Callable[[Floats, Floats], Floats]
 def _slope(
     part: Part, x: Floats, v: Floats, which: tuple[int, int], h: Floats, moves: bool
 ) -> Floats:
-    """(m,) of every face's part by one coordinate of a corner, or by its speed."""
+    """Return (m,) derivatives of every face's part by a coordinate of one corner, or its speed."""
     a, j = which
     total = np.zeros(len(x))
     for k, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):

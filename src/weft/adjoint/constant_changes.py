@@ -1,9 +1,10 @@
-"""What one number of a scene changes, as energies see it: their constants.
+"""Derivatives by a number of a scene by way of the constants of energies, contact and inertia.
 
-Energies that know their mixed derivatives (``energies.by_constants``), contact and inertia are
-asked for d2E/dx dc. What a scene makes of its number p, dc/dp, is a difference quotient of these
-constants: exact where they are linear in it, as all of a fabric's are with triangles and hinges,
-and to 1e-12 elsewhere. No force is subtracted from another.
+Energies that know their mixed derivatives (``energies.by_constants``), contact and inertia give
+d2E/dx dc. The other factor dc/dp, how the scene makes constants c from its number p, is a
+difference quotient of the constants. It is exact if they are linear in p, as all constants of a
+fabric are with triangles and hinges, and has an error of 1e-12 elsewhere. No force is subtracted
+from another.
 """
 
 import dataclasses
@@ -24,13 +25,13 @@ from weft.energies.step import Step
 
 @dataclass(frozen=True, eq=False)
 class ConstantChanges:
-    """Changes of constants with one number of a scene.
+    """Derivatives dc/dp of constants by one number p of a scene.
 
     Args:
         of: the energies of the model.
-        energies: by number of an energy, and by name of a constant.
-        mass: (n,) [kg], where inertia has others.
-        contact: of its constants.
+        energies: derivatives by index of the energy and name of the constant.
+        mass: (n,) [kg] derivative of the masses in inertia; None: zero.
+        contact: derivatives of contact's constants by name.
     """
 
     of: Sequence[Energy] = ()
@@ -40,11 +41,14 @@ class ConstantChanges:
 
     @property
     def some(self) -> bool:
-        """Whether there are any."""
+        """True if any constant changes."""
         return bool(self.energies or self.mass is not None or self.contact)
 
     def along(self, back: ReverseStep) -> float:
-        """-z . d2Phi/dx dc . change, and what contact remembers of it."""
+        """Return -z . d2Phi/dx dc . dc/dp, and add what contact remembers.
+
+        ``back.mixed`` caches the mixed derivatives of a step, because all parameters share them.
+        """
         total, seen = 0.0, back.mixed
         step = dataclasses.replace(back.phi.step, anew=back.pulled.at)
         if not self.some:
@@ -67,7 +71,7 @@ class ConstantChanges:
     def forces(
         self, step: Step, x: Floats, touching: ContactSlopes | None
     ) -> tuple[Floats, dict[str, Floats]]:
-        """(n,3) [N] d2Phi/dx dc . change, and how what contact remembers changes."""
+        """Return (n,3) [N] d2Phi/dx dc . dc/dp, and the change of what contact remembers."""
         out, kept = np.zeros_like(x), dict[str, Floats]()
         for k, change in self.energies.items():
             out += along_constants(self.of[k], x, change, step)
@@ -80,7 +84,7 @@ class ConstantChanges:
 
 
 def _inertia(mass: Floats, step: Step, x: Floats) -> Floats:
-    """(n,3) m (x - y)/s; none in an equilibrium, nor of prescribed vertices."""
+    """Return (n,3) m (x - y)/s; zero in an equilibrium and at prescribed vertices."""
     if step.scale is None:
         return np.zeros_like(x)
     return np.where(step.fixed[:, None], 0.0, (mass / step.scale)[:, None] * (x - step.predicted))

@@ -1,11 +1,11 @@
-"""Contact and friction, differentiated by the start of a step.
+"""Derivatives of contact and friction by the start of a step.
 
-Friction is lagged: pairs, loads, weights and planes are those of x_n, and so is where sliding is
-measured from. What is kept from step to step (elastic slip, firmness) is differentiated as well, in
-both directions: ``ContactSlopes.remembered`` is the way back through what a step leaves, ``pull``
-the one through what it was made from. The firmness of contact changes by jumps of the rules in
-``contact.barrier.stiffness``; while it stays it passes through, and where it changes its derivative
-by what presses is left out (``ContactSlopes.firmed``).
+Friction is lagged: pairs, normal forces, weights and planes are those of x_n, and sliding is
+measured from there. What is remembered from step to step (elastic slip, adaptive stiffness) is
+differentiated as well: ``ContactSlopes.remembered`` goes back through what a step leaves,
+``ContactSlopes.pull`` through what it was made from. The adaptive stiffness changes by jumps, by
+the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives pass through it; if it
+changes, its derivative by the contact forces is left out (``ContactSlopes.firmed``).
 """
 
 from typing import Any
@@ -33,12 +33,16 @@ from weft.kernel import WarpArray, vec3
 def _contact(
     term: ContactEnergy, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """Of one step whose memory nobody asks for."""
+    """Add the derivatives of one step whose memory is not differentiated."""
     ContactSlopes(term, step, x).pull(by, into)
 
 
 class ContactSlopes:
-    """Contact at the end x (n,) of a step that its term was frozen for."""
+    """Derivatives of contact at the end x (n,) of a step that its term was frozen for.
+
+    ``at`` (n,3) [m] are the positions at which friction was evaluated; None: the beginning of the
+    step.
+    """
 
     def __init__(
         self, term: ContactEnergy, step: Step, x: WarpArray, at: Floats | None = None
@@ -46,14 +50,16 @@ class ContactSlopes:
         self.term, self.step, self.x, self.at = term, step, x, at
         self.n, self.points = term.embedded.n, len(step.state.x)
         self.y = np.array(kernel.numpy(term._put(term._y, x)))
-        self.firmed = False  # whether firmness changed, and its derivative is left out
-        self.by_stiffness = 0.0  # by the logarithm of the stiffness of contact
-        self.by_rest = np.zeros((0, 3))  # by rest positions, which mollify edges; where asked for
+        self.firmed = False  # stiffness adapted, and its derivative is left out
+        self.by_stiffness = 0.0  # by the logarithm of contact's stiffness
+        self.by_rest = np.zeros((0, 3))  # by rest positions (mollifier); if asked for
         self.slides: list[Slides] = Slides.of(term, step, self.y, at) if term.friction else []
 
     def remembered(self, kept: dict[str, Floats], into: StepCotangents) -> Floats:
-        """(n,3) by the end of the step, from derivatives by what it remembers; what goes to its
-        start is added with ``pull``.
+        """Return (n,3) derivatives by the end of the step, from those by what it remembers.
+
+        Derivatives by bodies and by the memory before are added to ``into``; those by the start of
+        the step are stored, and added by ``pull``.
         """
         out = np.zeros((self.points, 3))
         if FIRMNESS in kept and self.step.scale is not None:
@@ -72,8 +78,10 @@ class ContactSlopes:
     def pull(
         self, by: Floats, into: StepCotangents, bodies: bool = True, rest: bool = False
     ) -> None:
-        """Add ds/d(start of the step), s = by . dE/dx, by (n,3); and by bodies and rest positions,
-        where asked for.
+        """Add ds/d(start of the step) to ``into``, with s = by . dE/dx and by (n,3).
+
+        ``bodies`` adds derivatives by the vertices of bodies, ``rest`` stores those by rest
+        positions.
         """
         surface = np.zeros_like(self.y)
         surface[: self.n] = self.term.embedded.of(by)
@@ -108,7 +116,7 @@ class ContactSlopes:
             into.keep(FIRMNESS, np.array([0.0, by_load / firm.now]))
 
     def by_place(self, by: Floats) -> Floats:
-        """(n,3) ds/d(where friction was taken anew), s = by . dE/dx, by (n,3)."""
+        """Return (n,3) ds/d(positions at which friction was evaluated), with s = by . dE/dx."""
         if not self.slides:
             return np.zeros_like(by)
         surface = np.zeros_like(self.y)
@@ -117,7 +125,7 @@ class ContactSlopes:
         return self._to_points(np.asarray(by_start)[: self.n])
 
     def _by_firmness(self, surface: Floats, into: StepCotangents) -> None:
-        """The barrier is as stiff as contact is firm."""
+        """Add the derivative by the adaptive stiffness, which the barrier is proportional to."""
         y, contacts = self.term._at(self.x)
         if len(contacts) == 0:
             return
@@ -129,7 +137,7 @@ class ContactSlopes:
         into.keep(FIRMNESS, np.array([0.0, s / self.term._firmness.now]))
 
     def _by_threshold(self, surface: Floats) -> Floats:
-        """(n+b,3) by rest positions, of the barrier at the end."""
+        """Return (n+b,3) derivatives of the barrier at the end of the step by rest positions."""
         _, contacts = self.term._at(self.x)
         rest = self.term.contact.mesh.rest
         if len(contacts) == 0:
@@ -140,7 +148,7 @@ class ContactSlopes:
         return by_rest_positions(rest, stencil, np.einsum("mai,mai->m", slope, surface[stencil]))
 
     def _by_bodies(self, surface: Floats, into: StepCotangents) -> None:
-        """H by at the vertices of bodies, of pairs that have one."""
+        """Add the product of the Hessian with ``surface`` at the vertices of bodies."""
         search, out = self.term.search, np.zeros_like(self.y)
         places = places_around(search, kernel.points(self.y))
         for place in places:
@@ -156,7 +164,7 @@ class ContactSlopes:
         into.after += out[self.n :]
 
     def _to_points(self, by: Floats) -> Floats:
-        """(points,3) of vertices (n,3)."""
+        """Return derivatives by points (points,3) from those by vertices (n,3)."""
         out = np.zeros((self.points, 3))
         embedded = self.term.embedded
         pulled = embedded.W.matrix.T @ by if isinstance(embedded, WeightedEmbedding) else by
@@ -165,17 +173,21 @@ class ContactSlopes:
 
 
 class Slides:
-    """The pairs that slide in a step, and what is frozen of them at one position.
+    """Pairs that slide in a step, with data that are frozen at one position.
 
     Attributes:
-        start: (n+b,3) [m] vertices of cloth and bodies where normal forces and planes are taken.
+        start: (n+b,3) [m] vertices of cloth and bodies at which normal forces and planes are
+            evaluated.
         contacts: pairs there, of which those of ``push`` slide.
     """
 
     @staticmethod
     def of(term: ContactEnergy, step: Step, y: Floats, at: Floats | None) -> "list[Slides]":
-        """Return the slopes of a step that ended at y (n+b,3), with friction taken at ``at`` (n,3)
-        [m] (None: where the step begins); at a kink those of both sides, whose mean counts (``kinks``).
+        """Build the sliding pairs of a step that ended at y (n+b,3) [m].
+
+        ``at`` (n,3) [m] are the positions at which friction was evaluated; None: the beginning of
+        the step. At a kink there is one object for each side, and their mean counts
+        (``contact.barrier.kinks``).
         """
         bodies = step.bodies[0 if at is None else 1]
         start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
@@ -211,8 +223,9 @@ class Slides:
         self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
 
     def by_threshold(self, rest: Floats) -> Floats:
-        """(n+b,3) by rest positions, of the normal forces that ``pulled`` had last: of nearly
-        parallel edges these are those of the mollified barrier.
+        """Return (n+b,3) derivatives of the last normal forces of ``pulled`` by rest positions.
+
+        The normal forces of nearly parallel edges are those of the mollified barrier.
         """
         contacts, start = self.contacts, self.start
         some = np.flatnonzero(contacts.touch[self.push]["parallel"] > 0)
@@ -233,12 +246,15 @@ class Slides:
         return out
 
     def _moved(self) -> tuple[Floats, Floats]:
-        """(m,4,3) displacements of corners since the step began, and (m,3) of the pairs."""
+        """Return displacements since the step began, (m,4,3) of corners and (m,3) of pairs."""
         corners = (self.y - self.origin)[self.stencil]
         return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
 
     def remembered(self, by: Floats) -> tuple[Floats, Floats]:
-        """By the end (n+b,3) and by the slip before (n,3), from those by the slip after (n,3)."""
+        """Return the derivatives by the end (n+b,3) and by the slip before (n,3).
+
+        ``by`` (n,3) are the derivatives by the slip after the step.
+        """
         s, w = self.slide, np.asarray(self.slide["w"])
         corners, d = self._moved()
         t = (s["t0"], s["t1"])
@@ -273,8 +289,12 @@ class Slides:
         return self._scattered(w[:, :, None] * by_d[:, None]), inner
 
     def pulled(self, by: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
-        """By vertices where pairs were frozen, by the origin, by the end (at bodies: the rest is
-        the Hessian's), each (n+b,3); by the slip before (n,3); and by the loads times these.
+        """Return the derivatives of s = by . (friction force), and reset the accumulators.
+
+        Returns:
+            Derivatives by the vertices at which pairs were frozen, by the origin, and by the end
+            (used at bodies only: the rest belongs to the Hessian), (n+b,3) each; by the slip before
+            (n,3); and the sum of derivatives by normal forces times these.
         """
         s, w = self.slide, np.asarray(self.slide["w"])
         corners, d = self._moved()

@@ -1,11 +1,11 @@
-"""Contact and friction, differentiated by their numbers: stiffness, gap, thickness, coefficients of
-friction, elastic slip.
+"""Derivatives of contact and friction by their constants.
 
-A pair's barrier has closed forms (``contact.barrier.set_by_constants``), at the end of the step
-and, for the normal force with which friction is lagged, where it begins. Friction is w f'(|u|)
-u/|u| times that force, with f and u of the coefficients and the slip e = stick dt over which it
-rises; what it keeps for the next step is differentiated, too. Firmness changes by jumps, which are
-left out.
+The constants are stiffness, gap, thickness, coefficients of friction and elastic slip. The barrier
+of a pair has closed forms (``contact.barrier.set_by_constants``), at the end of the step and, for
+the lagged normal force of friction, at the positions where it is evaluated. Friction is w f'(|u|)
+u/|u| times that force, with f and u functions of the coefficients and of the slip e = stick dt over
+which friction rises. What friction remembers for the next step is differentiated, too. The adaptive
+stiffness changes by jumps, which are left out.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,9 @@ Numbers = Mapping[str, Floats]
 
 
 def constants_of(contact: Contact) -> dict[str, Floats]:
-    """By name: stiffness [J/m^4], gap [m], thickness (n,) [m] of the vertices, static and kinetic
+    """Return the constants of a contact by name.
+
+    They are stiffness [J/m^4], gap [m], thickness (n,) [m] of the vertices, static and kinetic
     coefficients (k,k) of pieces and bodies, and stick [m/s].
     """
     sides, s = contact.mesh.sides, contact.settings
@@ -42,22 +44,25 @@ def constants_of(contact: Contact) -> dict[str, Floats]:
 
 
 def structure_of(contact: Contact) -> Any:
-    """What else differs between contacts of one scene, but for where bodies are."""
+    """Return what else contacts of one scene can differ in, except for the places of bodies."""
     s = contact.settings
     return s.friction_from, s.lags, s.pinch, s.resolve, contact.mesh.sides.part
 
 
 class ContactNumbers:
-    """Contact at the end of a step."""
+    """Derivatives by constants of contact at the end of a step."""
 
     def __init__(self, touching: ContactSlopes) -> None:
         self.touching, self.term = touching, touching.term
 
     def changed(self, change: Numbers) -> tuple[Floats, dict[str, Floats]]:
-        """(N,3) [N] how dE/dx at the points changes with these numbers, and what is remembered.
+        """Return the change (N,3) [N] of dE/dx at the points with given changes of constants.
 
         Args:
-            change: of some of ``constants_of``, by name.
+            change: changes of some of ``constants_of``, by name.
+
+        Returns:
+            The change of the forces, and the changes of what friction remembers, by name.
         """
         term = self.term
         y, contacts = term._at(self.touching.x)
@@ -77,7 +82,7 @@ class ContactNumbers:
         return self.touching._to_points(out[: self.touching.n]), kept
 
     def along(self, change: Numbers, z: Floats, kept: Numbers) -> float:
-        """-z . d2Phi/dx dc . change, and what is remembered times derivatives by it."""
+        """Return -z . d2Phi/dx dc . change, plus ``kept`` times the change of the memory."""
         forces, remembered = self.changed(change)
         total = -float((z * forces).sum())
         for name, by in remembered.items():
@@ -85,9 +90,10 @@ class ContactNumbers:
         return total
 
     def _of_pairs(self, change: Numbers, contacts: ContactSet) -> tuple[Any, Any, Any]:
-        """Changes of stiffness, gap and thickness of the pairs of a set; some are stiffer by how
-        often they are counted, and all by how firm contact is. Those that edges connect have a gap
-        of their own, and are stiffer for it.
+        """Return the changes of stiffness, gap and thickness of the pairs of a set.
+
+        The stiffness of a pair contains how often it is counted, and the adaptive stiffness. Pairs
+        that an edge connects have a smaller gap of their own, and a larger stiffness because of it.
         """
         search, touch, sides = self.term.search, contacts.touch, self.term.contact.mesh.sides
         thickness, thicker = np.zeros(len(contacts)), 0.0
@@ -106,7 +112,7 @@ class ContactNumbers:
         return (part + np.where(own, firmer, 0.0)) * touch["stiffness"], gap, thickness
 
     def _slope(self, slides: Slides, change: Numbers) -> dict[str, Floats]:
-        """Of pairs that may slide: changes of the load (m,), of e (m,), and of the force (m,3)."""
+        """Return the changes of load (m,), e (m,) and force (m,3) of sliding pairs."""
         term, s, began = self.term, slides.slide, slides.contacts
         numbers = self._of_pairs(change, began)
         pushed = changed_gradients(began, slides.start, *numbers)
@@ -136,7 +142,7 @@ class ContactNumbers:
 
     @staticmethod
     def _remembered(slides: Slides, slope: Mapping[str, Floats]) -> Floats:
-        """(n,3) change of the elastic slip that is kept (``friction.keep_slips``)."""
+        """Return (n,3) the change of the remembered elastic slip (``friction.keep_slips``)."""
         s = slides.slide
         w, n = np.where(slides.own, s["w"], 0.0), slides.n
         _, d = slides._moved()
@@ -162,7 +168,7 @@ class ContactNumbers:
 
 
 def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -> Floats:
-    """(m,) change of f'/y at the same y >= 0 (``contact.friction.kernels.rise``)."""
+    """Return (m,) the change of f'/y at the same y >= 0 (``contact.friction.kernels.rise``)."""
     smooth, drop = s["smooth"], s["mu_kinetic"] - s["mu_static"]
     t = np.clip((y - smooth) / smooth, 0.0, 1.0)
     falls = t * t * (3 - 2 * t)

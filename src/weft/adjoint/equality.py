@@ -1,4 +1,4 @@
-"""Whether two things are made of the same numbers."""
+"""Deep equality of objects that are built from numbers."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,8 +8,10 @@ import numpy as np
 
 
 def are_equal(a: Any, b: Any) -> bool:
-    """True where both have one type and equal fields, all the way down; what can only be told by
-    running it (functions) is the same where it is one object.
+    """Return whether two objects have one type and equal fields, recursively.
+
+    Functions are equal only if they are one object, because they could be compared only by running
+    them.
     """
     if a is b:
         return True

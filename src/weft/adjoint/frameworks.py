@@ -1,7 +1,7 @@
-"""Doors: one vector of parameters in and out, for SciPy, PyTorch and JAX.
+"""Adapters to optimizers: a loss of one vector, for SciPy, PyTorch and JAX.
 
-``Flat`` is a loss of all numbers of some parameters as one vector, in units of their sizes, which
-is what optimizers take. The adapters of PyTorch and JAX import these when they are made.
+``Flat`` is a loss of all numbers of some parameters as one vector in units of their sizes, as
+optimizers take it. The adapters import PyTorch and JAX when they are called.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,18 +21,18 @@ from weft.base.runtime_types import checked
 @checked(SceneError, "flat")
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """A loss of one vector.
+    """A loss as a function of one vector of parameters.
 
     Args:
-        adjoint: with parameters that are numbers of the scene.
-        scaled: numbers are in units of ``Parameter.size``, so that all count alike.
-        penalty: value of the loss where a step does not converge (``BLOCKED``, ...), so that an
-            optimizer turns back; None: the SimulationError of the step. It should be larger than
-            any value of a run that ends. The gradient there leads back to the last vector whose
-            run ended; where none has ended yet, the error is raised all the same.
+        adjoint: loss and parameters; the parameters are numbers of the scene.
+        scaled: numbers are in units of ``Parameter.size``, so that all have a similar scale.
+        penalty: value of the loss if a step does not converge (``BLOCKED``, ...), so that an
+            optimizer turns back; None: the SimulationError of the step is raised. The penalty
+            should be larger than any value of a run that ends. The gradient there leads back to the
+            last vector whose run ended; if none has ended yet, the error is raised all the same.
 
     Attributes:
-        notes: what happened at each vector that got the penalty.
+        notes: messages of the steps that failed, one for each vector that got the penalty.
     """
 
     adjoint: Adjoint
@@ -47,12 +47,12 @@ class Flat:
 
     @property
     def start(self) -> Floats:
-        """The scene's own values."""
+        """The values of the scene itself as a vector."""
         a = self.adjoint
         return self.packed({n: a.parameter(n).value for n in a.parameters})
 
     def packed(self, values: Mapping[str, Floats]) -> Floats:
-        """Values by name as one vector."""
+        """Return values by name as one vector."""
         return np.concatenate(
             [
                 np.asarray(values[n], dtype=np.float64).reshape(-1) / self._size(n)
@@ -61,10 +61,10 @@ class Flat:
         )
 
     def unpacked(self, q: Floats) -> dict[str, Floats]:
-        """One vector as values by name.
+        """Return a vector as values by name.
 
         Raises:
-            SceneError: another number of numbers.
+            SceneError: a vector of another length.
         """
         q = np.asarray(q, dtype=np.float64).reshape(-1)
         if len(q) != len(self.start):
@@ -78,11 +78,11 @@ class Flat:
         return found
 
     def derivative(self, q: Floats) -> Derivative:
-        """All that ``Adjoint`` says at q."""
+        """Return the ``Derivative`` of ``Adjoint`` at the vector q."""
         return self.adjoint.with_values(self.unpacked(q))()
 
     def __call__(self, q: Floats) -> tuple[float, Floats]:
-        """Value and gradient, as ``scipy.optimize.minimize(flat, flat.start, jac=True)`` wants.
+        """Return value and gradient at q, as ``scipy.optimize.minimize`` with ``jac=True`` expects.
 
         Raises:
             SimulationError: a step that does not converge, without a penalty.
@@ -96,10 +96,10 @@ class Flat:
         return found.value, np.concatenate(pieces)
 
     def value(self, q: Floats) -> float:
-        """The loss alone, without the pass back in time.
+        """Return the loss at q, without the pass backwards in time.
 
         Raises:
-            SimulationError: as of a call.
+            SimulationError: a step that does not converge, without a penalty.
         """
         try:
             value = self.adjoint.with_values(self.unpacked(q)).value()
@@ -109,7 +109,7 @@ class Flat:
         return value
 
     def _turned_back(self, q: Floats, error: SimulationError) -> tuple[float, Floats]:
-        """The penalty, and the slope of a straight line to it from the last value."""
+        """Return the penalty, and the slope of a straight line to it from the last value."""
         if self.penalty is None or not self._last:
             raise error
         before, value = self._last[0]
@@ -124,13 +124,17 @@ class Flat:
 
 @checked(SceneError)
 def batched(losses: Sequence[Adjoint], processes: int = 1) -> list[Derivative]:
-    """Several runs and their derivatives, in parallel processes: each with one thread.
+    """Return the derivatives of several runs, computed in parallel processes with one thread each.
 
-    Scenes and losses have to be picklable: no functions made on the spot, with more than one
-    process.
+    With more than one process, scenes and losses have to be picklable: no functions defined inside
+    functions.
+
+    Args:
+        losses: one adjoint for each run.
+        processes: number of processes; 1: the runs take turns in this process.
 
     Raises:
-        SceneError: what cannot be sent to another process.
+        SceneError: an object that cannot be sent to another process.
     """
     if processes == 1:
         return [a() for a in losses]
@@ -152,10 +156,10 @@ def _run(adjoint: Adjoint) -> Derivative:
 
 @checked(SceneError)
 def torch_function(flat: Flat) -> Any:
-    """Return a function of a PyTorch vector whose gradient autograd and ``torch.func`` know.
+    """Return a function of a PyTorch vector with a gradient for autograd and ``torch.func``.
 
-    A second derivative raises a SceneError: none is known. Where gradients are off
-    (``torch.no_grad``), the run is not taken back in time.
+    A second derivative raises a SceneError, because weft knows first derivatives only. If gradients
+    are off (``torch.no_grad``), there is no pass backwards in time.
 
     Raises:
         SceneError: PyTorch is not installed.
@@ -169,7 +173,7 @@ def torch_function(flat: Flat) -> Any:
         return torch.as_tensor(value, dtype=q.dtype, device=q.device)
 
     class FirstDerivativeOnly(torch.autograd.Function):  # type: ignore[misc]
-        """The gradient at q times a factor: a function of q whose derivative is refused."""
+        """The gradient at q times a factor, as a function of q that refuses a derivative."""
 
         generate_vmap_rule = True
 
@@ -191,7 +195,7 @@ def torch_function(flat: Flat) -> Any:
             )
 
     class Loss(torch.autograd.Function):  # type: ignore[misc]
-        """Value and, where gradients are on, the gradient, which is kept for going back."""
+        """Value of the loss; if gradients are on, also its gradient, which is kept for backward."""
 
         @staticmethod
         def forward(q: Any, slopes: bool) -> Any:
@@ -210,7 +214,7 @@ def torch_function(flat: Flat) -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, q: Any, slopes: bool) -> Any:
-            """One run after another."""
+            """Run the batch one after another."""
             rows = [Loss.apply(row, slopes) for row in q.movedim(in_dims[0], 0)]
             return tuple(torch.stack(each) for each in zip(*rows)), (0, 0)
 
@@ -219,8 +223,10 @@ def torch_function(flat: Flat) -> Any:
 
 @checked(SceneError)
 def jax_function(flat: Flat) -> Any:
-    """Return a function of a JAX vector with a derivative of its own; the run is a call of the
-    host, one after another under ``vmap``. Without ``grad`` it is not taken back in time.
+    """Return a function of a JAX vector with a custom derivative.
+
+    The run is a callback on the host; under ``vmap`` the runs follow one another. Without ``grad``
+    there is no pass backwards in time.
 
     Raises:
         SceneError: JAX is not installed.

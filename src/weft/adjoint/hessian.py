@@ -1,12 +1,13 @@
-"""Solves with the exact Hessian of a step at its solution.
+"""Linear solves with the exact Hessian of a step at its solution.
 
-It is symmetric, so a transposed solve is a solve. It may have negative eigenvalues (a solution that
-is no minimum, or barely one): then it is factorized without asking for definiteness. Where it is
-singular, something moves freely and a derivative by what holds it does not exist; a small part of
-the masses is added to the diagonal then, and the report says so.
+The Hessian is symmetric, so a transposed solve is a solve. It may have negative eigenvalues (a
+solution that is no minimum, or barely one); then it is factorized without asking for definiteness.
+If it is singular, something moves freely, and the derivative by what would hold it does not exist;
+then a small part of the largest diagonal number is added to the diagonal, and the report says so.
 
-Some terms give a Gauss-Newton matrix for EXACT (``curvature_damping``). What these leave out is
-measured by differences of their gradients, and the solve is iterated with it.
+Some terms give a Gauss-Newton matrix for EXACT (``energies.elastic.curvature_damping``). The part
+that such a matrix leaves out is measured by differences of gradients, and the solve is iterated
+with it.
 """
 
 from collections.abc import Callable
@@ -32,26 +33,26 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal, close
 
 ITERATIVE = 1e-12  # relative error of iterative solvers in the energy norm
-PRECISE = 1e-7  # relative residual, above which another solver has the last word
-SHIFT = 1e-9  # of the largest diagonal number: what is added where the matrix is singular
-DIFFERENCE = 1e-4  # of the size of x over that of the direction
-LAGGED, LOOSE = 200, 1e-7  # iterations with loads that are taken anew, and relative residual
-MOST = 60  # iterations where the matrix is not all of the Hessian
+PRECISE = 1e-7  # relative residual above which a direct solver takes over
+SHIFT = 1e-9  # added to a singular matrix, relative to its largest diagonal number
+DIFFERENCE = 1e-4  # step of finite differences, relative to the size of the scene
+LAGGED, LOOSE = 200, 1e-7  # GMRES with lagged loads: iterations, and largest relative residual
+MOST = 60  # GMRES iterations if the matrix is not the whole Hessian
 
 
 @dataclass(eq=False)
 class Hessian:
-    """d2Phi/dx2 of a potential at x (n,), ready for solves.
+    """The matrix d2Phi/dx2 of a potential at x (n,) vec3, ready for solves.
 
     Attributes:
-        kind: ``definite``, ``symmetric_indefinite`` or ``singular``.
-        negative: eigenvalues below zero, where they were counted.
+        kind: ``definite``, ``indefinite``, ``singular``, or definite by a direct solver.
+        negative: number of negative eigenvalues; None if they were not counted.
     """
 
     phi: Potential
     x: WarpArray
     solver: LinearSolver
-    prepared: Any = None  # of the step before, whose symbolic work is kept
+    prepared: Any = None  # of another step, whose symbolic work is reused
     kind: str = "definite"
     negative: int | None = 0
 
@@ -72,7 +73,7 @@ class Hessian:
         self._symmetric: SymmetricIndefinite | None = None
 
     def solve(self, b: Floats) -> Floats:
-        """(n,3) of H x = b, zero at prescribed vertices."""
+        """Return (n,3) the solution of H x = b, zero at prescribed vertices."""
         b = np.where(self.phi.free[:, None], b, 0.0)
         if not b.any():
             return np.zeros_like(b)
@@ -87,12 +88,14 @@ class Hessian:
         return np.asarray(found).reshape(-1, 3)
 
     def solve_lagged(self, b: Floats, lagged: Callable[[Floats], Floats]) -> Floats:
-        """(n,3) of (H + J) x = b, zero at prescribed vertices, with J v of ``lagged``: what changes
-        as loads do that are taken where x is. No part of it is symmetric, so by GMRES, with H to
-        precondition it.
+        """Return (n,3) the solution of (H + J) x = b, zero at prescribed vertices.
+
+        ``lagged`` returns J v, the change of loads that are evaluated at x itself. J is not
+        symmetric, so the method is GMRES, preconditioned by H.
 
         Raises:
-            SimulationError: it does not converge, as where loads change faster than forces.
+            SimulationError: GMRES does not converge, for example if loads change faster than
+                forces.
         """
         b = np.where(self.phi.free[:, None], b, 0.0)
         if not b.any():
@@ -121,7 +124,7 @@ class Hessian:
         return np.asarray(x.reshape(-1, 3))
 
     def times(self, v: Floats) -> Floats:
-        """(n,3) H v at free vertices, v zero at prescribed ones."""
+        """Return (n,3) H v at free vertices, with v set to zero at prescribed ones."""
         v = np.where(self.phi.free[:, None], v, 0.0)
         out = self.A @ v
         for update in self._updates:
@@ -132,7 +135,10 @@ class Hessian:
         return np.where(self.phi.free[:, None], out, 0.0)
 
     def pinned(self, v: Floats) -> Floats:
-        """(n,3) H v at prescribed vertices, v zero there; zero at free ones."""
+        """Return (n,3) H v at prescribed vertices, zero at free ones.
+
+        v (n,3) is zero at prescribed vertices.
+        """
         out = self._pins.times(v)
         if self._updates or self._left_out:
             every = np.zeros_like(out)
@@ -159,7 +165,7 @@ class Hessian:
         return x + _updated(self._symmetric, b - self._product(x), self._updates)
 
     def _factorize(self, outcome: Outcome) -> None:
-        """Without asking for definiteness; shifted where it is singular."""
+        """Factorize the matrix without asking for definiteness; shift it if it is singular."""
         found = SymmetricIndefinite(self.A)
         self.kind, self.negative = "indefinite", found.negative
         if found.negative == 0 and not found.singular and outcome is not Outcome.INDEFINITE:
@@ -183,7 +189,11 @@ class Hessian:
         return float(np.linalg.norm(self._product(x) - b) / max(float(np.linalg.norm(b)), 1e-300))
 
     def _missing(self, v: Floats) -> Floats:
-        """What the matrices of some terms leave out of H v: by differences of their gradients."""
+        """Return the part of H v that Gauss-Newton matrices leave out.
+
+        It is the difference between central differences of gradients and the product with these
+        matrices.
+        """
         at, size = np.array(kernel.numpy(self.x)), float(np.abs(v).max())
         if size == 0:
             return np.zeros_like(v)
@@ -204,7 +214,7 @@ class Hessian:
 
 
 def _rate_of(term: Bound) -> Bound | None:
-    """The part of a term whose EXACT matrix is a Gauss-Newton one; None: none."""
+    """Return the term if its EXACT matrix contains a Gauss-Newton part, else None."""
     if isinstance(term, BoundQuadratic) and term.rate is not None:
         return term
     if isinstance(term, BoundLocal) and isinstance(term.energy, CurvatureDamping):
@@ -213,7 +223,7 @@ def _rate_of(term: Bound) -> Bound | None:
 
 
 def _updated(factors: SymmetricIndefinite, b: Floats, updates: Any) -> Floats:
-    """Woodbury's formula, as ``solve.linear.low_rank`` has it."""
+    """Solve with the rank-one updates by Woodbury's formula, as in ``solve.linear.low_rank``."""
     base = factors.solve(b)
     if not updates:
         return base
@@ -237,14 +247,14 @@ class _Rows:
 
     @staticmethod
     def of(A: BlockCsr, which: Any) -> "_Rows":
-        """Copies of those of ``which`` (n,)."""
+        """Return copies of the rows for which ``which`` (n,) is true."""
         row = A.pattern.row
         kept = np.flatnonzero(which[row]) if which.any() else np.zeros(0, dtype=np.int64)
         values = np.array(kernel.numpy(A.values)[kept]) if len(kept) else np.zeros((0, 3, 3))
         return _Rows(row[kept], A.pattern.column[kept], values, A.n)
 
     def times(self, v: Floats) -> Floats:
-        """(n,3)."""
+        """Return (n,3) the product with v, zero in all other rows."""
         out = np.zeros((self.n, 3))
         np.add.at(out, self.row, np.einsum("bij,bj->bi", self.values, v[self.column]))
         return out

@@ -1,8 +1,8 @@
-"""Models whose numbers change in time (``keys``): what they are made of at a time.
+"""Models whose constants change in time (keyframes): their energies and contact at a given time.
 
-A step has the numbers of its end, so a number of its own is a parameter like any other; what
-differs between two models may differ at some times alone. Numbers are functions of the keys, each
-of which counts fully at its own time, and integrals of them (what a wind has carried) do after it.
+A step has the constants of its end. Two models may differ at some times only, so they are compared
+at the time of every keyframe, where each key counts fully, and after the last one, where integrals
+over time (the distance that wind has carried its gusts) still differ.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from weft.energies.base import Bound, Energy
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.integrators.model import Model
 
-AFTER = 1.0  # [s] after the last key: what is integrated over time counts there
+AFTER = 1.0  # [s] after the last key, where integrals over time are compared
 
 
 def times_of(model: Model) -> list[float]:
-    """[s] at which models are compared; one, where nothing changes."""
+    """Return the times [s] at which models are compared; one time if nothing changes."""
     if model.changing is None:
         return [0.0]
     keys = sorted({0.0, *model.changing.times})
@@ -25,7 +25,7 @@ def times_of(model: Model) -> list[float]:
 
 
 def energies_at(model: Model, t: float) -> Sequence[Energy]:
-    """All energies with the numbers of the time t [s]."""
+    """Return all energies with the constants of time t [s]."""
     if model.changing is None:
         return model.energies
     now = model.changing(t).energies
@@ -33,7 +33,7 @@ def energies_at(model: Model, t: float) -> Sequence[Energy]:
 
 
 def contact_at(model: Model, t: float) -> SelfContact | None:
-    """How things meet at the time t [s]."""
+    """Return the contact settings at time t [s]; None without contact."""
     given = None if model.contact is None else model.contact.settings
     if given is None or model.changing is None:
         return given
@@ -41,12 +41,16 @@ def contact_at(model: Model, t: float) -> SelfContact | None:
 
 
 def thickens(model: Model) -> bool:
-    """Whether thickness changes: it does as far as there is room, which steps hand on."""
+    """Return whether thickness changes in time.
+
+    Thickness grows as far as there is room, and steps hand the rest on, so it has no derivative
+    here.
+    """
     return model.changing is not None and model.changing(0.0).thickness is not None
 
 
 def limits_change(model: Model) -> bool:
-    """Whether limits of strain do, likewise."""
+    """Return whether limits of strain change in time, which has no derivative here either."""
     limits = [
         [e.law.most for e in energies_at(model, t) if isinstance(e, StrainLimits)]
         for t in times_of(model)
@@ -61,14 +65,14 @@ def take(
     places: Sequence[int | None],
     contact: ContactEnergy | None,
 ) -> None:
-    """Give terms of a model the numbers of the time t [s].
+    """Update terms of a model to the constants of time t.
 
     Args:
-        model: whose terms they are.
+        model: model of the terms.
         t: [s].
-        terms: of energies, or of inertia.
-        places: numbers of these energies in the model; None: of inertia.
-        contact: its contact; None: it has none.
+        terms: terms of energies or of inertia.
+        places: indices of these energies in the model; None: inertia.
+        contact: contact of the model; None: it has none.
     """
     if model.changing is None:
         return

@@ -1,4 +1,4 @@
-"""Parameters that change in time (``weft.Keys``): what a number is at each of its keys."""
+"""Parameters that change in time (``weft.Keys``): the values of a number at its keys."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,8 +13,9 @@ KEYS = ".keys"  # after the name of a number
 
 
 def named(scene: Any) -> dict[str, Parameter]:
-    """All parameters of a scene that have a name of their own, but for whole arrays. A number that
-    has keys is known by these alone.
+    """Return all parameters of a scene by name, without those that are whole arrays.
+
+    A number that has keys is listed by its keys only.
 
     Args:
         scene: a ``weft.Scene``.
@@ -25,12 +26,14 @@ def named(scene: Any) -> dict[str, Parameter]:
 
 
 def with_keys(scene: Any, plain: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """Numbers that change in time, by what they are at each key: ``gravity.1.keys``,
-    ``fabric.shear.keys``; of what is linear in the number it is in them, unless between is smooth.
+    """Return the numbers that change in time as parameters, each with the values at its keys.
+
+    Names are ``gravity.1.keys`` or ``fabric.shear.keys``. A parameter is linear in its values if it
+    is linear in the number, unless the interpolation is smooth.
 
     Args:
-        scene: with its keyframes.
-        plain: parameters by name of numbers that stay: their units and sizes.
+        scene: a ``weft.Scene`` with keyframes.
+        plain: parameters by name as if nothing changed in time; units and sizes are theirs.
     """
     found = []
     for path, keys in scene.keyed.items():
@@ -53,7 +56,7 @@ def _keys(name: str, keys: Keys, apply: Any, like: Parameter | None) -> Paramete
 
 
 def _other(keys: Keys, values: Any) -> Keys:
-    """The same times with other numbers."""
+    """Return keys at the same times with other values."""
     given = np.broadcast_to(np.asarray(values, dtype=np.float64), (len(keys.points),))
     return Keys([(t, float(v)) for (t, _), v in zip(keys.points, given)], keys.between)
 

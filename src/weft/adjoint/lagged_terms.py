@@ -1,8 +1,8 @@
-"""What a term takes from the start of a step (damping, wind, friction), differentiated.
+"""Derivatives of terms by what they take from the start of a step (damping, wind, friction).
 
-With s = by . dE/dx at the end of the step, a term adds ds/d(what ``freeze`` took) to a
-``StepCotangents``. A term that freezes nothing needs nothing here; one that does, and that this
-package does not know, is refused by name.
+With s = by . dE/dx at the end of the step, a term adds ds/d(what ``freeze`` stored) to a
+``StepCotangents``. A term that freezes nothing needs nothing here. A term that does, and that is
+not registered here, is refused by name.
 """
 
 from collections.abc import Callable
@@ -34,9 +34,10 @@ from weft.energies.step import Step
 from weft.kernel import WarpArray, vec3
 
 Pull = Callable[[Any, Step, WarpArray, Floats, StepCotangents], None]
-DIFFERENCE = 1e-5  # of what is measured, in difference quotients of single elements
+DIFFERENCE = 1e-5  # step of difference quotients, relative to the size of an element
 
-KEEP: tuple[type[Bound], ...] = (  # whose memory is differentiated, or does not change by a little
+# terms whose memory is differentiated, or is not altered by a small change (torn bonds)
+KEEP: tuple[type[Bound], ...] = (
     BoundBonds,
     BoundLimits,
     BoundPointSprings,
@@ -47,7 +48,10 @@ _PULLS: dict[type[Bound], Pull] = {}
 
 @checked(SceneError)
 def pulls(kind: type[Bound]) -> Callable[[Pull], Pull]:
-    """Registers what a kind of term passes back."""
+    """Return a decorator that registers a function as the derivative of a kind of term.
+
+    The function is called as ``pull(term, step, x, by, into)`` and adds to ``into``.
+    """
 
     def register(pull: Pull) -> Pull:
         _PULLS[kind] = pull
@@ -57,7 +61,7 @@ def pulls(kind: type[Bound]) -> Callable[[Pull], Pull]:
 
 
 def check_lagged(term: Bound) -> None:
-    """Raise a SceneError for a term whose start of a step has no derivative here.
+    """Raise an error for a term whose dependence on the start of a step has no derivative here.
 
     Raises:
         SceneError: such a term.
@@ -78,7 +82,7 @@ def check_lagged(term: Bound) -> None:
 
 
 def pull_lagged(term: Bound, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """Add ds/d(what was frozen), s = by . dE/dx at x, by (n,3)."""
+    """Add ds/d(what the term froze) to ``into``, with s = by . dE/dx at x and by (n,3)."""
     pull = _pull_of(term)
     if pull is not None:
         pull(term, step, x, by, into)
@@ -93,7 +97,7 @@ def _pull_of(term: Bound) -> Pull | None:
 
 @pulls(Inertia)
 def _inertia(term: Inertia, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """s = by . m (x - y)/scale."""
+    """Add the derivative of s = by . m (x - y)/scale by y."""
     if step.scale is not None:
         into.predicted -= np.array(kernel.numpy(term._shift))[:, None] * by
 
@@ -102,31 +106,31 @@ def _inertia(term: Inertia, step: Step, x: WarpArray, by: Floats, into: StepCota
 def _gravity(
     term: BoundGravity, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """It takes the time alone."""
+    """Add nothing: gravity takes only the time from a step."""
 
 
 @pulls(BoundBonds)
 def _bonds(term: BoundBonds, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """They take the time, and what has torn, which does not change by a little."""
+    """Add nothing: bonds take the time, and which of them have torn, which has no derivative."""
 
 
 @pulls(BoundSeams)
 def _seams(term: BoundSeams, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """As hinges do, once the seam is closed."""
+    """Add the derivatives of the seam's hinges, once the seam is closed."""
     if term.acts:
         _local(term, step, x, by, into)
 
 
 @pulls(BoundDrag)
 def _drag(term: BoundDrag, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """s = by . c m (x - origin)/h."""
+    """Add the derivative of s = by . c m (x - origin)/h by the origin."""
     if term._acts:
         into.origin -= np.array(kernel.numpy(term._shift))[:, None] * by
 
 
 @pulls(BoundForm)
 def _form(term: BoundForm, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """s = by . K (x + rate (x - origin))."""
+    """Add the derivative of s = by . K (x + rate (x - origin)) by the origin."""
     if term._rate:
         into.origin -= term._rate * (term.form.matrix(len(by)) @ by)
 
@@ -135,15 +139,17 @@ def _form(term: BoundForm, step: Step, x: WarpArray, by: Floats, into: StepCotan
 def _quadratic(
     term: BoundQuadratic, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """What its damping passes back."""
+    """Add the derivatives of its damping."""
     if term.rate is not None:
         pull_lagged(term.rate, step, x, by, into)
 
 
 @pulls(BoundLocal)
 def _local(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """Of what an element measures: in closed form for angles and curvatures, by differences of an
-    element's coordinates for others.
+    """Add the derivatives by the frozen measures of damped elements.
+
+    They are in closed form for angles and curvatures, and differences by an element's coordinates
+    for others.
     """
     beta = term.energy.damping
     if term.kernels.freeze is None or beta == 0 or not np.isfinite(step.span):
@@ -155,7 +161,7 @@ def _local(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCot
 
 
 def _measured(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """ds/dtheta_r = -w beta/h (dtheta . by), theta_r = (1 + a) theta_n - a theta_(n-1)."""
+    """Add ds/dtheta_r = -w beta/h (dtheta . by), with theta_r = (1 + a) theta_n - a theta_(n-1)."""
     e, rate, a = term.energy, term.energy.damping / step.span, step.past_part
     weight = e.source.weight if isinstance(e, CurvatureDamping) else e.weight  # type: ignore[attr-defined]
     slope = np.einsum("mai,mai->m", measure_gradient(term, x), by[e.stencil])
@@ -168,8 +174,9 @@ def _measured(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: Step
 
 
 def measure_gradient(term: BoundLocal, x: WarpArray) -> Floats:
-    """(m,k,3) dtheta/dx of what the elements measure: the gradient of an energy of weight 1 that
-    is 1 away from its rest.
+    """Return (m,k,3) dtheta/dx of what the elements measure (angle, curvature).
+
+    It is the gradient of an energy of weight 1 whose measure is 1 away from its rest value.
     """
     e = term.energy
     out = kernel.empty(term.shape, vec3)
@@ -199,7 +206,10 @@ def measure_gradient(term: BoundLocal, x: WarpArray) -> Floats:
 def _by_differences(
     term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """Every element moves vertices of its own: one coordinate of all of them at a time."""
+    """Add ds/d(start of the step) by differences.
+
+    Every element gets vertices of its own, so one coordinate of all elements is moved at a time.
+    """
     e, (m, k) = term.energy, term.shape
     own = kernel.array(np.arange(m * k, dtype=np.int32).reshape(m, k), wp.int32)
     at, past = (np.asarray(y)[e.stencil] for y in (step.state.x, kernel.numpy(step.device_past)))
@@ -222,7 +232,7 @@ def _by_differences(
 def _contracted(
     term: BoundLocal, step: Step, x: WarpArray, by: Floats, own: WarpArray, ways: list[Floats]
 ) -> Floats:
-    """(m,) by . gradient of every element, frozen at (m,k,3) of its own."""
+    """Return (m,) by . gradient of every element, frozen at positions (m,k,3) of its own."""
     e, out, p = term.energy, kernel.empty(term.shape, vec3), term.energy.parameters()
     points = [kernel.points(w.reshape(-1, 3)) for w in ways]
     numbers = (e.damping / step.span, 0.0, step.past_part)
@@ -234,7 +244,7 @@ def _contracted(
 
 
 def _scatter(term: BoundLocal, local: Floats, into: Floats) -> None:
-    """into (n,3) += local (m,k,3)."""
+    """Add local derivatives (m,k,3) to those by vertices (n,3)."""
     g = kernel.zeros(len(into), vec3)
     term.rows.add_gradient(kernel.array(local, vec3), g)
     into += kernel.numpy(g)

@@ -1,7 +1,7 @@
-"""Cloth in its flat state: the points that say how it is cut, and the same cloth cut otherwise.
+"""Material points of a cloth (its flat pattern), and the same cloth with other material points.
 
-Triangles have a point for every vertex, or several where it lies on a seam of the mesh; splines the
-control points of their patches at rest, patch after patch. Meshes, knots and what is sewn stay.
+Triangles have one point for every vertex, or several for a vertex on a seam of the mesh. Splines
+have the control points of their patches at rest, patch after patch. Meshes, knots and seams stay.
 """
 
 import dataclasses
@@ -22,11 +22,14 @@ from weft.discretization.triangles import Triangles
 
 @checked(MeshError)
 def material_points(cloth: Cloth | TriangleMesh) -> tuple[Floats, Faces]:
-    """(k,2) [m] the points of flat panels, and (m,3) which of them is each corner of a face.
+    """Return the points of the flat panels, and the points of the corners of each face.
 
-    Of triangles they are the vertices, in their order, unless a vertex lies on a seam of the mesh:
-    then it has several. Of splines they are control points, patch after patch, and the faces those
-    of the control nets.
+    For triangles they are the vertices in their order, unless a vertex lies on a seam of the mesh:
+    then it has several points. For splines they are control points, patch after patch, and the
+    faces are those of the control nets.
+
+    Returns:
+        (k,2) [m] points, and (m,3) index of the point of each corner of a face.
 
     Raises:
         SceneError: triangles beside splines.
@@ -55,7 +58,7 @@ def _of_mesh(mesh: TriangleMesh) -> tuple[Floats, Ints]:
 
 
 def spline_surfaces(cloth: Cloth) -> list[SplineSurface]:
-    """The pieces of a cloth that is of splines alone.
+    """Return the pieces of a cloth that consists of splines only.
 
     Raises:
         SceneError: triangles beside splines.
@@ -70,7 +73,7 @@ def spline_surfaces(cloth: Cloth) -> list[SplineSurface]:
 
 @checked(MeshError)
 def cut(cloth: Cloth, points: Floats) -> Cloth:
-    """The cloth with other material points, where its points are now.
+    """Return the cloth with other material points; its points in space stay where they are.
 
     Args:
         cloth: of triangles, or of splines.
@@ -114,12 +117,13 @@ def _of_triangles(cloth: Cloth, corner_uv: Floats) -> Cloth:
 
 @checked(MeshError)
 def recut(scene: Any, cloth: Cloth) -> Any:
-    """A scene of a cloth that is cut otherwise, sewn anew: what seams, elastics and the drag of
-    sewing know of their panels is that of the new ones.
+    """Return a scene with a cloth that is cut in another way, and sewn anew.
+
+    Seams, elastics and the drag of sewing take their constants from the new panels.
 
     Args:
         scene: a ``weft.Scene``.
-        cloth: of as many vertices and faces (``Outline.moved``, ``cut``).
+        cloth: a cloth with as many vertices and faces (``Outline.moved``, ``cut``).
     """
     mass = cloth.mass
     sewn = [e.recut(cloth.mesh, mass) if hasattr(e, "recut") else e for e in scene.energies]

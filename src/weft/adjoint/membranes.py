@@ -1,11 +1,12 @@
-"""Membranes, differentiated by the start of a step: damping's frozen strain and tangent.
+"""Derivatives of membranes by the start of a step: by the frozen strain and tangent of damping.
 
 With e Green's strain, s = by . dE/dx has the damped part, per sample,
 
     w e'(F)[L] . C_n (e(F) - e_r),   e_r = (1 + a) e_n - a e_(n-1),   L = d by/dX
 
-which depends on x_n by e_n and by the tangent C_n. The first is differentiated in closed form, the
-second by central differences of F_n, sample by sample: it is a third derivative of the law.
+which depends on x_n by e_n and by the tangent C_n. The dependence by e_n is differentiated in
+closed form. The dependence by C_n is a third derivative of the law, and is differentiated by
+central differences of F_n, sample by sample.
 """
 
 from dataclasses import dataclass
@@ -23,12 +24,12 @@ from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws.viscous import ViscousParams
 from weft.solve.newton.psd import Psd
 
-DIFFERENCE = 1e-5  # of F, which has no unit: errors of 1e-10 and 1e-11 of the tangent
+DIFFERENCE = 1e-5  # step in F (no unit): relative errors of the tangent of 1e-10 and 1e-11
 
 
 @dataclass(frozen=True, eq=False)
 class StartOfMembrane:
-    """Derivatives of s by deformation gradients of the past, each (q,3,2), and these."""
+    """Deformation gradients of the past, (q,3,2) each, and the derivatives of s by them."""
 
     now: Floats  # F_n
     by_now: Floats
@@ -40,7 +41,7 @@ class StartOfMembrane:
 def _membrane(
     term: BoundMembrane, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
-    """What damping passes back to x_n and x_(n-1)."""
+    """Add the derivatives of damping by x_n and x_(n-1)."""
     found = start_of_membrane(term, step, x, by)
     if found is None:
         return
@@ -52,7 +53,7 @@ def _membrane(
 def start_of_membrane(
     term: BoundMembrane, step: Step, x: WarpArray, by: Floats
 ) -> StartOfMembrane | None:
-    """ds/dF_n and ds/dF_(n-1); None where nothing is damped."""
+    """Return ds/dF_n and ds/dF_(n-1); None if nothing is damped."""
     beta = term.membrane.damping
     if beta == 0 or not np.isfinite(step.span):
         return None
@@ -70,7 +71,7 @@ def start_of_membrane(
 
 
 def strain_pull(F: Floats, c: Floats) -> Floats:
-    """(q,3,2) d(c . e)/dF for c (q,3)."""
+    """Return (q,3,2) d(c . e)/dF for c (q,3), with e Green's strain of F (q,3,2)."""
     f0, f1 = F[:, :, 0], F[:, :, 1]
     c0, c1, c2 = (c[:, k, None] for k in range(3))
     return np.stack([c0 * f0 + c2 * f1, c1 * f1 + c2 * f0], axis=2)
@@ -79,7 +80,7 @@ def strain_pull(F: Floats, c: Floats) -> Floats:
 def _tangent_slope(
     term: BoundMembrane, now: Floats, rate: Floats, since: Floats, scale: float
 ) -> Floats:
-    """(q,3,2) d(rate . C_n . since)/dF_n."""
+    """Return (q,3,2) d(rate . C_n . since)/dF_n."""
     out = np.zeros_like(now)
     for i in range(3):
         for j in range(2):
@@ -94,7 +95,7 @@ def _tangent_slope(
 
 
 def _tangent(term: BoundMembrane, F: Floats, scale: float) -> Floats:
-    """(q,3,3) C of ``energies.elastic.damping`` at deformation gradients (q,3,2)."""
+    """Return (q,3,3) the tangent C of ``energies.elastic.damping`` at F (q,3,2)."""
     q, (law, parameters) = len(F), term._elastic
     at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, ViscousParams)
     stages = law.stages(Psd.GAUSS_NEWTON, at, parameters, H)

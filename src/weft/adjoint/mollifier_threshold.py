@@ -1,7 +1,8 @@
-"""The threshold of the mollifier of nearly parallel edges, differentiated.
+"""Derivatives of the threshold of the mollifier of nearly parallel edges.
 
-Contact knows the rest shape by it (and by the mean mass): eps = c |e|^2 |f|^2 of the rest lengths
-of both edges (Li et al. 2020). With C = |e x f|^2 and E = k m(C/eps) b, m(r) = r (2 - r),
+Contact depends on the rest shape by this threshold (and by the mean mass): eps = c |e|^2 |f|^2 of
+the rest lengths of both edges (Li et al. 2020). With C = |e x f|^2 and E = k m(C/eps) b, m(r) = r
+(2 - r),
 
     d(dE/dx)/deps = k (dm'/deps b dC/dx + dm/deps b' dD/dx),
     dm/deps = 2 C (C - eps)/eps^3,   dm'/deps = (4 C - 2 eps)/eps^3.
@@ -17,8 +18,12 @@ from weft.contact.contact_set import ContactSet, closest_of
 
 
 def threshold_slopes(contacts: ContactSet, y: Positions, rows: Ints) -> Floats:
-    """(m,4,3) derivative of the barrier's gradient by the threshold, of the pairs ``rows`` (m,) of
-    a set at vertices y (n,3); zero where the mollifier does not act.
+    """Return (m,4,3) derivatives of the barrier's gradient by the threshold.
+
+    Args:
+        contacts: set of contact pairs.
+        y: (n,3) [m] vertices.
+        rows: (m,) indices of pairs in the set; the result is zero for pairs that are not mollified.
     """
     stencil, touch = contacts.stencil[rows], contacts.touch[rows]
     at = y[stencil]
@@ -45,7 +50,10 @@ def threshold_slopes(contacts: ContactSet, y: Positions, rows: Ints) -> Floats:
 
 
 def by_rest_positions(rest: Positions, stencil: Ints, by_threshold: Floats) -> Floats:
-    """(n,3) by rest positions, from derivatives (m,) by thresholds of pairs of edges (m,4)."""
+    """Return (n,3) derivatives by rest positions.
+
+    ``by_threshold`` (m,) are the derivatives by the thresholds of the edge pairs ``stencil`` (m,4).
+    """
     out = np.zeros_like(np.asarray(rest, dtype=np.float64))
     e, f = (rest[stencil[:, k + 1]] - rest[stencil[:, k]] for k in (0, 2))
     ee, ff = (e * e).sum(1), (f * f).sum(1)

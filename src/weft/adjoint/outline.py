@@ -1,8 +1,8 @@
-"""Outlines of flat panels as parameters: border points move, and what is inside goes along.
+"""Outlines of flat panels as parameters: border points move, and inner points follow.
 
-The triangulation stays; of splines it is that of the control nets, whose border points are those of
-the patches' sides. Inner points follow as those of a membrane under tension do (harmonic, with
-the cotangent weights of the panels as they are given), so a moved outline is a linear map of the
+The triangulation stays; for splines it is that of the control nets, whose border points are those
+of the patches' sides. Inner points follow like those of a membrane under tension (harmonic, with
+the cotangent weights of the original panels). A moved outline is therefore a linear map of the
 border points, and its transpose takes derivatives by ``rest`` to derivatives by the outline.
 """
 
@@ -26,30 +26,30 @@ class Outline:
     """The outlines of all panels of a cloth.
 
     Args:
-        cloth: of triangles, garments among them, or of splines; its panels as they are cut now.
+        cloth: a cloth of triangles (also a garment), or of splines, with its present panels.
     """
 
     cloth: Cloth
 
     @cached_property
     def ids(self) -> Ints:
-        """(b,) numbers of the border points among the ``material_points``."""
+        """Indices (b,) of the border points among the ``material_points``."""
         edges, half = edges_of(self._number)
         return np.unique(edges[np.bincount(half, minlength=len(edges)) == 1]).astype(np.int32)
 
     @property
     def points(self) -> Floats:
-        """(b,2) [m] where they are."""
+        """Border points (b,2) [m]."""
         return np.asarray(self._points[self.ids])
 
     def moved(self, shift: Floats) -> Cloth:
-        """The cloth cut otherwise, where its vertices are now.
+        """Return the cloth with moved border points; its vertices in space stay where they are.
 
         Args:
-            shift: (b,2) [m] of the border points.
+            shift: (b,2) [m] displacements of the border points.
 
         Raises:
-            MeshError: another shape, or a triangle that is turned over by it.
+            MeshError: another shape, or a triangle that the displacement turns over.
         """
         shift = np.asarray(shift, dtype=np.float64)
         if shift.shape != (len(self.ids), 2):
@@ -72,7 +72,7 @@ class Outline:
         return cut(self.cloth, points)
 
     def pulled(self, by_rest: Floats) -> Floats:
-        """(b,2) derivatives by border points, from those by ``rest`` (k,2)."""
+        """Return derivatives by border points (b,2), from derivatives by ``rest`` (k,2)."""
         by = np.asarray(by_rest, dtype=np.float64)
         inner, solve, border = self._inside
         return np.asarray(by[self.ids] - border.T @ solve(by[inner]))
@@ -91,7 +91,7 @@ class Outline:
 
     @cached_property
     def _inside(self) -> tuple[Ints, Any, Any]:
-        """Inner points, what solves with their Laplacian, and its columns of the border."""
+        """Inner points, a solver for their Laplacian, and the Laplacian's columns of the border."""
         from scipy.sparse import coo_matrix
         from scipy.sparse.linalg import splu
 
@@ -117,6 +117,6 @@ class Outline:
 
 
 def _signed(corners: Floats) -> Floats:
-    """(m,) twice the areas of triangles (m,3,2), negative where they are turned over."""
+    """Return (m,) twice the areas of triangles (m,3,2), negative if they are turned over."""
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])

@@ -1,10 +1,11 @@
-"""Derivatives by single numbers of a scene: what differs in the models that a few values make.
+"""Derivatives by single numbers of a scene, from models built with slightly different values.
 
-dg/dp, g = dPhi/dx, is d2Phi/dx dc dc/dp for all energies that know the first factor (``changes``):
-the mixed derivative at the x of the step by the energy's constants, and how the scene makes these
-from p. What an energy does not know, or what is no constant of it, is a difference quotient of its
-gradient *at the same x*; ``AdjointReport.differences`` says which. Pins, bodies, the start and the
-loss itself are differentiated as constants are, by the values that the scene gives them.
+With g = dPhi/dx, dg/dp is d2Phi/dx dc dc/dp for all energies that know the first factor
+(``constant_changes``): it is the mixed derivative at the x of the step by the energy's constants c,
+times the change of these constants with p. An energy that does not know it, or a number that is no
+constant of it, is differentiated by a difference quotient of its gradient *at the same x*;
+``AdjointReport.differences`` lists these. Pins, bodies, the start and the loss itself are
+differentiated by the values that the scene gives them.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +33,9 @@ from weft.energies.step import Step
 from weft.integrators.model import Model
 from weft.kernel import WarpArray, vec3
 
-WIDE, NARROW = 0.5, 1e-3  # of the size of a number, for linear ones and others
+WIDE, NARROW = 0.5, 1e-3  # step relative to the size of a number: linear parameters, and others
+# Points and weights of difference quotients: of fourth order, and exact ones for linear parameters.
+# The one-sided ones serve numbers at the end of their range (a friction coefficient of zero).
 CENTRAL = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
 ONE_SIDED = ((0, -25 / 12), (1, 4.0), (2, -3.0), (3, 4 / 3), (4, -1 / 4))
 TWO, FORWARD = ((1, 0.5), (-1, -0.5)), ((1, 1.0), (0, -1.0))
@@ -40,13 +43,13 @@ TWO, FORWARD = ((1, 0.5), (-1, -0.5)), ((1, 1.0), (0, -1.0))
 
 @dataclass(frozen=True, eq=False)
 class SceneVariant:
-    """A scene with another value, and what of its model is differentiated by differences."""
+    """A scene with a changed value, and the parts of its model that need difference quotients."""
 
     weight: float  # in the difference quotient
     scene: Any
     model: Model
     terms: tuple[Bound, ...]
-    places: tuple[int | None, ...]  # of the terms' energies in the model; None: inertia
+    places: tuple[int | None, ...]  # index of each term's energy; None: inertia
     contact: ContactEnergy | None
     pins: bool
     bodies: bool
@@ -54,14 +57,15 @@ class SceneVariant:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is another."""
+        """True if any part of the model needs a difference quotient."""
         return bool(self.terms or self.contact or self.pins or self.bodies or self.start)
 
     def gradient(
         self, step: Step, x: WarpArray, freeze: Callable[[Bound], None] | None = None
     ) -> Floats:
-        """(n,3) dPhi/dx of the terms that differ, frozen as the step begins unless ``freeze`` says
-        otherwise.
+        """Return (n,3) [N] dPhi/dx of the terms that differ.
+
+        ``freeze`` begins the step for a term; None: ``term.freeze(step)``.
         """
         g = kernel.zeros(len(step.state.x), vec3)
         take(self.model, step.t, self.terms, self.places, self.contact)
@@ -71,7 +75,7 @@ class SceneVariant:
         return np.array(kernel.numpy(g))
 
     def along(self, back: ReverseStep) -> float:
-        """What this variant adds for one step."""
+        """Return the contribution of this variant to the derivative in one step, without weight."""
         step, total = back.phi.step, 0.0
         if self.terms or self.contact:
             total -= float((back.z * self.gradient(step, back.x, back.freeze)).sum())
@@ -89,7 +93,7 @@ class SceneVariant:
         return total
 
     def begins(self, back: Back) -> float:
-        """What it adds for the start."""
+        """Return the contribution of this variant at the start of the run, without weight."""
         if not self.start:
             return 0.0
         state = self.scene.state()
@@ -98,29 +102,29 @@ class SceneVariant:
 
 @dataclass(eq=False)
 class ParameterDirection:
-    """The derivative by one number of a parameter, added up step by step."""
+    """The derivative by one number of a parameter, accumulated step by step."""
 
     parameter: Parameter
     index: tuple[int, ...]
     variants: tuple[SceneVariant, ...]
     changes: ConstantChanges = field(default_factory=ConstantChanges)
-    differences: tuple[str, ...] = ()  # names of what was differentiated by differences
+    differences: tuple[str, ...] = ()  # names of terms differentiated by differences
     total: float = 0.0
 
     @staticmethod
     def of(
         scene: Any, parameter: Parameter, index: tuple[int, ...], base: Model | None = None
     ) -> "ParameterDirection":
-        """Of one number of a parameter.
+        """Build the direction of one number of a parameter.
 
         Args:
-            scene: of the run.
-            parameter: by which.
-            index: which of its numbers.
-            base: the model of the scene, where it is there already.
+            scene: scene of the run.
+            parameter: the parameter.
+            index: index of the number in its value.
+            base: model of the scene; None: it is built.
 
         Raises:
-            SceneError: a parameter that no other value can be given.
+            SceneError: a parameter to which no other value can be given.
         """
         base = scene.model() if base is None else base
         size = abs(float(parameter.value[index])) or parameter.size
@@ -144,29 +148,32 @@ class ParameterDirection:
 
     @property
     def matters(self) -> bool:
-        """Whether anything of the model depends on it."""
+        """True if anything in the model depends on the number."""
         return self.changes.some or any(v.differs for v in self.variants)
 
     def add(self, back: ReverseStep) -> None:
-        """Of one step."""
+        """Add the contribution of one step."""
         self.total += self.changes.along(back)
         for v in self.variants:
             self.total += v.weight * v.along(back)
 
     def begin(self, back: Back) -> None:
-        """Of the start."""
+        """Add the contribution of the state at the start."""
         for v in self.variants:
             self.total += v.weight * v.begins(back)
 
     def explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> None:
-        """Of a loss that knows the model (``losses.Energy``), at the same positions."""
+        """Add the direct dependence of a loss that knows the model (``losses.EnergyLoss``).
+
+        The loss is evaluated at the same positions with each variant of the model.
+        """
         for variant in self.variants:
             self.total += variant.weight * float(loss.of(variant.model)(x, v, t)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class _Other:
-    """A scene with another value, and its weight in the quotient."""
+    """A scene with another value, its model, and its weight in the difference quotient."""
 
     weight: float
     scene: Any
@@ -242,20 +249,20 @@ def _direction(
 
 
 def _differs_in_time(base: Model, other: Model, k: int) -> bool:
-    """Whether energy k is another at any time."""
+    """Return whether energy k of two models differs at any time."""
     times = sorted({*times_of(base), *times_of(other)})
     return any(not are_equal(energies_at(base, t)[k], energies_at(other, t)[k]) for t in times)
 
 
 def _is_known(old: Any, others: Sequence[Any]) -> bool:
-    """Whether energies differ by constants alone, by which their forces are differentiated."""
+    """Return whether energies differ by constants alone, with known mixed derivatives."""
     return isinstance(old, Differentiable) and all(
         type(e) is type(old) and are_equal(e.structure, old.structure) for e in others
     )
 
 
 def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
-    """By name, the derivative of what is not the same in all."""
+    """Return the difference quotients of the constants that differ, by name."""
     return {
         name: np.asarray(sum(w * c[name] for w, c in others))
         for name in old
@@ -264,7 +271,7 @@ def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
 
 
 def _contacts(base: Model, models: Sequence[tuple[float, Model]]) -> tuple[ByName, bool]:
-    """Changes of contact's constants; and whether it differs in more than these."""
+    """Return the change of contact's constants, and whether contact differs in more than these."""
     old = base.contact
     if old is None:
         return {}, False
@@ -275,7 +282,7 @@ def _contacts(base: Model, models: Sequence[tuple[float, Model]]) -> tuple[ByNam
 
 
 def _moved(scene: Any, base: Model, made: Sequence[_Other]) -> tuple[bool, bool, bool]:
-    """Whether pins, bodies and the start are elsewhere in any."""
+    """Return whether pins, bodies and the start have moved in any of the scenes."""
     state = scene.state()
     pins = bodies = start = False
     for other in made:
@@ -294,7 +301,10 @@ def _variant(
     meets: bool,
     moved: tuple[bool, bool, bool],
 ) -> SceneVariant:
-    """What is differentiated by differences: the same in all of them."""
+    """Build a variant whose terms are differentiated by differences.
+
+    All variants of one direction have the same terms, since their gradients are subtracted.
+    """
     pattern, model = base.assembly.pattern, other.model
     terms: list[Bound] = []
     now = energies_at(model, 0.0)

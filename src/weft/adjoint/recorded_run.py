@@ -1,5 +1,7 @@
-"""The run that is differentiated: the same steps as ``simulate`` takes, kept in memory, from any of
-them on, and every part of a step that was divided.
+"""The forward run that is differentiated.
+
+It takes the same steps as ``simulate``, keeps them in memory, can start again at any of them, and
+records every part of a step that was divided.
 """
 
 import dataclasses
@@ -27,29 +29,29 @@ from weft.integrators.quasi_static import QuasiStatic
 from weft.solve.linear.solver import Outcome
 
 METHODS = {BackwardEuler: "backward_euler", Bdf2: "bdf2", QuasiStatic: "quasi_static"}
-SLACK = 1e-4  # [m/s], [m]: tolerances above it leave errors that are worth a remark
+SLACK = 1e-4  # [m/s] or [m]: a larger tolerance leaves errors that deserve a remark
 
 
 class Simulated(Protocol):
-    """What is differentiated: a ``weft.Scene``, or anything that gives as much."""
+    """Protocol of objects that can be differentiated: a ``weft.Scene``, or one with its methods."""
 
     @property
     def step(self) -> float:
-        """[s] largest step."""
+        """Length [s] of the longest step."""
 
     def model(self) -> Model:
-        """What does not change."""
+        """Return masses, energies, pins and contact."""
 
     def state(self) -> State:
-        """The start."""
+        """Return the state at the start."""
 
     def stepper(self) -> Stepper:
-        """The integrator."""
+        """Return the integrator."""
 
 
 @dataclass(frozen=True)
 class StepRecord:
-    """Where a run stands after so many steps."""
+    """State and memory of a run after ``count`` steps."""
 
     count: int
     state: State
@@ -57,7 +59,7 @@ class StepRecord:
 
 
 class _Recorder:
-    """A stepper that notes every step that the one inside takes."""
+    """A stepper that records every step of an inner stepper."""
 
     def __init__(self, inner: Stepper, method: str) -> None:
         self.inner, self.method = inner, method
@@ -67,20 +69,20 @@ class _Recorder:
 
     @property
     def order(self) -> int:
-        """That of the stepper inside."""
+        """Order of accuracy of the inner stepper."""
         return self.inner.order
 
     def init(self, model: Model, state: State) -> Memory:
-        """That of the stepper inside."""
+        """Return the memory of the inner stepper at the start."""
         return self.inner.init(model, state)
 
     def step(
         self, model: Model, state: State, memory: Memory, dt: float
     ) -> tuple[State, Memory, StepReport]:
-        """One step, noted if it went well.
+        """Take one step, and record it if it converged.
 
         Raises:
-            SceneError: a step that was stopped before it had converged.
+            SceneError: a step that stopped before it had converged.
         """
         after, kept, report = self.inner.step(model, state, memory, dt)
         if report.outcome is Outcome.STOPPED:
@@ -91,13 +93,19 @@ class _Recorder:
                 hint="leave settings.effort as it is",
             )
         if report.outcome.ok:
-            some = report.parts if self.path else report.parts[-1:]  # equilibria without a past
+            some = (
+                report.parts if self.path else report.parts[-1:]
+            )  # no history: the last equilibrium is enough
             parts = [ForwardStep(p.state, p.memory, p.dt, p.x, self.method, p.anew) for p in some]
             self.taken.append((state, parts, after))
         return after, kept, report
 
     def chain(self, first: State, last: State) -> list[ForwardStep]:
-        """The steps that led from one state to another, and were not taken back."""
+        """Return the recorded steps that lead from one state to another, without rejected ones.
+
+        The search goes backwards and compares position arrays by identity; then all records are
+        deleted.
+        """
         found: list[ForwardStep] = []
         x = last.x
         for begin, parts, after in reversed(self.taken):
@@ -111,10 +119,10 @@ class _Recorder:
 
 
 class RecordedRun:
-    """Steps of a scene.
+    """The steps of a scene, for a pass backwards.
 
     Args:
-        scene: what is simulated.
+        scene: the scene that is simulated.
         frames: number of the last frame.
         fps: frames per second.
 
@@ -126,7 +134,7 @@ class RecordedRun:
         if not (frames >= 1 and fps > 0 and math.isfinite(fps)):
             raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
         self.scene, self.frames, self.fps = scene, frames, fps
-        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
+        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # steps per frame
         self.model, made = scene.model(), scene.stepper()
         outer = made if isinstance(made, Adaptive) else None
         inner = made if outer is None else outer.stepper
@@ -158,7 +166,7 @@ class RecordedRun:
 
     @property
     def remarks(self) -> list[str]:
-        """What makes derivatives less exact than they could be."""
+        """Remarks on settings that make derivatives less exact than they could be."""
         settings: Any = self.inner.settings  # type: ignore[attr-defined]
         unit = "m" if self.method == "quasi_static" else "m/s"
         if settings.tolerance > SLACK:
@@ -170,26 +178,29 @@ class RecordedRun:
 
     @property
     def dt(self) -> float:
-        """[s] of a step."""
+        """Length [s] of a step."""
         return 1 / (self.fps * self.steps)
 
     @property
     def count(self) -> int:
-        """Steps in all."""
+        """Number of steps of the run."""
         return self.frames * self.steps
 
     def start(self, scene: Simulated | None = None) -> StepRecord:
-        """Before the first step."""
+        """Return the record before the first step, of another scene if one is given."""
         state = (scene or self.scene).state()
         return StepRecord(0, state, self.stepper.init(self.model, state))
 
     def time(self, count: int) -> float:
-        """[s] after so many steps, from integers."""
+        """Return the time [s] after ``count`` steps.
+
+        It is computed from integers, so that round-off does not accumulate.
+        """
         frame, part = divmod(count, self.steps)
         return frame / self.fps + part * self.dt
 
     def step(self, place: StepRecord) -> tuple[StepRecord, list[ForwardStep]]:
-        """The next step, and its parts.
+        """Take the step after ``place``; return the record at its end, and the parts of the step.
 
         Raises:
             SimulationError: a step that does not converge, however short.
@@ -211,27 +222,31 @@ class RecordedRun:
 
 
 class Kept:
-    """Places of a run that can be gone back through: all, where they fit into the memory given,
-    else every k-th of n, k = sqrt(n), between which steps are taken again.
+    """Records of a run for a pass backwards.
+
+    All records are kept if they fit into the memory given. Otherwise every k-th of n is kept, k =
+    sqrt(n), and the steps between are computed again.
 
     Args:
-        forward: the steps.
-        most: [B] that places may take.
+        forward: the run.
+        most: [B] memory for the records.
     """
 
     def __init__(self, forward: RecordedRun, most: float) -> None:
         self.forward = forward
         place = forward.start()
-        size = 3 * sum(_bytes(a) for a in (place.state.x, place.state.v))  # with what is remembered
+        size = 3 * sum(
+            _bytes(a) for a in (place.state.x, place.state.v)
+        )  # factor 3 instead of 2: memory too
         n = forward.count
         self.every = 1 if n * size <= most else math.isqrt(n - 1) + 1
         self.places: dict[int, StepRecord] = {0: place}
         self._parts: dict[int, list[ForwardStep]] = {}
-        self.recomputed = 0  # steps
+        self.recomputed = 0  # steps computed again
 
     @property
     def bytes(self) -> int:
-        """[B] of arrays that are kept now."""
+        """Size [B] of the arrays that are kept now."""
         arrays = {
             id(a): _bytes(a)
             for p in self.places.values()
@@ -240,7 +255,7 @@ class Kept:
         return sum(arrays.values())
 
     def run(self) -> Iterator[StepRecord]:
-        """All places in turn, of which those that are to be kept are."""
+        """Take all steps; yield every record, and keep those that the memory allows."""
         place = self.places[0]
         yield place
         for _ in range(self.forward.count):
@@ -252,8 +267,10 @@ class Kept:
             yield place
 
     def parts(self, count: int) -> list[ForwardStep]:
-        """Of the step that ended at ``count``; the earlier ones of its stretch are kept until they
-        have been asked for.
+        """Return the parts of the step that ended at ``count``.
+
+        If they were not kept, all steps since the last kept record are computed again; the earlier
+        ones stay in memory until they are asked for.
         """
         if count not in self._parts:
             first = (count - 1) // self.every * self.every

@@ -1,11 +1,11 @@
-"""Derivatives by the rest shape: material coordinates of the vertices of triangles, or control
-points at rest of splines.
+"""Derivatives by the rest shape.
 
-Terms know the rest shape by tables (``rest_terms``), which follow from it triangle by triangle
-(``rest_triangles``) or patch by patch (``rest_splines``); masses by the area around a vertex,
-contact by the mean mass and by the rest lengths of nearly parallel edges (``mollifier_threshold``).
-Meshes and knots stay as they are: what triangulates an outline would move vertices, too;
-``outline`` moves what is inside of one along with it.
+The parameters are the material coordinates of the vertices of triangles, or the control points of
+splines at rest. Terms depend on them by tables (``rest_terms``), which are computed triangle by
+triangle (``rest_triangles``) or patch by patch (``rest_splines``); masses depend on the area around
+a vertex; contact depends on the mean mass and on the rest lengths of nearly parallel edges
+(``mollifier_threshold``). Meshes and knots stay as they are: triangulating a new outline would also
+move vertices. ``outline`` moves the inside of an outline along with it.
 """
 
 from typing import Any
@@ -51,10 +51,10 @@ EXPECTED = "energies whose tables are known: docs/gradients.md"
 
 
 class Rest:
-    """By ``material_points`` (k,2) of the cloth.
+    """Parameter ``rest``: the ``material_points`` (k,2) [m] of the cloth.
 
     Raises:
-        SceneError: an energy whose rest shape is another matter, by name.
+        SceneError: an energy whose dependence on the rest shape is not known, by name.
     """
 
     name, unit = "rest", "m"
@@ -62,12 +62,12 @@ class Rest:
 
     @staticmethod
     def value(scene: Any) -> Floats:
-        """(k,2) [m] of a scene."""
+        """Return the material points (k,2) [m] of the cloth of a scene."""
         return np.array(material_points(scene.cloth)[0])
 
     @staticmethod
     def at(scene: Any, value: Floats) -> Any:
-        """The scene whose cloth is cut otherwise."""
+        """Return the scene with a cloth that has these material points (k,2) [m]."""
         return recut(scene, cut(scene.cloth, value))
 
     def __init__(self, scene: Any) -> None:
@@ -92,14 +92,14 @@ class Rest:
         for term in self.model.assembly.terms:
             self._know(term)
         self.by_mass = np.zeros(len(self.model.mass))
-        self.by_firm = 0.0  # of contact, by the logarithm of its stiffness
-        self.by_flat = np.zeros((self.cloth.n_vertices, 2))  # of contact
+        self.by_firm = 0.0  # derivative by the logarithm of contact's stiffness
+        self.by_flat = np.zeros((self.cloth.n_vertices, 2))  # by rest positions of contact
 
     def _know(self, term: Any) -> None:
-        """What a term's tables are.
+        """Choose the accumulator for the tables of a term.
 
         Raises:
-            SceneError: nobody knows.
+            SceneError: a term whose tables are not known.
         """
         if isinstance(term, (*WEIGHING, *SPATIAL)) or self.of.is_spatial(term):
             return
@@ -125,7 +125,7 @@ class Rest:
         elif type(term) is BoundForm and isinstance(self.of, OfSplines):
             made = ByForm(term.form)
         elif type(energy) is CurvatureDamping and isinstance(self.handled.get(term.name), ByForm):
-            made = self.handled[term.name]  # of the bending before it, which has its name
+            made = self.handled[term.name]  # the bending term before it has the same name
             made.damping = energy  # type: ignore[union-attr]
         if not self.of.knows(made):
             raise SceneError("parameter rest", got=f"energy {term.name}", expected=EXPECTED)
@@ -134,11 +134,11 @@ class Rest:
 
     @property
     def matters(self) -> bool:
-        """Always."""
+        """True: every run depends on the rest shape."""
         return True
 
     def add(self, back: ReverseStep) -> None:
-        """Of one step."""
+        """Add the contribution of one step."""
         by = -back.z
         for handled in self.handled.values():
             handled.add(back, by)
@@ -148,7 +148,7 @@ class Rest:
             self._contact(back.touching)
 
     def _weigh(self, term: Any, back: ReverseStep, by: Floats) -> None:
-        """By masses of points."""
+        """Add the derivatives of a term by the masses of points."""
         step, x = back.phi.step, np.asarray(kernel.numpy(back.x))
         if isinstance(term, BoundGravity):
             field, part = np.asarray(term.gravity.acceleration), term.gravity.part(step.t)
@@ -160,35 +160,38 @@ class Rest:
             self.by_mass += (by * (x - step.predicted)).sum(1) / step.scale
 
     def _contact(self, touching: ContactSlopes) -> None:
-        """By how stiff it is, and by what it takes for parallel."""
+        """Add the derivatives of contact by its stiffness and by rest lengths of parallel edges."""
         self.by_firm += touching.by_stiffness
         if self.cloth.mesh.vertex_uv is not None and len(touching.by_rest):
             self.by_flat += touching.by_rest[: self.cloth.n_vertices, :2]
 
     def end(self, back: Back) -> Floats:
-        """(k,2)."""
+        """Return the derivative (k,2)."""
         found = self.of.by_points(self.handled, self.by_mass)
         return np.asarray(found + self.of.of_corners(self._touched()))
 
     def _touched(self) -> Floats:
-        """(m,3,2) by corners of the faces that are touched: of contact."""
+        """Return (m,3,2) derivatives of contact by the corners of the contact surface's faces."""
         mesh, contact = self.cloth.mesh, self.model.contact
         out: Floats = np.zeros_like(mesh.corner_uv)
         if contact is None:
             return out
         density = np.array([r.fabric.density for r in self.cloth.regions])
         each = density[self.cloth.region_of_faces] * self.by_firm / float(contact.mass.sum())
-        first = np.zeros(mesh.n_vertices, dtype=np.int64)  # any corner: of one panel all are alike
+        first = np.zeros(
+            mesh.n_vertices, dtype=np.int64
+        )  # any corner: in one panel all have equal coordinates
         first[mesh.faces.ravel()] = np.arange(mesh.faces.size)
         np.add.at(out.reshape(-1, 2), first, self.by_flat)
         return np.asarray(out + by_areas(mesh, each))
 
     def explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
-        """(k,2) of a loss that knows the model, at the same positions; its rows are those of the
-        membranes in turn.
+        """Return (k,2) derivatives of a loss that knows the model, at the same positions.
+
+        Rows of the loss's derivative are those of the membranes in turn.
 
         Raises:
-            SceneError: one that does not say how it changes with the rest shape.
+            SceneError: a loss without ``by_corner``.
         """
         found = by_corner(loss, x, v, t)
         if found.ndim == 0:

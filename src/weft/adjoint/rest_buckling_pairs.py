@@ -1,10 +1,10 @@
-"""Pairs of vertices that are taken to buckle into arcs (``energies.elastic.buckling_bending``), by
-their lengths, areas and stiffness at rest.
+"""Derivatives of pairs that buckle into arcs (``energies.elastic.buckling_bending``).
 
-With r = d/L and f = dE/dr, s = f/L dd, dd the change of d along ``by``. Below ``start`` a pair is
-an arc, f = e a'(r) with e = k A/L^2; above, until it is as long as at rest, a spring, f = c A (r -
-1). Its damping is V (r - r_n), V the rate times df/dr at r_n. Where the arc begins follows from all
-three as well, but f is the same there on both sides.
+They are derivatives by lengths L, areas A and stiffness k of pairs of vertices at rest. With r =
+d/L and f = dE/dr, s = f/L dd, dd the change of d along ``by``. Below ``start`` a pair is an arc, f
+= e a'(r) with e = k A/L^2; above, until it is as long as at rest, it is a spring, f = c A (r - 1).
+Its damping is V (r - r_n), with V the rate times df/dr at r_n. The length at which the arc begins
+depends on all three as well, but this has no effect because f is equal on both sides.
 """
 
 from dataclasses import dataclass, field
@@ -18,13 +18,14 @@ from weft.energies.elastic.buckled_arc import arc_energy
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.element_energy import BoundLocal
 
-DIFFERENCE = 1e-4  # of r, for the third derivative of an arc
+DIFFERENCE = 1e-4  # step in r, for the third derivative of an arc
 
 
 @dataclass(frozen=True, eq=False)
 class _Slope:
-    """f or df/dr of every pair, and its derivatives by r and by logarithms of L, A and k, at a
-    fixed r.
+    """f or df/dr of every pair, and its derivatives at a fixed r.
+
+    They are derivatives by r, and by the logarithms of L, A and k.
     """
 
     value: Floats  # (m,)
@@ -36,7 +37,7 @@ class _Slope:
 
 @dataclass(eq=False)
 class ByPairs:
-    """By logarithms of lengths, areas and stiffness."""
+    """Derivatives by the logarithms of lengths, areas and stiffness of pairs."""
 
     term: BoundLocal
     length: Floats = field(init=False)  # (m,)
@@ -48,7 +49,7 @@ class ByPairs:
         self.length, self.area, self.stiffness = np.zeros(m), np.zeros(m), np.zeros(m)
 
     def add(self, back: ReverseStep, by: Floats) -> None:
-        """Of one step."""
+        """Add the contribution of one step."""
         e, step = self._energy, back.phi.step
         d, moved = (y[e.pairs[:, 1]] - y[e.pairs[:, 0]] for y in (self._x(back), by))
         size = np.linalg.norm(d, axis=1)
@@ -79,25 +80,25 @@ class ByPairs:
         return np.asarray(kernel.numpy(back.x))
 
     def _distance(self, x: Positions) -> Floats:
-        """(m,) r."""
+        """Return (m,) r = d/L at x (n,3)."""
         e = self._energy
         return np.asarray(np.linalg.norm(x[e.pairs[:, 1]] - x[e.pairs[:, 0]], axis=1) / e.length)
 
     def _parts(self, r: Floats) -> tuple[Bools, Floats, Floats]:
-        """Which are arcs, their e, and what springs have in place of it, zero of what is long."""
+        """Return which pairs are arcs, e of arcs, and stiffness c A of springs, zero elsewhere."""
         p = self._energy.records
         arc = r < p["start"]
         return arc, np.where(arc, p["arc"], 0.0), np.where(~arc & (r < p["rest"]), p["spring"], 0.0)
 
     def _force(self, r: Floats) -> _Slope:
-        """f = dE/dr."""
+        """Return f = dE/dr and its derivatives."""
         arc, e, c = self._parts(r)
         _, one, two = arc_energy(np.where(arc, r, 0.5)).T
         bent, pushed = e * one, c * (r - 1)
         return _Slope(bent + pushed, e * two + c, -2 * bent, bent + pushed, bent)
 
     def _stiffness(self, r: Floats) -> _Slope:
-        """df/dr."""
+        """Return df/dr and its derivatives."""
         arc, e, c = self._parts(r)
         at = np.where(arc, r, 0.5)
         two, high, low = (arc_energy(at + k * DIFFERENCE)[:, 2] for k in (0, 1, -1))

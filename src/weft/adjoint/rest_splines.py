@@ -1,13 +1,14 @@
-"""From tables of spline patches to control points at rest.
+"""Derivatives by control points of spline patches at rest, from derivatives by tables.
 
 At fixed parameters slopes G and second derivatives H of shape functions change with the control
 points X_b by
 
     dG_a,i = -G_a,k u_k,i,   dH_a,ij = -H_a,kj u_k,i - H_a,ik u_k,j - G_a,k u_k,ij,
 
-u_k,i = sum_b dX_b,k G_b,i and u_k,ij with H_b,ij, and material areas by dA = A u_k,k. Where a patch
-is sampled follows from mean arc lengths of its control net, all along it: by the n1 + n2 - 2 steps
-of these, derivatives are central differences of the tables themselves.
+with u_k,i = sum_b dX_b,k G_b,i, u_k,ij likewise with H_b,ij, and material areas by dA = A u_k,k.
+The places of the samples of a patch depend on mean arc lengths of its whole control net. The
+derivatives by the n1 + n2 - 2 steps of these lengths are central differences of the tables
+themselves.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ from weft.discretization.quadrature import QuadraturePoints, Rule, bending_point
 from weft.discretization.spline_surface import Bending, SplineSurface, grid_faces
 from weft.energies.elastic.quadratic_form import BoundForm
 
-PART = 1e-4  # of a step of mean arc length, in central differences: 1e-8 of that part is left
+PART = 1e-4  # step of central differences over a step of arc length; relative error 1e-8
 SPATIAL = ("anchors", "seam ties")
 
 
@@ -34,7 +35,7 @@ class OfSplines:
     """Derivatives by control points at rest, patch after patch.
 
     Args:
-        cloth: of splines.
+        cloth: a cloth of splines.
 
     Raises:
         SceneError: samples that lie on lines of knots, or smooth seams.
@@ -49,15 +50,15 @@ class OfSplines:
                 raise SceneError("parameter rest", got="smooth seams of splines", expected="none")
 
     def knows(self, made: Handled | None) -> bool:
-        """Whether a term's tables can be followed to control points."""
+        """Return whether derivatives by a term's tables can be taken to control points."""
         return isinstance(made, BySamples | ByForm)
 
     def is_spatial(self, term: Any) -> bool:
-        """Whether a term knows where points are, and nothing of the rest shape."""
+        """Return whether a term depends on positions only, and not on the rest shape."""
         return type(term) is BoundForm and term.name in SPATIAL
 
     def faces(self, triples: Ints) -> Ints:
-        """No faces: refused.
+        """Raise an error: splines have no faces of their own.
 
         Raises:
             SceneError: always.
@@ -65,7 +66,7 @@ class OfSplines:
         raise SceneError("loss and parameter rest", got="splines", expected="triangles")
 
     def by_points(self, handled: Mapping[str, Handled], by_mass: Floats) -> Floats:
-        """(k,2) by material points, of all terms and of masses (N,)."""
+        """Return (k,2) derivatives by material points, of all terms and of masses (N,)."""
         out: dict[int, list[Floats]] = {}
         for k, (fabric, surface) in enumerate(self.cloth.elements):
             assert isinstance(surface, SplineSurface)
@@ -93,7 +94,7 @@ class OfSplines:
         return np.concatenate([net.reshape(-1, 2) for s in self.surfaces for net in out[id(s)]])
 
     def of_corners(self, by: Floats) -> Floats:
-        """(k,2), from (m,3,2) by corners of the faces that are touched."""
+        """Return (k,2) derivatives by material points, from (m,3,2) by corners of contact faces."""
         out, first, at = np.zeros_like(material_points(self.cloth)[0]), 0, 0
         for surface in self.surfaces:
             for patch in surface.patches:
@@ -108,7 +109,10 @@ class OfSplines:
 
 
 def _terms(surface: SplineSurface, warp: float, weft: float) -> list[tuple[float, float, float]]:
-    """What of H bending squares (``SplineSurface.laplacians``)."""
+    """Return the combinations of second derivatives H that bending squares.
+
+    See ``SplineSurface.laplacians``.
+    """
     a, b = float(np.sqrt(warp)), float(np.sqrt(weft))
     if surface.bending is Bending.PLATE:
         return [(a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, float(np.sqrt(2 * a * b)))]
@@ -117,7 +121,7 @@ def _terms(surface: SplineSurface, warp: float, weft: float) -> list[tuple[float
 
 @dataclass(frozen=True, eq=False)
 class _Sampled:
-    """Where a patch is sampled."""
+    """Quadrature points of a patch for membrane, bending and mass."""
 
     membrane: QuadraturePoints
     bending: QuadraturePoints
@@ -135,7 +139,7 @@ class _Sampled:
 
 @dataclass(frozen=True, eq=False)
 class _Slopes:
-    """By tables of samples of a patch."""
+    """Derivatives by the tables of the samples of a patch."""
 
     G: Floats
     w: Floats
@@ -162,7 +166,7 @@ class _ByTables:
     mass: Floats  # (p,9) by areas times values
 
     def total(self, surface: SplineSurface, patch: Patch) -> float:
-        """Of the tables of a patch."""
+        """Return the sum of all derivatives times the tables of a patch."""
         at = _Sampled.of(surface, patch)
         d, e = patch.derivatives(at.membrane.uv), patch.derivatives(at.bending.uv)
         values = at.mass.weight[:, None] * patch.functions(at.mass.uv).value
@@ -179,7 +183,7 @@ class _ByTables:
 
 
 def _shown(surface: SplineSurface, patch: Patch) -> tuple[Floats, Ints]:
-    """Parameters of the samples of a patch that are touched, and faces between them."""
+    """Return the parameters of the contact samples of a patch, and the faces between them."""
     if surface.touched is not None:
         return surface.touched.uv, surface.touched.faces
     m1, m2 = (m * surface.density + 1 for m in patch.spans)
@@ -187,7 +191,7 @@ def _shown(surface: SplineSurface, patch: Patch) -> tuple[Floats, Ints]:
 
 
 def _by_net(surface: SplineSurface, patch: Patch, by: _ByTables) -> Floats:
-    """(n1,n2,2) by a patch's control points."""
+    """Return (n1,n2,2) derivatives by a patch's control points."""
     at, out = _Sampled.of(surface, patch), np.zeros((patch.rest[:, :, 0].size, 2))
     d, e = patch.derivatives(at.membrane.uv), patch.derivatives(at.bending.uv)
     values = patch.functions(at.mass.uv).value
@@ -213,7 +217,7 @@ def _by_net(surface: SplineSurface, patch: Patch, by: _ByTables) -> Floats:
 
 
 def _at_fixed_places(d: MaterialDerivatives, by_G: Floats, by_H: Floats | None) -> Floats:
-    """(q,9,2) by the control points of each sample."""
+    """Return (q,9,2) derivatives by the control points of each sample, at fixed parameters."""
     G = d.gradient
     out = -np.einsum("qai,qbi,qak->qbk", by_G, G, G, optimize=True)
     if by_H is None:
@@ -224,14 +228,16 @@ def _at_fixed_places(d: MaterialDerivatives, by_G: Floats, by_H: Floats | None) 
 
 
 def _full(second: Floats) -> Floats:
-    """(q,9,2,2) of components 11, 22 and 12."""
+    """Return symmetric matrices (q,9,2,2) from components 11, 22 and 12."""
     one, two, both = np.moveaxis(second, 2, 0)
     return np.stack([np.stack([one, both], -1), np.stack([both, two], -1)], -1)
 
 
 def _add_areas(patch: Patch, at: QuadraturePoints, by: Floats, out: Floats) -> None:
-    """Of weights w = raw a E/O at fixed places: a the material area per parameters, E that of the
-    cell, and O the sum of raw a in it; da = a u_k,k.
+    """Add derivatives by weights w = raw a E/O at fixed parameters.
+
+    a is the material area per parameters, E the area of the cell, and O the sum of raw a in it; da
+    = a u_k,k.
     """
     t, cells = by * at.weight, len(at.fine)
     total, own = (np.bincount(at.cell, v, cells) for v in (t, at.raw * patch.area_density(at.uv)))
@@ -249,7 +255,10 @@ def _pull_areas(patch: Patch, uv: Floats, by: Floats, out: Floats) -> None:
 
 
 def _by_step(surface: SplineSurface, patch: Patch, by: _ByTables, axis: int, i: int) -> float:
-    """By a step of mean arc length, along u (0) or v (1): samples move."""
+    """Return the derivative by one step of mean arc length, along u (axis 0) or v (axis 1).
+
+    Such a step moves the samples.
+    """
     h, slope = PART * float(np.diff(patch.lengths[axis])[i]), 0.0
     for k in (1, -1):
         nets = list(patch.lengths)

@@ -1,12 +1,13 @@
-"""What terms of the potential know of the rest shape: tables (weights, slopes of shape functions,
-coefficients), and derivatives of s = by . dE/dx by them, added up step by step.
+"""Tables by which terms of the potential depend on the rest shape, and derivatives by them.
 
-With G = dN/dX, F = x G, L = by G and w the area of a sample, s = w P(F):L of a membrane has
+The tables are weights, slopes of shape functions, and coefficients. The derivatives of s = by .
+dE/dx by them are added up step by step. With G = dN/dX, F = x G, L = by G and w the area of a
+sample, s = w P(F):L of a membrane has
 
     ds/dG_a = w (Q^T x_a + P^T by_a),   Q = d(P:L)/dF,   ds/dw = P:L.
 
-Which tables follow from which material points is the matter of ``rest_triangles`` and
-``rest_splines``.
+``rest_triangles`` and ``rest_splines`` take derivatives by tables to derivatives by material
+points.
 """
 
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ from weft.solve.newton.psd import Psd
 
 @dataclass(eq=False)
 class BySamples:
-    """Of a membrane, or of the air, by the table of its samples."""
+    """Derivatives by the sample table of a membrane or of the air."""
 
     term: BoundMembrane | BoundAir
     G: Floats = field(init=False)  # (q,k,2) by dN/dX
@@ -51,7 +52,7 @@ class BySamples:
         self.N = np.zeros(s.stencil.shape)
 
     def add(self, back: ReverseStep, by: Floats) -> None:
-        """Of one step."""
+        """Add the contribution of one step."""
         if isinstance(self.term, BoundAir):
             self._air(self.term, back, by)
         else:
@@ -87,13 +88,13 @@ class BySamples:
             self.N += np.einsum("qi,qai->qa", slope, y[s.stencil])
 
     def _slopes(self, by_F: Floats, y: Floats) -> None:
-        """F = y G."""
+        """Add derivatives by G, from those by F = y G."""
         self.G += np.einsum("qij,qai->qaj", by_F, y[self.samples.stencil])
 
 
 @dataclass(eq=False)
 class ByHinges:
-    """By weights of hinges."""
+    """Derivatives by the weights of hinges."""
 
     term: BoundLocal
     weight: Floats = field(init=False)  # (h,)
@@ -102,7 +103,7 @@ class ByHinges:
         self.weight = np.zeros(self.term.shape[0])
 
     def add(self, back: ReverseStep, by: Floats) -> None:
-        """Of one step: s is linear in them."""
+        """Add the contribution of one step; s is linear in the weights."""
         e: Any = self.term.energy
         if not getattr(self.term, "acts", True):
             return
@@ -110,7 +111,7 @@ class ByHinges:
         self.term._launch(self.term.kernels.gradient, back.x, local)
         s = np.einsum("mai,mai->m", kernel.numpy(local), by[e.stencil])
         slope = np.divide(s, e.weight, out=np.zeros_like(s), where=e.weight > 0)
-        if (e.weight == 0).any():  # undamped, as what weighs nothing is
+        if (e.weight == 0).any():  # a hinge of weight zero has no damping either
             bare = np.einsum("mai,mai->m", measure_gradient(self.term, back.x), by[e.stencil])
             angle = dihedral_angles(np.array(kernel.numpy(back.x)), e.stencil) - e.rest_angle
             slope = np.where(e.weight > 0, slope, bare * angle)
@@ -119,7 +120,7 @@ class ByHinges:
 
 @dataclass(eq=False)
 class ByForm:
-    """By coefficients and weights of a quadratic form, and by the frames of its damping."""
+    """Derivatives by coefficients and weights of a quadratic form, and by frames of its damping."""
 
     form: QuadraticForm
     damping: CurvatureDamping | None = None
@@ -132,7 +133,7 @@ class ByForm:
         self.G = np.zeros((*self.c.shape, 2))
 
     def add(self, back: ReverseStep, by: Floats) -> None:
-        """Of one step: s = w Y(x).Y(by), Y = sum_a c_a x_a."""
+        """Add the contribution of one step: s = w Y(x).Y(by), with Y = sum_a c_a x_a."""
         f, x = self.form, np.asarray(kernel.numpy(back.x))
         X, B = f.amount(x), f.amount(by)
         self.w += (X * B).sum(1)
@@ -142,7 +143,10 @@ class ByForm:
             self._damped(self.damping, back.phi.step, x, by)
 
     def _damped(self, e: CurvatureDamping, step: Step, x: Floats, by: Floats) -> None:
-        """s = rate w (h(x) - h_r) dh(x)[by], h_r = (1 + a) h_n - a h_(n-1)."""
+        """Add the contribution of damping.
+
+        It is s = rate w (h(x) - h_r) dh(x)[by], with h_r = (1 + a) h_n - a h_(n-1).
+        """
         rate, a, w = e.damping / step.span, step.past_part, self.form.weight
         now, way, before = (self._frames(e, y) for y in (x, by, np.asarray(step.state.x)))
         h, slope, turned = curvature(now, way, e.least_normal)
@@ -163,7 +167,7 @@ class ByForm:
             self._pull(a * scale * on[:, None, None] * slope_past, np.asarray(step.past[0]))
 
     def _frames(self, e: CurvatureDamping, y: Floats) -> Floats:
-        """(q,3,3) rows t_0, t_1 and the Laplacian."""
+        """Return (q,3,3) frames at points y (n,3), with rows t_0, t_1 and the Laplacian."""
         at, G = y[e.stencil], e.gradient_of_points
         rows = [
             np.einsum("qa,qai->qi", c, at) for c in (G[:, :, 0], G[:, :, 1], self.form.coefficient)
@@ -177,8 +181,17 @@ class ByForm:
 
 
 def curvature(frame: Floats, way: Floats, least: float) -> tuple[Floats, Floats, Floats]:
-    """h = n.L of frames (q,3,3) with rows t_0, t_1 and L; its derivative by them; and how that
-    changes along ``way`` (q,3,3). n = N/sqrt(N^2 + least^2), N = t_0 x t_1.
+    """Return the curvature h = n.L of frames, its derivative, and that derivative's change.
+
+    n = N/sqrt(N^2 + least^2) with N = t_0 x t_1.
+
+    Args:
+        frame: (q,3,3) rows t_0, t_1 and L.
+        way: (q,3,3) direction along which the derivative changes.
+        least: length of N below which n gets shorter than 1.
+
+    Returns:
+        (q,), (q,3,3) and (q,3,3).
     """
     t0, t1, L = np.moveaxis(frame, 1, 0)
     z0, z1, zL = np.moveaxis(way, 1, 0)
@@ -199,8 +212,10 @@ def curvature(frame: Floats, way: Floats, least: float) -> tuple[Floats, Floats,
 
 @dataclass(eq=False)
 class ByBonds:
-    """By the length of cloth along bonds, whose lengths g are in proportion to it, and whose
-    stiffness k is in inverse proportion: s = k (1 - g/|d|) d.by.
+    """Derivatives by the length of cloth along bonds.
+
+    The rest length g of a bond is proportional to it, and the stiffness k is inversely
+    proportional: s = k (1 - g/|d|) d.by.
     """
 
     term: BoundBonds
@@ -210,7 +225,7 @@ class ByBonds:
         self.along = np.zeros(len(self.term.energy.pairs))
 
     def add(self, back: ReverseStep, by: Floats) -> None:
-        """Of one step."""
+        """Add the contribution of one step."""
         e, x = self.term.energy, np.asarray(kernel.numpy(back.x))
         if e.along is None:
             return
@@ -226,7 +241,7 @@ Handled = BySamples | ByHinges | ByForm | ByPairs | ByBonds
 
 
 def stress_and_slope(term: BoundMembrane, F: Floats, L: Floats, q: int) -> tuple[Floats, Floats]:
-    """P(F), and d(P : L)/dF, each (q,3,2), damping included."""
+    """Return P(F) and d(P : L)/dF, (q,3,2) each, with damping included."""
     law, parameters = term._now
     at, P, H = kernel.array(F, mat32), kernel.empty(q, mat32), kernel.empty((q, 3), mat33)
     kernel.launch_each(q, *law.stages("pk1", at, parameters, P))

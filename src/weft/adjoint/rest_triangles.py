@@ -1,8 +1,9 @@
-"""From tables of triangles to their corners' material coordinates.
+"""Derivatives by the material coordinates of triangle corners, from derivatives by tables.
 
 Slopes G of shape functions change by dG_a = -sum_b (G_a . dX_b) G_b, areas by dw = w sum_b G_b .
-dX_b. Hinges are ``energies.elastic.hinge_geometry``; what quadratic bending and pairs take from the
-two faces of an edge is differentiated edge by edge, by quotients of four points.
+dX_b. Hinges are differentiated in ``energies.elastic.hinge_geometry``. Tables of quadratic bending
+and of pairs depend on the two faces of an edge, and are differentiated edge by edge, by quotients
+of four points.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ from weft.energies.elastic.hinge_geometry import HingeGeometry, by_areas
 from weft.energies.elastic.quadratic_bending import coefficients, strip_weights
 from weft.energies.seams.seam_hinges import SeamHinges
 
-PART = 1e-3  # of an edge, by which its corners are moved in quotients: 1e-11 is left
+PART = 1e-3  # step of difference quotients over the length of an edge; relative error 1e-11
 FOUR = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
 
 
@@ -29,7 +30,7 @@ class OfTriangles:
     """Derivatives by the material points of a cloth, by way of the corners (m,3,2) of its faces.
 
     Args:
-        cloth: of triangles, of one fabric or several.
+        cloth: a cloth of triangles, of one fabric or several.
         calibrate: whether pairs bend with the fabric's rigidity (``BucklingForm``).
     """
 
@@ -47,27 +48,25 @@ class OfTriangles:
         return np.asarray((a * n + b) * n + c)
 
     def faces(self, triples: Ints) -> Ints:
-        """(q,) numbers of the faces of three vertices (q,3)."""
+        """Return (q,) indices of the faces that have the three vertices (q,3)."""
         at = np.searchsorted(self._keys, self._key(triples), sorter=self._order)
         return np.asarray(self._order[at])
 
     def knows(self, made: Handled | None) -> bool:
-        """Whether a term's tables can be followed to the corners."""
+        """Return whether derivatives by a term's tables can be taken to the corners."""
         return made is not None
 
     def is_spatial(self, term: Any) -> bool:
-        """Whether a term knows where points are, and nothing of the rest shape: none but those that
-        never do.
-        """
+        """Return False: no further terms depend on positions only (see ``rest.SPATIAL``)."""
         return False
 
     def by_points(self, handled: Mapping[str, Handled], by_mass: Floats) -> Floats:
-        """(k,2) by material points, of all terms and of masses (n,)."""
+        """Return (k,2) derivatives by material points, of all terms and of masses (n,)."""
         by = [self._by_corner(h) for h in handled.values()]
         return self.of_corners(np.sum([*by, self._by_mass(by_mass)], axis=0))
 
     def of_corners(self, by: Floats) -> Floats:
-        """(k,2) by material points, from (m,3,2) by corners of faces."""
+        """Return (k,2) derivatives by material points, from (m,3,2) by corners of faces."""
         points, number = material_points(self.cloth)
         out = np.zeros_like(points)
         np.add.at(out, number, by)
@@ -96,12 +95,15 @@ class OfTriangles:
         return out
 
     def _around(self, hinges: Ints) -> Ints:
-        """(h,2) faces on either side of hinges (h,4)."""
+        """Return (h,2) the faces on either side of hinges (h,4)."""
         left, right = (self.faces(hinges[:, [0, 1, tip]]) for tip in (2, 3))
         return np.stack([left, right], axis=1)
 
     def _across(self, hinges: Ints, rigidity: Floats) -> HingeGeometry:
-        """Of hinges inside the mesh; (m,2) rigidities of faces: between two, their mean."""
+        """Return the geometry of hinges inside the mesh.
+
+        The rigidity of a hinge is the mean of the rigidities (m,2) of its two faces.
+        """
         faces = self._around(hinges)
         ends = np.repeat(hinges[:, None, :2], 2, axis=1)
         D = np.repeat(rigidity[faces].mean(1)[:, None], 2, axis=1)
@@ -122,8 +124,11 @@ class OfTriangles:
         return out
 
     def _corners(self, hinges: Ints) -> tuple[Ints, Ints, Floats]:
-        """Faces (h,2), which of their corners are start, end and tip (h,2,3), and where these are
-        (h,2,3,2).
+        """Return the faces of hinges, and their corners.
+
+        Returns:
+            Faces (h,2), index of the corners start, end and tip in each (h,2,3), and their material
+            coordinates (h,2,3,2) [m].
         """
         faces = self._around(hinges)
         ids = np.stack([hinges[:, [0, 1, 2]], hinges[:, [0, 1, 3]]], axis=1)
@@ -156,7 +161,9 @@ class OfTriangles:
     def _bonds(self, t: ByBonds) -> Floats:
         e, mesh = t.term.energy, self.mesh
         out, first = np.zeros_like(mesh.corner_uv), np.zeros(mesh.n_vertices, dtype=np.int64)
-        first[mesh.faces.ravel()] = np.arange(mesh.faces.size)  # any corner: panels are not welded
+        first[mesh.faces.ravel()] = np.arange(
+            mesh.faces.size
+        )  # any corner: no vertex belongs to two panels
         if e.along is None:
             return out
         corner = first[e.pairs]
@@ -171,9 +178,7 @@ class OfTriangles:
 def local(
     made: Callable[[Floats], Sequence[Floats]], corners: Floats, by: Sequence[Floats]
 ) -> Floats:
-    """(h,2,3,2) derivatives by material corners of the sum of ``by`` times what is made of them,
-    row by row.
-    """
+    """Return (h,2,3,2) derivatives by material corners of sum(by * made(corners)), row by row."""
     out = np.zeros_like(corners)
     size = PART * np.linalg.norm(corners[:, 0, 1] - corners[:, 0, 0], axis=1)
     for at in np.ndindex(2, 3, 2):
@@ -188,8 +193,9 @@ def local(
 
 
 def strip_slopes(along: Floats, area: Floats, by: Floats) -> tuple[Floats, Floats]:
-    """(m,3) and (m,) derivatives of ``strip_factor`` by directions and areas of pairs, times (2,)
-    those by its factors.
+    """Return the derivatives of ``strip_factor`` by directions (m,3) and areas (m,) of pairs.
+
+    ``by`` (2,) are the derivatives by its two factors, which are contracted.
     """
     q, total = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0], area.sum()
     Q = 3 * np.einsum("m,mi,mj->ij", area / total, q, q)

@@ -1,14 +1,15 @@
-"""One step backwards: from derivatives by what it led to, to derivatives by what it began with.
+"""One step backwards: from derivatives by the end of a step to derivatives by its beginning.
 
-The end x of a step makes g(x; a) = dPhi/dx zero at free vertices, a all that the step was made
-from. So dx/da = -H^-1 dg/da (the implicit function theorem), and with z = H^-1 dL/dx a loss has
-dL/da = -z . dg/da: one solve, whatever a is (for elastic solids Li et al. 2022, DiffCloth; Huang et
-al. 2024 for lagged friction).
+The end x of a step makes g(x; a) = dPhi/dx zero at free vertices; a is everything that the step was
+made from. By the implicit function theorem dx/da = -H^-1 dg/da, and with z = H^-1 dL/dx a loss L
+has dL/da = -z . dg/da. This is one linear solve, whatever a is (for elastic solids Li et al. 2022,
+DiffCloth; Huang et al. 2024 for lagged friction).
 
-A step that takes friction anew is several minimizations, each of which begins with what is lagged
-at the end of the one before: a chain, gone back through link by link. An equilibrium with friction
-or wind balances the loads of where it is, g(x; l(x)) = 0: there z solves (H + J)^T z = dL/dx, J the
-derivative of g by where loads are taken, which is not symmetric.
+A step that evaluates friction again is a chain of minimizations, each with the lagged data from the
+end of the one before; the pass backwards goes through the chain link by link. An equilibrium with
+friction or wind balances the loads at its own positions, g(x; l(x)) = 0. There z solves (H + J)^T z
+= dL/dx, with J the derivative of g by the positions at which loads are evaluated; J is not
+symmetric.
 """
 
 import dataclasses
@@ -37,19 +38,19 @@ from weft.solve.linear.solver import LinearSolver
 
 @dataclass(frozen=True, eq=False)
 class ForwardStep:
-    """A step that was taken, or a part of one that was divided."""
+    """A step of the forward run, or a part of a step that was divided."""
 
-    state: State  # where it began
+    state: State  # at the beginning
     memory: Memory
     dt: float  # [s]
-    x: Floats  # (n,3) [m] where it ended
+    x: Floats  # (n,3) [m] at the end
     method: str  # ``backward_euler``, ``bdf2`` or ``quasi_static``
-    anew: Sequence[Floats] = ()  # (n,3) each, where what is lagged was taken anew on the way
+    anew: Sequence[Floats] = ()  # (n,3) each, at which lagged data were evaluated again
 
 
 @dataclass(eq=False)
 class Back:
-    """Derivatives of a loss by a state and what is remembered beside it."""
+    """Derivatives of a loss by a state, and by what is remembered with it."""
 
     x: Floats  # (n,3)
     v: Floats  # (n,3)
@@ -57,40 +58,45 @@ class Back:
 
     @staticmethod
     def zeros(n: int) -> "Back":
-        """Of a loss that knows nothing of it."""
+        """Return zero derivatives for n points."""
         return Back(np.zeros((n, 3)), np.zeros((n, 3)))
 
 
 @dataclass(eq=False)
 class ReverseStep:
-    """What one minimization of a step gave: what parameters are asked with."""
+    """Result of differentiating one minimization of a step.
+
+    Parameters read from it what they need to add their derivative.
+    """
 
     taken: ForwardStep
     phi: Potential
     x: WarpArray
     z: Floats  # (n,3) H^-1 dL/dx, zero at prescribed vertices
     pulled: StepCotangents
-    kept: dict[str, Floats]  # derivatives by what its terms remember at its end
+    kept: dict[str, Floats]  # derivatives by what terms remember at the end
     hessian: Hessian
-    correction: float  # [m] largest displacement that was left: of H^-1 g
-    touching: ContactSlopes | None  # its contact
-    mixed: dict[Any, Any] = field(default_factory=dict)  # shared (``constant_changes``)
-    before: Back = field(default_factory=lambda: Back.zeros(0))  # by the step's start: of the first
+    correction: float  # [m] largest displacement of H^-1 g, zero at an exact minimum
+    touching: ContactSlopes | None  # contact of the step; None without
+    mixed: dict[Any, Any] = field(default_factory=dict)  # cache, see ``constant_changes``
+    before: Back = field(
+        default_factory=lambda: Back.zeros(0)
+    )  # by the step's start; first link only
 
     @property
     def firmed(self) -> bool:
-        """Whether the firmness of contact changed."""
+        """True if contact stiffness adapted in this step."""
         return self.touching is not None and self.touching.firmed
 
     def freeze(self, term: Bound) -> None:
-        """Freeze a term of another model as those of the step are."""
+        """Freeze a term of another model with the data of this step."""
         term.freeze(self.phi.step)
         if self.pulled.at is not None:
             term.lag(kernel.points(self.pulled.at))
 
 
 def planned(model: Model, taken: ForwardStep, integrator: Any) -> Potential:
-    """The potential of a step that was taken, as it began."""
+    """Return the potential of a recorded step as it was at the beginning of the step."""
     if taken.method == "quasi_static":
         s = integrator.settings
         step = model.step(taken.state, taken.dt)
@@ -109,17 +115,19 @@ def step_back(
     prepared: Any,
     rest: bool = False,
 ) -> Iterator[ReverseStep]:
-    """One step backwards: all that was minimized in it, the last first. Each is valid until the
-    next one is asked for; the one that comes last has derivatives by the state where it began.
+    """Differentiate one step backwards; yield its minimizations, the last one first.
+
+    Each result is valid until the next one is asked for. The one that comes last has, in
+    ``before``, the derivatives by the state at the beginning of the step.
 
     Args:
-        model: of the run.
-        taken: the step.
-        integrator: that took it.
-        solver: of the linear systems.
-        after: derivatives by the state that it led to, and by what is remembered there.
-        prepared: by the solver, in the step before this one in the way back.
-        rest: whether derivatives by the rest shape are wanted, too.
+        model: masses, energies, pins and contact of the run.
+        taken: the recorded step.
+        integrator: the integrator that took it.
+        solver: solver of the linear systems.
+        after: derivatives by the state at the end of the step, and by what is remembered there.
+        prepared: the solver's prepared matrix of the step differentiated before this one; or None.
+        rest: whether derivatives by the rest shape are asked for.
     """
     if taken.method == "quasi_static":
         link = _Link(model, taken, integrator, solver, taken.x, None, rest)
@@ -141,23 +149,27 @@ def step_back(
 
 @dataclass(eq=False)
 class _Link:
-    """A minimization of a step, which ended at ``end`` and began with what is lagged at ``at``."""
+    """One minimization of a step, which ended at ``end``, with lagged data evaluated at ``at``."""
 
     model: Model
     taken: ForwardStep
     integrator: Any
     solver: LinearSolver
     end: Floats  # (n,3) [m]
-    at: Floats | None  # (n,3) [m]; None: where the step began
+    at: Floats | None  # (n,3) [m]; None: at the beginning of the step
     rest: bool
 
     def back(self, by_x: Floats, after: Back | None, prepared: Any) -> ReverseStep:
-        """From derivatives by its end, and where it is the step's by what that led to."""
+        """Return the derivatives by what the minimization depends on, from those by its end.
+
+        ``after`` holds the derivatives by velocity and memory if the end is that of the step; else
+        it is None.
+        """
         phi, at = planned(self.model, self.taken, self.integrator), self.at
         step, static = phi.step, self.taken.method == "quasi_static"
         x = kernel.points(step.pinned(self.end))
         if static and phi.lag_at(x):
-            at = step.pinned(self.end)  # an equilibrium balances the loads of where it is
+            at = step.pinned(self.end)  # loads are evaluated at the equilibrium itself
         elif at is not None:
             phi.lag_at(kernel.points(at))
         into, by_x = StepCotangents.zeros(step, at), np.array(by_x)
@@ -208,7 +220,10 @@ class _Link:
 
     @staticmethod
     def _flushed(touching: ContactSlopes | None, into: StepCotangents, rest: bool) -> Floats:
-        """(n,3) what an equilibrium remembers of friction, by where it is: by loads and planes."""
+        """Return (n,3) derivatives of the friction that an equilibrium remembers, by its positions.
+
+        They come by way of lagged normal forces and sliding planes.
+        """
         if touching is None:
             return np.zeros_like(into.place)
         before = np.array(into.place)
@@ -221,7 +236,7 @@ class _Link:
     def _by_place(
         phi: Potential, touching: ContactSlopes | None, x: WarpArray, by: Floats, at: Floats
     ) -> Floats:
-        """(n,3) by . d(dE/dx)/d(where loads are taken)."""
+        """Return (n,3) by . d(dE/dx)/d(positions at which loads are evaluated)."""
         into = StepCotangents.zeros(phi.step, at)
         for term in phi.terms_of_phi:
             if type(term).lag is not Bound.lag and not isinstance(term, ContactEnergy):
@@ -230,7 +245,10 @@ class _Link:
 
 
 def _unplanned(taken: ForwardStep, several: Sequence[StepCotangents], after: Back) -> Back:
-    """From derivatives by the plan of a step to those by the state and memory that it came from."""
+    """Return the derivatives by the state and memory that a step was planned from.
+
+    This is the reverse of ``Integrator.plan``.
+    """
     p = StepCotangents.total(several)
     out = Back(np.array(p.state_x), np.array(p.state_v), dict(p.kept))
     if taken.method == "quasi_static":
@@ -257,7 +275,7 @@ def _unplanned(taken: ForwardStep, several: Sequence[StepCotangents], after: Bac
 
 
 def bdf2_past(taken: ForwardStep) -> tuple[float, float, float] | None:
-    """a_1, a_2 and the span [s] of a step of bdf2 with two states of the past; None: with one."""
+    """Return a_1, a_2 and the span [s] of a BDF2 step with history; None if it had no history."""
     before = float(taken.memory["dt"])
     if before == 0.0 or taken.dt > MOST_GROWTH * before * (1 + 1e-9):
         return None

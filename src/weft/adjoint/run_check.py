@@ -1,9 +1,9 @@
-"""Whether a gradient holds for runs nearby: one more run, with every parameter changed a little.
+"""Check of a gradient by one more run, in which every parameter is changed a little.
 
-A derivative is that of one run. Where cloth buckles, snaps or meets a kink of contact, a run with
-numbers that differ by a millionth can end on another branch, and the derivative says nothing of it.
-So parameters are changed along the gradient, each in units of its size, and the change of the loss
-is compared with what the gradient predicts.
+A derivative is that of one run. If cloth buckles, snaps or meets a kink of contact, a run with
+numbers that differ by a millionth can end on another branch, about which the derivative says
+nothing. The parameters are therefore changed along the gradient, each in units of its size, and the
+change of the loss is compared with the prediction of the gradient.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,29 +14,29 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SimulationError
 
-LEAST, MOST = 1e-6, 1e-3  # of the sizes of parameters, by which they are changed
+LEAST, MOST = 1e-6, 1e-3  # change of the parameters relative to their sizes
 TOLERANCE = 0.05  # relative difference above which gradient and run disagree
 ROUND_OFF = 64 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class RunCheck:
-    """A gradient beside a run with other parameters."""
+    """Comparison of a gradient with a run with other parameters."""
 
     step: float  # change of the parameters along the gradient, over their sizes
     predicted: float  # change of the loss by the gradient
     measured: float  # change of the loss in the other run; NaN where it failed
-    noise: float  # what the loss is uncertain by, as the steps are converged
-    failure: str = ""  # of the other run
+    noise: float  # uncertainty of the loss from the tolerance of steps
+    failure: str = ""  # message of the other run's failure
 
     @property
     def tells(self) -> bool:
-        """Whether the predicted change is large enough against the noise."""
+        """True if the predicted change exceeds the noise by far, or the other run failed."""
         return bool(self.failure) or self.noise <= TOLERANCE * abs(self.predicted)
 
     @property
     def agrees(self) -> bool:
-        """Whether the other run is where the gradient says, within ``TOLERANCE``."""
+        """True if the other run changes the loss as the gradient predicts, within ``TOLERANCE``."""
         return abs(self.measured - self.predicted) <= TOLERANCE * abs(self.predicted)
 
     def __str__(self) -> str:
@@ -74,9 +74,9 @@ def check_run(
     Args:
         gradient: derivatives of the loss, by name of the parameter.
         sizes: by name, a difference of the parameter that is not small, in its unit.
-        value: the loss of the run that was differentiated.
-        noise: what it is uncertain by, as the steps are converged.
-        value_at: the loss with parameters changed by these, by name.
+        value: loss of the run that was differentiated.
+        noise: uncertainty of the loss, because steps are converged to a tolerance only.
+        value_at: returns the loss with parameters changed by the given amounts, by name.
     """
     steepness = float(
         np.sqrt(sum((g * sizes[n]).ravel() @ (g * sizes[n]).ravel() for n, g in gradient.items()))

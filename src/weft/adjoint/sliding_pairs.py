@@ -1,10 +1,10 @@
-"""Pairs that slide, differentiated by where the step begins: load, weights and plane of each.
+"""Derivatives of sliding pairs by the positions at which they are frozen: force, weights, plane.
 
 With p the free parameters of the closest points (``contact.distance.distance``), t_k . v = 0 gives
 
     dp = -G^-1 c . dy,   dw = sum_k dw_k dp_k,   dv = w . dy + sum_a y_a dw_a,
 
-and from v the normal, the two directions of sliding and the normal force follow.
+and the normal, the two directions of sliding and the normal force follow from v.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from weft.contact.contact_set import ContactSet, closest_of
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """Derivatives by the twelve coordinates of every pair where the step begins."""
+    """Derivatives by the twelve coordinates of every pair at the positions where it is frozen."""
 
     weights: Floats  # (m,4,12)
     load: Floats  # (m,12)
@@ -26,14 +26,14 @@ class Slopes:
     t1: Floats  # (m,3,12)
 
     def pulled(self, weights: Floats, load: Floats, t0: Floats, t1: Floats) -> Floats:
-        """(m,4,3) from derivatives by weights (m,4), load (m,), t0 and t1 (m,3)."""
+        """Return (m,4,3) from derivatives by weights (m,4), load (m,), t0 and t1 (m,3)."""
         out = np.einsum("ma,mad->md", weights, self.weights) + load[:, None] * self.load
         out += np.einsum("mi,mid->md", t0, self.t0) + np.einsum("mi,mid->md", t1, self.t1)
         return np.asarray(out.reshape(-1, 4, 3))
 
 
 def slopes_of(contacts: ContactSet, y: Floats, push: Ints, slide: Any) -> Slopes:
-    """Of the pairs ``push`` of a set, at vertices y (n,3) where they were frozen as ``slide``."""
+    """Compute the slopes of the pairs ``push``, frozen as ``slide`` at vertices y (n,3) [m]."""
     stencil, touch = contacts.stencil[push], contacts.touch[push]
     at = y[stencil]
     points = closest_of(y, stencil, touch["kind"])
@@ -68,7 +68,7 @@ def slopes_of(contacts: ContactSet, y: Floats, push: Ints, slide: Any) -> Slopes
 
 
 def _directions(n: Floats, by_n: Floats, t0: Floats) -> tuple[Floats, Floats]:
-    """dt0 and dt1 (m,3,12) of t0 = n x axis over its length, t1 = n x t0."""
+    """Return dt0 and dt1 (m,3,12) of t0 = (n x axis)/|n x axis| and t1 = n x t0."""
     axis, size = np.zeros_like(n), np.abs(n)
     second = (size[:, 1] < size[:, 0]) & (size[:, 1] <= size[:, 2])
     third = ~second & (size[:, 2] < size[:, 0]) & (size[:, 2] < size[:, 1])
@@ -81,7 +81,7 @@ def _directions(n: Floats, by_n: Floats, t0: Floats) -> tuple[Floats, Floats]:
 
 
 def rise(y: Floats, slide: Any) -> tuple[Floats, Floats]:
-    """f'/y and f'' at y >= 0 (``contact.friction.kernels.rise``)."""
+    """Return f'/y and f'' at y >= 0, as in ``contact.friction.kernels.rise``."""
     e, static = slide["smooth"], slide["mu_static"]
     drop = slide["mu_kinetic"] - static
     t = np.clip((y - e) / e, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What one step passes back: derivatives of a loss by all that the step was made from."""
+"""Derivatives of a loss by everything that one step was made from."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from weft.energies.step import Step
 
 @dataclass(eq=False)
 class StepCotangents:
-    """Derivatives by what a step was made from; terms add to them in place.
+    """Derivatives of a loss by the inputs of one step; terms add to them in place.
 
-    ``state_x`` and ``state_v`` are those of x_n and v_n wherever a term reads them itself, and not
-    by way of ``predicted`` and ``origin``.
+    ``state_x`` and ``state_v`` hold the derivatives by x_n and v_n of terms that read these
+    themselves. The dependence by way of ``predicted`` and ``origin`` is not included.
     """
 
     predicted: Floats  # (n,3)
@@ -23,16 +23,16 @@ class StepCotangents:
     state_x: Floats  # (n,3)
     state_v: Floats  # (n,3)
     past: Floats  # (n,3) by x_(n-1)
-    target: Floats  # (n,3) by where pinned vertices are at the end; zeros elsewhere
-    before: Floats  # (b,3) by vertices of bodies at the start
-    after: Floats  # (b,3) and at the end
-    kept: dict[str, Floats]  # by what terms kept from the step before
+    target: Floats  # (n,3) by targets of pinned vertices; zeros elsewhere
+    before: Floats  # (b,3) by vertices of bodies at the start of the step
+    after: Floats  # (b,3) by vertices of bodies at the end of the step
+    kept: dict[str, Floats]  # by what terms remember from the step before
     place: Floats  # (n,3) by ``at``
-    at: Floats | None = None  # (n,3) [m] where what is lagged was taken anew; None: at the start
+    at: Floats | None = None  # (n,3) [m] where lagged data are evaluated; None: at the start
 
     @staticmethod
     def zeros(step: Step, at: Floats | None = None) -> "StepCotangents":
-        """Nothing yet."""
+        """Return zero derivatives for a step whose lagged data were evaluated at ``at``."""
         n, b = len(step.state.x), len(step.bodies[0])
         p, o, x, v, past, target, place = (np.zeros((n, 3)) for _ in range(7))
         return StepCotangents(
@@ -41,7 +41,10 @@ class StepCotangents:
 
     @staticmethod
     def total(several: "Sequence[StepCotangents]") -> "StepCotangents":
-        """Of several minimizations of one step, but for where they were taken anew."""
+        """Return the sum over several minimizations of one step.
+
+        ``place`` and ``at`` are not added; they are those of the first.
+        """
         first, *others = several
         kept = dict(first.kept)
         out = dataclasses.replace(first, kept=kept)
@@ -54,5 +57,5 @@ class StepCotangents:
         return out
 
     def keep(self, name: str, by: Floats) -> None:
-        """Add to the derivative by something kept."""
+        """Add ``by`` to the derivative by a remembered array."""
         self.kept[name] = self.kept[name] + by if name in self.kept else by

@@ -1,9 +1,10 @@
-"""Tangents: how a whole run changes with a few parameters, one number of them at a time.
+"""Tangents: the change of a whole run with a few parameters, computed forwards in time.
 
-Where few numbers change many (frames of a run by three stiffnesses), going forward is cheaper than
-going back. A step is linearized at its end: H dx' = -dg, with dg the change of g = dPhi/dx at the
-same x, by what the step was made from; that is a difference quotient of whole potentials here, so
-that tangents share nothing with ``reverse_step`` but H, and each verifies the other.
+If few numbers change many (the frames of a run by three stiffnesses), going forwards is cheaper
+than going backwards. A step is linearized at its end: H dx' = -dg, with dg the change of g =
+dPhi/dx at the same x by everything that the step was made from. Here dg is a difference quotient of
+whole potentials, so that tangents share nothing with ``reverse_step`` but H, and each verifies the
+other.
 """
 
 import dataclasses
@@ -29,13 +30,13 @@ from weft.integrators.potential import Potential
 from weft.kernel import vec3
 from weft.solve.linear.solver import LinearSolver
 
-SMALL = 1e-6  # of the size of the cloth: by how much states differ in quotients
-TOUCHING, SLIPPED = 1e-8, 1e-3  # [m] in contact; [1] of elastic slip
+SMALL = 1e-6  # difference of states in quotients, relative to the size of the cloth
+TOUCHING, SLIPPED = 1e-8, 1e-3  # the same with contact [m]; part of the elastic slip
 
 
 @dataclass(frozen=True, eq=False)
 class TangentState:
-    """A state, and how it changes with one number."""
+    """The derivatives of a state and its memory by one number."""
 
     x: Floats  # (n,3)
     v: Floats  # (n,3)
@@ -45,14 +46,17 @@ class TangentState:
 def tangents(
     forward: RecordedRun, scene: Any, parameter: Parameter, solver: LinearSolver
 ) -> tuple[Floats, Floats]:
-    """How positions change in every frame, (frames+1,n,3,...) of the surface's vertices, and
-    velocities; the last axes are those of the parameter's value.
+    """Compute the change of positions and velocities in every frame with a parameter.
 
     Args:
         forward: the run.
-        scene: of it.
-        parameter: by which.
-        solver: of the linear systems.
+        scene: scene of the run.
+        parameter: the parameter.
+        solver: solver of the linear systems.
+
+    Returns:
+        Positions and velocities of the surface's vertices, (frames+1,n,3,...) each; the last axes
+        are those of the parameter's value.
     """
     shape = parameter.value.shape
     every = [ParameterDirection.of(scene, parameter, i, forward.model) for i in np.ndindex(shape)]
@@ -69,7 +73,7 @@ def tangents(
                 phi = _frozen(forward, link)
                 x = kernel.points(phi.step.pinned(end))
                 settled = taken.method == "quasi_static" and phi.lag_at(x)
-                if settled:  # an equilibrium balances the loads of where it is
+                if settled:  # loads are evaluated at the equilibrium itself
                     link = dataclasses.replace(link, anew=(phi.step.pinned(end),))
                 hessian = Hessian(phi, x, solver, prepared)
                 prepared = hessian.prepared
@@ -98,8 +102,9 @@ def _begin(d: ParameterDirection, memory: Memory) -> TangentState:
 
 
 def _frozen(forward: RecordedRun, taken: ForwardStep, step: Step | None = None) -> Potential:
-    """The potential of a step, with what is lagged taken where it last was; of another step that
-    began there, where one is given.
+    """Return the potential of a recorded step with its lagged data.
+
+    ``step`` replaces the step of the record if it is given.
     """
     phi = planned(forward.model, taken, forward.inner)
     if step is not None:
@@ -118,8 +123,10 @@ def _step(
     m: TangentState,
     way: Floats | None,
 ) -> TangentState:
-    """dx' = -H^-1 dg at free vertices, and dx' = dtarget at prescribed ones; ``way`` is how the
-    place changes where what is lagged was taken anew, None: as the end does.
+    """Return the tangent at the end of a step.
+
+    At free vertices dx' = -H^-1 dg, at prescribed ones dx' = dtarget. ``way`` is the change of the
+    positions at which lagged data are evaluated; None: they are the end of the step.
     """
     fixed, target = step.fixed[:, None], _moved_target(d, step)
     place = np.zeros_like(target) if way is None else way
@@ -144,7 +151,7 @@ def _step(
 
 
 def _by_place(forward: RecordedRun, taken: ForwardStep, way: Floats) -> Floats:
-    """(n,3) how g changes with where what is lagged is taken, along ``way``."""
+    """Return (n,3) the change of g if the positions of lagged data move along ``way``."""
     out, size = np.zeros_like(way), float(np.abs(way).max())
     if size == 0:
         return out
@@ -162,8 +169,9 @@ def _by_place(forward: RecordedRun, taken: ForwardStep, way: Floats) -> Floats:
 def _small(
     taken: ForwardStep, m: TangentState, end: Floats | None = None, place: Floats | None = None
 ) -> float:
-    """How far along quotients go: far less than the slip to which friction is elastic, where there
-    is contact.
+    """Return the step of difference quotients along the tangent.
+
+    With contact it is far smaller than the slip over which friction is elastic.
     """
 
     def largest(a: Floats | None) -> float:
@@ -184,7 +192,7 @@ def _small(
 
 
 def _origin(taken: ForwardStep, step: Step, m: TangentState) -> Floats:
-    """How what velocities are measured from changes."""
+    """Return the change of the positions that velocities are measured from, (n,3)."""
     if step.past is None:
         return m.x
     a2 = step.past[1]
@@ -192,7 +200,7 @@ def _origin(taken: ForwardStep, step: Step, m: TangentState) -> Floats:
 
 
 def _shifted(taken: ForwardStep, m: TangentState, e: float, place: Floats) -> ForwardStep:
-    """The step from a state that is a little farther along."""
+    """Return the recorded step, begun at a state that is moved by e along the tangent."""
     s = taken.state
     state = State(s.x + e * m.x, s.v + e * m.v, s.t)
     memory = {k: a + e * m.memory[k] if k in m.memory else a for k, a in taken.memory.items()}
@@ -208,7 +216,7 @@ def _along(
     e: float,
     place: Floats,
 ) -> tuple[Floats, bool]:
-    """(n,3) dg by state and parameter, at the same x; and whether terms remember anything."""
+    """Return (n,3) dg by state and parameter at the same x, and whether terms remember anything."""
     dg, keeps = np.zeros_like(taken.x), False
     x = np.array(taken.x)
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
@@ -237,7 +245,7 @@ def _along(
 
 
 def _touching(phi: Potential, x: Floats, taken: ForwardStep) -> ContactSlopes | None:
-    """The contact of a step that was frozen, at its end."""
+    """Return the derivatives of contact in a frozen step at its end; None without contact."""
     for term in phi.terms_of_phi:
         if isinstance(term, ContactEnergy):
             at = np.asarray(taken.anew[-1]) if taken.anew else None
@@ -246,19 +254,19 @@ def _touching(phi: Potential, x: Floats, taken: ForwardStep) -> ContactSlopes | 
 
 
 def _lagged(step: Step, taken: ForwardStep) -> Step:
-    """The step that knows where what is lagged was taken anew."""
+    """Return the step with the positions at which lagged data were evaluated last."""
     return dataclasses.replace(step, anew=np.asarray(taken.anew[-1]) if taken.anew else None)
 
 
 def _with_bodies(forward: RecordedRun, taken: ForwardStep, v: SceneVariant) -> Potential:
-    """The step with bodies where another scene has them."""
+    """Return the potential of the step with the bodies of another scene."""
     base = planned(forward.model, taken, forward.inner)
     where = v.model.bodies(taken.state.t), v.model.bodies(base.step.t)
     return _frozen(forward, taken, dataclasses.replace(base.step, bodies=where))
 
 
 def _moved_target(d: ParameterDirection, step: Step) -> Floats:
-    """(n,3) how prescribed vertices move at the end."""
+    """Return (n,3) the change of the targets of prescribed vertices."""
     out = np.zeros_like(step.target)
     for v in d.variants:
         if v.pins:
@@ -267,7 +275,7 @@ def _moved_target(d: ParameterDirection, step: Step) -> Floats:
 
 
 def _product(forward: RecordedRun, taken: ForwardStep, target: Floats) -> Floats:
-    """(n,3) how g changes as prescribed vertices move: a difference of gradients."""
+    """Return (n,3) the change of g as prescribed vertices move, by differences of gradients."""
     size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
     out, e = np.zeros_like(target), SMALL * size
     base = _frozen(forward, taken).step
@@ -290,7 +298,7 @@ def _kept(
     dx: Floats,
     place: Floats,
 ) -> dict[str, Floats]:
-    """How what terms remember changes, by state, end, place and parameter."""
+    """Return the change of what terms remember, by state, end, lagged positions and parameter."""
     out: dict[str, Floats] = {}
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
         phi = _frozen(forward, _shifted(taken, m, k * e, place))

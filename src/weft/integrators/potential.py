@@ -242,10 +242,9 @@ class Potential:
         return None
 
     def passes_free(self, goal: Positions) -> bool:
-        """Return whether the motion to ``goal`` is free of collisions and all barriers are zero
-        there.
+        """Return whether the motion to ``goal`` collides with nothing and barriers are zero there.
 
-        Friction is zero there as well.
+        Friction, which belongs to the contact term, is zero there as well.
         """
         reached, point = self.reach(goal), self._point(goal)
         return (

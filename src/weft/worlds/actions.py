@@ -1,4 +1,4 @@
-"""What may be asked of worlds in a frame, checked: actions come from elsewhere, often learned."""
+"""Checks of the arguments of a batch, because actions often come from a learned policy."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from weft.worlds.world import Hold, World
 
 
 def checked_world(world: int, count: int) -> int:
-    """A world's number.
+    """Return the number of a world as an int.
 
     Raises:
         SceneError: no such world.
@@ -22,11 +22,11 @@ def checked_world(world: int, count: int) -> int:
 
 
 def checked_start(positions: Any, world: World) -> Positions:
-    """Where a world begins, in place of where its scene does.
+    """Return the start positions (n,3) [m] of a world, in place of those of its scene.
 
     Raises:
-        SceneError: another shape, numbers that are none, a scene with pins, or cloth that meets
-        something there.
+        SceneError: another shape, numbers that are not finite, a scene with pins, or cloth that
+            intersects something there.
     """
     where, n = f"start of world {world.number}", len(world.model.mass)
     x = np.asarray(positions, dtype=np.float64)
@@ -46,10 +46,10 @@ def checked_start(positions: Any, world: World) -> Positions:
 
 
 def checked_moves(actions: Any, worlds: Sequence[World]) -> list[Floats]:
-    """For every world, (p,3) [m] by which its pins move.
+    """Return the displacements (p,3) [m] of the pins of every world.
 
     Raises:
-        SceneError: another shape, numbers that are none, or a pin with a path of its own.
+        SceneError: another shape, numbers that are not finite, or a pin with a path of its own.
     """
     if actions is None:
         return [np.zeros_like(w.shift) for w in worlds]
@@ -83,11 +83,11 @@ def checked_moves(actions: Any, worlds: Sequence[World]) -> list[Floats]:
 
 
 def checked_holds(holds: Any, worlds: Sequence[World]) -> list[list[Hold]]:
-    """For every world, what is held.
+    """Return the holds of every world.
 
     Raises:
-        SceneError: not one list for every world, vertices that there are not or that are held
-        twice, displacements that are no three numbers.
+        SceneError: not one list for every world, vertices that do not exist or that are held twice,
+            displacements that are not three numbers.
     """
     if holds is None:
         return [[] for _ in worlds]
@@ -98,7 +98,7 @@ def checked_holds(holds: Any, worlds: Sequence[World]) -> list[list[Hold]]:
 
 
 def _alone(given: Sequence[Hold], world: World) -> Sequence[Hold]:
-    """That no two of them hold one vertex."""
+    """Return the holds of a world; raise a SceneError if two of them hold one vertex."""
     every = [np.unique(h.vertices) for h in given if isinstance(h, Hold)]
     if every:
         ids, times = np.unique(np.concatenate(every), return_counts=True)

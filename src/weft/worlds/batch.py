@@ -1,4 +1,4 @@
-"""``weft.batch``: many small cloths in one go, each as it would be alone, to the last bit."""
+"""``weft.batch``: many small cloths stepped together, each with the same bits as alone."""
 
 import math
 import os
@@ -30,7 +30,7 @@ from weft.worlds.lockstep import step_all
 from weft.worlds.worker_processes import WorkerProcesses
 from weft.worlds.world import Hold, World
 
-TOGETHER = 8  # worlds of a group: their arrays stay in the caches (docs/batch.md)
+TOGETHER = 8  # worlds of a group; the arrays of so many fit into the caches (docs/batch.md)
 
 
 @checked(SceneError)
@@ -41,32 +41,37 @@ def batch(
     together: Count = TOGETHER,
     processes: Count = 1,
 ) -> "Batch":
-    """Many independent cloths as one block system, stepped together.
+    """Step many independent cloths together, as one block-diagonal system.
 
     Every world is what it is alone: its frames are those of ``weft.simulate(scene, fps=fps)``, bit
-    by bit. Worlds never meet. They may differ in everything; those with the same mesh, the same
-    kinds of energies and the same settings of a step share launches.
+    by bit. Worlds never meet. They may differ in everything; worlds with the same mesh, the same
+    kinds of energies and the same step settings share kernel launches.
 
     Args:
-        scenes: one for each world; the same one may stand there many times.
-        fps: frames a second; ``step`` goes on by one frame.
-        together: worlds that share launches, at most.
-        processes: among which worlds are divided, each with one thread; 1: this one alone, with the
-            threads of its context. Small cloths on many cores want as many as there are cores. They
-            end with ``close``, or with the batch.
+        scenes: one for each world; a scene may occur several times.
+        fps: frames per second; ``step`` advances by one frame.
+        together: largest number of worlds that share launches.
+        processes: number of processes that the worlds are divided among, each with one thread; 1:
+            this process only, with the threads of its context. Small cloths on a machine with many
+            cores are fastest with one process for each core. The processes end with ``close``, or
+            with the batch.
+
+    Returns:
+        The batch, with all worlds at their start.
 
     Raises:
         SceneError: no scenes, or one with an integrator other than ``backward_euler``, with
-            ``adaptive`` or with a stepper of your own; with processes, a scene with functions made
-            on the spot.
+            ``adaptive`` or with a stepper of your own; with processes, a scene with functions that
+            are defined inside functions.
     """
     return Batch(scenes, fps=fps, together=together, processes=processes)
 
 
 @checked(SceneError, unchecked=("frame", "release", "advance"))
 class Batch:
-    """Worlds that are stepped together; see ``batch``. ``numbers`` are theirs in messages and
-    folders.
+    """Worlds that are stepped together; ``batch`` creates one.
+
+    ``numbers`` are the numbers of the worlds in messages and folders.
     """
 
     def __init__(
@@ -83,7 +88,7 @@ class Batch:
         self.fps = fps
         named = range(len(scenes)) if numbers is None else numbers
         self.worlds = tuple(_world(k, scene, fps) for k, scene in zip(named, scenes, strict=True))
-        self.failed: dict[int, SimulationError] = {}  # worlds that wait for ``reset``
+        self.failed: dict[int, SimulationError] = {}  # by number, worlds that wait for ``reset``
         self._groups: tuple[WorldGroup, ...] | None = None
         self._together, self._warm = together, False
         self.crew = (
@@ -91,12 +96,12 @@ class Batch:
         )
 
     def close(self) -> None:
-        """End the processes of the batch, where it has any."""
+        """End the processes of the batch, if it has any."""
         if self.crew is not None:
             self.crew.close()
 
     def __len__(self) -> int:
-        """Worlds."""
+        """Return the number of worlds."""
         return len(self.worlds)
 
     def __repr__(self) -> str:
@@ -108,10 +113,10 @@ class Batch:
 
     @property
     def groups(self) -> tuple[WorldGroup, ...]:
-        """Worlds that share launches."""
+        """Groups of worlds that share kernel launches."""
         if self._groups is None:
             found = kinds(self.worlds)
-            # Groups are equally large, and as many as threads where there are enough worlds.
+            # Groups are of nearly equal size, and small enough to give work to every thread.
             made: list[WorldGroup] = []
             for alike in found:
                 most = min(self._together, math.ceil(len(alike) / kernel.threads()))
@@ -125,44 +130,47 @@ class Batch:
 
     @property
     def state(self) -> tuple[State, ...]:
-        """Of every world: positions and velocities of its points, and its time."""
+        """States of all worlds: positions and velocities of their points, and their times."""
         return tuple(w.place.state for w in self.worlds)
 
     @property
     def time(self) -> Floats:
-        """(N,) [s] since each world's start."""
+        """Time (N,) [s] since the start of each world."""
         return np.array([s.t for s in self.state])
 
     def positions(self) -> Positions:
-        """(N,n,3) [m] of the vertices of the surfaces.
+        """Return the vertices (N,n,3) [m] of all surfaces.
 
         Raises:
-            SceneError: worlds with different numbers of vertices; ``state`` has each one's.
+            SceneError: worlds with different numbers of vertices; ``state`` has those of each one.
         """
         found: Positions = self._stacked([w.model.vertices(w.place.state.x) for w in self.worlds])
         return found
 
     def velocities(self) -> Velocities:
-        """(N,n,3) [m/s] of the same vertices."""
+        """Return the velocities (N,n,3) [m/s] of the vertices of all surfaces.
+
+        Raises:
+            SceneError: worlds with different numbers of vertices; ``state`` has those of each one.
+        """
         found: Velocities = self._stacked([w.model.vertices(w.place.state.v) for w in self.worlds])
         return found
 
     @property
     def reports(self) -> tuple[tuple[StepReport, ...], ...]:
-        """Of every world, how its last step went: one report, or those of its parts."""
+        """Reports of the last step of every world: one, or one for each part of a divided step."""
         return tuple(tuple(p.report for p in w.parts) for w in self.worlds)
 
     def reset(self, world: int | None = None, positions: Positions | None = None) -> None:
-        """Begin one world anew, or all; the others are not touched.
+        """Start one world again, or all of them; other worlds are not changed.
 
         Args:
-            world: which; None: all.
-            positions: (n,3) [m] of the points, where they are at rest at first; None: as the scene
-                says.
+            world: number of the world; None: all.
+            positions: (n,3) [m] of the points, at rest; None: the start of the scene.
 
         Raises:
             SceneError: no such world; positions of another shape, that are not finite, that
-            intersect where there is contact, or of a scene with pins.
+                intersect in a scene with contact, or of a scene with pins.
         """
         which = range(len(self)) if world is None else [checked_world(world, len(self))]
         for k in which:
@@ -176,17 +184,21 @@ class Batch:
     def step(
         self, actions: Any = None, *, holds: Sequence[Sequence[Hold]] | None = None
     ) -> Positions:
-        """Go on by one frame; returns ``positions()``.
+        """Advance all worlds by one frame.
 
         Args:
-            actions: (N,p,3) [m] by which each of the p pins of each scene moves during the frame,
-                in a straight line, and from then on is moved; None: not at all.
+            actions: (N,p,3) [m] displacement of each of the p pins of each scene during the frame,
+                in a straight line; it is kept in later frames. None: no displacement.
             holds: for every world, vertices that are held during this frame, and how they move.
+
+        Returns:
+            ``positions()``, (N,n,3) [m].
 
         Raises:
             SceneError: actions of another shape, that are not finite, or of a pin with a path of
-            its own; vertices that there are not. SimulationError: worlds with a step that does not
-            converge, however short; all others have gone on, and these wait for ``reset``.
+                its own; vertices that do not exist.
+            SimulationError: worlds with a step that does not converge, however short; all other
+                worlds have advanced, and these wait for ``reset``.
         """
         moves = checked_moves(actions, self.worlds)
         held = checked_holds(holds, self.worlds)
@@ -194,7 +206,7 @@ class Batch:
         return self.positions()
 
     def frame(self, holds: Sequence[Sequence[Hold]], moves: Sequence[Floats]) -> None:
-        """``step``, of holds and moves that are right."""
+        """Advance all worlds by one frame, with holds and moves that are checked already."""
         if self.crew is not None:
             with self._raising():
                 self.crew.frame(holds, moves, self.failed)
@@ -204,9 +216,7 @@ class Batch:
         self._frame(energies=False)
 
     def warm(self) -> None:
-        """One frame, whose kernels are compiled where this machine has not done so; raises
-        nothing.
-        """
+        """Advance by one frame, so that kernels are compiled; a failing step raises nothing."""
         with suppress(SimulationError):
             self._frame(energies=True)
 
@@ -218,23 +228,24 @@ class Batch:
         out: str | os.PathLike[str] | None = None,
         on_frame: Callable[[int], None] | None = None,
     ) -> list[Path] | list[Positions]:
-        """Go on for some time, with nothing but what the scenes say.
+        """Advance all worlds for some time, without actions and holds.
 
         Args:
             seconds: [s], or text with a unit; or give ``frames``.
-            frames: how many.
-            out: a folder; every world's frames go into a run of its own there (``0000``, ...), the
-                same as ``weft.simulate`` writes. None: nothing is written.
+            frames: number of frames.
+            out: a folder; the frames of every world are written to a run folder of its own in it
+                (``0000``, ...), as ``weft.simulate`` writes them. None: nothing is written.
             on_frame: called with the number of frames done.
 
         Returns:
-            Folders of the runs; without ``out`` of every world its frames, (F+1,n,3) [m], the one
-            it stands at first.
+            Folders of the runs; without ``out`` the frames of every world, (F+1,n,3) [m], beginning
+            with the present one.
 
         Raises:
             SceneError: neither or both of seconds and frames, or too many; with ``out``, worlds
-            that do not stand at their start. RunError: folders that are not new. SimulationError:
-            as ``step``.
+                that are not at their start.
+            RunError: folders that are not new.
+            SimulationError: see ``step``.
         """
         if (seconds is None) == (frames is None):
             got = f"seconds={seconds}, frames={frames}"
@@ -263,19 +274,21 @@ class Batch:
         return [np.stack(kept) for kept in seen]
 
     def release(self) -> None:
-        """Nothing is held but by the scenes' own pins, from now on."""
+        """Let go of all vertices that are not held by the pins of the scenes."""
         for world in self.worlds:
             world.grip((), np.zeros_like(world.shift))
 
     def advance(self, after_step: Callable[[World], None]) -> None:
-        """Go on by one frame, with reports that say energies; ``after_step`` is called with every
-        world after each of its steps, by the thread that took it.
+        """Advance all worlds by one frame, with energies in their reports.
+
+        ``after_step`` is called with a world after each of its steps, in the thread that took the
+        step.
         """
         self.release()
         self._frame(energies=True, after_step=after_step)
 
     def _frame(self, energies: bool, after_step: Callable[[World], None] | None = None) -> None:
-        """All worlds to the end of their frame; groups on as many threads as the context has."""
+        """Advance all worlds to the end of their frame, in as many threads as the context has."""
 
         def go(group: WorldGroup) -> None:
             with kernel.use(threads=1):
@@ -288,7 +301,7 @@ class Batch:
 
         threads = min(kernel.threads(), len(self.groups))
         with self._raising():
-            if threads == 1 or not self._warm:  # modules are loaded by the thread that asks
+            if threads == 1 or not self._warm:  # this thread loads the kernel modules
                 for group in self.groups:
                     go(group)
                 self._warm = True
@@ -300,7 +313,7 @@ class Batch:
 
     @contextmanager
     def _raising(self) -> Iterator[None]:
-        """Raise why the first world failed that fails within the block."""
+        """Raise the error of the first world that fails within the block."""
         waiting = set(self.failed)
         yield
         new = sorted(set(self.failed) - waiting)

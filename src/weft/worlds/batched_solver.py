@@ -1,4 +1,7 @@
-"""The matrices of a group side by side, as each world's search sees them: as its own solver."""
+"""Linear solver of a group of worlds.
+
+Matrices are factorized side by side; the search of each world sees a solver of its own.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +16,7 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 class GroupLanes:
-    """Factors of the matrices of all worlds of a group, and directions of those that ask."""
+    """Factors of the matrices of all worlds of a group, and the solutions that searches ask for."""
 
     def __init__(self, pattern: BlockPattern, of: int, symbolic: Symbolic) -> None:
         self.factors = LaneFactors(pattern, of, symbolic)
@@ -25,20 +28,20 @@ class GroupLanes:
         self.worlds = [WorldLane(self, w) for w in range(of)]
 
     def prepare(self, values: WarpArray, stale: Sequence[int]) -> None:
-        """New matrices for some worlds, of all blocks."""
+        """Factorize new matrices of some worlds; ``values`` holds the blocks of all worlds."""
         self.factors.factorize(values, stale)
         definite = self.factors.definite
         for w in stale:
             self.worlds[w].definite = bool(definite[w])
 
     def solve(self, g: WarpArray, now: Sequence[int]) -> None:
-        """A^-1 g for some worlds, which each of them is given when it asks."""
+        """Solve A x = g for some worlds; each gets its solution when its search asks for it."""
         self.factors.solve(g, now, self._x)
         for w in now:
             self.worlds[w].known = self._parts[w][1]
 
     def alone(self, b: WarpArray, w: int) -> WarpArray:
-        """A^-1 b for one world and another right-hand side, (n,) vec3."""
+        """Return A^-1 b for one world and another right-hand side b (n,) vec3."""
         out, (own, x) = kernel.empty(b.shape[0], vec3), self._parts[w]
         wp.copy(out, x)
         wp.copy(own, b)
@@ -49,21 +52,21 @@ class GroupLanes:
 
 
 class WorldLane:
-    """The solver of one world, which its group works for."""
+    """The linear solver of one world; its group does the work."""
 
     name = "lanes"
     is_direct = True
 
     def __init__(self, group: GroupLanes, w: int) -> None:
         self.group, self.w = group, w
-        self.known: WarpArray | None = None  # the solution that is asked for next
+        self.known: WarpArray | None = None  # solution for the next question
         self.definite = False
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "WorldLane":
-        """Done, with those of other worlds."""
+        """Return this solver: the group has factorized the matrix already."""
         return self
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """A^-1 b."""
+        """Return A^-1 b: the solution that the group computed, or a new solve for another b."""
         x, self.known = self.known, None
         return solution(self.group.alone(b, self.w) if x is None else x, self.definite)

@@ -1,4 +1,7 @@
-"""Which worlds are of one kind: the same points and stencils, and the same settings of a step."""
+"""Partition of worlds into kinds that can share kernel launches.
+
+Worlds of one kind have the same points, stencils and step settings.
+"""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -10,7 +13,7 @@ from weft.worlds.world import World
 
 
 def kinds(worlds: Sequence[World]) -> list[list[World]]:
-    """The worlds of every kind, in their order; those of one kind get one pattern."""
+    """Return the worlds of every kind in their order; worlds of one kind get the same pattern."""
     found: dict[Hashable, list[World]] = {}
     for world in worlds:
         found.setdefault(_kind(world), []).append(world)

@@ -1,5 +1,6 @@
-"""The worlds of a batch as ordinary runs: a folder each, with the frames, metrics and checkpoint
-that ``weft.simulate`` writes.
+"""The worlds of a batch as ordinary runs.
+
+Each world has a folder with the frames, metrics and checkpoint that ``weft.simulate`` writes.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,11 @@ from weft.worlds.world import World
 
 
 def check_at_start(worlds: Sequence[World]) -> None:
-    """Raises SceneError where worlds do not stand at their start."""
+    """Raise an error for worlds that are not at their start.
+
+    Raises:
+        SceneError: such a world.
+    """
     for world in worlds:
         if world.place.count or world.gripped:
             raise SceneError(
@@ -28,11 +33,15 @@ def check_at_start(worlds: Sequence[World]) -> None:
 def written(
     batch: Any, frames: int, out: Path, on_frame: Callable[[int], None] | None
 ) -> list[Path]:
-    """Run a batch from its start, every world into a new folder below ``out``.
+    """Run a batch from its start, and write every world into a new folder below ``out``.
+
+    Returns:
+        The folders.
 
     Raises:
-        RunError: folders that are not new, or cannot be written. SimulationError: a world whose
-        step does not converge; the others are written as far.
+        RunError: folders that are not new, or cannot be written.
+        SimulationError: a world whose step does not converge; the others are written up to that
+            frame.
     """
     worlds: Sequence[World] = batch.worlds
     with ExitStack() as locked:

@@ -1,8 +1,8 @@
-"""Worlds of one kind as one system: their arrays one after the other, their matrix block-diagonal.
+"""Compatible worlds as one system: arrays one after the other, and a block-diagonal matrix.
 
-What differs in numbers alone (membranes, hinges, gravity, inertia) is evaluated for all worlds that
-are asked for in one launch; everything else (contact, friction, wind, pressure, energies of your
-own) world by world, on its part of the same arrays. So no pair ever joins two worlds.
+Terms that differ in numbers only (membranes, hinges, gravity, inertia) are evaluated for all active
+worlds in one launch. All other terms (contact, friction, wind, pressure, energies of your own) are
+evaluated world by world, on the world's part of the same arrays. No pair ever joins two worlds.
 """
 
 import dataclasses
@@ -30,17 +30,17 @@ from weft.worlds.world import World
 
 
 class WorldGroup:
-    """Worlds with the same points and stencils, and the same settings of a step.
+    """Worlds with the same points, stencils and step settings.
 
     Args:
-        worlds: which.
-        symbolic: of their pattern, where their matrices are factorized side by side.
+        worlds: the worlds.
+        symbolic: symbolic factorization of their pattern, if matrices are factorized side by side.
     """
 
     def __init__(self, worlds: Sequence[World], symbolic: Symbolic | None = None) -> None:
         self.worlds, first = tuple(worlds), worlds[0].model
         self.of, self.n = len(worlds), len(first.mass)
-        # Its own copy: what is bound to a pattern shares its scratch memory.
+        # A copy, because terms that are bound to one pattern share its scratch memory.
         self.pattern = dataclasses.replace(first.assembly.pattern)
         self.joined_pattern = _repeated(self.pattern, self.of)
         self.matrix = BlockCsr.zeros(self.joined_pattern)
@@ -63,7 +63,7 @@ class WorldGroup:
         return a[each * w : each * (w + 1)]
 
     def _bind(self) -> None:
-        """Terms in the order of a world that is alone: one for all, or one for each."""
+        """Bind the terms in the order of a single world, each for all worlds or for one."""
         models = [w.model for w in self.worlds]
         self.terms: list[Bound | list[Bound]] = []
         for energies in zip(*(m.energies for m in models), strict=True):
@@ -84,7 +84,7 @@ class WorldGroup:
         self.apart = [[t[w] for t in self.terms if isinstance(t, list)] for w in range(self.of)]
 
     def begin(self, steps: Sequence[Step]) -> list[Potential]:
-        """Begin a step: the potentials of what is evaluated world by world."""
+        """Begin a step; return the potentials of the terms that are evaluated world by world."""
         together = self._together(steps)
         self._fixed = kernel.array(together.fixed.astype(np.int32), wp.int32)
         self._any_fixed = bool(together.fixed.any())
@@ -97,8 +97,9 @@ class WorldGroup:
         ]
 
     def _together(self, steps: Sequence[Step]) -> Step:
-        """One step of all worlds. They may stand at different times, of which no joined term
-        knows.
+        """Return one step that joins the steps of all worlds.
+
+        Worlds may be at different times, so the step has none; no joined term depends on the time.
         """
 
         def every(name: str) -> Any:
@@ -119,7 +120,7 @@ class WorldGroup:
         )
 
     def values(self, active: Sequence[int], x: WarpArray) -> dict[int, float]:
-        """[J] Phi of some worlds at x."""
+        """Return Phi [J] of the active worlds at x (of * n,) vec3, by index in the group."""
         total = np.zeros(self.of)
         for term in self.terms:
             if isinstance(term, Bound):
@@ -131,7 +132,7 @@ class WorldGroup:
         return {w: float(total[w]) for w in active}
 
     def gradients(self, active: Sequence[int]) -> None:
-        """g at x of some worlds."""
+        """Write the gradients of the active worlds at ``x`` into ``g``."""
         x, g, rows = self.x, self.g, self.of * self.n
         with kernel.shares(self.of, active):
             kernel.launch(clear, rows, g)
@@ -147,8 +148,9 @@ class WorldGroup:
                 kernel.launch(zero_where, rows, self._fixed, 1, g)
 
     def matrices(self, active: Sequence[int]) -> dict[int, BlockCsr]:
-        """The Hessians of some worlds at x, identity at pinned vertices; valid until the next call
-        for the same world.
+        """Return the Hessians of the active worlds at ``x``, with identity blocks at pins.
+
+        A matrix is valid until the next call for the same world.
         """
         A = self.matrix.begin()
         found = {w: self.own[w] for w in active}
@@ -169,7 +171,7 @@ class WorldGroup:
         return found
 
     def terms_of(self, active: Sequence[int]) -> dict[int, dict[str, float]]:
-        """[J] by name of some worlds at x."""
+        """Return the energies [J] of the active worlds at ``x`` by name."""
         found: dict[int, dict[str, float]] = {w: {} for w in active}
 
         def add(w: int, name: str, value: float) -> None:
@@ -192,7 +194,7 @@ class WorldGroup:
 
 @wp.kernel(module=wp.get_module("weft.worlds"))
 def clear(o: int, g: wp.array(dtype=vec3)):
-    """g = 0."""
+    """Set g to zero."""
     g[o + wp.tid()] = vec3(wp.float64(0.0))
 
 
@@ -201,7 +203,7 @@ def _bound(e: Energy, pattern: BlockPattern) -> Bound:
 
 
 def _repeated(p: BlockPattern, times: int) -> BlockPattern:
-    """The block-diagonal pattern of so many matrices of one pattern."""
+    """Return the block-diagonal pattern of ``times`` matrices of one pattern."""
     starts = [p.row_start[:-1] + np.int32(p.n_blocks * w) for w in range(times)]
     columns = [p.column + np.int32(p.n * w) for w in range(times)]
     last = np.array([p.n_blocks * times], dtype=np.int32)

@@ -1,5 +1,7 @@
-"""Searches of several worlds side by side. Each goes its own way, with its own number of iterations
-and steps of its line search; what they ask for is answered for all that ask at once.
+"""The searches of several worlds side by side.
+
+Each search has its own number of iterations and its own line search steps. What the searches ask
+for (values, gradients, matrices) is computed for all that ask at once.
 """
 
 import dataclasses
@@ -30,8 +32,9 @@ from weft.worlds.world import World
 
 
 class WorldProblem:
-    """What a search of one world sees (``solve.newton.minimize.Problem``): values and gradients are
-    answered for many at once, and so are matrices, which wait here.
+    """The problem that the search of one world sees (``solve.newton.minimize.Problem``).
+
+    Values, gradients and matrices are computed for many worlds at once; the matrix is stored here.
     """
 
     def __init__(self, phi: Potential) -> None:
@@ -42,35 +45,36 @@ class WorldProblem:
         self.matrix: BlockCsr | None = None
 
     def value_at(self, x: WarpArray) -> float:
-        """Not asked here."""
+        """Raise an error: values are answered by the group."""
         raise AssertionError("values are answered by the group")
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
-        """Not asked here."""
+        """Raise an error: gradients are answered by the group."""
         raise AssertionError("gradients are answered by the group")
 
     def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
-        """The one that was assembled for x."""
+        """Return the matrix that the group assembled for x."""
         assert self.matrix is not None
         return self.matrix
 
     def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
-        """Dense parts of rank one."""
+        """Return the dense rank-one parts of the Hessian."""
         return self.phi.updates_at(x)
 
 
 def step_all(
     group: WorldGroup, here: Sequence[World], energies: bool
 ) -> dict[int, SimulationError]:
-    """One step of worlds of a group.
+    """Take one step of some worlds of a group.
 
     Args:
         group: the worlds.
-        here: those of them that take it.
-        energies: whether reports say energies by name.
+        here: the worlds that take the step.
+        energies: whether reports contain energies by name.
 
     Returns:
-        By number, worlds whose step does not converge, however short: they stay where they are.
+        The errors of worlds whose step does not converge, however short, by number; these worlds
+        stay where they are.
     """
     clock = time.perf_counter()
     go = [w for w, world in enumerate(group.worlds) if world in here]
@@ -102,10 +106,10 @@ def step_all(
 def _searches(
     group: WorldGroup, go: Sequence[int], steps: Sequence[Step], phis: Sequence[Potential]
 ) -> Mapping[int, tuple[Asking, float]]:
-    """A search of every world that can begin, and the value where it does.
+    """Return the search of every world that has a start, and its value [J] at the start.
 
-    Every world takes the first of its starts at which its potential is finite, as
-    ``Potential.first_start`` does; values of all worlds are computed together.
+    Every world takes the first of its starts at which its potential is finite, as in
+    ``Potential.first_start``; values of all worlds are computed together.
     """
     starts = {w: phis[w].starts() for w in go}
     x = [s.state.x for s in steps]
@@ -123,7 +127,7 @@ def _searches(
 
 
 def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> Asking:
-    """As ``Integrator._minimize`` begins one."""
+    """Return the search of one world, as in ``Integrator._minimize``."""
     world = group.worlds[w]
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
     newton = world.stepper.settings.newton(step)
@@ -138,10 +142,10 @@ def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> Asking:
 
 
 def answered(group: WorldGroup, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
-    """Answer all searches until they end.
+    """Answer the questions of all searches until they end; return the minimum of each.
 
-    Trials of line searches go first and new matrices last, so that searches that have fallen
-    behind catch up with the others, and as many as can be are answered together.
+    Trials of line searches are answered first and new matrices last. Searches that have fallen
+    behind so catch up with the others, and as many questions as possible are answered together.
     """
     found: dict[int, Minimum] = {}
     waiting: dict[int, tuple[Ask, Search]] = {}
@@ -162,7 +166,7 @@ def answered(group: WorldGroup, searches: Mapping[int, tuple[Asking, float]]) ->
 
 
 def _turn(ask: Ask, s: Search) -> int:
-    """Whose turn it is: 0 first."""
+    """Return the rank of a question in the order of answering; 0 is first."""
     if ask is Ask.DIRECTION:
         return 3 if s.wants_matrix else 2
     return 0 if ask is Ask.VALUE else 1
@@ -174,7 +178,7 @@ def _answer(
     waiting: Mapping[int, tuple[Ask, Search]],
     known: dict[int, float],
 ) -> dict[int, float]:
-    """Do what some worlds ask for; the numbers to be sent to them."""
+    """Compute what the worlds ``now`` ask for; return the numbers to be sent to them."""
     ask = waiting[now[0]][0]
     if ask is Ask.VALUE:
         return group.values(now, group.trial)
@@ -207,7 +211,7 @@ def _reported(
     terms: Mapping[str, float],
     seconds: float,
 ) -> StepReport:
-    """The report of a step, with the energies ``terms`` [J] that were computed for all worlds."""
+    """Build the report of a step; ``terms`` [J] were computed for all worlds together."""
     solver: dict[str, Any] = {"linear_solver": world.linear.name}
     if found is None:
         report = StepReport.of(phi, None, Counts(Outcome.BLOCKED), 0.0, terms, **solver)

@@ -1,9 +1,9 @@
 """``python -m weft.worlds.worker``: a process with some worlds of a batch (``worker_processes``).
 
-Orders are pickles on standard input: the scenes first, then what is to be done with them. Answers
-are pickles on what was standard output: None for every frame that is done, and at the end what came
-of it, the error if there was one, where worlds stand, and which wait for ``reset``. It ends with
-its input.
+Orders are pickles on standard input: first the scenes, then what is to be done with them. Answers
+are pickles on what was standard output: None for every frame that is done; at the end a tuple of
+the result, the error or None, the states of the worlds, and the worlds that wait for ``reset``. The
+process ends when its input ends.
 """
 
 import os
@@ -17,17 +17,17 @@ from weft import kernel
 from weft.base.errors import WeftError
 from weft.worlds.batch import Batch
 
-SEEN = ("place", "parts", "shift", "gripped")  # of a world, by who gives orders
+SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
 
 
 class Worker:
-    """Some worlds of a batch, and what is done with them by order.
+    """Some worlds of a batch, in a process of their own.
 
     Args:
-        scenes: of these worlds.
-        numbers: theirs in the whole batch.
-        fps: frames a second.
-        together: worlds that share launches, at most.
+        scenes: scenes of these worlds.
+        numbers: their numbers in the whole batch.
+        fps: frames per second.
+        together: largest number of worlds that share launches.
     """
 
     def __init__(
@@ -37,33 +37,33 @@ class Worker:
         self.fps = fps
 
     def warm(self) -> None:
-        """Compile kernels where this machine has not: a frame of one world of every group."""
+        """Compile kernels if needed, by a frame of one world of every group."""
         for group in self.batch.groups:
             Batch([group.worlds[0].scene], fps=self.fps).warm()
 
     def frame(self, holds: Sequence[Any], moves: Sequence[Any]) -> None:
-        """Go on by one frame, with worlds gripped so."""
+        """Advance by one frame, with the given holds and moves."""
         self.batch.frame(holds, moves)
 
     def reset(self, k: int, positions: Any) -> None:
-        """Begin a world anew."""
+        """Start a world again."""
         self.batch.reset(k, positions)
 
     def run(self, frames: int, out: str | None, said: Any) -> Any:
-        """Go on for some frames."""
+        """Advance by some frames."""
         return self.batch.run(frames=frames, out=out, on_frame=said)
 
     @property
     def places(self) -> list[dict[str, Any]]:
-        """Where worlds stand."""
+        """The attributes ``SEEN`` of all worlds."""
         return [{name: getattr(w, name) for name in SEEN} for w in self.batch.worlds]
 
 
 def main() -> None:
-    """Do as ordered until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who gives orders says when to stop
+    """Execute orders until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides when to stop
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints does not get between answers
+    os.dup2(2, 1)  # printed text must not get between answers
 
     def say(what: Any) -> None:
         pickle.dump(what, answers)

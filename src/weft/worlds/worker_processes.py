@@ -1,4 +1,4 @@
-"""Worlds in processes of their own: each has a batch of some of them, and does as it is told.
+"""Worlds in processes of their own; each process has a batch of some of them and executes orders.
 
 Threads of one process take turns at Python, which is a third of the time of small cloths; processes
 do not.
@@ -22,17 +22,17 @@ from weft.base.errors import SceneError, SimulationError
 from weft.base.machine import LIBRARY_THREADS
 from weft.worlds.world import Hold, World
 
-WARM_UP = ("warm",)  # kernels are compiled by one process alone
+WARM_UP = ("warm",)  # sent to process 0 first, so that only one process compiles kernels
 
 
 class WorkerProcesses:
     """Processes with a share of the worlds each.
 
     Args:
-        worlds: all of a batch.
-        fps: frames a second.
-        together: worlds that share launches, at most.
-        processes: how many.
+        worlds: all worlds of a batch.
+        fps: frames per second.
+        together: largest number of worlds that share launches.
+        processes: number of processes.
 
     Raises:
         SceneError: a scene that cannot be sent to another process.
@@ -59,7 +59,7 @@ class WorkerProcesses:
         moves: Sequence[Floats],
         failed: dict[int, SimulationError],
     ) -> None:
-        """Go on by one frame."""
+        """Advance all worlds by one frame."""
         orders = {
             k: ("frame", [holds[w] for w in share], [moves[w] for w in share])
             for k, share in enumerate(self.shares)
@@ -69,7 +69,7 @@ class WorkerProcesses:
     def reset(
         self, world: int, positions: Positions | None, failed: dict[int, SimulationError]
     ) -> None:
-        """Begin a world anew."""
+        """Start a world again."""
         k = next(k for k, share in enumerate(self.shares) if world in share)
         self.ask({k: ("reset", world - self.shares[k][0], positions)}, failed)
 
@@ -80,7 +80,7 @@ class WorkerProcesses:
         failed: dict[int, SimulationError],
         on_frame: Callable[[int], None] | None,
     ) -> list[Any]:
-        """Go on for some frames; what ``Batch.run`` returns."""
+        """Advance all worlds by some frames; return what ``Batch.run`` returns."""
         order = "run", frames, None if out is None else os.fspath(out)
         answers = self.ask(dict.fromkeys(range(len(self.shares)), order), failed, on_frame)
         return [one for k in sorted(answers) for one in answers[k] or ()]
@@ -91,12 +91,14 @@ class WorkerProcesses:
         failed: dict[int, SimulationError],
         on_frame: Callable[[int], None] | None = None,
     ) -> dict[int, Any]:
-        """Have processes do something, by their numbers; where their worlds stand then is seen in
-        ``worlds``, and which of them wait for ``reset`` in ``failed``.
+        """Let processes execute orders, given by the index of the process; return their results.
+
+        Afterwards ``worlds`` have the states of the worlds, and ``failed`` those that wait for
+        ``reset``.
 
         Raises:
-            SimulationError: a process that ended. Whatever a process raised itself, after all have
-            answered.
+            SimulationError: a process that has ended. Errors of a process are raised after all have
+                answered.
         """
         if not self._end.alive:
             raise SimulationError(
@@ -109,7 +111,7 @@ class WorkerProcesses:
                 self._warm = True
             answers, errors = self._told(orders, failed, on_frame)
         except BaseException:
-            self.close()  # whose answers nobody would hear
+            self.close()  # nobody would read the remaining answers
             raise
         if errors:
             raise errors[0]
@@ -121,7 +123,7 @@ class WorkerProcesses:
         failed: dict[int, SimulationError],
         on_frame: Callable[[int], None] | None,
     ) -> tuple[dict[int, Any], list[Exception]]:
-        """Send orders, and hear one word of each process in turn until all have ended."""
+        """Send orders, and read one message of each process in turn until all have finished."""
         for k, order in orders.items():
             self._send(k, pickle.dumps(order))
         waiting, done = list(orders), 0
@@ -131,7 +133,7 @@ class WorkerProcesses:
             for k in tuple(waiting):
                 word = self._hear(k)
                 if word is None:
-                    continue  # a frame is done
+                    continue  # None: a frame is done
                 waiting.remove(k)
                 answer, error, places, lost = word
                 self._stand(k, places, lost, failed)
@@ -186,7 +188,7 @@ class WorkerProcesses:
 
 
 def _pickled(worlds: Sequence[World], fps: float, together: int) -> bytes:
-    """The order to make a batch of worlds.
+    """Return the order that creates a batch of worlds.
 
     Raises:
         SceneError: a scene that cannot be sent.

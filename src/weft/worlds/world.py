@@ -1,4 +1,4 @@
-"""One scene among others: its model, where it stands, and what grips it."""
+"""One scene of a batch: its model, its state, and the vertices that are held."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Hold:
 
     Args:
         vertices: ids, at least one.
-        displacement: (3,) [m] from where they are now to where they are at the end of the frame.
+        displacement: (3,) [m] from the present positions to those at the end of the frame.
     """
 
     vertices: VertexIds
@@ -36,14 +36,14 @@ class Hold:
 
 
 class World:
-    """A scene in a batch.
+    """A scene in a batch, with its state.
 
     Args:
-        scene: what is simulated.
+        scene: the scene that is simulated.
         stepper: its integrator.
-        fps: frames a second.
+        fps: frames per second.
         steps: steps of a frame.
-        number: its place in the batch, for messages.
+        number: number in the batch, for messages.
     """
 
     def __init__(
@@ -51,37 +51,39 @@ class World:
     ) -> None:
         self.scene, self.stepper, self.fps, self.steps = scene, stepper, fps, steps
         self.number = number
-        # Scenes may share a model, worlds do not: its terms hold what a step freezes.
+        # Scenes may share a model, but worlds may not: terms store data of a step.
         self.model = dataclasses.replace(scene.model())
-        self.alone: Model | None = None  # for steps that are halved
+        self.alone: Model | None = None  # used for steps that are halved
         self.solver = Solver(stepper.settings.linear)
-        self.prepared: Any = None  # of its last matrix: symbolic work that is kept
+        self.prepared: Any = None  # last prepared matrix, whose symbolic work is reused
         self._linear: LinearSolver | None = None
         self.reset()
 
     def reset(self, start: Positions | None = None) -> None:
-        """Back to the scene's start, or to rest at positions (n,3) [m]."""
+        """Go back to the start of the scene, or to rest at positions (n,3) [m]."""
         state = self.scene.state() if start is None else State.at_rest(start)
         self.place = RunState(state, self.stepper.init(self.model, state), 0, 0, 0)
-        self.shift = np.zeros((len(self.scene.model().pins), 3))  # [m] of the scene's pins
+        self.shift = np.zeros(
+            (len(self.scene.model().pins), 3)
+        )  # [m] displacement of the scene's pins
         self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
-        self.gripped = True  # whether pins are other ones than the scene's
+        self.gripped = True  # whether pins differ from the scene's
         self._hold((), np.zeros_like(self.shift))
 
     @property
     def dt(self) -> float:
-        """[s] of a step."""
+        """Length [s] of a step."""
         return 1 / (self.fps * self.steps)
 
     @property
     def linear(self) -> LinearSolver:
-        """The solver of its matrices."""
+        """The linear solver of its matrices."""
         if self._linear is None:
             self._linear = self.solver.on(self.model)
         return self._linear
 
     def plan(self) -> Step:
-        """The next step."""
+        """Return the next step."""
         p, same_pattern = self.place, not self.linear.is_direct
         begin = self.model, p.state, p.memory
         return self.stepper.complete_plan(*begin, self.dt, same_pattern)
@@ -114,7 +116,11 @@ class World:
             self.alone = _with_pins(self.alone, pins, start)
 
     def went(self, parts: Sequence[TakenStep]) -> None:
-        """A step has been taken; its end time is computed from integers, as ``simulate`` does."""
+        """Store the end of a step that was taken.
+
+        Its time is computed from integers, as in ``simulate``, so that round-off does not
+        accumulate.
+        """
         last = parts[-1]
         p = self.place
         step = p.step + 1
@@ -126,10 +132,10 @@ class World:
         self.parts = [*parts[:-1], dataclasses.replace(last, state=state)]
 
     def halved(self, first: StepReport) -> None:
-        """Take a step alone that did not converge: two of half its length, and so on.
+        """Take a step that did not converge again, alone: in halves, quarters, and so on.
 
         Raises:
-            SimulationError: none that converges, however small.
+            SimulationError: no part converges, however small.
         """
         p = self.place
         if self.alone is None:
@@ -151,13 +157,13 @@ class World:
 
 
 def _straight(begin: float, end: float, first: Floats, last: Floats) -> Path:
-    """From one displacement to another between two times [s]."""
+    """Return a straight path from one displacement [m] to another between two times [s]."""
     a, b = ((float(d[0]), float(d[1]), float(d[2])) for d in (first, last))
     return Path([Keyframe(begin, a), Keyframe(end, b)], "linear", hold=True)
 
 
 def _with_pins(model: Model, pins: Sequence[Pin], start: Floats | None) -> Model:
-    """The model with other pins, and the terms that it is bound to: these do not know pins."""
+    """Return the model with other pins and the same bound terms, which do not depend on pins."""
     made = dataclasses.replace(model, pins=tuple(pins), start=start)
     if "assembly" in vars(model):
         vars(made)["assembly"] = model.assembly
