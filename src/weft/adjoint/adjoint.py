@@ -161,7 +161,7 @@ class Adjoint:
                 continue
             p = self.parameter(name)
             scene = p.at(scene, np.asarray(value, dtype=np.float64).reshape(p.value.shape))
-        for name in ("rest", "positions", "velocities"):  # last: positions of a recut cloth
+        for name in ("rest", "positions", "velocities"):  # rest first: recutting keeps positions
             if name in values and name not in self._named:
                 scene = WHOLE[name].at(scene, np.asarray(values[name], dtype=np.float64))
         old = [p for p in self._named.values() if p.name in self.parameters]
@@ -338,7 +338,7 @@ class Adjoint:
                         each.add(link)
                     back = link.before
         self._add_frame(back, by_x[0], by_v[0])
-        back.x += back.memory.get("x", 0.0)  # the state before the first step is the first one
+        back.x += back.memory.get("x", 0.0)  # history before the first step: the start itself
         back.v += back.memory.get("v", 0.0)
         return back, {**bad, "steps": steps, "correction": correction, "firmed": firmed}
 

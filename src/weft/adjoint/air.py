@@ -75,7 +75,7 @@ def air_slopes(
         side = np.sign(through)[:, None]
         across, across_by_u = np.abs(through), side * n
         across_by_normal = side * (u - through[:, None] * n) / size[:, None]
-    straight, bent = p * size * bp, q * lb * lp / size  # what of s is over |u|, and over c
+    straight, bent = p * size * bp, q * lb * lp / size  # s = |u| straight + c bent
     K_along, K_pull = (
         (speed * p * size)[:, None] * y + (across * q * part / size)[:, None] * normal
         for y, part in ((along, lb), (pull, lp))

@@ -1,8 +1,9 @@
 """Losses: functions of a trajectory that give a value and its derivative.
 
 A loss is called with positions x (f+1,n,3) [m] and velocities v (f+1,n,3) [m/s] of the surface's
-vertices in frames 0 to f, and their times t (f+1,) [s]. It returns its value and the derivative by
-x, of the same shape as x; or both, and the derivative by v. Any function will do; losses add.
+vertices in frames 0 to f, and with their times t (f+1,) [s]. It returns its value and the
+derivative by x, of the same shape as x, and may return the derivative by v as a third item. Every
+such function can be a loss; ``Sum`` adds losses.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,22 +19,22 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting
 from weft.kernel import vec3
 
-Answer = tuple[Any, ...]  # value, by x, and perhaps by v
+Answer = tuple[Any, ...]  # value, derivative by x, and possibly by v
 Loss = Callable[[Floats, Floats, Floats], Answer]
 
 
 @checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Target:
-    """Mean squared distance of vertices to where they should be in a frame [m^2].
+    """Mean squared distance [m^2] of vertices to their targets in a frame.
 
     Args:
-        positions: (k,3) [m], or (n,3) without ``vertices``.
-        frame: number; -1 is the last one.
+        positions: (k,3) [m] targets, or (n,3) without ``vertices``.
+        frame: number of the frame; -1 is the last one.
         vertices: (k,) ids; None: all.
-        weight: (k,) of each; None: all count alike.
-        velocities: (k,3) [m/s] that are wanted too; None: any will do.
-        time: [s] with which velocities count beside positions.
+        weight: (k,) weight of each vertex; None: equal weights.
+        velocities: (k,3) [m/s] target velocities; None: velocities do not matter.
+        time: [s] factor that makes velocities comparable with positions.
     """
 
     positions: Positions
@@ -44,7 +45,7 @@ class Target:
     time: Annotated[float, Setting("", "s", least=0)] = 0.1
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
-        """Value and derivatives."""
+        """Return the value and the derivatives by x and v."""
         ids = np.arange(x.shape[1]) if self.vertices is None else np.asarray(self.vertices)
         share = np.full(len(ids), 1.0) if self.weight is None else np.asarray(self.weight)
         share = share / share.sum()
@@ -62,12 +63,12 @@ class Target:
 @checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """Mean of a coordinate of vertices in a frame [m]: how high, how far.
+    """Mean coordinate [m] of vertices in a frame along an axis, for example their height.
 
     Args:
         axis: direction (3,).
         vertices: (k,) ids; None: all.
-        frame: number; -1 is the last one.
+        frame: number of the frame; -1 is the last one.
     """
 
     axis: Annotated[Any, ArrayOf("numbers", ((3,),))] = (0.0, 1.0, 0.0)
@@ -75,7 +76,7 @@ class Mean:
     frame: int = -1
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
-        """Value and derivative."""
+        """Return the value and the derivative by x."""
         ids = np.arange(x.shape[1]) if self.vertices is None else np.asarray(self.vertices)
         axis, by = np.asarray(self.axis, dtype=np.float64), np.zeros_like(x)
         by[self.frame, ids] = axis / len(ids)
@@ -85,15 +86,15 @@ class Mean:
 @checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class EnergyLoss:
-    """Energy of a frame [J]: of one name, as metrics have it, or of all.
+    """Energy [J] of a frame: of one energy by its name in the metrics, or of all energies.
 
-    What a frame's energy depends on besides positions (stiffness) is differentiated as well. Not of
-    splines: positions of vertices do not say where their points are.
+    The direct dependence on numbers other than positions (stiffness) is differentiated as well.
+    Splines are refused, because positions of vertices do not determine the points of a spline.
 
     Args:
-        name: ``membrane``, ``bending``, ``gravity``, ...; None: all together.
-        frame: number; -1 is the last one.
-        model: filled in by ``weft.Adjoint``.
+        name: ``membrane``, ``bending``, ``gravity``, ...; None: the sum of all.
+        frame: number of the frame; -1 is the last one.
+        model: set by ``weft.Adjoint``.
     """
 
     name: str | None = None
@@ -101,7 +102,7 @@ class EnergyLoss:
     model: Any = None
 
     def of(self, model: Any) -> "EnergyLoss":
-        """Of a model.
+        """Return this loss for a model.
 
         Raises:
             SceneError: a name that no energy has; points that are not vertices.
@@ -115,7 +116,7 @@ class EnergyLoss:
         return EnergyLoss(self.name, self.frame, model)
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
-        """Value and derivative."""
+        """Return the value and the derivative by x."""
         by, value = np.zeros_like(x), 0.0
         at, g = kernel.points(np.ascontiguousarray(x[self.frame])), kernel.zeros(x.shape[1], vec3)
         self.model.assembly.take(float(t[self.frame]))
@@ -132,15 +133,15 @@ class EnergyLoss:
 @checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Strain:
-    """How much cloth is stretched beyond a limit: the mean, over faces, of the squares of what both
-    principal strains have above it.
+    """Stretch of the cloth beyond a limit, as a mean over faces.
 
-    Zero where all strains are below; of triangles alone.
+    The value is the mean of the squares of the amounts by which both principal strains exceed the
+    limit, and zero if all strains are below it. It is defined for triangles only.
 
     Args:
-        limit: the strain that is allowed, 0.03 for 3 %.
-        frame: number; -1 is the last one.
-        model: filled in by ``weft.Adjoint``.
+        limit: largest strain without penalty, 0.03 for 3 %.
+        frame: number of the frame; -1 is the last one.
+        model: set by ``weft.Adjoint``.
     """
 
     limit: float = 0.03
@@ -148,7 +149,7 @@ class Strain:
     model: Any = None
 
     def of(self, model: Any) -> "Strain":
-        """Of a model.
+        """Return this loss for a model.
 
         Raises:
             SceneError: points that are not vertices.
@@ -158,7 +159,7 @@ class Strain:
         return Strain(self.limit, self.frame, model)
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
-        """Value and derivative."""
+        """Return the value and the derivative by x."""
         by, total, count = np.zeros_like(x), 0.0, 0
         for s in self._samples:
             excess, G = self._slope(s, x[self.frame])
@@ -167,8 +168,10 @@ class Strain:
         return total / count, by / count
 
     def by_corner(self, x: Floats, v: Floats, t: Floats) -> Floats:
-        """(m,3,2) derivative by the material coordinates of every face's corners, membrane after
-        membrane: with the edges Dm of a face, F = Ds Dm^-1 changes by -F dDm Dm^-1.
+        """Return the derivative (m,3,2) by the material coordinates of every face's corners.
+
+        Faces are in the order of the membranes. With the edges Dm of a face, F = Ds Dm^-1 changes
+        by -F dDm Dm^-1.
         """
         found = []
         for s in self._samples:
@@ -182,7 +185,7 @@ class Strain:
         return every / len(every)
 
     def principal(self, x: Positions) -> Floats:
-        """(m,2) principal strains of every face at positions (n,3), the larger first."""
+        """Return the principal strains (m,2) of every face at positions (n,3), larger one first."""
         found = [
             np.linalg.svd(s.deformation_gradient(np.asarray(x)), compute_uv=False)
             for s in self._samples
@@ -199,7 +202,7 @@ class Strain:
         return found
 
     def _slope(self, s: Any, x: Positions) -> tuple[Floats, Floats]:
-        """Excess strains (q,2), and the derivative of their squares' sum by F (q,3,2)."""
+        """Return excess strains (q,2), and the derivative (q,3,2) of their squares' sum by F."""
         U, size, Vt = np.linalg.svd(s.deformation_gradient(np.asarray(x)), full_matrices=False)
         excess = np.maximum(size - 1.0 - self.limit, 0.0)
         return excess, np.asarray(np.einsum("qik,qk,qkj->qij", U, 2 * excess, Vt))
@@ -214,16 +217,20 @@ def _State(x: Positions, t: float) -> Any:
 @checked(SceneError, unchecked=("of", "by_corner", "principal"))
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """Weighted losses."""
+    """Weighted sum of losses.
+
+    Args:
+        terms: pairs of a weight and a loss.
+    """
 
     terms: Sequence[tuple[float, Loss]]
 
     def of(self, model: Any) -> "Sum":
-        """With those that know the model knowing it."""
+        """Return this sum with every loss bound to the model if it has a method ``of``."""
         return Sum([(w, loss.of(model) if hasattr(loss, "of") else loss) for w, loss in self.terms])
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
-        """Value and derivatives."""
+        """Return the value and the derivatives by x and v."""
         value, by_x, by_v = 0.0, np.zeros_like(x), np.zeros_like(v)
         for weight, loss in self.terms:
             one, gx, gv = check_answer(loss(x, v, t), x)
@@ -231,11 +238,12 @@ class Sum:
         return value, by_x, by_v
 
     def by_corner(self, x: Floats, v: Floats, t: Floats) -> Floats:
-        """Sum of the terms' derivatives by the rest shape, (m,3,2); a number, 0, of terms that do
-        not know it.
+        """Return the sum of the terms' derivatives by the rest shape, (m,3,2).
+
+        It is the number 0 if no term knows the model.
 
         Raises:
-            SceneError: a term that knows the model and does not say.
+            SceneError: a term that knows the model and has no ``by_corner``.
         """
         total: Any = 0.0
         for weight, loss in self.terms:
@@ -244,10 +252,12 @@ class Sum:
 
 
 def by_corner(loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
-    """(m,3,2) of a loss by the rest shape at the same positions, or 0 where it cannot know it.
+    """Return the derivative (m,3,2) of a loss by the rest shape at the same positions.
+
+    It is the number 0 for a loss that does not know the model.
 
     Raises:
-        SceneError: one that knows the model and does not say.
+        SceneError: a loss that knows the model and has no ``by_corner``.
     """
     if hasattr(loss, "by_corner"):
         return np.asarray(loss.by_corner(x, v, t))
@@ -261,7 +271,7 @@ def by_corner(loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
 
 
 def check_answer(answer: Any, x: Floats) -> tuple[float, Floats, Floats]:
-    """What a loss returned, as value and both derivatives.
+    """Return the answer of a loss as value and both derivatives, after checking it.
 
     Raises:
         SceneError: another shape, or numbers that are not finite.

@@ -1,8 +1,8 @@
-"""Parameters: numbers that a scene is made from, and the scene that has others.
+"""Parameters: numbers that a scene is made from, each with a function that gives the scene others.
 
-A ``Parameter`` is a name, its value and ``apply(scene, value)``, a scene with that value. All that
-a scene can say is one, named ones (``named``) as well as your own: a law's constant, the width of
-a hoop, an angle of a path.
+A ``Parameter`` has a name, a value and ``apply(scene, value)``, which returns a scene with that
+value. Every number in a scene can be one: those with names (``keyframed_parameters.named``), and
+your own, such as a constant of a law, the width of a hoop, an angle of a path.
 """
 
 import dataclasses
@@ -18,24 +18,27 @@ from weft.base.runtime_types import checked
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.fabric.fabric import UNITS, Fabric
 
-ARRAYS = ("positions", "velocities", "rest")  # of the cloth, in closed form, and
-NEAR = 1e-7  # [m] between places in differences: less than the slip to which friction is elastic
-TARGETS = ".targets"  # of a pin, step by step
+# Parameters that are whole arrays, differentiated in closed form: three of the cloth, and the
+# positions of a pin in every step (``pins.NAME`` + TARGETS).
+ARRAYS = ("positions", "velocities", "rest")
+NEAR = 1e-7  # [m] step of positions in differences: less than the elastic slip of friction
+TARGETS = ".targets"
 
 
 @checked(SceneError, "parameter", unchecked=("at",))
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """Numbers of a scene.
+    """Numbers of a scene that derivatives are taken by.
 
     Args:
-        name: of its gradient.
+        name: name of the parameter and of its gradient.
         value: a number, or an array of any shape.
-        apply: ``apply(scene, value)`` is the scene with that value.
-        unit: of it, for people.
-        scale: a difference that is not small; None: that of its numbers, or 1.
-        linear: whether forces are linear in it: then differences are taken far apart, and exact.
-        near: a difference that is small; None: a thousandth of its numbers.
+        apply: ``apply(scene, value)`` returns the scene with that value.
+        unit: unit of the value, for messages.
+        scale: a change of the value that is not small; None: the largest of its numbers, or 1.
+        linear: whether forces are linear in it; then difference quotients use a large step and are
+            exact.
+        near: a change of the value that is small; None: a thousandth of its numbers.
 
     Raises:
         SceneError: a value that is not finite.
@@ -50,18 +53,18 @@ class Parameter:
     near: float | None = None
 
     def at(self, scene: Any, value: Floats) -> Any:
-        """The scene with a value of the same shape."""
+        """Return the scene with a value of the same shape."""
         plain: Any = float(value) if np.ndim(value) == 0 else np.asarray(value)
         return self.apply(scene, plain)
 
     @property
     def size(self) -> float:
-        """A difference of its numbers that is not small."""
+        """A change of the value that is not small, in its unit."""
         return self.scale or float(np.abs(self.value).max(initial=0.0)) or 1.0
 
 
 def plainly_named(scene: Any) -> dict[str, Parameter]:
-    """Parameters of a scene that have a name of their own, as if nothing changed in time.
+    """Return the named parameters of a scene, as if nothing changed in time.
 
     Args:
         scene: a ``weft.Scene``.
@@ -91,7 +94,11 @@ def _fabrics(scene: Any) -> list[Parameter]:
 
 
 def fabric_prefixes(scene: Any) -> list[str]:
-    """What names of the numbers of each fabric begin with."""
+    """Return the beginning of the parameter names of each fabric.
+
+    It is ``fabric`` for the only fabric, else ``fabric NAME``, or ``fabric NUMBER`` if a name
+    occurs twice.
+    """
     fabrics = scene.cloth.fabrics
     names = [f.name for f in fabrics]
     if len(fabrics) == 1:
@@ -100,7 +107,7 @@ def fabric_prefixes(scene: Any) -> list[str]:
 
 
 def _is_straight(scene: Any) -> bool:
-    """Whether forces are linear in stiffness: hinges, and a law of stiffness alone."""
+    """Return whether forces are linear in stiffness: plain hinges, and the default law."""
     plain = scene.law is None and scene.bending in (None, "hinges") and scene.buckling is None
     fabrics = scene.cloth.fabrics
     return bool(
@@ -112,7 +119,7 @@ def _is_straight(scene: Any) -> bool:
 
 
 def with_fabric(number: int, key: str) -> Callable[[Any, Any], Any]:
-    """The scene whose fabric of that number has another value of a field."""
+    """Return a function that gives a scene another value of a field of its fabric ``number``."""
 
     def apply(scene: Any, value: Any) -> Any:
         cloth = scene.cloth
@@ -218,26 +225,26 @@ def _bodies(scene: Any) -> list[Parameter]:
 
 
 def pin_names(pins: Any) -> list[str]:
-    """Names of pins, by number where several have one name."""
+    """Return the names of pins; a pin gets its number if several have one name."""
     names = [p.name for p in pins]
     return [n if names.count(n) == 1 else str(k) for k, n in enumerate(names)]
 
 
 @dataclass(frozen=True)
 class Mover:
-    """A pin or a body of a scene, whose path may be another."""
+    """A pin, body or attachment of a scene, whose path can be replaced."""
 
-    kind: str  # ``pins`` or ``bodies``
+    kind: str  # ``pins``, ``bodies`` or ``attachments``
     number: int
 
     def put(self, scene: Any, thing: Any) -> Any:
-        """The scene with another one in its place."""
+        """Return the scene with ``thing`` in its place."""
         things = list(getattr(scene, self.kind))
         things[self.number] = thing
         return scene.with_(**{self.kind: things})
 
     def along(self, scene: Any, change: Callable[[int, Keyframe], Keyframe]) -> Any:
-        """The scene with other keyframes; one that stands still has one, at 0."""
+        """Return the scene with changed keyframes; a path without any gets one, at time 0."""
         thing = getattr(scene, self.kind)[self.number]
         path = thing.path or Path((Keyframe(0.0),), hold=True)
         keys = tuple(change(i, key) for i, key in enumerate(path.keyframes))
@@ -246,7 +253,7 @@ class Mover:
 
 
 def moving(name: str, path: Path | None, mover: Mover) -> list[Parameter]:
-    """An offset of a path, and its keyframes."""
+    """Return the parameters of a path: an offset, and position and rotation at its keyframes."""
 
     def moved(s: Any, v: Floats) -> Any:
         return mover.along(s, lambda i, k: _at(k, np.asarray(k.translation) + v))

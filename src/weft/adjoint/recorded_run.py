@@ -93,9 +93,8 @@ class _Recorder:
                 hint="leave settings.effort as it is",
             )
         if report.outcome.ok:
-            some = (
-                report.parts if self.path else report.parts[-1:]
-            )  # no history: the last equilibrium is enough
+            # Equilibria without friction have no history: the last part is enough.
+            some = report.parts if self.path else report.parts[-1:]
             parts = [ForwardStep(p.state, p.memory, p.dt, p.x, self.method, p.anew) for p in some]
             self.taken.append((state, parts, after))
         return after, kept, report
@@ -235,9 +234,8 @@ class Kept:
     def __init__(self, forward: RecordedRun, most: float) -> None:
         self.forward = forward
         place = forward.start()
-        size = 3 * sum(
-            _bytes(a) for a in (place.state.x, place.state.v)
-        )  # factor 3 instead of 2: memory too
+        # Factor 3: memory (the history of BDF2, elastic slips) is kept beside the state.
+        size = 3 * sum(_bytes(a) for a in (place.state.x, place.state.v))
         n = forward.count
         self.every = 1 if n * size <= most else math.isqrt(n - 1) + 1
         self.places: dict[int, StepRecord] = {0: place}

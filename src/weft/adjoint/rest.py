@@ -41,12 +41,9 @@ from weft.energies.springs.point_springs import BoundPointSprings
 from weft.energies.springs.ring_spacing import BoundSpacing
 
 WEIGHING = (Inertia, BoundGravity, BoundDrag)
-SPATIAL = (
-    ContactEnergy,
-    BoundPointSprings,
-    BoundSpacing,
-    BoundPressure,
-)  # contact apart: space alone
+# Terms without tables: they depend on positions only. How contact depends on the rest shape is
+# accumulated by ``Rest._contact``.
+SPATIAL = (ContactEnergy, BoundPointSprings, BoundSpacing, BoundPressure)
 EXPECTED = "energies whose tables are known: docs/gradients.md"
 
 
@@ -178,9 +175,8 @@ class Rest:
             return out
         density = np.array([r.fabric.density for r in self.cloth.regions])
         each = density[self.cloth.region_of_faces] * self.by_firm / float(contact.mass.sum())
-        first = np.zeros(
-            mesh.n_vertices, dtype=np.int64
-        )  # any corner: in one panel all have equal coordinates
+        # Any corner of a vertex will do: in one panel all have equal coordinates.
+        first = np.zeros(mesh.n_vertices, dtype=np.int64)
         first[mesh.faces.ravel()] = np.arange(mesh.faces.size)
         np.add.at(out.reshape(-1, 2), first, self.by_flat)
         return np.asarray(out + by_areas(mesh, each))

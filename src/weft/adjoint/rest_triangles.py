@@ -161,9 +161,8 @@ class OfTriangles:
     def _bonds(self, t: ByBonds) -> Floats:
         e, mesh = t.term.energy, self.mesh
         out, first = np.zeros_like(mesh.corner_uv), np.zeros(mesh.n_vertices, dtype=np.int64)
-        first[mesh.faces.ravel()] = np.arange(
-            mesh.faces.size
-        )  # any corner: no vertex belongs to two panels
+        # Any corner of a vertex will do, because no vertex belongs to two panels.
+        first[mesh.faces.ravel()] = np.arange(mesh.faces.size)
         if e.along is None:
             return out
         corner = first[e.pairs]

@@ -79,9 +79,8 @@ class ReverseStep:
     correction: float  # [m] largest displacement of H^-1 g, zero at an exact minimum
     touching: ContactSlopes | None  # contact of the step; None without
     mixed: dict[Any, Any] = field(default_factory=dict)  # cache, see ``constant_changes``
-    before: Back = field(
-        default_factory=lambda: Back.zeros(0)
-    )  # by the step's start; first link only
+    # derivatives by the state at the beginning of the step; in the first minimization only
+    before: Back = field(default_factory=lambda: Back.zeros(0))
 
     @property
     def firmed(self) -> bool:

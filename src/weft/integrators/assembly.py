@@ -54,7 +54,7 @@ class Assembly:
     energies: Sequence[Energy]
     mass: Floats  # (n,) [kg]
     contact: Contact | None = None
-    changing: Changing | None = None  # constants by time
+    changing: Changing | None = None  # constants as functions of time
 
     def take(self, t: float) -> None:
         """Update all terms to the constants of time t [s], if constants change in time."""

@@ -28,7 +28,7 @@ from weft.integrators.base import AnyMemory, Integrator, Memory, StepLength, Ste
 from weft.integrators.model import Model
 from weft.kernel import vec3
 
-MOST_GROWTH = 2.0  # of a step over the one before
+MOST_GROWTH = 2.0  # largest length of a step over that of the one before; stable up to 1 + sqrt 2
 IMPACT = 0.1  # kinetic energy of the impulse over that of the cloth, above which it is an impact
 # [m/s] speed that is added in the kinetic energy, so that cloth at rest has no impacts: Newton's
 # method leaves velocities of this size.

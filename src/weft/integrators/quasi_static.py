@@ -294,9 +294,8 @@ class _Forces:
         # errors do not.
         sizes = [np.linalg.norm(kernel.numpy(a), axis=1) for a in (self._scratch, x)]
         self.noise = ROUND_OFF * float(np.sum(sizes[0] * sizes[1]))
-        if (
-            self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0
-        ):  # no load: forces at the start
+        # Without loads and pin forces, the forces at the start are the scale.
+        if self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0:
             phi.gradient_at(x, self._scratch)
             self.load = max_norm(self._scratch)
         stiffest = float(np.abs(kernel.numpy(phi.matrix_at(x).values)).max())

@@ -63,9 +63,8 @@ class World:
         """Go back to the start of the scene, or to rest at positions (n,3) [m]."""
         state = self.scene.state() if start is None else State.at_rest(start)
         self.place = RunState(state, self.stepper.init(self.model, state), 0, 0, 0)
-        self.shift = np.zeros(
-            (len(self.scene.model().pins), 3)
-        )  # [m] displacement of the scene's pins
+        # [m] displacement of the scene's pins
+        self.shift = np.zeros((len(self.scene.model().pins), 3))
         self.parts: list[TakenStep] = []  # the last step, or those that it was divided into
         self.gripped = True  # whether pins differ from the scene's
         self._hold((), np.zeros_like(self.shift))
