@@ -144,6 +144,7 @@ class Targets:
 
     def add(self, back: ReverseStep) -> None:
         """Add the contribution of one step."""
+        # 1e-9: round-off in the time must not lead to the step before
         f, t = self.forward, back.taken.state.t + 1e-9 * self.forward.dt
         k = min(int(np.floor(t / f.dt)), f.count - 1)
         self.out[k] += np.where(back.phi.step.fixed[:, None], back.pulled.target, 0.0)[self.ids]

@@ -114,7 +114,7 @@ class Hessian:
         H, P = LinearOperator((size, size), whole), LinearOperator((size, size), inner)
         x, _ = gmres(H, b.reshape(-1), M=P, rtol=1e-12, atol=0.0, restart=LAGGED, maxiter=2)
         off = float(np.linalg.norm(whole(x) - b.reshape(-1)) / np.linalg.norm(b))
-        if not off <= LOOSE:
+        if not off <= LOOSE:  # NaN fails as well
             raise SimulationError(
                 f"derivative of the equilibrium at t = {self.phi.step.t:.6g} s",
                 got=f"a relative residual of {off:.2g}",
@@ -161,6 +161,7 @@ class Hessian:
                     return x
             self._factorize(found.outcome)
         assert self._symmetric is not None
+        # one step of iterative refinement
         x = _updated(self._symmetric, b, self._updates)
         return x + _updated(self._symmetric, b - self._product(x), self._updates)
 

@@ -133,7 +133,8 @@ class RecordedRun:
         if not (frames >= 1 and fps > 0 and math.isfinite(fps)):
             raise SceneError("frames, fps", got=(frames, fps), expected="frames >= 1 and fps > 0")
         self.scene, self.frames, self.fps = scene, frames, fps
-        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # steps per frame
+        # steps per frame; 1e-9: round-off in the quotient must not add a step
+        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
         self.model, made = scene.model(), scene.stepper()
         outer = made if isinstance(made, Adaptive) else None
         inner = made if outer is None else outer.stepper

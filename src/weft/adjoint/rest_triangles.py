@@ -198,7 +198,7 @@ def strip_slopes(along: Floats, area: Floats, by: Floats) -> tuple[Floats, Float
     """
     q, total = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0], area.sum()
     Q = 3 * np.einsum("m,mi,mj->ij", area / total, q, q)
-    inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))
+    inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))  # as in ``strip_factor``
     by_M = -sum(b * np.outer(inverse[i], inverse[i]) for b, i in zip(by, (0, 2)))
     by_Q: Any = by_M + 1e-9 * np.trace(by_M) * np.eye(3)
     by_q = 6 * (area / total)[:, None] * (q @ by_Q)

@@ -84,6 +84,7 @@ def check_run(
     noise = max(noise, ROUND_OFF * abs(value))
     if steepness == 0.0:
         return RunCheck(0.0, 0.0, 0.0, noise)
+    # large enough that the predicted change, step * steepness, stands out from the noise
     step = min(max(LEAST, noise / (TOLERANCE * steepness)), MOST)
     change = {n: step * sizes[n] ** 2 * g / steepness for n, g in gradient.items()}
     try:

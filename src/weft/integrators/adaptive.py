@@ -144,6 +144,7 @@ class Adaptive:
             size = ticks >> pace.level
             after, keep, report = self.stepper.step(model, now, kept, dt * size / ticks)
             stretch = self._stretch(after)
+            # ``not <=`` rejects NaN as well
             if report.outcome.ok and not np.abs(stretch - fibers).max(initial=0.0) <= s.limit:
                 report = dataclasses.replace(report, outcome=Outcome.STRETCHED)
             if not report.outcome.ok:

@@ -44,6 +44,7 @@ def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
     before = float(memory["dt"])
     x, v, span = state.x, state.v, dt
     past: tuple[Positions, float] | None = None
+    # 1e-9: a step of exactly twice the length may exceed the bound by round-off
     if before != 0.0 and dt <= MOST_GROWTH * before * (1 + 1e-9):
         w = dt / before
         a1, a2 = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w)

@@ -142,7 +142,7 @@ def finish(
         step failed.
     """
     (x, v), outcome = ends, linear.outcome
-    if outcome.ok and not np.abs(v).max() < most_speed:
+    if outcome.ok and not np.abs(v).max() < most_speed:  # NaN fails as well
         outcome = Outcome.NOT_FINITE
     counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
     if outcome.ok and model.contact is not None and not phi.passes_free(x):
@@ -198,5 +198,6 @@ def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpAr
     before, after = (0.5 * float(np.einsum("n,ni,ni->", mass, u, u)) for u in (step.state.v, v))
     stored = model.assembly.value(x) - model.assembly.value(step.device_state)
     gain = after - before + stored - quadratic.work(x)
+    # Energy of the velocities that the tolerance allows: a gain below a part of it is no error.
     uncertain = 0.5 * float(mass.sum()) * TOLERANCE**2
     return gain > MOST_GAIN * (before + after + uncertain)

@@ -226,7 +226,7 @@ class QuasiStatic:
         watch: Watch | None = None,
         kept: Memory | None = None,
     ) -> Equilibrium:
-        """Minimize the potential of one load step, with bumps at its start if ``bumps`` is set."""
+        """Minimize the potential of one load step, from a start with bumps if ``bumps`` is set."""
         s, solver = self.settings, self._solver.on(model)
         slip = s.slip if s.friction else None
         step = dataclasses.replace(model.step(state, dt), slip=slip, kept=kept or {})

@@ -353,6 +353,7 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
         raise SceneError(
             f"world {number}", got="rigid bodies", hint=alone, expected="bodies that nothing moves"
         )
+    # 1e-9: round-off in the quotient must not add a step
     steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
     return World(scene, stepper, fps, steps, number)
 
