@@ -210,7 +210,16 @@ class BaraffWitkin1998:
         psd: Psd,
         alteration: Positions | None = None,
     ) -> ConstrainedSolution:
-        """Solve for the change of velocity under constraints, and for their impulse."""
+        """Solve for the change of velocity under constraints, and for their impulse.
+
+        Args:
+            model: masses, energies and pins.
+            state: positions and velocities at the beginning of the step.
+            dt: [s].
+            constraints: constraints of single particles.
+            psd: which second derivatives of conditions the matrix has.
+            alteration: (n,3) [m] position alteration y; None: zero.
+        """
         self._solver.on(model)
         step = self._frozen(model, state, dt)
         return self._solve(model, step, constraints, alteration, psd)
@@ -239,7 +248,14 @@ class BaraffWitkin1998:
     def system(
         self, model: Model, state: State, dt: float, alteration: Positions | None = None
     ) -> System:
-        """Return A, b, the forces and their Jacobians at ``state``, without constraints."""
+        """Return A, b, the forces and their Jacobians at ``state``, without constraints.
+
+        Args:
+            model: masses and energies.
+            state: positions and velocities at the beginning of the step.
+            dt: [s].
+            alteration: (n,3) [m] position alteration y; None: zero.
+        """
         step, n, psd = self._frozen(model, state, dt), len(model.mass), self.settings.psd
         made = self._linearized(model, step, psd, alteration)
         A = made.A.to_scipy().tocsr().copy()

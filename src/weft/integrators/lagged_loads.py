@@ -64,8 +64,8 @@ def balance_lagged_loads(
         limits: when the loop has converged, and when it ends without.
 
     Returns:
-        The last search with the counts of all searches: UNSETTLED if wind did not settle,
-            UNBALANCED if friction did not.
+        The last search with the counts of all searches. Its outcome is UNSETTLED if wind did not
+        settle, and UNBALANCED if friction did not.
     """
     found = solve(start, None)
     counts, way, problems = found.counts, _Relaxed(np.array(kernel.numpy(start))), 1

@@ -5,8 +5,8 @@ contact is searched by Newton's method:
 
     Q(x) = (x - x_n).A(x - x_n)/2 - b.(x - x_n) + barrier(x) + friction(x)
 
-Without contact its minimum is the linear solve itself. With contact it is the step under contact
-forces, and the search for it passes through nothing.
+Without contact its minimum is the result of the linear solve. With contact its minimum is the step
+under contact forces, and the motion to it is free of collisions.
 """
 
 import dataclasses
@@ -86,8 +86,7 @@ class QuadraticModel(Bound):
 def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
     """Raise an error for energies that a step of one linear solve cannot take.
 
-    A Hessian with dense parts is left out by one linear solve, and an energy that bounds steps is
-    not asked in it.
+    One linear solve would leave out the dense parts of a Hessian, and go past a barrier.
 
     Raises:
         SceneError: a gas; a limit of strain, or another barrier.
@@ -190,9 +189,10 @@ def _under_contact(
 def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpArray) -> bool:
     """Return whether a step that ended at x (n,) vec3 has gained energy that nothing put in.
 
-    The limit is ``MOST_GAIN`` times the kinetic energy, beyond the work of pins and contact. The
-    quadratic model does not know that rotation is no stretch. If contact turns the cloth by a large
-    angle in one step, the cloth ends with elastic energy that no work has paid for.
+    The gain is the increase of kinetic and elastic energy beyond the work of pins and contact; it
+    may be ``MOST_GAIN`` times the kinetic energy. The quadratic model does not know that rotation
+    is no stretch: if contact turns the cloth by a large angle in one step, the cloth ends with
+    elastic energy that no work has paid for.
     """
     mass, v = model.assembly.mass_now, step.velocity(kernel.numpy(x))
     before, after = (0.5 * float(np.einsum("n,ni,ni->", mass, u, u)) for u in (step.state.v, v))

@@ -242,9 +242,10 @@ class Potential:
         return None
 
     def passes_free(self, goal: Positions) -> bool:
-        """Return whether the motion to ``goal`` collides with nothing and barriers are zero there.
+        """Return whether the motion to ``goal`` is free of collisions and ends without contact.
 
-        Friction, which belongs to the contact term, is zero there as well.
+        Every term that can bound steps (contact with friction, other barriers) has to be zero
+        there.
         """
         reached, point = self.reach(goal), self._point(goal)
         return (
