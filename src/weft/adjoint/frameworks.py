@@ -126,7 +126,7 @@ class Flat:
 def batched(losses: Sequence[Adjoint], processes: int = 1) -> list[Derivative]:
     """Return the derivatives of several runs, computed in parallel processes with one thread each.
 
-    With more than one process, scenes and losses have to be picklable: no functions defined inside
+    With more than one process, scenes and losses have to be picklable: no lambdas, no local
     functions.
 
     Args:

@@ -43,8 +43,8 @@ def batch(
 ) -> "Batch":
     """Step many independent cloths together, as one block-diagonal system.
 
-    Every world is what it is alone: its frames are those of ``weft.simulate(scene, fps=fps)``, bit
-    by bit. Worlds never meet. They may differ in everything; worlds with the same mesh, the same
+    Every world has the same result as alone: its frames are those of
+    ``weft.simulate(scene, fps=fps)``, bit by bit. Worlds never meet. They may differ in everything; worlds with the same mesh, the same
     kinds of energies and the same step settings share kernel launches.
 
     Args:
@@ -61,8 +61,8 @@ def batch(
 
     Raises:
         SceneError: no scenes, or one with an integrator other than ``backward_euler``, with
-            ``adaptive`` or with a stepper of your own; with processes, a scene with functions that
-            are defined inside functions.
+            ``adaptive``, with a stepper of your own, with numbers that change in time, or with
+            rigid bodies; with processes, a scene with lambdas or local functions.
     """
     return Batch(scenes, fps=fps, together=together, processes=processes)
 
