@@ -43,9 +43,9 @@ def batch(
 ) -> "Batch":
     """Step many independent cloths together, as one block-diagonal system.
 
-    Every world has the same result as alone: its frames are those of
-    ``weft.simulate(scene, fps=fps)``, bit by bit. Worlds never meet. They may differ in everything; worlds with the same mesh, the same
-    kinds of energies and the same step settings share kernel launches.
+    Every world has the same result as alone: its frames are those of ``weft.simulate(scene,
+    fps=fps)``, bit by bit. Worlds never meet. They may differ in everything; worlds with the same
+    mesh, the same kinds of energies and the same step settings share kernel launches.
 
     Args:
         scenes: one for each world; a scene may occur several times.
