@@ -42,9 +42,7 @@ def greville(n: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Values and derivatives of the three basis functions that are not zero at each of q
-    parameters.
-    """
+    """Values and derivatives of the three nonzero basis functions at each of q parameters."""
 
     first: Ints  # (q,) control point of the first of the three
     value: Floats  # (q,3) N
@@ -96,5 +94,6 @@ def parameter_of(net: Floats, s: Floats) -> Floats:
     local = net[span[:, None] + np.arange(3)]
     c, d, e = ((f * local).sum(1) for f in (b.value, b.slope, b.curve))  # c + d t + e t^2/2
     rest = np.clip(s, ends[0], ends[-1]) - c
+    # This form of the root does not cancel, and it is also right for e = 0.
     root = np.sqrt(np.maximum(d * d + 2 * e * rest, 0.0))
     return np.asarray(span + np.clip(2 * rest / (d + root), 0.0, 1.0))

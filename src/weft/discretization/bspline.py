@@ -17,9 +17,7 @@ from weft.discretization.basis import basis, coordinate, greville, parameter_of,
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunctions:
-    """Values and (u,v) derivatives of the nine shape functions that are not zero at each of q
-    points.
-    """
+    """Values and (u,v) derivatives of the nine nonzero shape functions at each of q points."""
 
     stencil: Ints  # (q,9) control points of the patch, row by row
     value: Floats  # (q,9) N
@@ -89,9 +87,7 @@ class Patch:
         return jacobian(self.functions(uv), self.rest)
 
     def area_density(self, uv: Floats) -> Floats:
-        """Return the material area [m^2] per unit area of parameters, (q,); negative where the map
-        folds.
-        """
+        """Return the material area [m^2] per area of parameters, (q,); negative in a fold."""
         return np.asarray(np.linalg.det(self.jacobian(uv)))
 
     def derivatives(self, uv: Floats) -> "MaterialDerivatives":
@@ -176,7 +172,7 @@ def check_unfolded(uv: Floats, density: Floats) -> None:
 
     Args:
         uv: (q,2) parameters.
-        density: (q,) determinants of the map, positive where it is not.
+        density: (q,) area density of the map; not positive where it folds over.
 
     Raises:
         MeshError: the map folds over.

@@ -94,9 +94,7 @@ class Surfaces:
                 raise SceneError(f"scene.{name}", got=got, expected="nothing", hint=hint)
 
     def arrays(self) -> dict[str, Any]:
-        """Return the arrays that restore this cloth together with its mesh; empty for triangles
-        alone.
-        """
+        """Return the arrays that, with its mesh, restore this cloth; empty for triangles alone."""
         if self.embedding is None:
             return {}
         out: dict[str, Any] = {"control.density": self.density, "control.n": len(self.points)}

@@ -63,6 +63,7 @@ class TriangleMesh:
             a.setflags(write=False)
 
     def _check(self) -> None:
+        """Raise an error if the faces, positions or material coordinates are not valid."""
         n, m, where = len(self.vertices), len(self.faces), self.source
         if m == 0:
             raise MeshError("faces", got=0, expected="at least one triangle", where=where)
@@ -132,8 +133,9 @@ class TriangleMesh:
 
     @cached_property
     def _edge_table(self) -> tuple[Ints, Ints, Ints]:
-        """Return the edges, the edge of each half-edge (face-major, c to c+1), and the faces per
-        edge.
+        """Return the edges, the edge of each half-edge, and the number of faces per edge.
+
+        Half-edges are face-major, from corner c to c+1.
         """
         edges, inverse = edges_of(self.faces)
         return edges, inverse, np.bincount(inverse, minlength=len(edges)).astype(np.int32)
@@ -209,9 +211,7 @@ class TriangleMesh:
 
     @cached_property
     def signed_material_area(self) -> Floats:
-        """Return the material area [m^2] of each face, (m,); negative where the UV island is
-        mirrored.
-        """
+        """Return the material area [m^2] of each face, (m,), negative for mirrored UV islands."""
         d1 = self.corner_uv[:, 1] - self.corner_uv[:, 0]
         d2 = self.corner_uv[:, 2] - self.corner_uv[:, 0]
         return np.asarray(0.5 * (d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]))
@@ -276,11 +276,12 @@ def degenerate_faces(corner_uv: CornerUv) -> Ints:
     d = corner_uv - np.roll(corner_uv, 1, axis=1)
     longest = (d**2).sum(-1).max(-1)
     area = 0.5 * np.abs(d[:, 1, 0] * d[:, 2, 1] - d[:, 1, 1] * d[:, 2, 0])
-    return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)
+    return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)  # NaN counts, too
 
 
 def repeated_faces(faces: Faces) -> Ints:
     """Return the indices of faces (m,3) that repeat an earlier one with the same orientation."""
+    # Rotate every face to begin with its lowest vertex, so that repeated faces are equal rows.
     first = faces.argmin(1)[:, None]
     turned = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
     order = np.lexsort(turned.T)  # stable: equal faces stay in the order of their ids

@@ -131,6 +131,7 @@ def _places(length: float, size: float, first: float, last: float) -> Floats:
 
     The spacing is ``first`` and ``last`` at the ends and grows to ``size`` between them.
     """
+    # The number of points is the integral of 1/spacing over the edge (trapezoidal rule).
     s = np.linspace(0, length, 2049)
     h = np.minimum(np.minimum(first + GROWTH * s, last + GROWTH * (length - s)), size)
     count = np.concatenate([[0.0], np.cumsum(np.diff(s) * (1 / h[1:] + 1 / h[:-1]) / 2)])
@@ -139,13 +140,18 @@ def _places(length: float, size: float, first: float, last: float) -> Floats:
 
 
 def contains(loops: Sequence[Floats], points: Floats) -> Bools:
-    """Return a mask (n,) of the points inside the first loop and outside the others (even-odd
-    rule).
+    """Return a mask (n,) of the points inside the first loop and outside the others.
+
+    The even-odd rule decides.
+
+    Args:
+        loops: (k,2) [m] polygons; the outline first, then the holes.
+        points: (n,2) [m].
     """
     a = np.concatenate(loops)
     b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
     inside = np.zeros(len(points), dtype=bool)
-    for start in range(0, len(points), 4096):
+    for start in range(0, len(points), 4096):  # in portions, to bound the memory of a table
         x, y = points[start : start + 4096].T
         above = (a[:, 1] > y[:, None]) != (b[:, 1] > y[:, None])
         with np.errstate(divide="ignore", invalid="ignore"):

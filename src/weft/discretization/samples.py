@@ -66,6 +66,7 @@ def as_wide(stencils: Sequence[Ints], values: Sequence[Floats]) -> tuple[Ints, F
 
 def principal_stretches(F: Gradients) -> tuple[Floats, Floats]:
     """Return the largest and the smallest singular value of each F, (n,), for F (n,3,2)."""
+    # Eigenvalues of C = F^T F in closed form.
     C = np.einsum("qki,qkj->qij", F, F)
     mean, half = 0.5 * (C[:, 0, 0] + C[:, 1, 1]), 0.5 * (C[:, 0, 0] - C[:, 1, 1])
     radius = np.hypot(half, C[:, 0, 1])

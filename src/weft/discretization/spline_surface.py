@@ -31,8 +31,10 @@ SMOOTH = 10.0
 class Bending(enum.Enum):
     """Second derivatives that cost bending energy; on a cylinder both give D/(2 R^2) per area."""
 
-    PLATE = "plate"  # each curvature by itself and the twist: a strip bends with its D
-    MEAN = "mean"  # their sum, Meng et al. (2025): saddles cost nothing, and so narrow strips
+    PLATE = "plate"  # squares of both curvatures and of the twist; a strip bends with its D
+    # Square of the sum of both curvatures (Meng et al. 2025). Saddles cost nothing, so narrow
+    # strips are too soft (docs/decisions/0012).
+    MEAN = "mean"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +59,7 @@ class Laplacians:
 
 @dataclass(frozen=True, eq=False)
 class PatchTies:
-    """Pairs of points of two patches that springs hold together, where no control points are
-    shared.
-    """
+    """Pairs of points of two patches that springs join, where no control points are shared."""
 
     stencil: Ints  # (t,18)
     coefficient: Floats  # (t,18) shape functions of the one point, minus those of the other
@@ -361,6 +361,7 @@ def _merged(stencil: Ints, weight: Floats) -> tuple[Ints, Ints]:
     order = np.argsort(np.where(used, stencil, np.iinfo(np.int32).max), axis=1, kind="stable")
     ids = np.take_along_axis(np.where(used, stencil, -1), order, 1)
     parts = np.take_along_axis(np.where(used, weight, 0.0), order, 1)
+    # Weights are compared after rounding to 1e-9, because patches differ in round-off.
     key = np.concatenate([ids, np.round(parts * 1e9).astype(np.int64)], axis=1)
     _, first, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
     order_of = np.argsort(first)  # keep the order of the samples

@@ -30,9 +30,7 @@ class Tessellation:
 
     @staticmethod
     def joined(parts: "Sequence[Tessellation]", n_points: int) -> "Tessellation":
-        """Concatenate tessellations whose stencils already use the point indices of the whole
-        cloth.
-        """
+        """Concatenate tessellations whose stencils already use the point indices of the cloth."""
         first = np.cumsum([0, *(len(p.embedding) for p in parts)])
         return Tessellation(
             Embedding.joined([p.embedding for p in parts], n_points),
@@ -64,9 +62,7 @@ class Surface(ABC):
 
     @abstractmethod
     def tessellated(self, density: int) -> Tessellation:
-        """Return triangles with ``density`` samples in each knot span, for a kind that has knot
-        spans.
-        """
+        """Return triangles with ``density`` samples in each knot span, if there are knot spans."""
 
     @cached_property
     def shown(self) -> Tessellation:
@@ -114,6 +110,4 @@ class Surface(ABC):
 
     @abstractmethod
     def facts(self) -> str:
-        """Return a sentence for ``weft check`` about this surface; empty: nothing beyond its
-        triangles.
-        """
+        """Return a sentence for ``weft check``; empty: nothing to say beyond its triangles."""

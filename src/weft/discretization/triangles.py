@@ -50,9 +50,7 @@ class Triangles(Surface):
         return Embedding(none, none.astype(np.float64), self.mesh.n_vertices), none[:, 0]
 
     def among(self, points: Positions, first: int) -> "Triangles":
-        """Return these triangles as a piece of a larger cloth, with point indices from ``first``
-        on.
-        """
+        """Return these triangles as a piece of a larger cloth; points begin at index ``first``."""
         m, f = self.mesh, np.int32(first)
         return Triangles(TriangleMesh(points, m.faces + f, m.corner_uv, {}, m.source), self.own + f)
 

@@ -93,9 +93,7 @@ class Grown:
         self._taken: WarpArray | None = None
 
     def take(self, n: int) -> WarpArray:
-        """Return an array (n, ...), not initialized, in the same memory as before if that is large
-        enough.
-        """
+        """Return an array (n, ...), not initialized, in the same memory as before if possible."""
         if self._taken is not None and self._taken.shape[0] == n:
             return self._taken
         if n == 0:

@@ -51,9 +51,7 @@ class RecordedLaunches:
             one.launch()
 
     def _threads(self) -> int:
-        """Return the number of threads for a replay; sleeping threads are only woken for large
-        launches.
-        """
+        """Return the number of threads for a replay; only large launches wake sleeping threads."""
         one = self._longest
         return threads() if one.n >= worth_sharing(one.slice_above) else 1
 

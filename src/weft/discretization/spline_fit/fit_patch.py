@@ -53,7 +53,7 @@ class Fitted:
     patch: Patch
     mips: float  # mean over the parameters of |J|^2 |J^-1|^2: 4 where the map is conformal
     deviation: float  # [m] largest distance of the outline from the patch's border
-    iterations: int  # of Newton's method
+    iterations: int  # number of Newton iterations
 
 
 def fitted_curve(side: SidePoints, n: int, smoothing: float) -> Floats:

@@ -119,6 +119,7 @@ def _minimum_degree(pattern: BlockPattern) -> Numbers:
     n = pattern.n
     ones = np.ones(pattern.n_blocks)
     graph = sp.csc_matrix((ones, pattern.column, pattern.row_start), shape=(n, n))
+    # Diagonally dominant, so that SuperLU does not exchange rows: only its ordering is used.
     dominant = (graph + n * sp.identity(n)).tocsc()
     options = {"SymmetricMode": True}
     factor = spla.splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)

@@ -63,9 +63,7 @@ def pack_matrices(
 def pack_vectors(
     o: int, b: wp.array(dtype=vec3), place: wp.array(dtype=wp.int32), out: wp.array3d(dtype=Scalar)
 ):
-    """Copy the vector of each matrix into its lane of ``out`` (g,3n,8), in the order of
-    elimination.
-    """
+    """Copy each matrix's vector into its lane of ``out`` (g,3n,8), in elimination order."""
     i = o + wp.tid()
     n = place.shape[0]
     w = i / n

@@ -33,7 +33,7 @@ def invert_diagonal(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """Invert every diagonal block; a singular block is first replaced by its mean diagonal."""
+    """Invert every diagonal block; a singular one is replaced by its mean diagonal entry."""
     v = o + wp.tid()
     D = values[diagonal[v]]
     scale = wp.trace(D)
@@ -229,6 +229,7 @@ class PreparedPcg:
         )
         direction = Recorded(turn, v.chunks, *size, 0.0, v.z, v.p, **sliced)
         estimate, error = EnergyError(DELAY), 1.0
+        # r.P^-1 r is a square, so eps^2 of its first value is round-off.
         first, smallest = rz, np.finfo(np.float64).eps ** 2
         for iteration in range(1, self.max_iterations + 1):
             product.launch()

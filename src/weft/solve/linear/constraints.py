@@ -284,9 +284,7 @@ def solve_releasing(
 def _without_pulling(
     held: Sequence[Constraint], impulse: Floats, tolerance: float
 ) -> tuple[list[Constraint], int]:
-    """Return the constraints without the vertices that are pulled, and the number of these
-    vertices.
-    """
+    """Return the constraints without vertices that are pulled, and the number of such vertices."""
     kept, dropped = [], 0
     largest = float(np.abs(impulse).max(initial=0.0))
     for c in held:

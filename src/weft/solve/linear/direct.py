@@ -75,10 +75,10 @@ class PreparedSplu:
 
 
 def _is_definite(factor: Any) -> bool:
-    """Return whether all pivots of a symmetric elimination are positive (Sylvester's law of
-    inertia).
+    """Return whether all pivots of a symmetric elimination are positive.
 
-    A row permutation that differs from the column permutation shows that a pivot was zero.
+    Sylvester's law of inertia. A row permutation that differs from the column permutation shows
+    that a pivot was zero.
     """
     pivots = factor.U.diagonal()
     symmetric = np.array_equal(factor.perm_r, factor.perm_c)
@@ -264,6 +264,7 @@ def _new_solver() -> Any:
 
 
 def _pointer(a: Any) -> Any:
+    """Return a C pointer to the memory of an array."""
     kind = ctypes.c_double if a.dtype == np.float64 else ctypes.c_int32
     return a.ctypes.data_as(ctypes.POINTER(kind))
 
@@ -285,6 +286,7 @@ class PreparedPardiso:
 
 
 def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
+    """Return the solution x with its residual; the outcome is NOT_FINITE if x is not finite."""
     x_device = kernel.array(x, vec3)
     if not np.isfinite(x).all():
         return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))

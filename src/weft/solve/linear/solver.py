@@ -105,9 +105,7 @@ class Learns(Protocol):
     """Prepared matrix that carries information from its solves over to the next matrix."""
 
     def forget(self) -> None:
-        """Discard everything but symbolic work, so that a search does not depend on earlier
-        searches.
-        """
+        """Discard all but symbolic work, so that a search does not depend on earlier searches."""
 
 
 class LinearSolver(Protocol):

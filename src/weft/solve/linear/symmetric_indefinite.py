@@ -21,8 +21,9 @@ _NEGATIVE, _PERTURBED = 22, 13
 
 @dataclass(eq=False)
 class SymmetricIndefinite:
-    """Factors of a symmetric matrix: PARDISO's L D L^T if installed, else SuperLU's L U with row
-    exchanges.
+    """Factors of a symmetric matrix that may be indefinite.
+
+    PARDISO's L D L^T if it is installed, else SuperLU's L U with row exchanges.
 
     Attributes:
         negative: number of negative eigenvalues; None: not known (SuperLU).
@@ -49,9 +50,7 @@ class SymmetricIndefinite:
             self.singular = True
 
     def solve(self, b: Floats) -> Floats:
-        """Return x (n,3) of A x = b for b (n,3); the result has no meaning if the matrix is
-        singular.
-        """
+        """Return x (n,3) of A x = b for b (n,3); without meaning if the matrix is singular."""
         if self._lu is not None:
             return np.asarray(self._lu.solve(b.reshape(-1))).reshape(-1, 3)
         if have_pardiso():

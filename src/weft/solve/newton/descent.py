@@ -163,8 +163,7 @@ class NewtonDirections:
         return True
 
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
-        """Decide whether the matrix is used again: after full steps, if a second solve costs
-        little.
+        """Keep the matrix after a full step if a second solve costs little; else ask for a new one.
 
         Returns STOPPED if most of an increment below ``enough`` was taken.
         """
@@ -272,8 +271,7 @@ class ShiftedDirections:
             self.mu, self.at_balance = LEAST, 0
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """Return a direction of the exact Hessian after enough full steps, else of the projected
-        one.
+        """Return a direction of the exact Hessian, after enough full steps, or the projected one.
 
         If the projected matrix is singular to round-off, mu grows and no direction is returned.
         """
@@ -315,7 +313,7 @@ class ShiftedDirections:
         """Return None: the forces at the end of the step have to be measured first."""
 
     def merit(self, s: Search, x: WarpArray) -> float:
-        """Return mu/2 |x - x_k|_M^2, the potential of the shift."""
+        """Return the energy of the shift, mu/2 |x - x_k|_M^2."""
         return 0.5 * self.mu * weighted_distance(x, self.anchor, self.settings.mass, self._squares)
 
     def truncates(self) -> bool:

@@ -46,7 +46,7 @@ class Problem(Protocol):
     def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
         """Return the Hessian at x, or the positive semi-definite approximation that ``psd`` names.
 
-        None: the problem's own choice. The matrix is valid until the next call.
+        Without ``psd``, the problem chooses. The matrix is valid until the next call.
         """
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
@@ -56,15 +56,13 @@ class Problem(Protocol):
         """
 
     def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
-        """Return d shortened vertex by vertex such that all of it is feasible; None: not available.
+        """Return d shortened vertex by vertex such that all of it is feasible; None: none exists.
 
-        The search tries this direction if only a small fraction of d is feasible.
+        The search tries it if only a small fraction of d is feasible.
         """
 
     def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether the direction d is small to every energy term, so that it may be the last
-        one.
-        """
+        """Return whether the direction d is small to every energy, and so may be the last one."""
 
     def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
         """Return rank-one terms c u u^T that belong to the Hessian but not to ``matrix_at``.
@@ -84,9 +82,7 @@ class Counts:
     rescues: int = 0  # linear solves that another solver had to finish
 
     def after(self, before: "Counts") -> Self:
-        """Return the sum of these counts and those of an earlier search, with the outcome of this
-        one.
-        """
+        """Return these counts plus those of an earlier search, with the outcome of this one."""
         names = ("iterations", "linear_iterations", "line_search_trials", "rescues")
         return replace(self, **{n: getattr(self, n) + getattr(before, n) for n in names})
 
@@ -184,8 +180,8 @@ class Directions(Protocol):
         """Compute a search direction and store its ``increment`` and ``slope`` in ``s``.
 
         Returns:
-            The direction and None; or None and the outcome that ends the search. Without a
-            direction and an outcome, the search asks again.
+            The direction and None; or None and the outcome that ends the search; or None twice,
+            after which the search asks again.
         """
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
@@ -201,8 +197,7 @@ class Directions(Protocol):
         """Return whether a direction may be shortened vertex by vertex."""
 
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
-        """Update the state after a step along the last direction; return an outcome to end the
-        search.
+        """Update the state after a step; return an outcome to end the search, else None.
 
         Args:
             s: the search, at its new iterate.

@@ -1,9 +1,9 @@
-"""Sums over 3x3 blocks with explicit vector instructions, which the compiler does not find by
-itself.
+"""Sums over 3x3 blocks with explicit vector instructions.
 
-The nine numbers of a block are read as they are stored in memory. Eight of them are multiplied at
-once by the vector, repeated three times, and added to one of two sums that do not depend on each
-other. On devices other than the CPU plain loops add the same numbers.
+The compiler does not find these instructions by itself. The nine numbers of a block are read as
+they are stored in memory. Eight of them are multiplied at once by the vector, repeated three times,
+and added to one of two sums that do not depend on each other. On devices other than the CPU plain
+loops add the same numbers.
 """
 
 import warp as wp

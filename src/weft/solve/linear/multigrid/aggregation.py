@@ -57,6 +57,8 @@ def aggregate(
     for i in range(n):
         if out[i] < 0:
             for k in range(start[i], start[i + 1]):
+                # Marked by a number below -1 until the pass ends: only aggregates of the first
+                # pass attract vertices.
                 if out[i] == -1 and out[column[k]] >= 0:
                     out[i] = -2 - out[column[k]]
     for i in range(n):

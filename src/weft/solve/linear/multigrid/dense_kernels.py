@@ -25,9 +25,7 @@ def dense_matrix(
 
 @wp.func
 def product_of(a: square, i: int, j: int, first: int, end: int):
-    """Return the dot product of rows i and j of a, over the columns from ``first`` to before
-    ``end``.
-    """
+    """Return the dot product of rows i and j of a, from column ``first`` to before ``end``."""
     sum = Scalar(0.0)
     for k in range(first, end):
         sum += a[i, k] * a[j, k]

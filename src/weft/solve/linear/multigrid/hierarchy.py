@@ -80,9 +80,7 @@ class Level:
 
     @cached_property
     def _second(self) -> tuple[Recorded, Recorded]:
-        """Launches of the second Chebyshev step: for a correction of x (from r), and from x = 0
-        (from b).
-        """
+        """Launches of the second Chebyshev step: to correct x (from r), and from x = 0 (from b)."""
         steps = []
         for fresh, right in enumerate((self.r, self.b)):
             own = (self.inverse, right, self.d, fresh, self.step, self.x)
@@ -162,9 +160,7 @@ class Transfer:
         return Recorded(k.prolong_rows, P.n, P.start, P.column, self.weight, self.coarse.x, x, out)
 
     def visit(self, dense: WarpArray, fresh: bool) -> Recorded:
-        """Record a whole visit of the fine level as one launch, with ``dense`` the inverse below
-        it.
-        """
+        """Record a visit of the fine level as one launch; ``dense`` is the coarse inverse."""
         P, f = self.by.P, self.fine
         vectors = (f.b, f.x, f.r, f.d)
         ways = (*self.to_coarse[:3], P.start, P.column, self.weight)
@@ -230,7 +226,7 @@ class Hierarchy:
         self.once = self._may_once  # whether the finest level takes one step only
         self._definite = kernel.empty(1, wp.int32)
         self.definite = True  # as far as the coarsest level shows
-        self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
+        self.high = LARGEST  # largest eigenvalue of D^-1 A that the smoothers assume
         self._tuned = 0.0, False  # eigenvalue that the smoothers are set up for, and ``once``
 
     def refresh(self, A: BlockCsr) -> None:
@@ -329,9 +325,7 @@ class Hierarchy:
         return [*out, self.transfers[i].prolong, *level.smooth]
 
     def _on_last(self, level: Level, fresh: bool) -> list[Recorded]:
-        """Return the launches of the coarsest level: the dense inverse, or smoothing if it is too
-        large.
-        """
+        """Return the launches of the coarsest level: the dense inverse, or else smoothing."""
         if self.dense is not None:
             return [Recorded(k.dense_rows, level.n, self.dense, level.b, level.x)]
         return [*(level.smooth_from_zero if fresh else level.smooth), *(4 * level.smooth)]

@@ -47,9 +47,7 @@ class Multigrid:
     is_direct = False
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedMultigrid":
-        """Compute the hierarchy of A; patterns of ``previous`` are reused if A has the same
-        pattern.
-        """
+        """Compute the hierarchy of A; patterns of ``previous`` are reused if A's is the same."""
         if isinstance(previous, PreparedMultigrid) and previous.A.pattern is A.pattern:
             work = previous.work
         else:
@@ -90,9 +88,7 @@ class MultigridWork:
         return chain, middle
 
     def _direction(self) -> Iterator[Recorded]:
-        """Record the launches that compute the direction p from r and from z, the result of the
-        cycle.
-        """
+        """Record the launches that compute the direction p from r and the cycle's result z."""
         f, chunks = self.fine, -(-self.n // CHUNK)
         partial, worth = kernel.empty(chunks), f.worth // CHUNK
         yield Recorded(k.product, chunks, self.n, CHUNK, self.r, f.x, partial, slice_above=worth)
@@ -166,9 +162,7 @@ class PreparedMultigrid:
         self.hierarchy.high = LARGEST
 
     def _rescue(self, b: WarpArray, tolerance: float, spent: int) -> LinearSolution:
-        """Solve by a direct factorization, or by block-Jacobi where a factorization needs too much
-        memory.
-        """
+        """Solve by a direct factorization, or by block-Jacobi if memory would not suffice."""
         other: LinearSolver = BlockJacobiPcg(stop=self.stop)
         if self.A.n <= DIRECT:
             other = Pardiso() if have_pardiso() else Splu()
