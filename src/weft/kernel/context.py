@@ -82,7 +82,7 @@ def configure(
 
 @contextmanager
 def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
-    """Call ``on_compile`` before a module is compiled, within a ``with`` block."""
+    """Replace the function that is called before a module is compiled, within a ``with`` block."""
     before, process.on_compile = process.on_compile, on_compile
     try:
         yield

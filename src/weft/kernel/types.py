@@ -1,4 +1,4 @@
-"""Types of kernel variables; ``Scalar`` is the one place that chooses double precision."""
+"""Types of kernel variables; ``Scalar`` sets their precision (double) in one place."""
 
 from typing import Any
 

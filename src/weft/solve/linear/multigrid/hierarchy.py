@@ -272,8 +272,8 @@ class Hierarchy:
     def _invert_last(self) -> None:
         """Invert the coarsest matrix.
 
-        On the host if the matrix is too large for a kernel of one thread, or not definite. It has
-        at most ``DENSE`` block rows, whatever the size of the mesh.
+        It is inverted on the host if it is too large for a kernel of one thread, or not definite.
+        It has at most ``DENSE`` block rows, whatever the size of the mesh.
         """
         level = self.levels[-1]
         n = level.n
