@@ -1,5 +1,7 @@
-"""Quadratic B-splines of one variable on clamped uniform knots [0,0,0,1,...,m,m,m]: m = n - 2 knot
-spans for n control points. The curve ends at its first and last control point. Meng et al. 2025.
+"""Quadratic B-splines of one variable on clamped uniform knots [0,0,0,1,...,m,m,m].
+
+There are m = n - 2 knot spans for n control points, and the curve ends at its first and last
+control point. Meng et al. 2025.
 """
 
 from dataclasses import dataclass
@@ -9,11 +11,11 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
 
-LEAST = 3  # control points: one span
+LEAST = 3  # smallest number of control points: one span
 
 
 def spans(n: int) -> int:
-    """Knot spans of n control points.
+    """Return the number of knot spans of n control points.
 
     Raises:
         MeshError: fewer than three control points.
@@ -24,29 +26,32 @@ def spans(n: int) -> int:
 
 
 def knots(n: int) -> Floats:
-    """(n+3,) the knot vector of n control points."""
+    """Return the knot vector of n control points, (n+3,)."""
     m = spans(n)
     return np.concatenate([np.zeros(2), np.arange(m + 1.0), np.full(2, m)])
 
 
 def greville(n: int) -> Floats:
-    """(n,) Greville abscissae: control points there make the map from parameters affine."""
+    """Return the Greville abscissae of n control points, (n,).
+
+    Control points at these parameters make the map from parameters to positions affine.
+    """
     t = knots(n)
     return np.asarray(0.5 * (t[1 : n + 1] + t[2 : n + 2]))
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """The three functions that are not zero at each of q parameters, with derivatives."""
+    """Values and derivatives of the three nonzero basis functions at each of q parameters."""
 
-    first: Ints  # (q,) control point of the first of them
+    first: Ints  # (q,) control point of the first of the three
     value: Floats  # (q,3) N
     slope: Floats  # (q,3) dN/du
-    curve: Floats  # (q,3) d2N/du2, of the span to the right of a knot
+    curve: Floats  # (q,3) d2N/du2; at a knot, that of the span to its right
 
 
 def basis(n: int, u: Floats) -> Basis:
-    """The functions of n control points at parameters u (q,) in [0, n - 2].
+    """Evaluate the basis functions of n control points at parameters u (q,) in [0, n - 2].
 
     The three-term recursion (de Boor) written out for degree 2.
     """
@@ -68,14 +73,19 @@ def basis(n: int, u: Floats) -> Basis:
 
 
 def coordinate(net: Floats, u: Floats) -> Floats:
-    """(q,) value at parameters u of the function with coefficients ``net`` (n,)."""
+    """Return the spline with coefficients ``net`` (n,) at parameters u, (q,)."""
     b = basis(len(net), u)
     return np.asarray((b.value * net[b.first[:, None] + np.arange(3)]).sum(1))
 
 
 def parameter_of(net: Floats, s: Floats) -> Floats:
-    """(q,) parameters at which the increasing function with coefficients ``net`` (n,) has the
-    values s: a quadratic equation in every span.
+    """Return the parameters at which an increasing spline has the values s, (q,).
+
+    A quadratic equation in every span. Values outside the range are clamped to it.
+
+    Args:
+        net: (n,) coefficients of the spline.
+        s: (q,) values.
     """
     m = spans(len(net))
     ends = coordinate(net, np.arange(m + 1.0))
@@ -84,5 +94,6 @@ def parameter_of(net: Floats, s: Floats) -> Floats:
     local = net[span[:, None] + np.arange(3)]
     c, d, e = ((f * local).sum(1) for f in (b.value, b.slope, b.curve))  # c + d t + e t^2/2
     rest = np.clip(s, ends[0], ends[-1]) - c
+    # This form of the root does not cancel, and it is also right for e = 0.
     root = np.sqrt(np.maximum(d * d + 2 * e * rest, 0.0))
     return np.asarray(span + np.clip(2 * rest / (d + root), 0.0, 1.0))

@@ -1,6 +1,7 @@
-"""A quadratic tensor-product B-spline patch, as a reference shape in the material plane: positions
-X(u,v), the inverse of that map to second order, and shape functions with derivatives along warp
-and weft anywhere. Meng et al. 2025, supplement, sections 1 and 2.
+"""Quadratic tensor-product B-spline patch: a reference shape in the material plane.
+
+The module has positions X(u,v), the inverse of that map to second order, and shape functions with
+derivatives along warp and weft. Meng et al. 2025, supplement, sections 1 and 2.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from weft.discretization.basis import basis, coordinate, greville, parameter_of,
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunctions:
-    """The nine shape functions that are not zero at each of q points, and derivatives in (u,v)."""
+    """Values and (u,v) derivatives of the nine nonzero shape functions at each of q points."""
 
     stencil: Ints  # (q,9) control points of the patch, row by row
     value: Floats  # (q,9) N
@@ -24,13 +25,13 @@ class ShapeFunctions:
     second: Floats  # (q,9,3) N_uu, N_vv, N_uv
 
     def of(self, net: Floats) -> Floats:
-        """(q,d) the surface with the control points ``net`` (n,d) at these points."""
+        """Return the surface with the control points ``net`` (n,d) at these points, (q,d)."""
         return np.asarray(np.einsum("qa,qad->qd", self.value, net[self.stencil]))
 
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """Control points in the material plane.
+    """Control net of a patch in the material plane.
 
     Raises:
         MeshError: fewer than three control points a side, or values that are not finite.
@@ -50,16 +51,16 @@ class Patch:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Control points along u and v."""
+        """Return the numbers of control points along u and v."""
         return self.rest.shape[0], self.rest.shape[1]
 
     @property
     def spans(self) -> tuple[int, int]:
-        """Knot spans along u and v: the parameters run from 0 to these."""
+        """Return the numbers of knot spans along u and v; the parameters run from 0 to these."""
         return spans(self.shape[0]), spans(self.shape[1])
 
     def functions(self, uv: Floats) -> ShapeFunctions:
-        """Shape functions at parameters (q,2)."""
+        """Evaluate the shape functions at parameters uv (q,2)."""
         n1, n2 = self.shape
         a, b = basis(n1, uv[:, 0]), basis(n2, uv[:, 1])
         i, j = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
@@ -78,19 +79,19 @@ class Patch:
         )
 
     def material(self, uv: Floats) -> Floats:
-        """(q,2) [m] material coordinates at parameters (q,2)."""
+        """Return the material coordinates [m] at parameters uv, (q,2)."""
         return self.functions(uv).of(self.rest.reshape(-1, 2))
 
     def jacobian(self, uv: Floats) -> Floats:
-        """(q,2,2) dX/d(u,v): row X_1 = warp, X_2 = weft."""
+        """Return dX/d(u,v) at parameters uv, (q,2,2), with rows X_1 (warp) and X_2 (weft)."""
         return jacobian(self.functions(uv), self.rest)
 
     def area_density(self, uv: Floats) -> Floats:
-        """(q,) [m^2] of material per unit of parameters; negative where the map folds over."""
+        """Return the material area [m^2] per area of parameters, (q,); negative in a fold."""
         return np.asarray(np.linalg.det(self.jacobian(uv)))
 
     def derivatives(self, uv: Floats) -> "MaterialDerivatives":
-        """Derivatives of the shape functions along warp and weft at parameters (q,2).
+        """Return derivatives of the shape functions along warp and weft at parameters uv (q,2).
 
         Raises:
             MeshError: the map from parameters to the material folds over there.
@@ -104,8 +105,10 @@ class Patch:
 
     @cached_property
     def lengths(self) -> tuple[Floats, Floats]:
-        """(n1,) and (n2,) [m] coefficients of mean arc lengths along u and v: for a rectangle its
-        sides' coordinates. Quadrature takes its places in them, which is in the material.
+        """Return spline coefficients of the mean arc lengths [m] along u and v, (n1,) and (n2,).
+
+        For a rectangle they are the coordinates of its sides. Quadrature points are placed in these
+        lengths, and so in the material.
         """
         found = []
         for axis in (0, 1):
@@ -114,8 +117,14 @@ class Patch:
         return found[0], found[1]
 
     def at_lengths(self, s: Floats) -> tuple[Floats, Floats, Floats]:
-        """Parameters (q,2) of mean arc lengths (q,2) [m]; the area of these lengths per area of
-        parameters there [m^2] (q,), and the material area per area of lengths (q,).
+        """Convert mean arc lengths to parameters.
+
+        Args:
+            s: (q,2) [m] mean arc lengths.
+
+        Returns:
+            Parameters (q,2); the area of arc lengths per area of parameters [m^2], (q,); and the
+            material area per area of arc lengths, (q,).
         """
         nets = self.lengths
         uv = np.stack([parameter_of(net, s[:, k]) for k, net in enumerate(nets)], axis=1)
@@ -124,26 +133,26 @@ class Patch:
         return uv, per, self.area_density(uv) / per
 
     def knots_at(self, axis: int) -> Floats:
-        """(m+1,) [m] mean arc length of the knots along u (0) or v (1)."""
+        """Return the mean arc length [m] of the knots along u (axis 0) or v (axis 1), (m+1,)."""
         return coordinate(self.lengths[axis], np.arange(self.spans[axis] + 1.0))
 
 
 @dataclass(frozen=True, eq=False)
 class MaterialDerivatives:
-    """Shape functions with derivatives along warp (1) and weft (2)."""
+    """Shape functions with derivatives along warp (index 1) and weft (index 2)."""
 
     functions: ShapeFunctions
     first_of: Floats  # (q,2,2) d(u,v)/dX: row u, row v
-    second_of: Floats  # (q,2,3) u_11, u_22, u_12 and the same of v
+    second_of: Floats  # (q,2,3) u_11, u_22, u_12 and v_11, v_22, v_12
 
     @cached_property
     def gradient(self) -> Floats:
-        """(q,9,2) [1/m] dN/dX. Meng 2025 supp. eq. 10."""
+        """Return dN/dX [1/m], (q,9,2). Meng 2025 supp. eq. 10."""
         return np.asarray(np.einsum("qas,qsb->qab", self.functions.first, self.first_of))
 
     @cached_property
     def second(self) -> Floats:
-        """(q,9,3) [1/m^2] N_11, N_22, N_12. Meng 2025 supp. eq. 15."""
+        """Return N_11, N_22 and N_12 [1/m^2], (q,9,3). Meng 2025 supp. eq. 15."""
         f, d = self.functions, self.first_of
         u1, u2, v1, v2 = d[:, 0, 0], d[:, 0, 1], d[:, 1, 0], d[:, 1, 1]
         curved = np.stack(
@@ -159,10 +168,14 @@ class MaterialDerivatives:
 
 
 def check_unfolded(uv: Floats, density: Floats) -> None:
-    """That the map from parameters (q,2) to the material keeps its side: densities (q,) > 0.
+    """Check that the map from parameters to the material is nowhere inside out.
+
+    Args:
+        uv: (q,2) parameters.
+        density: (q,) area density of the map; not positive where it folds over.
 
     Raises:
-        MeshError: it folds over.
+        MeshError: the map folds over.
     """
     if not (density > 0).all():
         raise MeshError(
@@ -173,19 +186,22 @@ def check_unfolded(uv: Floats, density: Floats) -> None:
 
 
 def jacobian(f: ShapeFunctions, rest: Floats) -> Floats:
-    """(q,2,2) dX/d(u,v) of the control points (n1,n2,2)."""
+    """Return dX/d(u,v) for the control points ``rest`` (n1,n2,2), (q,2,2)."""
     return np.asarray(np.einsum("qas,qad->qds", f.first, rest.reshape(-1, 2)[f.stencil]))
 
 
 def inverse_derivatives(J: Floats, curve: Floats) -> tuple[Floats, Floats]:
-    """First (q,2,2) and second (q,2,3) derivatives of the inverse (u,v)(X) of a map X(u,v).
+    """Return the first and second derivatives of the inverse (u,v)(X) of a map X(u,v).
+
+    Differentiating u(X(u,v)) = u twice gives u_ab = -u_c X_c,st s_a t_b. Meng 2025 supp. eqs. 3 and
+    5 write this sum out.
 
     Args:
         J: (q,2,2) dX/d(u,v).
         curve: (q,2,3) X_uu, X_vv, X_uv.
 
-    Differentiating u(X(u,v)) = u twice: u_ab = -u_c X_c,st s_a t_b. Meng 2025 supp. eqs. 3 and 5,
-    which write the sum out.
+    Returns:
+        First derivatives (q,2,2), and second derivatives (q,2,3) in the order 11, 22, 12.
     """
     inverse = np.asarray(np.linalg.inv(J), dtype=np.float64)
     d = np.empty((len(J), 2, 2, 2))
@@ -196,11 +212,11 @@ def inverse_derivatives(J: Floats, curve: Floats) -> tuple[Floats, Floats]:
 
 
 def rectangle(n1: int, n2: int, width: float, height: float, net: str = "greville") -> Patch:
-    """A rectangle of n1 x n2 control points.
+    """Create a rectangular patch of n1 x n2 control points.
 
     Args:
         n1: control points along the width (warp).
-        n2: along the height (weft).
+        n2: control points along the height (weft).
         width: [m].
         height: [m].
         net: ``greville``: all spans alike (an affine map); ``uniform``: control points equally far
@@ -226,5 +242,6 @@ def rectangle(n1: int, n2: int, width: float, height: float, net: str = "grevill
 
 
 def _slope(net: Floats, u: Floats) -> Floats:
+    """Return the derivative of the spline with coefficients ``net`` (n,) at parameters u, (q,)."""
     b = basis(len(net), u)
     return np.asarray((b.slope * net[b.first[:, None] + np.arange(3)]).sum(1))

@@ -1,4 +1,4 @@
-"""What a whole cloth is made of: points that move, and pieces of triangles or splines."""
+"""Cloth as a whole: its points, and the pieces of triangles or splines that the points move."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -19,51 +19,61 @@ from weft.discretization.triangles import Triangles
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """Points, and the pieces that they move."""
+    """Points of a cloth, and the pieces that they move."""
 
     points: Positions  # (N,3) [m] control points of splines, vertices of triangles
     pieces: Sequence[Surface]
 
     @staticmethod
     def of_mesh(mesh: TriangleMesh) -> "Surfaces":
-        """One piece of triangles."""
+        """Return a cloth that is one piece of triangles."""
         own = np.arange(mesh.n_vertices, dtype=np.int32)
         return Surfaces(mesh.vertices, [Triangles(mesh, own)])
 
     def at(self, points: Positions) -> "Surfaces":
-        """The same with the points elsewhere."""
+        """Return this cloth with its points at other positions (N,3) [m]."""
         return Surfaces(points, [p.among(points, 0) for p in self.pieces])
 
     @property
     def density(self) -> int:
-        """Samples a knot span of what is touched, at most."""
+        """Return the largest number of samples in each knot span, over all pieces."""
         return max(p.density for p in self.pieces)
 
     @cached_property
     def shown(self) -> Tessellation:
-        """The triangles that are touched, piece after piece."""
+        """Return the triangles that are drawn and that collide, piece after piece."""
         return self.tessellated()
 
     def tessellated(self, density: int | None = None) -> Tessellation:
-        """Triangles, ``density`` samples to a knot span of splines; None: as they are touched."""
+        """Return triangles with ``density`` samples in each knot span of splines.
+
+        None: the density with which they collide.
+        """
         parts = [p.shown if density is None else p.tessellated(density) for p in self.pieces]
         return Tessellation.joined(parts, len(self.points))
 
     @cached_property
     def embedding(self) -> Embedding | None:
-        """Vertices as combinations of the points; None where they are the points."""
+        """Return the vertices as combinations of the points; None if they are the points."""
         return None if self.shown.embedding.is_identity else self.shown.embedding
 
     def net(self) -> tuple[Faces, CornerUv]:
-        """Faces between the points, two to a quadrilateral of a control net, and their material
-        coordinates.
+        """Return faces between the points, (m,3), and their material coordinates, (m,3,2) [m].
+
+        A quadrilateral of a control net gives two faces.
         """
         faces, corner_uv = zip(*(p.net() for p in self.pieces))
         return np.concatenate(faces), np.concatenate(corner_uv)
 
     def between(self, vertices: Ints) -> tuple[Embedding, Ints]:
-        """Places halfway between neighboring vertices that are all pinned (where two are, so is the
-        line between them), and the control points of spans that are pinned whole.
+        """Return what else has to be pinned where vertices are pinned.
+
+        Args:
+            vertices: indices of pinned vertices of ``shown``.
+
+        Returns:
+            Places halfway between neighboring pinned vertices (the line between two pinned vertices
+            is pinned, too), and the control points of spans that are pinned as a whole.
         """
         sizes = [len(p.shown.embedding) for p in self.pieces]
         pinned = np.zeros(sum(sizes), dtype=bool)
@@ -73,10 +83,10 @@ class Surfaces:
         return Embedding.joined(list(lines), len(self.points)), np.unique(np.concatenate(whole))
 
     def require(self, *fields: str) -> None:
-        """That every piece has these fields of a scene.
+        """Check that every piece supports these fields of a scene.
 
         Raises:
-            SceneError: one has not.
+            SceneError: a piece does not.
         """
         for piece, name in itertools.product(self.pieces, fields):
             if name in piece.lacks:
@@ -84,7 +94,7 @@ class Surfaces:
                 raise SceneError(f"scene.{name}", got=got, expected="nothing", hint=hint)
 
     def arrays(self) -> dict[str, Any]:
-        """What a file needs to make this again, beside a mesh; nothing for triangles alone."""
+        """Return the arrays that, with its mesh, restore this cloth; empty for triangles alone."""
         if self.embedding is None:
             return {}
         out: dict[str, Any] = {"control.density": self.density, "control.n": len(self.points)}
@@ -94,7 +104,7 @@ class Surfaces:
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, Any], mesh: TriangleMesh) -> "Surfaces":
-        """From a file's arrays, and the mesh beside them."""
+        """Restore a cloth from its arrays in a file and from its mesh."""
         if "control.n" not in arrays:
             return Surfaces.of_mesh(mesh)
         n, pieces = int(arrays["control.n"]), list[Surface]()
@@ -108,6 +118,6 @@ class Surfaces:
 
 
 def gathered(pieces: Sequence[Surface]) -> list[Surface]:
-    """Pieces of one fabric as fewer, kind by kind."""
+    """Merge pieces of one fabric into fewer, kind by kind."""
     kinds = dict.fromkeys(type(p) for p in pieces)
     return [s for kind in kinds for s in kind.as_one([p for p in pieces if type(p) is kind])]

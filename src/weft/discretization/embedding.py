@@ -1,5 +1,7 @@
-"""Points that are fixed combinations of others, y = W x: the vertices of a surface that is seen and
-touched, of the points that move it.
+"""Embedding: vertices that are fixed linear combinations of other points, y = W x.
+
+The vertices are those of a surface that is drawn and that collides; the points are the unknowns of
+the simulation (control points of splines).
 """
 
 from dataclasses import dataclass
@@ -14,9 +16,9 @@ from weft.discretization.samples import as_wide
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """y_i = sum_a weight_ia x[stencil_ia]."""
+    """Linear map from points to vertices, y_i = sum_a weight_ia x[stencil_ia]."""
 
-    stencil: Ints  # (n,k) points that move vertex i
+    stencil: Ints  # (n,k) points on which vertex i depends
     weight: Floats  # (n,k), each row sums to one
     n_points: int
 
@@ -29,7 +31,7 @@ class Embedding:
 
     @cached_property
     def matrix(self) -> Any:
-        """(n,n_points) SciPy CSR W, without zeros."""
+        """Return W, (n,n_points), as a SciPy CSR matrix without stored zeros."""
         import scipy.sparse as sp
 
         n, k = self.stencil.shape
@@ -42,23 +44,23 @@ class Embedding:
 
     @cached_property
     def is_identity(self) -> bool:
-        """Whether the vertices are the points."""
+        """Return whether the vertices are the points themselves."""
         return self.stencil.shape == (self.n_points, 1) and np.array_equal(
             self.stencil[:, 0], np.arange(self.n_points)
         )
 
     def of(self, x: Floats) -> Floats:
-        """(n,d) of points (n_points or more, d)."""
+        """Return the vertices (n,d) for points x (n_points or more, d)."""
         return np.asarray(self.matrix @ x[: self.n_points])
 
     def wider(self, n_points: int) -> "Embedding":
-        """The same beside more points."""
+        """Return the same map for a larger number of points."""
         if n_points == self.n_points:
             return self
         return Embedding(self.stencil, self.weight, n_points)
 
     @staticmethod
     def joined(parts: "list[Embedding]", n_points: int) -> "Embedding":
-        """The vertices of all, one after the other; numbers of points are common already."""
+        """Concatenate embeddings whose stencils already use the point indices of the cloth."""
         stencil, weight = as_wide([p.stencil for p in parts], [p.weight for p in parts])
         return Embedding(stencil, weight, n_points)

@@ -1,4 +1,7 @@
-"""Linear triangles: one sample a face, F constant on it. Kim 2020, eqs. 2-3 (Dm_inv there)."""
+"""Linear triangles: one sample for each face, on which F is constant.
+
+Kim 2020, eqs. 2-3 (Dm_inv there).
+"""
 
 import numpy as np
 
@@ -7,7 +10,10 @@ from weft.discretization.samples import Samples
 
 
 def linear_triangle(mesh: TriangleMesh) -> Samples:
-    """Samples of a triangle mesh, from its material coordinates; mirrored islands count alike."""
+    """Return the samples of a triangle mesh, from its material coordinates.
+
+    Faces of mirrored UV islands get positive weights like all others.
+    """
     uv = mesh.corner_uv
     # Columns of Dm are the material edges from corner 0; rows of Dm_inv are the gradients of N_1
     # and N_2.

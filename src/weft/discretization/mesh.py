@@ -1,6 +1,6 @@
-"""TriangleMesh: faces, and what follows from them.
+"""Triangle meshes, and tables derived from their faces: edges, hinges, areas and borders.
 
-Immutable; derived tables are made once, on demand.
+A mesh is immutable; derived tables are computed on first use.
 """
 
 from collections.abc import Mapping
@@ -17,16 +17,19 @@ from weft.base.runtime_types import checked
 
 Pattern = Literal["regular", "alternating", "random"]
 
-# material area over the square of the longest material edge: a needle of 1e-12 has no shape
+# Least material area over the square of the longest material edge.
 _DEGENERATE = 1e-12
-FARTHEST = 1e9  # times its size that a mesh may be from the origin
-PER_GRID_VERTEX = 500  # [bytes] while a grid is made
-# [m] across: beyond these the powers of lengths that laws and contact need leave float64
+FARTHEST = 1e9  # largest distance of a mesh from the origin, over its size
+PER_GRID_VERTEX = 500  # [bytes] of memory for each vertex while a grid is created
+# [m] size of a mesh; outside, the powers of lengths in laws and contact leave the range of float64.
 SMALLEST, LARGEST = 1e-12, 1e12
 
 
 def _numbers(*shapes: Shape) -> ArrayOf:
-    """An array that may not be finite: the mesh says which vertex of which file is not."""
+    """Return an array annotation that admits numbers that are not finite.
+
+    The mesh checks them itself, so that its error can name the vertex and the file.
+    """
     return ArrayOf("numbers", shapes, "m" if shapes else "", finite=False)
 
 
@@ -47,11 +50,11 @@ class TriangleMesh:
     groups: Mapping[str, Ints] = field(
         default_factory=dict
     )  # name -> vertex ids (OBJ g and o, grid borders)
-    source: str = "mesh"  # what error messages call it
+    source: str = "mesh"  # name in error messages
     weights: Mapping[str, Annotated[Floats, _numbers()]] = field(
         default_factory=dict
     )  # name -> (n,) painted numbers
-    # name -> face ids that a file puts together (USD subsets, OBJ groups and materials, ...)
+    # name -> face ids that a file groups (USD subsets, OBJ groups and materials, ...)
     regions: Mapping[str, Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -60,6 +63,7 @@ class TriangleMesh:
             a.setflags(write=False)
 
     def _check(self) -> None:
+        """Raise an error if the faces, positions or material coordinates are not valid."""
         n, m, where = len(self.vertices), len(self.faces), self.source
         if m == 0:
             raise MeshError("faces", got=0, expected="at least one triangle", where=where)
@@ -119,37 +123,41 @@ class TriangleMesh:
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices."""
+        """Return the number of vertices."""
         return len(self.vertices)
 
     @cached_property
     def edges(self) -> Ints:
-        """(ne,2) undirected edges, each once, lower id first, sorted."""
+        """Return the undirected edges (ne,2), sorted, each with the lower vertex first."""
         return self._edge_table[0]
 
     @cached_property
     def _edge_table(self) -> tuple[Ints, Ints, Ints]:
-        """Unique edges; the edge of each half-edge (face-major, c to c+1); faces per edge."""
+        """Return the edges, the edge of each half-edge, and the number of faces per edge.
+
+        Half-edges are face-major, from corner c to c+1.
+        """
         edges, inverse = edges_of(self.faces)
         return edges, inverse, np.bincount(inverse, minlength=len(edges)).astype(np.int32)
 
     @cached_property
     def hinges(self) -> Ints:
-        """(nh,4) interior edges with their two faces: (edge start, edge end, opposite left,
-        opposite right).
+        """Return the hinges (nh,4): interior edges with the opposite vertices of their two faces.
 
-        The left face holds the edge in the direction start -> end. Edges with more than two faces,
-        or whose faces disagree in orientation, have no hinge.
+        The columns are edge start, edge end, opposite vertex on the left, opposite vertex on the
+        right. The left face contains the edge in the direction from start to end. Edges with more
+        than two faces, or whose faces disagree in orientation, have no hinge.
         """
         return self._hinge_table[0]
 
     @cached_property
     def hinge_faces(self) -> Ints:
-        """(nh,2) the left and right face of each hinge."""
+        """Return the left and right face of each hinge, (nh,2)."""
         return self._hinge_table[1]
 
     @cached_property
     def _hinge_table(self) -> tuple[Ints, Ints]:
+        """Compute ``hinges`` and ``hinge_faces``."""
         _, edge_of, count = self._edge_table
         half = np.arange(len(edge_of))
         order = np.argsort(edge_of, kind="stable")
@@ -158,8 +166,8 @@ class TriangleMesh:
         fa, ca, fb, cb = a // 3, a % 3, b // 3, b % 3
         start, end = self.faces[fa, ca], self.faces[fa, (ca + 1) % 3]
         consistent = self.faces[fb, cb] == end
-        # The left face is the one that runs along the sorted edge, so the table does not depend on
-        # face order.
+        # The left face contains the edge with the lower vertex first, so the table does not depend
+        # on the order of the faces.
         swap = start > end
         left, right = np.where(swap, fb, fa), np.where(swap, fa, fb)
         opposite_a, opposite_b = self.faces[fa, (ca + 2) % 3], self.faces[fb, (cb + 2) % 3]
@@ -180,8 +188,9 @@ class TriangleMesh:
 
     @cached_property
     def non_manifold_edges(self) -> Ints:
-        """(k,2) edges with more than two faces, or two faces of opposite orientation: they carry no
-        hinge.
+        """Return the edges (k,2) that have more than one face but no hinge.
+
+        They have more than two faces, or two faces of opposite orientation.
         """
         edges, _, count = self._edge_table
         interior = edges[count > 1].astype(np.int64)
@@ -191,43 +200,44 @@ class TriangleMesh:
 
     @cached_property
     def boundary(self) -> Ints:
-        """Ids of the vertices on the border, sorted."""
+        """Return the sorted indices of the vertices on the border."""
         edges, _, count = self._edge_table
         return np.unique(edges[count == 1]).astype(np.int32)
 
     @cached_property
     def isolated_vertices(self) -> Ints:
-        """Ids of vertices that no face uses."""
+        """Return the indices of vertices that no face uses."""
         return np.setdiff1d(np.arange(self.n_vertices), self.faces).astype(np.int32)
 
     @cached_property
     def signed_material_area(self) -> Floats:
-        """(m,) [m^2] material area of each face; negative where the UV island is mirrored."""
+        """Return the material area [m^2] of each face, (m,), negative for mirrored UV islands."""
         d1 = self.corner_uv[:, 1] - self.corner_uv[:, 0]
         d2 = self.corner_uv[:, 2] - self.corner_uv[:, 0]
         return np.asarray(0.5 * (d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]))
 
     @cached_property
     def rest_area(self) -> Floats:
-        """(m,) [m^2] material area of each face."""
+        """Return the material area [m^2] of each face, (m,)."""
         return np.abs(self.signed_material_area)
 
     @cached_property
     def degenerate_faces(self) -> Ints:
-        """Ids of faces without area in material coordinates."""
+        """Return the indices of faces without area in material coordinates."""
         return degenerate_faces(self.corner_uv)
 
     @cached_property
     def vertex_area(self) -> Floats:
-        """(n,) [m^2] a third of the material area around each vertex."""
+        """Return a third of the material area [m^2] of the faces around each vertex, (n,)."""
         area = np.zeros(self.n_vertices)
         np.add.at(area, self.faces.reshape(-1), np.repeat(self.rest_area / 3, 3))
         return area
 
     @cached_property
     def vertex_uv(self) -> Floats | None:
-        """(n,2) [m] material coordinates of each vertex, or None where a seam gives a vertex more
-        than one.
+        """Return the material coordinates [m] of each vertex, (n,2).
+
+        None: a vertex on a seam has more than one.
         """
         uv = np.full((self.n_vertices, 2), np.nan)
         uv[self.faces.reshape(-1)] = self.corner_uv.reshape(-1, 2)
@@ -235,13 +245,19 @@ class TriangleMesh:
         return uv if same else None
 
     def with_vertices(self, vertices: Positions) -> "TriangleMesh":
-        """The same mesh at other positions; material coordinates stay."""
+        """Return this mesh at other positions (n,3) [m]; material coordinates do not change."""
         return replace(self, vertices=vertices)
 
 
 def edges_of(faces: Faces) -> tuple[Ints, Ints]:
-    """(ne,2) undirected edges of faces (m,3), each once, lower id first, sorted; and (3m,) the edge
-    of each half-edge (face-major, c to c+1).
+    """Compute the undirected edges of faces.
+
+    Args:
+        faces: (m,3) vertex indices.
+
+    Returns:
+        The edges (ne,2), sorted, each with the lower vertex first; and the edge of each half-edge,
+        (3m,) (face-major, c to c+1).
     """
     a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
     n = int(faces.max(initial=0)) + 1
@@ -250,24 +266,31 @@ def edges_of(faces: Faces) -> tuple[Ints, Ints]:
 
 
 def degenerate_faces(corner_uv: CornerUv) -> Ints:
-    """Ids of faces whose material area is nothing beside their longest material edge squared."""
+    """Return the indices of faces whose material area is negligible.
+
+    A face is degenerate if its area is at most 1e-12 of the square of its longest material edge.
+
+    Args:
+        corner_uv: (m,3,2) [m] material coordinates.
+    """
     d = corner_uv - np.roll(corner_uv, 1, axis=1)
     longest = (d**2).sum(-1).max(-1)
     area = 0.5 * np.abs(d[:, 1, 0] * d[:, 2, 1] - d[:, 1, 1] * d[:, 2, 0])
-    return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)
+    return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)  # NaN counts, too
 
 
 def repeated_faces(faces: Faces) -> Ints:
-    """Ids of faces (m,3) with the vertices of an earlier one, in the same direction around."""
+    """Return the indices of faces (m,3) that repeat an earlier one with the same orientation."""
+    # Rotate every face to begin with its lowest vertex, so that repeated faces are equal rows.
     first = faces.argmin(1)[:, None]
     turned = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
-    order = np.lexsort(turned.T)  # stable: equal ones in the order of their ids
+    order = np.lexsort(turned.T)  # stable: equal faces stay in the order of their ids
     same = (turned[order[1:]] == turned[order[:-1]]).all(1)
     return np.sort(order[1:][same]).astype(np.int32)
 
 
 def isolated_error(mesh: TriangleMesh) -> MeshError:
-    """Vertices that no face uses: they would have no mass."""
+    """Return the error about vertices that no face uses; they would have no mass."""
     ids = mesh.isolated_vertices
     return MeshError(
         "isolated vertices",
@@ -279,7 +302,7 @@ def isolated_error(mesh: TriangleMesh) -> MeshError:
 
 
 def non_manifold_warning(mesh: TriangleMesh) -> str:
-    """How many edges carry no hinge."""
+    """Return the warning that says how many edges have no hinge."""
     edges = mesh.non_manifold_edges
     shown = ", ".join(f"{a}-{b}" for a, b in edges[:5].tolist())
     return (
@@ -296,25 +319,23 @@ def grid(
     pattern: Pattern = "regular",
     seed: int = 0,
 ) -> TriangleMesh:
-    """A flat rectangle of nx by ny vertices, lying on y = 0, with material coordinates (u, v) in
-    meters.
+    """Create a flat rectangle of nx by ny vertices on y = 0, with material coordinates (u, v) [m].
 
-    u (warp) runs along +x, v (weft) along -z, so the front face looks up; "top" is v = height, at
-    the back.
+    u (warp) runs along +x and v (weft) along -z, so that the front of the faces looks up. The
+    border "top" is v = height, at the back.
 
     Args:
         nx: vertices along the width, at least 2.
         ny: vertices along the height, at least 2.
         width: [m].
         height: [m].
-        pattern: diagonals all one way (``regular``), by turns (``alternating``), or drawn at random
-            with
-            interior vertices moved by up to a quarter of the spacing (``random``).
-        seed: of the random pattern.
+        pattern: direction of the diagonals: all the same (``regular``), by turns (``alternating``),
+            or random with interior vertices moved by up to a quarter of the spacing (``random``).
+        seed: seed of the random pattern.
 
     Raises:
-        MeshError: fewer than two vertices a side, a size that is not positive, or an unknown
-            pattern.
+        MeshError: fewer than two vertices a side, a size that is not positive, an unknown pattern,
+            or more vertices than memory holds.
     """
     if nx < 2 or ny < 2:
         raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")

@@ -1,5 +1,6 @@
-"""Triangles of one's own on a patch, in place of those between its samples: those of a garment's
-panel, whose vertices on the border are what seams bring together.
+"""Triangles on a patch with given parameters, instead of triangles between its samples.
+
+A garment's panel has such triangles, because seams join the vertices on its border.
 """
 
 from dataclasses import dataclass
@@ -13,19 +14,19 @@ from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import edges_of
 from weft.discretization.surface import Tessellation
 
-_STARTS, _ROUNDS = 3, 30  # places a span to begin at, and rounds of Newton's method
-_SAME = 1e-13  # of the largest parameter: steps that lead nowhere
+_STARTS, _ROUNDS = 3, 30  # starting points in each span, and most iterations of Newton's method
+_SAME = 1e-13  # step over the largest parameter at which the iteration has converged
 
 
 @dataclass(frozen=True, eq=False)
 class Touched:
-    """Triangles on a patch."""
+    """Triangles on a patch, which are drawn and collide."""
 
     uv: Floats  # (n,2) parameters of the vertices
     faces: Faces  # (m,3)
 
     def tessellation(self, patch: Patch, ids: Ints, n_points: int) -> Tessellation:
-        """The triangles, moved by control points with numbers ``ids`` (n1,n2) below n_points."""
+        """Return the triangles, embedded in the control points ``ids`` (n1,n2) of ``n_points``."""
         f = patch.functions(self.uv)
         rest = f.of(patch.rest.reshape(-1, 2))
         embedding = Embedding(ids.reshape(-1)[f.stencil], f.value, n_points)
@@ -33,7 +34,7 @@ class Touched:
         return Tessellation(embedding, self.faces, rest[self.faces], which)
 
     def between(self, patch: Patch, ids: Ints, pinned: Bools, n_points: int) -> Embedding:
-        """Places halfway along edges of which both ends are pinned (n,)."""
+        """Return the midpoints of edges whose ends are both pinned, for a mask ``pinned`` (n,)."""
         edges, _ = edges_of(self.faces)
         held = edges[pinned[edges].all(1)]
         f = patch.functions(self.uv[held].mean(1))
@@ -41,8 +42,17 @@ class Touched:
 
 
 def parameters_at(patch: Patch, places: Floats) -> Floats:
-    """(n,2) parameters of the places of a patch that are nearest to (n,2) [m] in the material, by
-    Newton's method; places outside are taken to a border.
+    """Return the parameters of the points of a patch that are nearest to material places.
+
+    Newton's method, started at the nearest of a grid of points; parameters outside the patch are
+    clamped to its border.
+
+    Args:
+        patch: the patch.
+        places: (n,2) [m] in the material.
+
+    Returns:
+        (n,2) parameters.
     """
     m = np.array(patch.spans, dtype=np.float64)
     grid = [np.arange(_STARTS * k + 1) / _STARTS for k in patch.spans]

@@ -1,4 +1,4 @@
-"""Outlines of flat pieces: checks, and points along their edges."""
+"""Polygons: outlines of flat pieces of cloth, with checks and subdivision of their edges."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,17 +8,23 @@ import numpy as np
 from weft.base.arrays import Bools, Floats
 from weft.base.errors import MeshError
 
-SHARP = np.radians(60.0)  # corners below this get a finer sampling
+SHARP = np.radians(60.0)  # corners below this angle get a finer sampling
 LEAST_CORNER = np.radians(1.0)
-GROWTH = 0.35  # how much longer an edge may be than its neighbor, over the distance between them
+GROWTH = 0.35  # largest growth of the spacing along an edge, per length
 
 
 def checked_loop(points: Any, name: str) -> Floats:
-    """(k,2) points of a closed polygon, counter-clockwise.
+    """Check a closed polygon and return its points (k,2), counter-clockwise.
+
+    A last point that repeats the first one is dropped.
+
+    Args:
+        points: (k,2) [m].
+        name: name in error messages.
 
     Raises:
-        MeshError: fewer than three points, a point twice in turn, values that are not finite, or
-            edges that cross.
+        MeshError: fewer than three points, two consecutive points that coincide, values that are
+            not finite, or edges that cross.
     """
     p = np.array(points, dtype=np.float64)
     if p.ndim != 2 or p.shape[1:] != (2,) or len(p) < 3:
@@ -52,9 +58,9 @@ def checked_loop(points: Any, name: str) -> Floats:
 
 
 def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """(loop, edge) and (loop, edge) of two edges that cross or touch, or None.
+    """Return the first two edges that cross or touch, each as (loop, edge); None if there are none.
 
-    Edges that share a point of a loop may meet there, and nowhere else.
+    Neighboring edges may meet at the point that they share, and nowhere else.
     """
     a = np.concatenate(loops)
     b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
@@ -77,7 +83,7 @@ def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int,
         low, high = np.minimum(a[i], b[i]), np.maximum(a[i], b[i])
         near = ((np.maximum(a[j], b[j]) >= low) & (np.minimum(a[j], b[j]) <= high)).all(1)
         meets = near & (s1 * s2 <= 0) & (s3 * s4 <= 0) & ~neighbor
-        # Neighbors overlap where one folds back onto the other.
+        # Neighboring edges overlap if one folds back onto the other.
         u, w = b[i] - a[i], b[j] - a[j]
         back = neighbor & ((u * w).sum(-1) < 0)
         back &= np.abs(u[0] * w[:, 1] - u[1] * w[:, 0]) <= 1e-12 * size * size
@@ -89,16 +95,22 @@ def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int,
 
 
 def corner_angles(p: Floats) -> Floats:
-    """(k,) [rad] inner angle at every point of a counter-clockwise polygon."""
+    """Return the inner angle [rad] at every point of a counter-clockwise polygon p (k,2), (k,)."""
     before, after = np.roll(p, 1, axis=0) - p, np.roll(p, -1, axis=0) - p
     cross = after[:, 0] * before[:, 1] - after[:, 1] * before[:, 0]
     return np.asarray(np.arctan2(cross, (after * before).sum(1)) % (2 * np.pi))
 
 
 def divided(p: Floats, size: float, inside_is_left: bool = True) -> Floats:
-    """The polygon with points added along edges that are longer than ``size``; given ones stay.
+    """Return the polygon with points added along edges that are longer than ``size``.
 
-    Towards sharp corners, points come closer, so that triangles there stay well shaped.
+    Points of the polygon are kept. Points are closer to one another near sharp corners, so that the
+    triangles there are well shaped.
+
+    Args:
+        p: (k,2) [m] counter-clockwise polygon.
+        size: [m] largest distance between two points.
+        inside_is_left: True for an outline; False for a hole.
     """
     angle = corner_angles(p)
     angle = angle if inside_is_left else 2 * np.pi - angle
@@ -115,9 +127,11 @@ def divided(p: Floats, size: float, inside_is_left: bool = True) -> Floats:
 
 
 def _places(length: float, size: float, first: float, last: float) -> Floats:
-    """Fractions in [0, 1) of an edge at which points stand: spacing ``first`` and ``last`` at the
-    ends, growing to ``size`` between.
+    """Return fractions in [0, 1) of an edge at which points are placed.
+
+    The spacing is ``first`` and ``last`` at the ends and grows to ``size`` between them.
     """
+    # The number of points is the integral of 1/spacing over the edge (trapezoidal rule).
     s = np.linspace(0, length, 2049)
     h = np.minimum(np.minimum(first + GROWTH * s, last + GROWTH * (length - s)), size)
     count = np.concatenate([[0.0], np.cumsum(np.diff(s) * (1 / h[1:] + 1 / h[:-1]) / 2)])
@@ -126,11 +140,18 @@ def _places(length: float, size: float, first: float, last: float) -> Floats:
 
 
 def contains(loops: Sequence[Floats], points: Floats) -> Bools:
-    """(n,) whether points lie inside the first loop and outside the others (even-odd rule)."""
+    """Return a mask (n,) of the points inside the first loop and outside the others.
+
+    The even-odd rule decides.
+
+    Args:
+        loops: (k,2) [m] polygons; the outline first, then the holes.
+        points: (n,2) [m].
+    """
     a = np.concatenate(loops)
     b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
     inside = np.zeros(len(points), dtype=bool)
-    for start in range(0, len(points), 4096):
+    for start in range(0, len(points), 4096):  # in portions, to bound the memory of a table
         x, y = points[start : start + 4096].T
         above = (a[:, 1] > y[:, None]) != (b[:, 1] > y[:, None])
         with np.errstate(divide="ignore", invalid="ignore"):

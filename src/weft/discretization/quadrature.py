@@ -1,17 +1,20 @@
-"""Where a spline patch is sampled: full Gauss rules, and two reduced ones.
+"""Quadrature of a spline patch: full Gauss rules, and two reduced ones.
 
-Both reduced rules have one point of bending in the middle of every knot span, and about two points
-of the membrane per control point: three Gauss points across the spans at the border and two along
-them, and two in every cell of the dual grid inside, whose cells are centered on the knots.
+Both reduced rules have one bending point in the middle of every knot span, and about two membrane
+points for each control point. At the border, a span has three Gauss points across the border and
+two along it. Inside, each cell of the dual grid has two points; the cells of the dual grid are
+centered on the knots.
 
-``alternating`` is Meng et al.'s (2025): the two are Gauss points along u and along v by turns, and
-those of the half cells beside the border lie on its knot line. In ``reduced`` they lie on the
-diagonals by turns, a quarter of the cell from the knot lines, and in the middle of the half cells:
-there slopes of the functions, which are piecewise linear, are integrated exactly in each direction.
-Constant stress has no forces inside with either; where the dual grid begins they are a third as
-large, and the stretch of a hanging cloth is off by a quarter as much (docs/decisions/0012).
+``alternating`` is the rule of Meng et al. (2025): the two points are Gauss points along u and along
+v by turns, and those of the half cells beside the border are on its knot line. In ``reduced`` the
+two points are on the diagonals by turns, a quarter of the cell away from the knot lines, and those
+of the half cells are in their middle. At these places slopes of the functions, which are piecewise
+linear, are integrated exactly in each direction. Constant stress gives no forces inside with either
+rule. Where the dual grid begins, these forces are a third as large with ``reduced`` as with
+``alternating``, and the error in the stretch of a hanging cloth is a quarter as large
+(docs/decisions/0012).
 
-Places are taken in the material (mean arc lengths), weights sum to the material area.
+Points are placed in the material (in mean arc lengths), and the weights sum to the material area.
 """
 
 import enum
@@ -22,18 +25,18 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Ints
 from weft.discretization.bspline import Patch, check_unfolded
 
-_EXACT = 4  # Gauss points a direction by which the area of a cell is measured
-_SMALL = 3  # spans a side below which there is no inside: full rules
+_EXACT = 4  # Gauss points in each direction with which the area of a cell is integrated
+_SMALL = 3  # spans along a side; with fewer there is no dual grid, and the full rule is used
 
 
 class Rule(enum.Enum):
-    """How membrane and bending are sampled."""
+    """Quadrature rule of membrane and bending."""
 
     REDUCED = "reduced"  # two points on the diagonals of dual cells
     ALTERNATING = "alternating"  # Meng et al. (2025): along u and along v by turns
     FULL = "full"  # 3 x 3 Gauss points a knot span, for both
     GAUSS2 = "2x2"  # 2 x 2, for both
-    GAUSS1 = "1x1"  # one, for both: has modes without energy
+    GAUSS1 = "1x1"  # one, for both; it has modes without energy
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +45,21 @@ class QuadraturePoints:
 
     uv: Floats  # (q,2) parameters
     weight: Floats  # (q,) [m^2]
-    raw: Floats  # (q,) weight over material area per parameters, before it is scaled
-    cell: Ints  # (q,) number of the cell in which it lies
-    fine: Floats  # (c,16,2) parameters at which the area of every cell is measured
-    fine_raw: Floats  # (c,16) as raw
+    raw: Floats  # (q,) weights in the area of parameters, before they are scaled
+    cell: Ints  # (q,) cell that contains the point
+    fine: Floats  # (c,16,2) parameters of the points with which a cell's area is integrated
+    fine_raw: Floats  # (c,16) their weights in the area of parameters
 
 
 @dataclass(frozen=True, eq=False)
 class _Axis:
-    """Cells of one direction, [m] of mean arc length, with their Gauss points."""
+    """Cells of one direction, in mean arc length [m]."""
 
     low: Floats  # (c,)
     high: Floats  # (c,)
 
     def gauss(self, k: int) -> tuple[Floats, Floats]:
-        """Places (c,k) and weights (c,k) of k Gauss points in every cell."""
+        """Return positions (c,k) and weights (c,k) of k Gauss points in every cell."""
         x, w = np.polynomial.legendre.leggauss(k)
         half = (self.high - self.low) / 2
         middle = (self.high + self.low) / 2
@@ -64,7 +67,7 @@ class _Axis:
 
 
 def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints:
-    """Where the membrane is sampled."""
+    """Return the quadrature points of the membrane."""
     each = {Rule.FULL: 3, Rule.GAUSS2: 2, Rule.GAUSS1: 1}
     if rule in each:
         return gauss_points(patch, each[rule])
@@ -74,27 +77,29 @@ def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints
 
 
 def bending_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints:
-    """Where bending is sampled: one point a span, or as many as the membrane."""
+    """Return the quadrature points of bending: one in each span, or as many as for the membrane."""
     return gauss_points(patch, {Rule.FULL: 3, Rule.GAUSS2: 2}.get(rule, 1))
 
 
 def gauss_points(patch: Patch, k: int) -> QuadraturePoints:
-    """k x k Gauss points in every knot span."""
+    """Return k x k Gauss points in every knot span."""
     a, b = (_spans(patch, axis) for axis in (0, 1))
     return _cells(patch, a, b, k, k)
 
 
 def _spans(patch: Patch, axis: int) -> _Axis:
+    """Return the knot spans of one direction as cells."""
     at = patch.knots_at(axis)
     return _Axis(at[:-1], at[1:])
 
 
 def _some(axis: _Axis, which: slice) -> _Axis:
+    """Return the cells of a slice."""
     return _Axis(axis.low[which], axis.high[which])
 
 
 def _border(patch: Patch) -> list[QuadraturePoints]:
-    """The spans at the border: three points along what leaves it, two along it."""
+    """Return the points of the spans at the border: three across the border, two along it."""
     a, b = (_spans(patch, axis) for axis in (0, 1))
     ends, inner = (slice(0, 1), slice(-1, None)), slice(1, -1)
     found = []
@@ -106,8 +111,10 @@ def _border(patch: Patch) -> list[QuadraturePoints]:
 
 
 def _inside(patch: Patch, rule: Rule) -> list[QuadraturePoints]:
-    """The dual grid: whole cells, half cells with two points along the border (in their middle, or
-    alternating on their knot line), and quarters with one.
+    """Return the points of the dual grid.
+
+    Whole cells have two points. Half cells have two along the border, in their middle (``reduced``)
+    or on their knot line (``alternating``). Quarter cells have one.
     """
     a, b = (_dual(patch, axis) for axis in (0, 1))
     ends, inner = (0, -1), slice(1, -1)
@@ -126,14 +133,14 @@ def _inside(patch: Patch, rule: Rule) -> list[QuadraturePoints]:
 
 
 def _dual(patch: Patch, axis: int) -> _Axis:
-    """Cells around the inner knots 1 to m - 1; the first and the last are halves."""
+    """Return the cells around the inner knots 1 to m - 1; the first and the last are half cells."""
     at = patch.knots_at(axis)[1:-1]
     middle = (at[1:] + at[:-1]) / 2
     return _Axis(np.concatenate([at[:1], middle]), np.concatenate([middle, at[-1:]]))
 
 
 def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
-    """Two points a cell, along u where i + j is even, else along v."""
+    """Return two points in each cell, along u where i + j is even, else along v."""
     if not (len(a.low) and len(b.low)):
         return []
     odd = np.add.outer(np.arange(len(a.low)), np.arange(len(b.low))) % 2 == 1
@@ -144,7 +151,7 @@ def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
 
 
 def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
-    """Two points a cell, in opposite quarters: low-low and high-high where i + j is even."""
+    """Return two points in each cell, in opposite quarters: low-low and high-high for even i+j."""
     if not (len(a.low) and len(b.low)):
         return []
     sign = np.where(np.add.outer(np.arange(len(a.low)), np.arange(len(b.low))) % 2 == 1, -1.0, 1.0)
@@ -161,8 +168,9 @@ def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
 def _half_cells(
     patch: Patch, half: _Axis, along: _Axis, axis: int, end: int | None
 ) -> QuadraturePoints:
-    """Half cells beside the border: two points along it, in their middle, or on the knot line that
-    bounds them at this end.
+    """Return two points along the border in each half cell.
+
+    The points are in the middle of the half cell, or on its knot line at ``end``.
     """
     width = half.high - half.low
     if end is None:
@@ -180,8 +188,9 @@ def _half_cells(
 def _cells(
     patch: Patch, a: _Axis, b: _Axis, ka: int, kb: int, where: Bools | None = None
 ) -> QuadraturePoints:
-    """ka x kb Gauss points in the cells a x b, or in some of them (bool); a cell's weights sum to
-    its material area.
+    """Return ka x kb Gauss points in the cells a x b, or in those of the mask ``where``.
+
+    The weights of a cell sum to its material area.
     """
     (sa, wa), (sb, wb) = a.gauss(ka), b.gauss(kb)
     shape = (len(sa), len(sb), ka, kb)
@@ -202,7 +211,7 @@ def _cells(
 def _scaled(
     patch: Patch, got: QuadraturePoints, a: _Axis, b: _Axis, where: Bools | None
 ) -> QuadraturePoints:
-    """Points of the cells a x b, cell by cell, with weights that sum to each cell's area."""
+    """Scale the weights of points in the cells a x b to sum to each cell's material area."""
     if len(got.weight) == 0:
         return got
     fine = _cells(patch, a, b, _EXACT, _EXACT, where)
@@ -215,6 +224,7 @@ def _scaled(
 
 
 def _weighed(patch: Patch, places: Floats, weight: Floats) -> QuadraturePoints:
+    """Return points at mean arc lengths ``places`` with weights in material area."""
     uv, per_parameters, density = patch.at_lengths(places)
     check_unfolded(uv, density)
     raw, none = weight / per_parameters, np.zeros((0, _EXACT**2))
@@ -223,6 +233,7 @@ def _weighed(patch: Patch, places: Floats, weight: Floats) -> QuadraturePoints:
 
 
 def _join(parts: list[QuadraturePoints]) -> QuadraturePoints:
+    """Concatenate quadrature points and renumber their cells."""
     first = np.cumsum([0, *(len(p.fine) for p in parts)])
     cell = np.concatenate([p.cell + f for p, f in zip(parts, first)]).astype(np.int32)
     uv, weight, raw, fine, fine_raw = (

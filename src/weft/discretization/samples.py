@@ -1,6 +1,6 @@
-"""Samples.
+"""Quadrature points of the membrane: stencils, gradients of shape functions, and weights.
 
-Where a membrane law is evaluated. The same table serves triangles (k = 3) and splines (k = 9).
+One table serves triangles (k = 3) and splines (k = 9).
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from weft.base.arrays import Floats, Gradients, Ints, Positions
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Quadrature points: F_q = sum_a x[stencil[q,a]] gradient[q,a]^T."""
+    """Quadrature points, with F_q = sum_a x[stencil[q,a]] gradient[q,a]^T."""
 
-    stencil: Ints  # (q,k) vertices or control points that move sample q
+    stencil: Ints  # (q,k) vertices or control points on which sample q depends
     gradient: Floats  # (q,k,2) [1/m] dN_a/dX
-    weight: Floats  # (q,) [m^2] rest area the sample stands for
+    weight: Floats  # (q,) [m^2] rest area that the sample represents
     n_vertices: int
-    value: Floats | None = None  # (q,k) N_a there; None: the same for all k, a triangle's middle
+    value: Floats | None = None  # (q,k) N_a; None: all 1/k, the center of a triangle
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stencil", np.ascontiguousarray(self.stencil, dtype=np.int32))
@@ -28,7 +28,7 @@ class Samples:
 
     @staticmethod
     def joined(parts: "Sequence[Samples]") -> "Samples":
-        """All of one table; numbers of vertices are common already."""
+        """Concatenate samples whose stencils already use common vertex indices."""
         if len(parts) == 1:
             return parts[0]
         stencil, gradient = as_wide([p.stencil for p in parts], [p.gradient for p in parts])
@@ -38,20 +38,25 @@ class Samples:
 
     @property
     def shares(self) -> Floats:
-        """(q,k) with which the vertices make the place of a sample."""
+        """Return the weights of the vertices in the position of each sample, (q,k)."""
         if self.value is not None:
             return self.value
         return np.full(self.stencil.shape, 1.0 / self.stencil.shape[1])
 
     def deformation_gradient(self, x: Positions) -> Gradients:
-        """F at every sample, (q,3,2), for positions (n,3)."""
+        """Return the deformation gradient F at every sample, (q,3,2), for positions x (n,3) [m]."""
         F: Gradients = np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)
         return F
 
 
 def as_wide(stencils: Sequence[Ints], values: Sequence[Floats]) -> tuple[Ints, Floats]:
-    """Stencils (q,k) and their values (q,k,...) as one table, of the widest k: narrower ones repeat
-    a vertex, with zeros.
+    """Concatenate stencils of different widths.
+
+    Narrower stencils are padded to the widest: they repeat their last vertex, with zero values.
+
+    Args:
+        stencils: (q,k) vertex indices each.
+        values: (q,k,...) values for each stencil.
     """
     k = max(s.shape[1] for s in stencils)
     ids = [np.pad(s, ((0, 0), (0, k - s.shape[1])), mode="edge") for s in stencils]
@@ -60,7 +65,8 @@ def as_wide(stencils: Sequence[Ints], values: Sequence[Floats]) -> tuple[Ints, F
 
 
 def principal_stretches(F: Gradients) -> tuple[Floats, Floats]:
-    """Largest and smallest singular value of each F, for F of shape (n,3,2)."""
+    """Return the largest and the smallest singular value of each F, (n,), for F (n,3,2)."""
+    # Eigenvalues of C = F^T F in closed form.
     C = np.einsum("qki,qkj->qij", F, F)
     mean, half = 0.5 * (C[:, 0, 0] + C[:, 1, 1]), 0.5 * (C[:, 0, 0] - C[:, 1, 1])
     radius = np.hypot(half, C[:, 0, 1])

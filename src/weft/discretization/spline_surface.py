@@ -1,5 +1,7 @@
-"""Spline patches that share control points, as one surface: its samples, its bending, and the
-triangles by which it is seen and touched.
+"""Surfaces of quadratic B-spline patches that share control points (Meng et al. 2025).
+
+``SplineSurface`` computes the membrane samples, the second derivatives of bending, the penalty of
+smooth seams, and the triangles that are drawn and that collide.
 """
 
 import enum
@@ -21,48 +23,52 @@ from weft.discretization.surface import Surface, Tessellation
 
 SIDES = ("left", "right", "bottom", "top")  # u = 0, u = m1, v = 0, v = m2
 OTHERWISE = "leave it out, or say `discretization: triangles`"
-SMOOTH = 10.0  # of the seam's bending stiffness over one span's D/h: as good as a rigid angle
+# Penalty stiffness of a smooth seam, over the bending stiffness D/h of one span: large enough that
+# the angle across the seam is practically rigid.
+SMOOTH = 10.0
 
 
 class Bending(enum.Enum):
-    """What of the second derivatives costs energy; on a cylinder both are D/(2 R^2) per area."""
+    """Second derivatives that cost bending energy; on a cylinder both give D/(2 R^2) per area."""
 
-    PLATE = "plate"  # each curvature by itself and the twist: a strip bends with its D
-    MEAN = "mean"  # their sum, Meng et al. (2025): saddles cost nothing, and so narrow strips
+    PLATE = "plate"  # squares of both curvatures and of the twist; a strip bends with its D
+    # Square of the sum of both curvatures (Meng et al. 2025). Saddles cost nothing, so narrow
+    # strips are too soft (docs/decisions/0012).
+    MEAN = "mean"
 
 
 @dataclass(frozen=True, eq=False)
 class SharedSide:
-    """Two sides of patches that share their control points."""
+    """Two sides of patches that share their control points: a seam."""
 
     first: tuple[int, str]  # patch and side
     second: tuple[int, str]
     reverse: bool = False  # the second runs the other way
-    smooth: bool = False  # bends like the cloth beside it; else it folds freely
+    smooth: bool = False  # the seam bends like the cloth beside it; else it folds freely
 
 
 @dataclass(frozen=True, eq=False)
 class Laplacians:
-    """Weighted second derivatives at points of bending, or jumps of slope across smooth seams."""
+    """Weighted second derivatives at bending points, or jumps of slope across smooth seams."""
 
     stencil: Ints  # (q,k)
     coefficient: Floats  # (q,k)
     weight: Floats  # (q,)
-    gradient: Floats  # (q,k,2) dN/dX there
+    gradient: Floats  # (q,k,2) dN/dX
 
 
 @dataclass(frozen=True, eq=False)
 class PatchTies:
-    """Points of two patches that are to be one, where sides do not share control points."""
+    """Pairs of points of two patches that springs join, where no control points are shared."""
 
     stencil: Ints  # (t,18)
-    coefficient: Floats  # (t,18) of the one point, minus those of the other
-    weight: Floats  # (t,) length of seam that a tie stands for, over the size of a span
+    coefficient: Floats  # (t,18) shape functions of the one point, minus those of the other
+    weight: Floats  # (t,) length of the seam that a tie represents, over the size of a span
 
 
 @dataclass(frozen=True, eq=False)
 class SplineSurface(Surface):
-    """Patches and the numbers of their control points, (n1,n2) each, below ``n_points``."""
+    """Patches, and the indices of their control points, (n1,n2) each, among ``n_points``."""
 
     patches: Sequence[Patch]
     ids: Sequence[Ints]
@@ -71,9 +77,9 @@ class SplineSurface(Surface):
     rule: Rule = Rule.REDUCED
     ties: PatchTies | None = None
     bending: Bending = Bending.PLATE
-    deviation: float | None = None  # [m] from the outlines that were fitted, at most
-    density: int = 1  # samples a knot span of what is touched
-    touched: Touched | None = None  # of a single patch, in place of triangles between samples
+    deviation: float | None = None  # [m] largest distance from the outlines that were fitted
+    density: int = 1  # samples in each knot span of the triangles that collide
+    touched: Touched | None = None  # triangles of a single patch, instead of those between samples
     kind: ClassVar[str] = "splines"
     lacks: ClassVar[Mapping[str, str]] = {
         "bending": OTHERWISE,
@@ -92,7 +98,7 @@ class SplineSurface(Surface):
         rule: Rule = Rule.REDUCED,
         bending: Bending = Bending.PLATE,
     ) -> "SplineSurface":
-        """Patches with joints; control points of joined sides become one.
+        """Build a surface from patches and joints; control points of joined sides become one.
 
         Raises:
             MeshError: sides of different numbers of control points.
@@ -116,7 +122,7 @@ class SplineSurface(Surface):
         return SplineSurface(patches, numbered, n, joints, rule, None, bending)
 
     def samples(self) -> Samples:
-        """Where a membrane law is sampled. Meng 2025 supp. eqs. 8-12."""
+        """Return the quadrature points of the membrane (Meng 2025 supp. eqs. 8-12)."""
         return Samples.joined(
             [
                 Samples(stencil, d.gradient, weight, self.n_points, d.functions.value)
@@ -125,11 +131,15 @@ class SplineSurface(Surface):
         )
 
     def laplacians(self, warp: float = 1.0, weft: float = 1.0) -> Laplacians:
-        """What is squared at the points of bending, of rigidities [N m] along warp and weft.
+        """Return the terms of the bending energy: combinations of second derivatives to be squared.
 
-        MEAN: sqrt(warp) x_11 + sqrt(weft) x_22 (Meng 2025 supp. eqs. 16-17, where both are mu_bd).
-        PLATE: sqrt(warp) x_11, sqrt(weft) x_22 and sqrt(2) (warp weft)^(1/4) x_12 in turn: a thin
-        plate without Poisson's effect.
+        MEAN: sqrt(warp) x_11 + sqrt(weft) x_22 (Meng 2025 supp. eqs. 16-17, where both rigidities
+        are mu_bd). PLATE: sqrt(warp) x_11, sqrt(weft) x_22 and sqrt(2) (warp weft)^(1/4) x_12, one
+        after the other: a thin plate without Poisson's effect.
+
+        Args:
+            warp: [N m] bending rigidity along the warp.
+            weft: [N m] bending rigidity along the weft.
         """
         a, b = float(np.sqrt(warp)), float(np.sqrt(weft))
         terms = [(a, b, 0.0)]
@@ -143,17 +153,18 @@ class SplineSurface(Surface):
         return Laplacians(*(np.concatenate(column) for column in zip(*parts)))
 
     def seams(self, warp: float, weft: float) -> "list[Laplacians]":
-        """Jumps of slope across smooth joints, weighted by the rigidities [N m] of the cloth.
+        """Return the jumps of slope across smooth joints, weighted by the bending rigidities [N m].
 
-        An interior penalty: the slopes out of both patches add up to zero where the surface is
-        smooth; their sum is weighted with ``SMOOTH`` times D over the size of a span.
+        They are an interior penalty: where the surface is smooth, the slopes out of both patches
+        add up to zero. The square of their sum is weighted with ``SMOOTH`` times D over the size of
+        a span.
         """
         return [jump(self, j, warp, weft) for j in self.joints if j.smooth]
 
     def _at(
         self, points: Callable[[Patch, Rule], QuadraturePoints]
     ) -> Iterator[tuple[Ints, MaterialDerivatives, Floats]]:
-        """Stencils, derivatives and weights at points of each patch."""
+        """Yield stencils, derivatives and weights at the quadrature points of each patch."""
         for patch, ids in zip(self.patches, self.ids):
             at = points(patch, self.rule)
             d = patch.derivatives(at.uv)
@@ -161,7 +172,7 @@ class SplineSurface(Surface):
 
     @cached_property
     def area(self) -> Floats:
-        """(n,) [m^2] of material that each control point stands for: integrals of the functions."""
+        """Return the material area [m^2] of each control point, (n,): its function's integral."""
         out = np.zeros(self.n_points)
         for patch, ids in zip(self.patches, self.ids):
             points = membrane_points(patch, Rule.FULL)
@@ -171,7 +182,7 @@ class SplineSurface(Surface):
         return out
 
     def tessellated(self, density: int) -> Tessellation:
-        """Triangles between samples, ``density`` to a knot span.
+        """Return triangles between samples, ``density`` samples in each knot span.
 
         Raises:
             MeshError: a density below 1.
@@ -199,21 +210,30 @@ class SplineSurface(Surface):
 
     @cached_property
     def shown(self) -> Tessellation:
-        """The triangles that are touched: a panel's own, or those between samples."""
+        """Return the triangles that are drawn and that collide.
+
+        They are a panel's own triangles (``touched``), or triangles between samples.
+        """
         if self.touched is None:
             return self.tessellated(self.density)
         return self.touched.tessellation(self.patches[0], self.ids[0], self.n_points)
 
     def net(self) -> tuple[Faces, CornerUv]:
-        """Two faces to a quadrilateral of the control nets."""
+        """Return two faces for each quadrilateral of the control nets, and material coordinates."""
         corners = [grid_faces(*ids.shape) for ids in self.ids]
         faces = [ids.reshape(-1)[c] for ids, c in zip(self.ids, corners)]
         uv = [patch.rest.reshape(-1, 2)[c] for patch, c in zip(self.patches, corners)]
         return np.concatenate(faces), np.concatenate(uv)
 
     def between(self, pinned: Bools) -> tuple[Embedding, Ints]:
-        """Points halfway between neighboring samples that are pinned, and the control points of
-        spans that are pinned whole.
+        """Return what else has to be pinned where vertices of ``shown`` are pinned.
+
+        Args:
+            pinned: mask of the vertices of ``shown``.
+
+        Returns:
+            Points halfway between neighboring pinned samples, and the control points of spans all
+            of whose samples are pinned.
         """
         lines, inside = [], []
         d, n = self.density, self.n_points
@@ -232,12 +252,12 @@ class SplineSurface(Surface):
         return Embedding.joined(lines, n), np.concatenate(inside)
 
     def among(self, points: Positions, first: int) -> Self:
-        """The same as a piece of more, its control points from number ``first`` on."""
+        """Return this surface as a piece of a larger cloth; control points begin at ``first``."""
         ids = [(own + first).astype(np.int32) for own in self.ids]
         return replace(self, ids=ids, n_points=len(points))
 
     def arrays(self) -> Mapping[str, Any]:
-        """Nets in the material and the numbers of their control points, patch by patch."""
+        """Return the control nets in the material and the control point indices, patch by patch."""
         out: dict[str, Any] = {"density": self.density}
         for j, (patch, ids) in enumerate(zip(self.patches, self.ids)):
             out[f"{j}.rest"], out[f"{j}.ids"] = patch.rest, ids
@@ -247,7 +267,7 @@ class SplineSurface(Surface):
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
-        """From a file's arrays."""
+        """Restore a surface from its arrays in a file; joints and ties are not stored."""
         count = sum(name.endswith(".ids") for name in arrays)
         patches = [Patch(arrays[f"{j}.rest"]) for j in range(count)]
         ids = [arrays[f"{j}.ids"] for j in range(count)]
@@ -257,7 +277,7 @@ class SplineSurface(Surface):
         return cls(patches, ids, n_points, density=int(arrays["density"]), touched=own)
 
     def facts(self) -> str:
-        """Control points, spans, seams and fit."""
+        """Return control points, spans, seams and deviation of the fit as text."""
         spans = ", ".join("{} x {}".format(*p.spans) for p in self.patches)
         count = len(np.unique(np.concatenate([ids.reshape(-1) for ids in self.ids])))
         text = f"{count} control points, {spans} knot spans"
@@ -269,7 +289,7 @@ class SplineSurface(Surface):
 
 
 def grid_faces(n1: int, n2: int) -> Faces:
-    """(m,3) triangles of a grid of n1 x n2 points, numbered row by row."""
+    """Return the triangles (m,3) of a grid of n1 x n2 points, numbered row by row."""
     grid = np.arange(n1 * n2, dtype=np.int32).reshape(n1, n2)
     a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
     pairs = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2)
@@ -277,7 +297,11 @@ def grid_faces(n1: int, n2: int) -> Faces:
 
 
 def side_of(ids: Ints, side: str) -> Ints:
-    """Control points of one side of a patch (n1,n2), in the direction of its parameter.
+    """Return the control points of one side of a patch, in the direction of its parameter.
+
+    Args:
+        ids: (n1,n2) control points of the patch.
+        side: one of ``SIDES``.
 
     Raises:
         MeshError: no such side.
@@ -288,7 +312,11 @@ def side_of(ids: Ints, side: str) -> Ints:
 
 
 def jump(surface: SplineSurface, joint: SharedSide, warp: float, weft: float) -> Laplacians:
-    """The jump of slope across one joint, at two Gauss points a span."""
+    """Return the jump of slope across one joint, at two Gauss points in each span.
+
+    The outward slopes of both sides are added; the weight is ``SMOOTH`` times the rigidity across
+    the seam, over the mean size of the spans beside it.
+    """
     x, w = np.polynomial.legendre.leggauss(2)
     stencils, slopes, sizes, measure = [], [], [], np.zeros(0)
     for number, side in (joint.first, joint.second):
@@ -320,19 +348,23 @@ def jump(surface: SplineSurface, joint: SharedSide, warp: float, weft: float) ->
 
 
 def _numbers(ids: Ints, d: MaterialDerivatives) -> Ints:
-    """(q,9) numbers of control points in the whole surface."""
+    """Return the control point indices of the stencils in the whole surface, (q,9)."""
     return np.asarray(ids.reshape(-1)[d.functions.stencil])
 
 
 def _merged(stencil: Ints, weight: Floats) -> tuple[Ints, Ints]:
-    """First of every group of samples that are the same combination, and the group of each."""
+    """Group samples that are the same combination of control points.
+
+    Returns the first sample of every group, and the group of each sample.
+    """
     used = weight > 1e-12
     order = np.argsort(np.where(used, stencil, np.iinfo(np.int32).max), axis=1, kind="stable")
     ids = np.take_along_axis(np.where(used, stencil, -1), order, 1)
     parts = np.take_along_axis(np.where(used, weight, 0.0), order, 1)
+    # Weights are compared after rounding to 1e-9, because patches differ in round-off.
     key = np.concatenate([ids, np.round(parts * 1e9).astype(np.int64)], axis=1)
     _, first, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    order_of = np.argsort(first)  # keep the order in which samples come
+    order_of = np.argsort(first)  # keep the order of the samples
     rank = np.empty(len(first), dtype=np.int64)
     rank[order_of] = np.arange(len(first))
     return np.asarray(first[order_of]), np.asarray(rank[group.reshape(-1)])

@@ -1,6 +1,6 @@
-"""What a piece of cloth is made of, and the triangles by which it is seen and touched.
+"""Interface of a piece of cloth, and the triangles that are drawn and that collide.
 
-A new kind of surface is a subclass, a line of ``Surfaces.of_arrays`` and one of
+A new kind of surface is a subclass of ``Surface``, a line of ``Surfaces.of_arrays`` and a line of
 ``scene.elastic.BENT``.
 """
 
@@ -22,15 +22,15 @@ from weft.discretization.samples import Samples
 class Tessellation:
     """Triangles on samples of a surface."""
 
-    embedding: Embedding  # of the samples in the points
+    embedding: Embedding  # samples as combinations of the points
     faces: Faces  # (m,3)
     corner_uv: CornerUv  # (m,3,2) [m]
-    patch: Ints  # (m,) of every face
-    grids: Sequence[Ints] = ()  # of each patch, (n1,n2) the samples along u and v
+    patch: Ints  # (m,) patch of every face
+    grids: Sequence[Ints] = ()  # for each patch, (n1,n2) the samples along u and v
 
     @staticmethod
     def joined(parts: "Sequence[Tessellation]", n_points: int) -> "Tessellation":
-        """All samples, one part after the other; numbers of points are common already."""
+        """Concatenate tessellations whose stencils already use the point indices of the cloth."""
         first = np.cumsum([0, *(len(p.embedding) for p in parts)])
         return Tessellation(
             Embedding.joined([p.embedding for p in parts], n_points),
@@ -40,63 +40,74 @@ class Tessellation:
         )
 
     def mesh(self, points: Positions, source: str) -> TriangleMesh:
-        """The triangles where points (N,3) are."""
+        """Return the triangles as a mesh, for points (N,3) [m] of the cloth."""
         return TriangleMesh(self.embedding.of(points), self.faces, self.corner_uv, {}, source)
 
 
 class Surface(ABC):
-    """One kind of cloth; its numbers of points are those of all points of the whole cloth."""
+    """Base class of a piece of cloth; its stencils use the point indices of the whole cloth."""
 
-    kind: ClassVar[str]  # what messages call it
-    lacks: ClassVar[Mapping[str, str]]  # fields of a scene that it has not, and what to do
-    density: int  # samples a knot span of what is seen and touched
+    kind: ClassVar[str]  # name in messages
+    lacks: ClassVar[Mapping[str, str]]  # scene fields that it does not support, each with a hint
+    density: int  # samples in each knot span of the triangles that are drawn and that collide
 
     @property
     @abstractmethod
     def area(self) -> Floats:
-        """(N,) [m^2] of material that each point stands for."""
+        """Return the material area [m^2] that each point represents, (N,)."""
 
     @abstractmethod
     def samples(self) -> Samples:
-        """Where a membrane law is sampled."""
+        """Return the quadrature points of the membrane."""
 
     @abstractmethod
     def tessellated(self, density: int) -> Tessellation:
-        """Triangles, ``density`` samples to a knot span where there are such."""
+        """Return triangles with ``density`` samples in each knot span, if there are knot spans."""
 
     @cached_property
     def shown(self) -> Tessellation:
-        """The triangles that are touched."""
+        """Return the triangles that are drawn and that collide."""
         return self.tessellated(self.density)
 
     @abstractmethod
     def net(self) -> tuple[Faces, CornerUv]:
-        """Faces between the points, and their material coordinates."""
+        """Return faces between the points, (m,3), and their material coordinates, (m,3,2) [m]."""
 
     @abstractmethod
     def between(self, pinned: Bools) -> tuple[Embedding, Ints]:
-        """Places that are held besides where vertices (n,) of ``shown`` are: those halfway between
-        neighbors, and points that move nothing else.
+        """Return what else has to be pinned where vertices of ``shown`` are pinned.
+
+        Args:
+            pinned: mask of the vertices of ``shown``.
+
+        Returns:
+            Places halfway between neighboring vertices that are both pinned, and indices of points
+            that move nothing else.
         """
 
     @abstractmethod
     def among(self, points: Positions, first: int) -> Self:
-        """The same as a piece of a cloth of ``points`` (N,3), its own from number ``first`` on."""
+        """Return this surface as a piece of a larger cloth.
+
+        Args:
+            points: (N,3) [m] all points of that cloth.
+            first: index of this surface's first point among them.
+        """
 
     @classmethod
     def as_one(cls, several: Sequence[Self]) -> Sequence[Self]:
-        """Several pieces of one fabric as fewer, where the kind can."""
+        """Merge several pieces of one fabric into fewer, if this kind of surface can."""
         return several
 
     @abstractmethod
     def arrays(self) -> Mapping[str, Any]:
-        """What a file needs to make this again (``of_arrays``), without positions."""
+        """Return the arrays that ``of_arrays`` needs to restore this surface, without positions."""
 
     @classmethod
     @abstractmethod
     def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
-        """From a file's arrays."""
+        """Restore a surface of a cloth of ``n_points`` points from its arrays in a file."""
 
     @abstractmethod
     def facts(self) -> str:
-        """What ``weft check`` says of it besides its triangles, if anything."""
+        """Return a sentence for ``weft check``; empty: nothing to say beyond its triangles."""

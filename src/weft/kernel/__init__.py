@@ -1,4 +1,17 @@
-"""How kernels run: the one package that knows about devices, threads, launches and memory."""
+"""Execution of Warp kernels: devices, threads, launches and memory.
+
+No other package knows about these. Read it in this order:
+
+1. ``types``: the scalar, vector and matrix types of kernels.
+2. ``context``: the device and the number of threads in use.
+3. ``memory``: device arrays, copies, sums and sorting.
+4. ``launching``: launches, shared by several CPU threads where that is faster.
+5. ``recorded_launches``: sequences of launches that are replayed by one native call.
+6. ``segments``: launches and sums for some of several worlds in one array.
+
+``thread_pool`` holds the threads, ``warp_private`` everything that uses private parts of Warp, and
+``bitmask`` functions on sets of bits.
+"""
 
 from weft.kernel.context import (
     COMPILING,

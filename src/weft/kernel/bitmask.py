@@ -1,8 +1,8 @@
-"""Sets of up to 32 indices as the bits of a word, and how many indices one word has.
+"""Sets of up to 32 indices, stored as the bits of a word.
 
-Kernels of the CPU look at 32 indices in turn: those that one test leaves are those that the next
-one is made of, in loops without a branch that nobody can predict. Devices with many threads take
-one index each.
+Kernels on the CPU test 32 indices at a time: the bits that one test leaves set are the input of the
+next test, in loops without unpredictable branches. Devices with many threads test one index per
+thread.
 """
 
 import warp as wp
@@ -13,17 +13,17 @@ WORD = 32
 
 
 def bits_per_thread() -> int:
-    """Indices of a word on the device in use."""
+    """Return the number of indices of a word that one thread handles on the device in use."""
     return WORD if is_cpu() else 1
 
 
 @wp.func
 def lowest_set_bit(bits: wp.uint32):
-    """The number of the lowest bit; one is set."""
+    """Return the number of the lowest set bit; at least one bit must be set."""
     return wp.bit_count(~bits & (bits - wp.uint32(1)))
 
 
 @wp.func
 def mask_below(k: int):
-    """Bits below number k, up to 32."""
+    """Return a word whose bits below number k are set, for k up to 32."""
     return wp.uint32((wp.uint64(1) << wp.uint64(k)) - wp.uint64(1))

@@ -1,4 +1,4 @@
-"""Where kernels run: a device and a number of threads, of the process or of a block of code."""
+"""Execution context: a device and a number of threads, for the process or for a block of code."""
 
 import os
 import sys
@@ -17,13 +17,13 @@ COMPILING = "compiling kernels, once on this machine (under a minute) ..."
 
 
 def is_first_compile() -> bool:
-    """True once in a process, for whoever says that kernels are compiled."""
+    """Return True on the first call in a process, when the user has to be told about compiling."""
     first, process.told = not process.told, True
     return first
 
 
 def _tell_compiling(module: str) -> None:
-    """Say once on stderr that kernels are compiled: else a first script seems to hang."""
+    """Write once to stderr that kernels are compiled, because a first script would seem to hang."""
     if sys.stderr is not None and is_first_compile():
         sys.stderr.write(f"weft: {COMPILING}\n")
         sys.stderr.flush()
@@ -31,7 +31,7 @@ def _tell_compiling(module: str) -> None:
 
 @dataclass(frozen=True)
 class Context:
-    """Where kernels run."""
+    """Device and number of CPU threads with which kernels run."""
 
     device: str = "cpu"
     threads: int = field(default_factory=lambda: max(1, min(os.cpu_count() or 1, 8)))
@@ -39,13 +39,13 @@ class Context:
 
 @dataclass
 class Process:
-    """What belongs to the process: the default context, and what was started or loaded."""
+    """State of the process: the default context, and modules that are loaded."""
 
     started: bool = False
     context: Context = field(default_factory=Context)
     loaded: set[tuple[int, str]] = field(default_factory=set)
     on_compile: Callable[[str], None] = _tell_compiling
-    told: bool = False  # that kernels are compiled
+    told: bool = False  # whether the user was told that kernels are compiled
 
 
 process = Process()
@@ -53,7 +53,7 @@ _own: ContextVar[Context | None] = ContextVar("weft_context", default=None)
 
 
 def context() -> Context:
-    """Where kernels run now."""
+    """Return the context in use."""
     return _own.get() or process.context
 
 
@@ -64,13 +64,13 @@ def configure(
     threads: int | None = None,
     on_compile: Callable[[str], None] | None = None,
 ) -> None:
-    """Choose where kernels run, for the whole process.
+    """Choose device and threads for the whole process.
 
     Args:
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
         threads: CPU threads that share a large launch; 1 is always right.
         on_compile: called with a module's name before it is compiled (seconds, once per machine);
-            without one, a line on stderr says so once.
+            by default a line on stderr says so once.
 
     Raises:
         DeviceError: no such device, fewer than one thread, or too many (``most_threads``).
@@ -82,7 +82,7 @@ def configure(
 
 @contextmanager
 def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
-    """Within the block, ``on_compile`` is called before a module is compiled."""
+    """Replace the function that is called before a module is compiled, within a ``with`` block."""
     before, process.on_compile = process.on_compile, on_compile
     try:
         yield
@@ -93,7 +93,9 @@ def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
 @checked(DeviceError)
 @contextmanager
 def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Context]:
-    """Run kernels elsewhere in a ``with`` block of this thread; arrays stay where they are.
+    """Run kernels on another device or with other threads within a ``with`` block of this thread.
+
+    Arrays stay where they are.
 
     Raises:
         DeviceError: no such device, fewer than one thread, or too many (``most_threads``).
@@ -106,6 +108,7 @@ def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Co
 
 
 def _changed(old: Context, device: str | None, threads: int | None) -> Context:
+    """Return a context with another device or number of threads; None: no change."""
     if threads is not None and not 1 <= threads <= most_threads():
         raise DeviceError(
             "threads",
@@ -118,8 +121,10 @@ def _changed(old: Context, device: str | None, threads: int | None) -> Context:
 
 
 def initialize() -> None:
-    """Start Warp once. Its native library warns on stderr where there is no CUDA driver, which is
-    the normal case for a laptop: that warning is dropped.
+    """Start Warp once.
+
+    Warp's native library warns on stderr if there is no CUDA driver, which is normal for a laptop;
+    that warning is dropped.
     """
     if process.started:
         return
@@ -140,6 +145,7 @@ def initialize() -> None:
 
 
 def _checked_device(name: str) -> str:
+    """Return the name of an existing device."""
     initialize()
     if name == "cpu":
         return name
@@ -157,15 +163,15 @@ def _checked_device(name: str) -> str:
 
 
 def device() -> str:
-    """The device on which arrays are made and kernels run."""
+    """Return the device on which arrays are allocated and kernels run."""
     return context().device
 
 
 def threads() -> int:
-    """How many CPU threads share a large launch."""
+    """Return the number of CPU threads that share a large launch."""
     return context().threads
 
 
 def is_cpu() -> bool:
-    """True where kernels run on the CPU, and arrays share memory with NumPy."""
+    """Return True if kernels run on the CPU, where arrays share memory with NumPy."""
     return context().device == "cpu"

@@ -1,7 +1,7 @@
-"""How kernels run: the one file that knows about devices, threads and launches.
+"""Launches of Warp kernels, shared by several CPU threads where that is faster.
 
-weft's kernels *gather*: index ``i`` reads what it likes and writes only slot ``i``. Warp's CPU
-launch is a serial loop that releases the interpreter lock, so a gather kernel may be cut into
+weft's kernels *gather*: index ``i`` may read anything, but writes only slot ``i``. Warp's CPU
+launch is a serial loop that releases Python's interpreter lock, so a gather kernel can be cut into
 slices that run on several threads with bitwise the same result (``docs/decisions/0002``). Every
 kernel takes the first index of its slice, ``o: int``, as its first argument and starts with ``i = o
 + wp.tid()``.
@@ -28,20 +28,24 @@ SLICE_ABOVE = (
     10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
 )
 
-AWAKE = 0.2  # of that, where a thread is awake
+AWAKE = 0.2  # factor on ``slice_above`` while another thread is awake
 
-TRIVIAL = 1_000_000  # the same for kernels of one operation an index
+TRIVIAL = 1_000_000  # ``slice_above`` of kernels with one operation for each index
 
-_USUAL = 7  # entries of an index in the kernels that this was measured with
+_USUAL = 7  # entries of an index in the kernels with which SLICE_ABOVE was measured
 
 
 def load(kernel: Any) -> None:
-    """Compile or load a kernel's module now, in this thread (a worker must never be the first)."""
+    """Compile or load a kernel's module now, in this thread; a worker must never be the first.
+
+    Raises:
+        DeviceError: the module does not compile.
+    """
     key = (id(kernel.module), device())
     if key in process.loaded:
         return
     initialize()
-    block = 1 if is_cpu() else None  # what launches ask for: else a module is compiled twice
+    block = 1 if is_cpu() else None  # as launches do; otherwise a module is compiled twice
     cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier(block)
     if not cache.exists():
         process.on_compile(kernel.module.name)
@@ -53,21 +57,22 @@ def load(kernel: Any) -> None:
 
 
 def slice_above(entries: float) -> int:
-    """Smallest number of indices worth slicing where each visits so many entries: matrix rows of
-    splines are four times as long as those of triangles.
+    """Return the smallest number of indices worth slicing if each index visits ``entries`` entries.
+
+    Matrix rows of splines, for example, are four times as long as those of triangles.
     """
     return int(SLICE_ABOVE * _USUAL / max(entries, _USUAL))
 
 
 def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begin: int = 0) -> None:
-    """Run a gather kernel for the indices 0 ... n-1, sliced over the CPU threads when it pays.
+    """Run a gather kernel for n indices, sliced over the CPU threads if that is faster.
 
     Args:
         kernel: a Warp kernel whose first parameter is the offset ``o: int``.
         n: number of indices.
         *args: the kernel's other arguments.
         slice_above: smallest n that is worth slicing; lower it for kernels that do much per index.
-        begin: the first index; n are run from there. For what is not of several worlds.
+        begin: the first index; not for arrays of several worlds (``segments``).
     """
     where = context()
     alone = where.threads == 1 or n < worth_sharing(slice_above)
@@ -81,9 +86,9 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begi
 def launch_each(
     n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE, begin: int = 0
 ) -> None:
-    """Run several gather kernels in turn, each slice without waiting for the others.
+    """Run several gather kernels in turn; each slice goes on without waiting for the others.
 
-    Right only where index i of a stage reads index i of the stages before, and no other.
+    This is only right if index i of a stage reads no other index of the stages before than i.
 
     Args:
         n: number of indices.
@@ -103,7 +108,7 @@ def launch_each(
 
 
 def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> None:
-    """Kernels in turn for n indices, in this thread."""
+    """Run kernels in turn for n indices, in this thread."""
     if n > 0:
         for kernel, *args in stages:
             inputs = [begin, *args]
@@ -114,7 +119,10 @@ def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> No
 
 
 def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: int) -> bool:
-    """The same by several threads; False where one is as fast, or arguments are not plain."""
+    """Run kernels on several threads; return False, without running them, if that is not possible.
+
+    One thread may be as fast, or an argument may need Warp's own packing.
+    """
     count = _helping(n, slice_above)
     if count == 1:
         return False
@@ -128,7 +136,7 @@ def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: 
 
 
 def _helping(n: int, slice_above: int) -> int:
-    """How many threads share a launch."""
+    """Return the number of threads that share a launch."""
     count = threads()
     if count == 1 or n < worth_sharing(slice_above):
         return 1
@@ -136,20 +144,24 @@ def _helping(n: int, slice_above: int) -> int:
 
 
 def most_helping(n: int, slice_above: int) -> int:
-    """How many threads a launch is worth, where they are awake."""
+    """Return the number of threads that a launch is worth if they are awake."""
     return 1 + int(n / (AWAKE * slice_above)) if n > 1 else 1
 
 
 def worth_sharing(slice_above: int) -> float:
-    """From how many indices on several threads are faster."""
+    """Return the number of indices from which several threads are faster than one."""
     return max(AWAKE * slice_above if team.is_awake else slice_above, 2)
 
 
 def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
-    """Run a gather kernel for groups of indices of which each reads what groups before it wrote:
-    from 0 to the first of ``ends``, from there to the next one, and so on.
+    """Run a gather kernel for groups of indices, each of which may read results of earlier groups.
 
-    The CPU, which takes indices in turn, does them in one launch and one thread.
+    The CPU runs all groups in one launch and one thread, because it takes the indices in order.
+
+    Args:
+        kernel: a Warp kernel whose first parameter is the offset ``o: int``.
+        ends: end of each group; the first one begins at 0, each other one at the end before it.
+        *args: the kernel's other arguments.
     """
     load(kernel)
     if is_cpu():
@@ -162,9 +174,9 @@ def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
 
 
 def launch_serial(kernel: Any, *args: Any) -> None:
-    """Run index 0 of a kernel on the CPU over NumPy arrays, whatever the device.
+    """Run index 0 of a kernel on the CPU over NumPy arrays, on any device.
 
-    For work that is done once and has no parallel form worth having.
+    It is for work that is done once and is not worth a parallel form.
     """
     initialize()
     inputs = [wp.from_numpy(a, device="cpu") if isinstance(a, np.ndarray) else a for a in args]
@@ -175,7 +187,7 @@ def launch_serial(kernel: Any, *args: Any) -> None:
 
 
 class Recorded:
-    """A launch that is repeated, with most of its arguments the same.
+    """Launch that is repeated with mostly the same arguments.
 
     ``set(i, value)`` changes argument ``i`` (counted without the offset) for the next replay.
     """
@@ -190,7 +202,7 @@ class Recorded:
             self._command = wp.launch(kernel, n, inputs=[0, *args], **how)
 
     def argument(self, index: int) -> Any:
-        """As it was given or set; ``index`` counts from 0 after the offset."""
+        """Return an argument as it was given or set; ``index`` counts from 0 after the offset."""
         return self._stage[index + 1]
 
     def set(self, index: int, value: Any) -> None:
@@ -200,14 +212,17 @@ class Recorded:
             self._command.set_param_at_index(index + 1, value)
 
     def packed(self) -> tuple[Entry, bytes] | None:
-        """What runs it on the CPU; None: Warp has to look at its arguments."""
+        """Return the kernel's entry point on the CPU and its packed arguments.
+
+        None: an argument needs Warp's own packing.
+        """
         if self._packed is None:
             kernel, *args = self._stage
             self._packed = packed_for(kernel, (0, *args))
         return self._packed
 
     def launch(self) -> None:
-        """Replay."""
+        """Run the launch again."""
         if self._command is not None:
             self._command.launch()
             return

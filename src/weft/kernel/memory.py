@@ -1,4 +1,4 @@
-"""Arrays on the device: making them, reading them, sums, and what is counted of all that."""
+"""Device arrays: allocation, copies, sums and sorting, and a count of the traffic."""
 
 import ctypes
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from weft.kernel.types import Scalar, WarpArray, vec3
 
 @dataclass
 class Traffic:
-    """What went between host and device, and what was allocated, while it was watched."""
+    """Number of copies between host and device and of allocations, while they were counted."""
 
-    uploads: int = 0  # arrays
-    downloads: int = 0  # arrays; scalars that are read do not count
-    scalars: int = 0  # read
-    allocations: int = 0  # arrays
+    uploads: int = 0  # arrays copied to the device
+    downloads: int = 0  # arrays copied to the host, without scalars
+    scalars: int = 0  # numbers read
+    allocations: int = 0  # arrays allocated
 
 
 _traffic: ContextVar[Traffic | None] = ContextVar("weft_traffic", default=None)
@@ -41,28 +41,28 @@ def watched() -> Iterator[Traffic]:
 
 
 def array(values: Any, dtype: Any) -> WarpArray:
-    """A NumPy array on the device; on the CPU it shares memory where layout and type allow."""
+    """Return a NumPy array on the device; on the CPU it shares memory if layout and type allow."""
     initialize()
     _count("uploads")
     return wp.array(np.ascontiguousarray(values), dtype=dtype, device=device(), copy=not is_cpu())
 
 
 def points(x: Any) -> WarpArray:
-    """(n,3) positions as a device array of vec3; one that is on the device already is itself."""
+    """Return positions (n,3) as a device array of vec3; a device array is returned unchanged."""
     if isinstance(x, wp.array):
         return x
     return array(np.asarray(x, dtype=np.float64), vec3)
 
 
 def zeros(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
-    """A zeroed array on the device."""
+    """Allocate a device array of zeros."""
     initialize()
     _count("allocations")
     return wp.zeros(shape, dtype=dtype, device=device())
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
-    """An uninitialised array on the device; of no length, always the same."""
+    """Allocate a device array without initializing it; arrays of length 0 are shared."""
     if shape == 0:
         return _nothing(dtype, device())
     initialize()
@@ -72,18 +72,20 @@ def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
 
 @cache
 def _nothing(dtype: Any, where: str) -> WarpArray:
+    """Return the shared array of length 0."""
     initialize()
     return wp.empty(0, dtype=dtype, device=where)
 
 
 def _count(what: str) -> None:
+    """Add one to a counter, if traffic is counted."""
     traffic = _traffic.get()
     if traffic is not None:
         setattr(traffic, what, getattr(traffic, what) + 1)
 
 
 class Grown:
-    """A device array that grows: views of the length asked for, on memory with room to spare."""
+    """Device array that grows: ``take`` returns views of memory with room to spare."""
 
     def __init__(self, dtype: Any, *width: int) -> None:
         self.dtype, self.width = dtype, width
@@ -91,7 +93,7 @@ class Grown:
         self._taken: WarpArray | None = None
 
     def take(self, n: int) -> WarpArray:
-        """(n, ...) of the same memory as before, where that is large enough; not initialized."""
+        """Return an array (n, ...), not initialized, in the same memory as before if possible."""
         if self._taken is not None and self._taken.shape[0] == n:
             return self._taken
         if n == 0:
@@ -103,10 +105,10 @@ class Grown:
 
 
 class Scratch:
-    """Device memory that kernels of one thread of work pass results through, shared by many users.
+    """Work memory on the device, shared by many users that run one after the other.
 
-    ``take`` always gives the beginning of one buffer, as large as the largest request: what it held
-    for another user is gone. The buffer lives as long as this object.
+    ``take`` always returns the beginning of one buffer, which is as large as the largest request,
+    so the contents of another user's array are lost. The buffer lives as long as this object.
     """
 
     def __init__(self) -> None:
@@ -114,7 +116,7 @@ class Scratch:
         self._views: dict[tuple[Any, Any], WarpArray] = {}
 
     def take(self, shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
-        """An uninitialized array; valid until anyone takes another."""
+        """Return an array that is not initialized and is valid until the next ``take``."""
         key = (shape, dtype)
         if key not in self._views:
             size = int(np.prod(shape)) * wp.types.type_size_in_bytes(dtype)
@@ -128,18 +130,21 @@ class Scratch:
 
 
 def numpy(a: WarpArray) -> np.ndarray[Any, Any]:
-    """A NumPy view (CPU) or copy (CUDA) of a device array."""
+    """Return a NumPy view (CPU) or copy (CUDA) of a device array."""
     _count("downloads")
     result: np.ndarray[Any, Any] = a.numpy()
     return result
 
 
-_layouts: dict[Any, tuple[Any, tuple[int, ...]]] = {}  # NumPy's type, and axes, of Warp's types
+# NumPy's type and the shape of an entry, for each of Warp's types.
+_layouts: dict[Any, tuple[Any, tuple[int, ...]]] = {}
 
 
 def view(a: WarpArray) -> np.ndarray[Any, Any]:
-    """The numbers of a contiguous CPU array, for as long as that lives: kept with it, as a step of
-    a small cloth looks at its arrays a hundred times.
+    """Return a NumPy view of a contiguous CPU array, valid as long as the array lives.
+
+    The view is cached in the array, because a step of a small cloth asks for its arrays a hundred
+    times.
     """
     try:
         return a.weft_view  # type: ignore[no-any-return]
@@ -151,13 +156,17 @@ def view(a: WarpArray) -> np.ndarray[Any, Any]:
     if known is None:
         one = a.numpy()
         known = _layouts[a.dtype] = one.dtype, one.shape[a.ndim :]
-    memory = (ctypes.c_char * a.capacity).from_address(a.ptr)  # does not keep a itself alive
+    # Memory by its address: a view that referred to ``a`` would be a reference cycle.
+    memory = (ctypes.c_char * a.capacity).from_address(a.ptr)
     a.weft_view = found = np.ndarray(a.shape + known[1], known[0], memory)
     return found
 
 
 def copy(x: WarpArray, out: WarpArray, begin: int = 0, end: int | None = None) -> None:
-    """out[:n] = x (n,), of one type; on the CPU a range of them only."""
+    """Copy x (n,) to the beginning of ``out``, of the same type.
+
+    On the CPU only the range from ``begin`` to before ``end`` is copied.
+    """
     if out.device.is_cpu:
         end = x.shape[0] if end is None else end
         view(out)[begin:end] = view(x)[begin:end]
@@ -166,7 +175,7 @@ def copy(x: WarpArray, out: WarpArray, begin: int = 0, end: int | None = None) -
 
 
 def scalar(a: WarpArray, index: int = -1) -> Any:
-    """One number of a device array (n,)."""
+    """Return one number of a device array (n,)."""
     _count("scalars")
     if a.device.is_cpu:
         return view(a)[index]
@@ -175,10 +184,10 @@ def scalar(a: WarpArray, index: int = -1) -> Any:
 
 
 def total(a: WarpArray) -> float:
-    """The sum of all numbers of an array, independent of the number of threads; within ``segments``
-    one for every world, (of,), nothing for those that do not work.
+    """Return the sum of all numbers of an array, independent of the number of threads.
 
-    NumPy's pairwise sum where the device shares memory with the host.
+    The CPU uses NumPy's pairwise sum. Within ``segments.shares`` the result is one sum for every
+    world, NaN for worlds that are not active.
     """
     _count("scalars")
     some = current()
@@ -194,7 +203,10 @@ def total(a: WarpArray) -> float:
 
 
 def columns(a: WarpArray) -> list[Any]:
-    """Sums of the components of an array of vectors; within ``segments`` each as ``total`` is."""
+    """Return the sums of the components of an array of vectors.
+
+    Within ``segments.shares`` each is an array of one sum for every world, as for ``total``.
+    """
     values, some = numpy(a), current()
     if some is None:
         return _column_sums(values)
@@ -206,14 +218,15 @@ def columns(a: WarpArray) -> list[Any]:
 
 
 def _column_sums(values: np.ndarray[Any, Any]) -> list[float]:
-    """One after the other: ``sum(axis=0)`` of rows of two or three numbers takes five times as
-    long.
+    """Return the sum of each column.
+
+    ``sum(axis=0)`` of rows of two or three numbers takes five times as long.
     """
     return [float(values[:, k].sum()) for k in range(values.shape[1])]
 
 
 def mean(a: WarpArray, n: int) -> Any:
-    """(3,) the mean of the first n vectors of an array."""
+    """Return the mean of the first n vectors of an array, (3,)."""
     _count("scalars")
     if a.device.is_cpu:
         return np.array(_column_sums(view(a)[:n])) / n
@@ -221,17 +234,17 @@ def mean(a: WarpArray, n: int) -> Any:
 
 
 def least(a: WarpArray, empty: float = float("inf")) -> float:
-    """The least number of a scalar array; ``empty`` where there is none."""
+    """Return the smallest number of a scalar array; ``empty`` if it has length 0."""
     return _extreme(a, 1.0, empty)
 
 
 def largest(a: WarpArray, empty: float = 0.0) -> float:
-    """The largest number of a scalar array; ``empty`` where there is none."""
+    """Return the largest number of a scalar array; ``empty`` if it has length 0."""
     return -_extreme(a, -1.0, -empty)
 
 
 def _extreme(a: WarpArray, sign: float, empty: float) -> float:
-    """The least of sign times a scalar array."""
+    """Return the smallest of sign times the numbers of a scalar array."""
     _count("scalars")
     if a.shape[0] == 0:
         return empty
@@ -245,12 +258,12 @@ def _extreme(a: WarpArray, sign: float, empty: float) -> float:
 
 @wp.kernel(module=wp.get_module("weft.kernel"))
 def _least(o: int, a: wp.array(dtype=Scalar), sign: Scalar, out: wp.array(dtype=Scalar)):
-    """On devices that have atomic operations."""
+    """Compute a minimum by atomic operations, on devices other than the CPU."""
     wp.atomic_min(out, 0, sign * a[o + wp.tid()])
 
 
 def scan(flags: WarpArray, out: WarpArray) -> int:
-    """out[i] = the sum of flags[:i], int32; returns the sum of all."""
+    """Write the exclusive prefix sums of flags (int32) into ``out``; return the sum of all."""
     if flags.shape[0] == 0:
         return 0
     if flags.device.is_cpu:
@@ -263,7 +276,7 @@ def scan(flags: WarpArray, out: WarpArray) -> int:
 
 
 def sort(keys: WarpArray, n: int) -> None:
-    """Sort the first n keys (int32 or int64); there is room for 2 n."""
+    """Sort the first n keys (int32 or int64) of an array with room for 2 n."""
     if keys.device.is_cpu:
         view(keys)[:n].sort()
     elif n > 1:
@@ -271,7 +284,7 @@ def sort(keys: WarpArray, n: int) -> None:
 
 
 def sort_pairs(keys: WarpArray, values: WarpArray, n: int) -> None:
-    """Sort the first n keys (int32 or int64), values along with them; equal ones keep their order.
+    """Sort the first n keys (int32 or int64), and values with them; equal keys keep their order.
 
     Both arrays have room for 2 n.
     """

@@ -1,9 +1,9 @@
-"""Launches that are replayed in turn, by one call of native code on the CPU: what a graph is on a
-device.
+"""Sequences of launches that are replayed by one native call on the CPU, like a CUDA graph.
 
 An iteration of conjugate gradients on a small mesh is a dozen kernels of a few microseconds each,
-and Python takes one and a half for a launch. A chain is written down once, and what changes is
-written anew; several threads share those of its launches that are worth it, and meet after each.
+and Python takes 1.5 us for a launch. A sequence is written to memory once, and only changed
+arguments are written again. Several threads share those of its launches that are large enough, and
+wait for one another after each.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from weft.kernel.types import WarpArray
 
 
 class RecordedLaunches:
-    """Launches in turn, of which any range of neighbors can be replayed."""
+    """Sequence of launches, any contiguous range of which can be replayed."""
 
     def __init__(self, launches: Sequence[Recorded]) -> None:
         self._launches = tuple(launches)
@@ -41,7 +41,7 @@ class RecordedLaunches:
                 self._plain = self._write(launch, self._places[launch])
 
     def replay(self, begin: int = 0, end: int | None = None) -> None:
-        """Run the launches from one on and before another; all of them, if nothing is said."""
+        """Run the launches from ``begin`` to before ``end``; None: to the last one."""
         end = len(self._launches) if end is None else end
         if self._plain and self._written is None:
             self._plain = self._write_all()
@@ -51,16 +51,17 @@ class RecordedLaunches:
             one.launch()
 
     def _threads(self) -> int:
-        """How many may share what is worth it: to wake one is worth it for large launches only."""
+        """Return the number of threads for a replay; only large launches wake sleeping threads."""
         one = self._longest
         return threads() if one.n >= worth_sharing(one.slice_above) else 1
 
     def _write_all(self) -> bool:
-        """Write down all of them; False where one is not as native code takes it."""
+        """Write all launches to memory; return False if native code cannot run one of them."""
         packed = [one.packed() for one in self._launches]
         if any(p is None or len(p[1]) > 8 * ROOM for p in packed):
             return False
-        places = [HEAD + len(packed) + (HEAD + len(packed)) % 2]  # arguments begin at 16 bytes
+        # Even places, so that arguments are aligned to 16 bytes.
+        places = [HEAD + len(packed) + (HEAD + len(packed)) % 2]
         for p in packed:
             assert p is not None
             places.append(places[-1] + LAUNCH + 2 * -(-len(p[1]) // 16))
@@ -69,7 +70,7 @@ class RecordedLaunches:
         return all(self._write(k, place) for k, place in enumerate(places[:-1]))
 
     def _write(self, k: int, place: int) -> bool:
-        """Write down one of them."""
+        """Write launch k to its place in memory; return False if native code cannot run it."""
         one = self._launches[k]
         packed = one.packed()
         if packed is None:

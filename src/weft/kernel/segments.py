@@ -1,9 +1,10 @@
-"""Arrays of several worlds, one after the other: launches and sums of some of them.
+"""Arrays of several worlds, one after the other: launches and sums for some of the worlds.
 
-Worlds of one kind have as many vertices, triangles and hinges each, so every array that holds all
-of them falls into equal shares. Within ``shares(of, some)`` a launch runs for the shares of some
-worlds alone, and ``total`` gives one sum for every world, of the same numbers in the same order as
-a world that is alone has them: the same bits.
+Worlds that are simulated together have equal numbers of vertices, triangles and hinges, so an array
+of all worlds divides into equal segments. Within ``shares(of, active)`` a launch runs for the
+segments of the active worlds only, and ``total`` gives one sum for every world. That sum adds the
+same numbers in the same order as for a world that is simulated alone, so results are bitwise the
+same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +15,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ArraySegments:
-    """Which worlds work."""
+    """Number of worlds, and those that are active."""
 
-    of: int  # worlds in all
+    of: int  # number of worlds
     active: tuple[int, ...]  # ascending
-    runs: tuple[tuple[int, int], ...]  # of neighbors, from the first one to behind the last
+    runs: tuple[tuple[int, int], ...]  # consecutive active worlds, each as (first, end)
 
     def parts(self, n: int) -> list[tuple[int, int]]:
-        """Ranges of n indices, from the first one to behind the last."""
+        """Return the ranges of n indices that belong to active worlds, each as (first, end)."""
         each, rest = divmod(n, self.of)
         assert rest == 0, f"{n} indices are not shared alike by {self.of} worlds"
         return [(each * a, each * b) for a, b in self.runs]
@@ -31,18 +32,23 @@ _own: ContextVar[ArraySegments | None] = ContextVar("weft_shares", default=None)
 
 
 def current() -> ArraySegments | None:
-    """The worlds that work; None: arrays are those of one."""
+    """Return the segments in use; None: arrays belong to a single world."""
     return _own.get()
 
 
 def shared() -> bool:
-    """Whether launches are for some of several worlds."""
+    """Return whether launches are for some of several worlds."""
     return _own.get() is not None
 
 
 @contextmanager
 def shares(of: int, active: Sequence[int]) -> Iterator[None]:
-    """Within the block, launches are for the shares of some of ``of`` worlds (ascending)."""
+    """Restrict launches to the segments of the active worlds within a ``with`` block.
+
+    Args:
+        of: number of worlds in every array.
+        active: indices of the active worlds, ascending.
+    """
     runs: list[tuple[int, int]] = []
     for w in active:
         if runs and runs[-1][1] == w:

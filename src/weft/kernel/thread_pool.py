@@ -1,16 +1,18 @@
-"""Threads that share launches, and wait for the next one where no interpreter is needed.
+"""Threads that share launches, and wait for the next launch in native code.
 
-A kernel of ten thousand indices takes 100 us, and to wake a thread takes 50. So those that help
-stay in native code for a while: who launches writes down which kernels run for how many indices,
-opens the job, and takes part in it; the others see it within a microsecond, and all take pieces by
-one counter until none is left. Nobody writes down the next job while somebody is inside of this.
+A kernel of ten thousand indices takes 100 us, and waking a thread takes 50. Helper threads
+therefore stay in native code for a while. The launching thread writes a job to shared memory (which
+kernels run, and for how many indices), opens it and takes part in it. The helpers see the job
+within a microsecond, and all threads take pieces by one atomic counter until none is left. No new
+job is written while a thread is still inside the last one.
 
-Launches that are replayed together (``recorded_launches``) are led in the same way, from native
-code too.
+Launches that are replayed together (``recorded_launches``) are led in the same way, also from
+native code.
 
-A thread that has seen no job for ``PATIENCE`` goes to sleep; a launch that is large enough to wait
-for that wakes it (``launching``). Whether anybody comes changes no result, and nobody is waited for
-but who is inside: where a thread is late, or a process was forked and has none, the others do all.
+A thread that has seen no job for ``PATIENCE`` looks goes to sleep; a launch that is large enough to
+pay for it wakes the thread (``launching``). No result depends on whether a helper takes part, and
+the launching thread only waits for helpers that are inside a job: if a thread is late, or a forked
+process has none, the others do all the work. docs/decisions/0002 has the measurements.
 """
 
 import atexit
@@ -27,16 +29,17 @@ import warp as wp
 from weft.kernel.types import WarpArray
 from weft.kernel.warp_private import Entry, launch_on_cpu, packed_for
 
-PIECES = 16  # of a thread: who is done takes the next, as indices differ in what they cost
-PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
-STAY = 20_000  # looks for those inside, before who waits for them lets others run
-MOST_STAGES, ROOM = 8, 512  # kernels of a job; eights of bytes for the arguments of one
+PIECES = 16  # pieces for each thread; there are many because indices differ in cost
+PATIENCE = 16_000  # looks for a job, about 400 us, before a thread goes to sleep
+STAY = 20_000  # looks at the count of threads inside a job, before the waiting thread yields
+MOST_STAGES, ROOM = 8, 512  # kernels of a job; 8-byte words for the arguments of one kernel
 MOST_THREADS = 32
 
-# Places in what is written down, in eights of bytes; what several threads change has lines of its
-# own. First how many threads may take part, 0 while no job is open; the next piece; how many are
-# inside; of the job pieces, indices, the first of them, kernels; of each kernel its entry point and
-# how long its arguments are; 1 for threads that are awake; arguments.
+# Layout of the shared memory, in 8-byte words. Words that several threads change have cache lines
+# of their own. Word 0: number of threads that may take part, 0 while no job is open. Then: the next
+# piece; the number of threads inside; of the job, the numbers of pieces and indices, the first
+# index and the number of kernels; of each kernel, its entry point and the length of its arguments;
+# for each thread, 1 if it is awake; the arguments.
 _NEXT, _INSIDE, _JOB, _KERNELS, _AWAKE, _ARGUMENTS = 8, 16, 24, 28, 48, 80
 _HEAD, _KERNEL = struct.Struct("4q"), struct.Struct("2q")
 _SIZE = _ARGUMENTS + MOST_STAGES * ROOM
@@ -91,9 +94,9 @@ _ONE = """
     lead(threads);
 #endif
 """
-# Launches as they are written down: the next one, the one behind the last, threads, where each one
-# is; there its entry point, its indices, how many threads it is worth, how long its arguments are,
-# these.
+# Layout of recorded launches: the next launch, the end, the number of threads, and the place of
+# each launch. At that place: its entry point, number of indices, the number of threads that it is
+# worth, the length of its arguments, and the arguments.
 HEAD, LAUNCH = 3, 4
 _MANY = (
     f"""
@@ -167,7 +170,7 @@ def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
 
 @wp.kernel(module=_module)
 def lead(o: int, shared: wp.array(dtype=wp.int64), threads: int, most: int):
-    """``open_and_work``."""
+    """Run ``open_and_work``."""
     open_and_work(shared, threads, most)
 
 
@@ -175,47 +178,50 @@ def lead(o: int, shared: wp.array(dtype=wp.int64), threads: int, most: int):
 def lead_all(
     o: int, shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
 ):
-    """``open_one_by_one``."""
+    """Run ``open_one_by_one``."""
     open_one_by_one(shared, launches, most)
 
 
 @wp.kernel(module=_module)
 def follow(o: int, shared: wp.array(dtype=wp.int64), own: int, most: int):
-    """``work_along``."""
+    """Run ``work_along``."""
     work_along(shared, own, most)
 
 
 class ThreadPool:
-    """The threads of a process that help whoever launches."""
+    """Threads of a process that help any thread that launches a kernel."""
 
     def __init__(self) -> None:
         memory = ctypes.create_string_buffer(8 * _SIZE + 64)
-        # Never given back: a thread may look at it until the process ends.
+        # Never freed: a thread may read it until the process ends.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
         self._begin = -(-ctypes.addressof(memory) // 64) * 64
         self._memory = (ctypes.c_char * (8 * _SIZE)).from_address(self._begin)
         self._numbers = (ctypes.c_int64 * _ARGUMENTS).from_address(self._begin)
-        self._job = threading.Lock()  # one at a time
-        self._first = threading.Lock()  # of the calls that compile
-        self._calls: list[Any] = []  # locks that sleepers wait for
+        self._job = threading.Lock()  # held by the thread whose job runs
+        self._first = threading.Lock()  # held while the kernels are compiled
+        self._calls: list[Any] = []  # locks on which sleeping helpers wait
         self._shared: Any = None
-        self._leads: dict[int, _Stage] = {}  # how so many threads are led
-        self._works: bool | None = None  # whether its kernels do on this machine; None: not tried
+        self._leads: dict[int, _Stage] = {}  # packed call of ``lead`` for each number of threads
+        self._works: bool | None = None  # whether the native code works here; None: not tried
 
     @property
     def is_awake(self) -> bool:
-        """Whether somebody would help at once."""
+        """Return whether a helper would take part at once."""
         return self._numbers[_AWAKE + 1] != 0
 
     def work(self, threads: int, n: int, begin: int, stages: Sequence[_Stage]) -> bool:
-        """Run kernels, one after the other for each piece of the indices ``begin`` to ``begin + n -
-        1``; False where somebody else's run, or there is no room for them: nothing has been done.
+        """Run kernels, one after the other for each piece of ``n`` indices from ``begin`` on.
 
         Args:
-            threads: how many take part, with the caller.
+            threads: number of threads that take part, with the caller.
             n: number of indices.
             begin: the first index.
             stages: kernels with their arguments.
+
+        Returns:
+            False, with nothing done, if another thread's job runs, or the job is too large for the
+            shared memory.
         """
         if len(stages) > MOST_STAGES or any(len(packed) > 8 * ROOM for _, packed in stages):
             return False
@@ -229,19 +235,21 @@ class ThreadPool:
             entry, packed = self._leads[threads]
             entry.run(1, packed)
         finally:
-            self._wait()  # also where somebody interrupts
+            self._wait()  # also after an interrupt
             self._job.release()
         return True
 
     def replay(self, launches: WarpArray, begin: int, end: int, threads: int) -> bool:
-        """Run launches ``begin`` to ``end - 1`` of those that are written down, in turn; False
-        where this machine cannot: nothing has been done.
+        """Run recorded launches from ``begin`` to before ``end``, in turn.
 
         Args:
             launches: (k,) int64, written as ``recorded_launches`` does.
-            begin: the first one.
-            end: behind the last one.
-            threads: how many share what is worth it, where nobody else's launches are shared.
+            begin: the first launch.
+            end: the launch after the last one.
+            threads: number of threads that share large launches; one if another thread's job runs.
+
+        Returns:
+            False, with nothing done, if this machine cannot run the native code.
         """
         if not self._compiles():
             return False
@@ -266,12 +274,12 @@ class ThreadPool:
         return True
 
     def _wait(self) -> None:
-        """Until nobody is inside of a job."""
+        """Wait until no thread is inside a job."""
         while self._numbers[_INSIDE] > 0:
             time.sleep(0)
 
     def _write(self, pieces: int, n: int, begin: int, stages: Sequence[_Stage]) -> None:
-        """Write down a job."""
+        """Write a job to the shared memory."""
         _HEAD.pack_into(self._memory, 8 * _JOB, pieces, n, begin, len(stages))
         for k, (entry, packed) in enumerate(stages):
             size, place = len(packed), 8 * _KERNELS + _KERNEL.size * k
@@ -280,14 +288,16 @@ class ThreadPool:
         self._numbers[_NEXT] = 0
 
     def _wake(self, threads: int) -> None:
+        """Wake helpers that sleep, until ``threads`` are awake with the caller."""
         for own in range(1, threads):
             if not self._numbers[_AWAKE + own]:
                 self._numbers[_AWAKE + own] = 1
                 self._calls[own - 1].release()
 
     def _compiles(self) -> bool:
-        """Whether its kernels do: not where Warp or the processor are others than those that they
-        were written for. One thread does then what they would share.
+        """Return whether the native code works with this version of Warp and this processor.
+
+        If it does not, one thread runs what several would share.
         """
         if self._works is None:
             with self._first:
@@ -296,7 +306,7 @@ class ThreadPool:
         return self._works
 
     def _try(self) -> bool:
-        """Compile them, and have a look at what is shared."""
+        """Compile the kernels and run one of them once."""
         self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
         atexit.register(self.leave)
         try:
@@ -309,7 +319,7 @@ class ThreadPool:
             return False
 
     def _gather(self, threads: int) -> None:
-        """So many threads in all."""
+        """Start helpers until there are ``threads`` with the caller."""
         if threads in self._leads:
             return
         found = packed_for(lead, (0, self._shared, threads, STAY))
@@ -324,13 +334,13 @@ class ThreadPool:
             threading.Thread(target=self._follow, args=(own,), daemon=True, name=name).start()
 
     def _follow(self, own: int) -> None:
-        """Help whenever somebody calls."""
+        """Run a helper thread: wait for a call, then take part in jobs."""
         while True:
             self._calls[own - 1].acquire()
             launch_on_cpu(follow, 1, (0, self._shared, own, PATIENCE))
 
     def leave(self) -> None:
-        """No thread is in native code any more, which is about to be unloaded."""
+        """Make all helpers leave native code, which is unloaded when the process ends."""
         with self._job:
             self._numbers[0] = -1
             end = time.perf_counter() + 1.0
@@ -341,7 +351,7 @@ class ThreadPool:
             self._numbers[0] = 0
 
     def forget(self) -> None:
-        """Begin anew: a process that was forked has no threads but its own."""
+        """Reset the pool in a forked process, which has no threads but its own."""
         ThreadPool.__init__(self)
 
 

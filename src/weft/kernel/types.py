@@ -1,4 +1,4 @@
-"""The types that kernels are written in: double precision through one alias."""
+"""Types of kernel variables; ``Scalar`` sets their precision (double) in one place."""
 
 from typing import Any
 
@@ -19,5 +19,5 @@ WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
 
 @wp.func
 def corners(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
-    """The four vertices of element i."""
+    """Return the four vertices of element i."""
     return x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]]

@@ -1,10 +1,13 @@
-"""Kernels on the CPU, called at their entry point: 10 us of Python a launch, not 30.
+"""Fast kernel launches on the CPU, and the only use of private parts of Warp.
 
-``wp.launch`` resolves device, module, overload and block size and looks at every argument anew; a
-step of a small cloth launches a thousand kernels. What does not change between two launches of a
-kernel is kept here. It rests on parts of Warp that are not public (the hooks of a loaded module and
-``pack_arg``): where these are not as expected, or an argument is not plainly of the kernel's type,
-``wp.launch`` does it, with its own errors.
+``wp.launch`` resolves device, module, overload and block size and inspects every argument in each
+call, which takes 30 us of Python. A step of a small cloth launches a thousand kernels. This module
+caches what does not change between two launches of a kernel and calls the kernel's entry point,
+which takes 10 us.
+
+The private parts are the hooks of a loaded module and ``pack_arg``. If they are not as expected, or
+an argument is not plainly of the kernel's type, ``wp.launch`` runs the kernel and raises its own
+errors.
 """
 
 import ctypes
@@ -19,7 +22,7 @@ import warp as wp
 try:
     from warp._src.context import pack_arg
     from warp._src.types import launch_bounds_t
-except ImportError:  # another Warp
+except ImportError:  # another version of Warp
     pack_arg = launch_bounds_t = None
 
 _FLOATS = (wp.float64, wp.float32)
@@ -28,6 +31,7 @@ _INTEGERS = (int, wp.int32, wp.uint32, wp.int64, wp.uint64)
 
 @lru_cache(maxsize=4096)
 def _bounds(n: int) -> Any:
+    """Return Warp's launch bounds for n indices, as a pointer."""
     return ctypes.byref(launch_bounds_t((n,)))
 
 
@@ -36,14 +40,16 @@ _count = count()
 
 
 def _packed_as(dtype: Any, ndim: int) -> str:
-    """Where an array of this kind keeps its bytes, once they are made: its memory stays. An array
-    of another kind has no attribute of this name.
+    """Return the name of the attribute in which an array of this type stores its packed bytes.
+
+    The bytes stay valid because an array's memory does not move. The name differs for each type, so
+    that an array of another type is never mistaken for one of this type.
     """
     return _kinds.setdefault((dtype, ndim), f"weft_packed_{next(_count)}")
 
 
 def _bytes(value: Any, name: str) -> Any:
-    """Of an array that has none of this name yet; as it is where it is no array of this kind."""
+    """Return the packed bytes of an array, and store them in it; return other values unchanged."""
     if type(value) is not wp.array or _packed_as(value.dtype, value.ndim) != name:
         return value
     data = bytes(value.__ctype__())
@@ -52,14 +58,14 @@ def _bytes(value: Any, name: str) -> Any:
 
 
 class Entry:
-    """A kernel of a loaded module; made from the arguments of a first launch."""
+    """Entry point of a kernel in a loaded module; built from the arguments of a first launch."""
 
     def __init__(self, kernel: Any, args: Sequence[Any]) -> None:
         device = wp.get_device("cpu")
-        self._module = kernel.module.load(device, 1)  # kept, so that it is not unloaded
+        self._module = kernel.module.load(device, 1)  # a reference, so that it is not unloaded
         self._call = self._module.get_kernel_hooks(kernel).forward
         self.address = int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
-        self._names: list[str | None] = []  # of what has the bytes of an array
+        self._names: list[str | None] = []  # attributes with an array's bytes; None: not an array
         self._numbers: dict[int, type] = {}
         self._others: list[tuple[int, Callable[[Any], bytes]]] = []
         codes, fields = [], []
@@ -80,12 +86,12 @@ class Entry:
         self._pack = struct.Struct("=" + "".join(codes)).pack
 
     def packed(self, args: Sequence[Any]) -> bytes | None:
-        """Arguments as the kernel reads them; None where one is not plain."""
+        """Return the arguments in the kernel's memory layout; None if one of them is not plain."""
         try:
             return self._packed(args)
         except struct.error:
             pass
-        except (ValueError, TypeError):  # too many of them, or too few; of no such type
+        except (ValueError, TypeError):  # too many arguments, too few, or of another type
             return None
         plain = list(args)
         try:
@@ -96,6 +102,7 @@ class Entry:
             return None
 
     def _packed(self, args: Sequence[Any]) -> bytes:
+        """Pack the arguments; raises an error if one has another type."""
         values = [
             value if name is None else getattr(value, name, None) or _bytes(value, name)
             for value, name in zip(args, self._names, strict=True)
@@ -105,17 +112,17 @@ class Entry:
         return self._pack(*values)
 
     def run(self, n: int, packed: bytes) -> None:
-        """Run indices 0 ... n-1."""
+        """Run indices 0 to n-1."""
         self._call(_bounds(n), packed)
 
 
 def _packing(kernel: Any, a: Any, device: Any) -> Callable[[Any], bytes]:
-    """As Warp packs an argument."""
+    """Return a function that packs an argument as Warp does."""
     return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
 
 
 def _gaps(layout: Any) -> list[tuple[int, int]]:
-    """Where a structure has bytes that belong to no field, and how many: the last ones first."""
+    """Return the padding of a structure as (index of the next field, bytes), last one first."""
     found, end = [], 0
     for place, (name, _) in enumerate(layout._fields_):
         field = getattr(layout, name)
@@ -129,12 +136,12 @@ _entries: dict[int, tuple[Any, Entry | None]] = {}
 
 
 def is_ready(kernel: Any) -> bool:
-    """Whether it has run on the CPU before, so that its module is loaded."""
+    """Return whether the kernel has run on the CPU before, so that its module is loaded."""
     return id(kernel) in _entries
 
 
 def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
-    """Run indices 0 ... n-1 of a kernel whose module is loaded."""
+    """Run indices 0 to n-1 of a kernel whose module is loaded."""
     found = packed_for(kernel, args)
     if found is None:
         wp.launch(kernel, n, inputs=list(args), device="cpu", record_tape=False)
@@ -144,8 +151,9 @@ def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
 
 
 def packed_for(kernel: Any, args: Sequence[Any]) -> tuple[Entry, bytes] | None:
-    """The entry point of a kernel whose module is loaded, and its arguments; None: ``wp.launch``
-    has to look at them.
+    """Return the entry point of a kernel whose module is loaded, and its packed arguments.
+
+    None: ``wp.launch`` has to inspect them.
     """
     kept = _entries.get(id(kernel))
     if kept is None:
@@ -156,7 +164,7 @@ def packed_for(kernel: Any, args: Sequence[Any]) -> tuple[Entry, bytes] | None:
 
 
 def _entry(kernel: Any, args: Sequence[Any]) -> Entry | None:
-    """None where Warp is not as expected, or the kernel is generic."""
+    """Return the kernel's entry point; None if Warp is not as expected or the kernel is generic."""
     if pack_arg is None or getattr(kernel, "is_generic", True):
         return None
     try:

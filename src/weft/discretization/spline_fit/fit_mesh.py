@@ -1,8 +1,8 @@
-"""Splines for a mesh of one or several flat pieces, joined where the pieces share vertices.
+"""Fit of spline patches to a mesh of flat pieces, joined where the pieces share vertices.
 
-Sides that run along the same vertices from end to end share their control points: the seam is
-closed exactly. Vertices that pieces share otherwise, along a part of a side, are tied to each other
-by stiff springs (``PatchTies``).
+If two sides run along the same vertices from end to end, they share their control points, and the
+seam is closed exactly. If pieces share vertices along a part of a side only, stiff springs
+(``PatchTies``) hold these vertices together.
 """
 
 import dataclasses
@@ -30,39 +30,41 @@ from weft.discretization.spline_fit.outline import BoundaryPolygon, outline_of, 
 from weft.discretization.spline_surface import PatchTies, SharedSide, SplineSurface
 from weft.discretization.surface import Tessellation
 
-AROUND = ("bottom", "right", "top", "left")  # in the order of ``sides_of``
-SAME = 1e-6  # of the size: material coordinates that are equal
+AROUND = ("bottom", "right", "top", "left")  # sides in the order of ``sides_of``
+SAME = 1e-6  # difference of equal material coordinates, over the size of the mesh
 
 
 @dataclass(frozen=True, eq=False)
 class FlatPiece:
-    """A part of a mesh with one set of material coordinates."""
+    """Part of a mesh with one set of material coordinates."""
 
     mesh: TriangleMesh
-    vertices: Ints  # (k,) of the whole mesh
+    vertices: Ints  # (k,) indices in the whole mesh
 
     @cached_property
     def outline(self) -> BoundaryPolygon:
-        """Its border."""
+        """Return the border of the piece."""
         return outline_of(self.mesh)
 
     def sides(self, corners: Ints) -> list[Ints]:
-        """Vertices of the whole mesh along bottom, right, top and left."""
+        """Return the vertices of the whole mesh along bottom, right, top and left."""
         ids = self.outline.vertices
         return [self.vertices[ids[side]] for side in sides_of(self.outline, corners)]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedPieces:
-    """Splines for a mesh."""
+    """Spline surface fitted to a mesh, with its control points in space."""
 
     surface: SplineSurface
     points: Positions  # (N,3) [m] control points in space
     pieces: Sequence[FlatPiece]
 
     def groups(self, mesh: TriangleMesh, shown: Tessellation) -> dict[str, Ints]:
-        """Vertices of the triangles shown that stand for the groups of the mesh: those whose
-        nearest vertex in the material is of the group.
+        """Return the groups of the mesh as vertices of the triangles ``shown``.
+
+        A vertex is in a group if the mesh vertex that is nearest to it in the material is in the
+        group.
         """
         if not mesh.groups:
             return {}
@@ -81,11 +83,12 @@ class FittedPieces:
 
 
 def flat_pieces(mesh: TriangleMesh) -> list[FlatPiece]:
-    """The parts of a mesh that hang together in the material plane."""
+    """Split a mesh into the parts that are connected in the material plane."""
     _, edge_of = edges_of(mesh.faces)
     m = len(mesh.faces)
     size = float(np.ptp(mesh.corner_uv.reshape(-1, 2), axis=0).max())
-    # Material coordinates of both ends of every half-edge, lower vertex first.
+    # Faces are connected across an edge if the material coordinates of its two ends are equal on
+    # both sides. List these coordinates for every half-edge, lower vertex first.
     ends = np.stack([mesh.corner_uv, np.roll(mesh.corner_uv, -1, axis=1)], axis=2)
     turned = mesh.faces > np.roll(mesh.faces, -1, axis=1)
     ends = np.where(turned[:, :, None, None], ends[:, :, ::-1], ends).reshape(3 * m, 4)
@@ -115,16 +118,17 @@ def fit_pieces(
     rule: Rule = Rule.REDUCED,
     settings: FitSettings | None = None,
 ) -> FittedPieces:
-    """A patch for every piece of a mesh, joined where the pieces are.
+    """Fit a patch to every piece of a mesh, and join the patches where the pieces are joined.
 
     Args:
-        mesh: flat pieces, in the material; in space they are where they are.
+        mesh: pieces that are flat in the material; in space they may have any shape.
         spans: knot spans of a single piece, along warp and weft.
-        size: [m] of a knot span, for any number of pieces; sides that are joined get the same.
-        corners: four vertices for every piece; None: found.
+        size: [m] of a knot span, for any number of pieces; joined sides get the same number of
+            spans.
+        corners: four vertices for every piece; None: found automatically.
         smooth: joined sides bend like the cloth beside them; else they fold freely.
         rule: quadrature.
-        settings: of the fit.
+        settings: settings of the fit; None: the defaults.
 
     Raises:
         MeshError: neither or both of spans and size, or spans with several pieces.
@@ -168,7 +172,7 @@ def fit_pieces(
 def _ties(
     surface: SplineSurface, pieces: list[FlatPiece], chosen: list[Ints], fits: list[Fitted]
 ) -> PatchTies | None:
-    """Ties of vertices that pieces share and patches do not; None where there are none."""
+    """Return ties between vertices that pieces share but patches do not; None if there are none."""
     places: dict[int, tuple[Ints, Floats]] = {}
     stencil, coefficient, weight = [], [], []
     for ids, piece, corners, fit in zip(surface.ids, pieces, chosen, fits):
@@ -191,8 +195,11 @@ def _ties(
 
 
 def on_border(piece: FlatPiece, corners: Ints, fit: Fitted) -> tuple[Ints, Floats, Floats]:
-    """Vertices of the whole mesh on a piece's border, each once, with their parameters (k,2), and
-    the length each stands for over a span's size.
+    """Return the border vertices of a piece, each once.
+
+    Returns:
+        Indices in the whole mesh (k,), parameters (k,2), and the length of border that each vertex
+        represents, over a span's size (k,).
     """
     found: dict[int, tuple[Floats, float]] = {}
     m = fit.patch.spans
@@ -212,7 +219,7 @@ def on_border(piece: FlatPiece, corners: Ints, fit: Fitted) -> tuple[Ints, Float
 
 
 def _joints(borders: list[list[Ints]], smooth: bool) -> list[SharedSide]:
-    """Sides of different pieces, or of one, that run along the same vertices."""
+    """Return the pairs of sides, of two pieces or of one, that run along the same vertices."""
     sides = [(k, s) for k in range(len(borders)) for s in range(4)]
     found = []
     for i, (k, s) in enumerate(sides):
@@ -233,11 +240,16 @@ def counts_of(
     spans: tuple[int, int] | None,
     size: float | None,
 ) -> list[tuple[int, int]]:
-    """Control points along u and v of every piece, equal where sides are joined."""
+    """Return the numbers of control points along u and v of every piece.
+
+    They are equal where sides are joined.
+    """
     if spans is not None:
         return [(spans[0] + 2, spans[1] + 2)]
     assert size is not None
-    group = list(range(2 * len(pieces)))  # 2 k: along u of piece k; 2 k + 1: along v
+    # Directions that need equal numbers of control points, as a forest of parents. Index 2 k is
+    # along u of piece k, and 2 k + 1 along v.
+    group = list(range(2 * len(pieces)))
 
     def root(i: int) -> int:
         while group[i] != i:
@@ -261,7 +273,7 @@ def counts_of(
 
 
 def _placed(surface: SplineSurface, pieces: list[FlatPiece]) -> Positions:
-    """(N,3) control points in space; of joined ones, the mean."""
+    """Return the control points in space, (N,3) [m]; shared ones are at their mean place."""
     total, count = np.zeros((surface.n_points, 3)), np.zeros(surface.n_points)
     for patch, ids, piece in zip(surface.patches, surface.ids, pieces):
         m = piece.mesh

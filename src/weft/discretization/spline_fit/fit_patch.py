@@ -1,6 +1,7 @@
-"""A spline patch for a flat piece of triangles. Meng et al. 2025, supplement, sections 3.1 and 3.2:
-curves along the four sides, a control net between them, and a net as conformal as its outline
-allows (MIPS).
+"""Fit of a spline patch to a flat piece of triangles.
+
+Meng et al. 2025, supplement, sections 3.1 and 3.2: fit curves to the four sides, build a control
+net between them, and make the net as conformal as its outline allows (MIPS).
 """
 
 from collections.abc import Sequence
@@ -24,20 +25,21 @@ from weft.discretization.spline_fit.outline import (
 )
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 
-TRIAL = 10  # control points a side of the nets by which corners are chosen
-CHECKED = 6  # places a span at which a fitted patch must not fold over
-LEAST = 5  # control points of a side that is fitted
-NEARLY = 1e-9  # determinant of guide directions that are parallel
+TRIAL = 10  # control points a side of the trial nets with which corners are chosen
+CHECKED = 6  # places in each span and direction at which a fitted patch must not fold over
+LEAST = 5  # smallest number of control points of a fitted side
+NEARLY = 1e-9  # determinant below which the two guide directions count as parallel
 
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How a patch is fitted.
+    """Settings of the fit of a patch.
 
     Args:
-        smoothing: lambda of eq. 21: resists curves whose control points bend away.
-        boundary: omega_b of eq. 29, times the spans over the square of a span's size: how firmly
-            the outline is kept while the net is optimized.
+        smoothing: lambda of eq. 21: penalty on the second differences of a curve's control points.
+        boundary: omega_b of eq. 29: weight of the outline while the net is optimized. It is
+            multiplied by n1 + n2, the control points of two sides, and divided by the square of a
+            span's size.
     """
 
     smoothing: float = 1e-3
@@ -46,21 +48,30 @@ class FitSettings:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A patch and how well it fits."""
+    """Fitted patch, with measures of the fit."""
 
     patch: Patch
     mips: float  # mean over the parameters of |J|^2 |J^-1|^2: 4 where the map is conformal
-    deviation: float  # [m] of the outline from the patch's border, at most
-    iterations: int  # of Newton's method
+    deviation: float  # [m] largest distance of the outline from the patch's border
+    iterations: int  # number of Newton iterations
 
 
 def fitted_curve(side: SidePoints, n: int, smoothing: float) -> Floats:
-    """(n,2) control points of the curve nearest to a side, which begins and ends with it. Eq. 21.
+    """Fit a curve with fixed end points to the points of a side. Eq. 21.
 
-    The mean of squares is taken, so that ``smoothing`` does not depend on the number of points; and
-    second differences are divided by the Greville abscissae's, so that a straight side costs
-    nothing: as printed, they pull towards control points equally far apart, which bend with an
-    error of first order (docs/decisions/0012).
+    There are two departures from the paper (docs/decisions/0012). The mean of the squares is
+    minimized instead of the sum, so that ``smoothing`` does not depend on the number of points.
+    Second differences are divided by those of the Greville abscissae, so that a straight side costs
+    nothing: as printed, they pull the control points towards equal distances, which bends the side
+    with an error of first order.
+
+    Args:
+        side: points of the side, with parameters.
+        n: number of control points.
+        smoothing: lambda of eq. 21.
+
+    Returns:
+        (n,2) [m] control points.
     """
     b = basis(n, side.u)
     m = len(side.u)
@@ -80,10 +91,16 @@ def fitted_curve(side: SidePoints, n: int, smoothing: float) -> Floats:
 
 
 def initial_net(bottom: Floats, right: Floats, top: Floats, left: Floats) -> Floats:
-    """(n1,n2,2) control points between four curves. Eqs. 23-26.
+    """Build a control net between four curves, (n1,n2,2) [m]. Eqs. 23-26.
 
-    Every inner point is nearest to the two lines that join opposite sides through it, each measured
-    along itself.
+    Each inner point minimizes the sum of two squared distances: to the point at its parameter on
+    each of the two lines that join opposite sides, measured along that line.
+
+    Args:
+        bottom: (n1,2) [m] control points at v = 0.
+        right: (n2,2) [m] control points at u = m1.
+        top: (n1,2) [m] control points at v = m2.
+        left: (n2,2) [m] control points at u = 0.
     """
     n1, n2 = len(bottom), len(left)
     net = np.empty((n1, n2, 2))
@@ -106,6 +123,7 @@ def initial_net(bottom: Floats, right: Floats, top: Floats, left: Floats) -> Flo
 
 
 def _unit(d: Floats) -> Floats:
+    """Return vectors divided by their lengths."""
     return np.asarray(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-300))
 
 
@@ -116,15 +134,15 @@ def fit_piece(
     corners: Sequence[int] | None = None,
     settings: FitSettings | None = None,
 ) -> Fitted:
-    """The patch of n1 x n2 control points for a flat piece.
+    """Fit a patch of n1 x n2 control points to a flat piece.
 
     Args:
         mesh: one piece, with one set of material coordinates and one border.
         n1: control points along the sides that run along the warp.
-        n2: along the others.
-        corners: four vertices of its border, in any order; None: of those where it turns, the four
-            between which the guided net is the most conformal.
-        settings: how firmly the outline is kept.
+        n2: control points along the other sides.
+        corners: four vertices of the border, in any order; None: of the vertices where the border
+            turns, the four whose initial net is the most conformal.
+        settings: settings of the fit; None: the defaults.
 
     Raises:
         PatchError: no outline, fewer than four corners, or a net that stays inverted.
@@ -135,14 +153,17 @@ def fit_piece(
 
 
 def corners_of(outline: BoundaryPolygon, given: Sequence[int] | None, where: str) -> Ints:
-    """(4,) places in the outline of the corners that are given, or found."""
+    """Return the places in the outline of the corners that are given or, if None, found, (4,)."""
     if given is None:
         return best_corners(outline, where)
     return along_warp(outline, given_corners(outline, given, where))
 
 
 def best_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
-    """(4,) places in the outline of the corners to take."""
+    """Return the places in the outline of the four corners with the most conformal net, (4,).
+
+    All choices of four usable corners are compared, with nets of ``TRIAL`` control points a side.
+    """
     usable = usable_corners(outline, where)
     best, value = along_warp(outline, usable[:4]), float("inf")
     for four in combinations(usable.tolist(), 4):
@@ -162,7 +183,15 @@ def fit_patch(
     settings: FitSettings | None = None,
     where: str = "mesh",
 ) -> Fitted:
-    """The patch of n1 x n2 control points for an outline with four sides (``sides_of``).
+    """Fit a patch of n1 x n2 control points to an outline with four sides.
+
+    Args:
+        outline: the outline.
+        sides: places in the outline, as ``sides_of`` returns them.
+        n1: control points along u.
+        n2: control points along v.
+        settings: settings of the fit; None: the defaults.
+        where: name in error messages.
 
     Raises:
         PatchError: too few control points, or a net that stays inverted somewhere.
@@ -199,7 +228,7 @@ def fit_patch(
 
 
 def _folded(patch: Patch) -> Floats:
-    """(k,2) [m] where the map is inside out, of places to the border of every span."""
+    """Return the places [m] on a grid at which the map of a patch is inside out, (k,2)."""
     u, v = (np.arange(CHECKED * m + 1) / CHECKED for m in patch.spans)
     uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
     uv = np.clip(uv, 1e-3, np.array(patch.spans) - 1e-3)
@@ -209,7 +238,7 @@ def _folded(patch: Patch) -> Floats:
 def _prepared(
     outline: BoundaryPolygon, sides: list[Ints], n1: int, n2: int, s: FitSettings
 ) -> Mips:
-    """The guided net of an outline."""
+    """Fit curves to the sides and build the initial net."""
     count = (n1, n2, n1, n2)
     lines = [SidePoints.of(outline.places[ids], n) for ids, n in zip(sides, count)]
     curves = [fitted_curve(line, n, s.smoothing) for line, n in zip(lines, count)]

@@ -1,25 +1,29 @@
-"""Where a patch's control points start in space. Meng et al. 2025, supplement, section 3.3."""
+"""Initial positions of a patch's control points in space.
+
+Meng et al. 2025, supplement, section 3.3.
+"""
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from weft.base.arrays import Bools, CornerUv, Floats, Positions
 
-OUTSIDE = 0.5  # tau: barycentric coordinates beyond -tau or 1 + tau are taken back to the edge
-_NEAR = 16  # triangles, by their centers, in which a point is looked for
-_SLACK = 1e-9
+# tau: a point with a barycentric coordinate below -tau or above 1 + tau is moved to the edge.
+OUTSIDE = 0.5
+_NEAR = 16  # number of nearest triangles, by their centers, that are searched for a point
+_SLACK = 1e-9  # tolerance of barycentric coordinates, so that points on an edge count as inside
 
 
 def lifted(points: Floats, corner_uv: CornerUv, corners: Floats) -> Positions:
-    """(n,3) [m] of material points, by the triangles that hold them. Eq. 30.
+    """Map material points to space by the triangles that contain them, (n,3) [m]. Eq. 30.
+
+    A point outside all triangles is extrapolated from the triangle with the nearest center. If it
+    is far outside that triangle, it is first moved to the triangle's edge.
 
     Args:
         points: (n,2) [m] in the material plane.
-        corner_uv: (m,3,2) [m] triangles there.
+        corner_uv: (m,3,2) [m] triangles in the material plane.
         corners: (m,3,3) [m] the same triangles in space.
-
-    Points outside take the triangle whose center is nearest; those far outside it are taken to its
-    edge first.
     """
     center = corner_uv.mean(1)
     count = min(_NEAR, len(center))
@@ -37,7 +41,7 @@ def lifted(points: Floats, corner_uv: CornerUv, corners: Floats) -> Positions:
 
 
 def _barycentric(p: Floats, t: Floats) -> Floats:
-    """(...,3) coordinates of points (...,2) in triangles (...,3,2)."""
+    """Return the barycentric coordinates (...,3) of points (...,2) in triangles (...,3,2)."""
     a, b, d = t[..., 1, :] - t[..., 0, :], t[..., 2, :] - t[..., 0, :], p - t[..., 0, :]
     det = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     u = (d[..., 0] * b[..., 1] - d[..., 1] * b[..., 0]) / det
@@ -46,7 +50,7 @@ def _barycentric(p: Floats, t: Floats) -> Floats:
 
 
 def _on_edge(p: Floats, t: Floats) -> Floats:
-    """(n,3) coordinates of the points of triangles (n,3,2) nearest to p (n,2), on their edges."""
+    """Return barycentric coordinates (n,3) of the points on triangle edges nearest to p (n,2)."""
     best, found = np.full(len(p), np.inf), np.zeros((len(p), 3))
     for i, j in ((0, 1), (1, 2), (2, 0)):
         a, e = t[:, i], t[:, j] - t[:, i]

@@ -1,5 +1,7 @@
-"""The most isometric net of a patch. Meng et al. 2025, supplement, section 3.2, eqs. 27-29 (MIPS:
-Hormann & Greiner 2000).
+"""Optimization of a patch's control net towards an isometric map.
+
+Meng et al. 2025, supplement, section 3.2, eqs. 27-29, with the MIPS energy of Hormann & Greiner
+(2000).
 """
 
 from dataclasses import dataclass
@@ -13,25 +15,30 @@ from weft.base.arrays import Floats
 from weft.discretization.basis import spans
 from weft.discretization.bspline import Patch, ShapeFunctions, jacobian
 
-PER_SPAN = 4  # points of a side that are fitted, at least: longer edges are divided
+PER_SPAN = 4  # least number of fitted points in each span; longer edges are divided
 MOST_ITERATIONS = 60
 HALVINGS = 30
-DONE = 1e-6  # last step, over the size of a span
+DONE = 1e-6  # largest step over the size of a span at which the iteration has converged
 MOST_SOFTENINGS, FEW = 60, 6  # rounds of untangling, Newton iterations in each
-SOFTENING, LEAST_SOFT = 0.04, 1e-3  # softening: of the worst determinant, and of a span's area
-SUFFICIENT = 1e-4  # of the decrease that the slope promises
+# Softening, squared: SOFTENING times the square of the worst determinant, plus the square of
+# LEAST_SOFT times a span's area.
+SOFTENING, LEAST_SOFT = 0.04, 1e-3
+SUFFICIENT = 1e-4  # fraction of the linear decrease that a step has to reach (Armijo)
 
 
 @dataclass(frozen=True, eq=False)
 class SidePoints:
-    """Points along a side with their parameters. Eq. 20."""
+    """Points along a side of a patch, with their parameters. Eq. 20."""
 
     points: Floats  # (m,2) [m]
     u: Floats  # (m,) in [0, n - 2]
 
     @staticmethod
     def of(polyline: Floats, n: int) -> "SidePoints":
-        """A polyline as a side of n control points; edges are divided until it has enough."""
+        """Return a polyline as a side of n control points.
+
+        Its edges are divided until there are at least ``PER_SPAN`` points for each span.
+        """
         length = np.linalg.norm(np.diff(polyline, axis=0), axis=1)
         s = np.concatenate([[0.0], np.cumsum(length)])
         extra = np.linspace(0.0, s[-1], PER_SPAN * spans(n) + 1)
@@ -42,7 +49,7 @@ class SidePoints:
 
 
 class Mips:
-    """Psi of eq. 29 as a function of the control points, and its minimum."""
+    """Psi of eq. 29 as a function of the control points, with its minimization."""
 
     def __init__(self, start: Floats, lines: list[SidePoints], boundary: float) -> None:
         self.start, self.lines = start, lines
@@ -59,7 +66,7 @@ class Mips:
 
     @cached_property
     def border(self) -> list[ShapeFunctions]:
-        """Shape functions at the points of the four sides."""
+        """Return the shape functions at the points of the four sides."""
         m1, m2 = self.patch.spans
         fixed = ((1, 0.0), (0, float(m1)), (1, float(m2)), (0, 0.0))
         found = []
@@ -71,7 +78,10 @@ class Mips:
 
     @cached_property
     def boundary_matrix(self) -> "tuple[sp.csr_matrix, Floats, float]":
-        """K, f and c of Psi_boundary = 1/2 x.K x - f.x + c, a mean of squares on every side."""
+        """Return K, f and c of Psi_boundary = 1/2 x.K x - f.x + c.
+
+        For every side it is the mean of the squared distances.
+        """
         n = self.start.shape[0] * self.start.shape[1]
         K, f, c = sp.csr_matrix((n, n)), np.zeros((n, 2)), 0.0
         for S, line in zip(self.border, self.lines):
@@ -84,18 +94,19 @@ class Mips:
         return K.tocsr(), f, c
 
     def jacobians(self, net: Floats) -> tuple[Floats, Floats]:
-        """J (q,2,2) at the Gauss points, and its determinant."""
+        """Return J (q,2,2) at the Gauss points, and its determinant (q,)."""
         J = jacobian(self.at, net)
         return J, J[:, 0, 0] * J[:, 1, 1] - J[:, 0, 1] * J[:, 1, 0]
 
     def mean_mips(self, net: Floats) -> float:
-        """Mean of |J|^2 |J^-1|^2 over the parameters."""
+        """Return the mean of |J|^2 |J^-1|^2 over the parameters."""
         J, det = self.jacobians(net)
         return float((((J**2).sum((1, 2)) / det) ** 2).mean())
 
     def value(self, net: Floats, soft: float = 0.0) -> float:
-        """Psi; infinite where the net is inverted at a Gauss point, finite there where determinants
-        are softened (``softened``) by ``soft`` [m^2].
+        """Return Psi; infinite if the net is inverted at a Gauss point.
+
+        With ``soft`` [m^2] > 0 determinants are softened (``softened``), and Psi is finite.
         """
         J, det = self.jacobians(net)
         det = softened(det, soft)[0]
@@ -108,7 +119,7 @@ class Mips:
         return float(0.25 * mips + self.keep * kept)
 
     def derivatives(self, net: Floats, soft: float = 0.0) -> "tuple[Floats, sp.csr_matrix]":
-        """Gradient (n,2) and projected Hessian (2n,2n)."""
+        """Return the gradient (n,2) and the projected Hessian (2n,2n) of Psi."""
         g, H = mips_derivatives(self.jacobians(net)[0], soft)
         n = net.shape[0] * net.shape[1]
         local = 0.25 * np.einsum("qis,qas->qai", g, self.at.first)
@@ -135,9 +146,12 @@ class Mips:
     def minimize(
         self, net: Floats, soft: float = 0.0, most: int = MOST_ITERATIONS
     ) -> tuple[Floats, int]:
-        """Newton's method with backtracking, corners held: the net, and the iterations.
+        """Minimize Psi by Newton's method with backtracking; the corners do not move.
 
-        Without ``soft`` it begins with a net that is nowhere inverted, and keeps it so.
+        Without ``soft`` the net must be nowhere inverted at the start, and stays so.
+
+        Returns:
+            The net, and the number of iterations.
         """
         value = self.value(net, soft)
         n1, n2 = net.shape[:2]
@@ -165,11 +179,11 @@ class Mips:
         return net, most
 
     def untangled(self) -> Floats:
-        """The guided net, where it is inverted made right side out as far as that goes.
+        """Return the initial net, untangled as far as possible if it is inverted.
 
-        Psi of softened determinants is minimized from the net that blends the sides (Coons), a few
-        iterations at a time, while the softening follows the worst determinant towards zero
-        (Garanzha et al. 2021).
+        Starting with the net that blends the sides (Coons), Psi of softened determinants is
+        minimized, a few iterations at a time, while the softening follows the worst determinant
+        towards zero (Garanzha et al. 2021).
         """
         if np.isfinite(self.value(self.start)):
             return self.start
@@ -184,7 +198,7 @@ class Mips:
         return net
 
     def blended(self) -> Floats:
-        """The net that blends the four sides (Coons)."""
+        """Return the net that blends the four sides (Coons)."""
         net = np.array(self.start)
         n1, n2 = net.shape[:2]
         a, b = np.linspace(0, 1, n1)[:, None, None], np.linspace(0, 1, n2)[None, :, None]
@@ -196,13 +210,13 @@ class Mips:
         return np.asarray(across + along - corners)
 
     def inverted(self, net: Floats) -> Floats:
-        """(k,2) [m] Gauss points at which the net is inverted."""
+        """Return the Gauss points [m] at which the net is inverted, (k,2)."""
         _, det = self.jacobians(net)
         return np.asarray(self.at.of(net.reshape(-1, 2))[det <= 0])
 
 
 def softened(det: Floats, soft: float) -> tuple[Floats, Floats, Floats]:
-    """(det + sqrt(det^2 + soft^2))/2, positive everywhere, and its two derivatives."""
+    """Return (det + sqrt(det^2 + soft^2))/2, positive everywhere, and its two derivatives."""
     if soft == 0.0:
         return det, np.ones_like(det), np.zeros_like(det)
     root = np.sqrt(det * det + soft * soft)
@@ -210,10 +224,18 @@ def softened(det: Floats, soft: float) -> tuple[Floats, Floats, Floats]:
 
 
 def mips_derivatives(J: Floats, soft: float = 0.0) -> tuple[Floats, Floats]:
-    """Gradient (q,2,2) and projected Hessian (q,2,2,2,2) of (|J|^2/c)^2, c the determinant (eq. 27)
-    or the softened one.
+    """Return the gradient and the projected Hessian of (|J|^2/c)^2.
 
-    With r = |J|^2/c: r' = (2 J - r c' D)/c, D the cofactors, and (r^2)'' = 2 r' r' + 2 r r''.
+    c is the determinant (eq. 27) or the softened one. With r = |J|^2/c and the cofactors D, r' = (2
+    J - r c' D)/c and (r^2)'' = 2 r' r' + 2 r r''. Negative eigenvalues of the Hessian are set to
+    zero.
+
+    Args:
+        J: (q,2,2).
+        soft: [m^2] softening of determinants; 0: none.
+
+    Returns:
+        Gradient (q,2,2) and Hessian (q,2,2,2,2).
     """
     q = len(J)
     chi, slope, curve = softened(np.linalg.det(J), soft)
@@ -238,6 +260,7 @@ def mips_derivatives(J: Floats, soft: float = 0.0) -> tuple[Floats, Floats]:
 
 
 def _area(bottom: Floats, right: Floats, top: Floats, left: Floats) -> float:
+    """Return the area that four polylines enclose."""
     p = np.concatenate([bottom, right, top[::-1], left[::-1]])
     x, y = p.T
     return abs(0.5 * float((x * np.roll(y, -1) - np.roll(x, -1) * y).sum()))

@@ -1,5 +1,7 @@
-"""The outline of a flat piece, and its four corners and sides. Meng et al. 2025, supplement,
-section 3.1, which leaves the corners to the user; here they can also be found.
+"""Outline of a flat piece of cloth, its four corners and its four sides.
+
+Meng et al. 2025, supplement, section 3.1. The paper leaves the corners to the user; here they can
+also be found automatically.
 """
 
 from collections.abc import Sequence
@@ -13,29 +15,30 @@ from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import first_crossing
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 
-WINDOW = 0.02  # of the perimeter, on either side, over which a corner turns
-TURN = np.radians(20.0)  # that makes a corner usable
-MOST = 7  # corners among which four are chosen
-APART = 0.06  # of the perimeter, between two corners
+WINDOW = 0.02  # fraction of the perimeter on either side, over which the angle is measured
+TURN = np.radians(20.0)  # smallest angle of a usable corner
+MOST = 7  # largest number of corners among which four are chosen
+APART = 0.06  # smallest fraction of the perimeter between two corners
 
 
 @dataclass(frozen=True, eq=False)
 class BoundaryPolygon:
-    """A closed polygon of vertices, counter-clockwise in the material plane."""
+    """Closed polygon of border vertices, counter-clockwise in the material plane."""
 
-    vertices: Ints  # (k,) of the mesh
+    vertices: Ints  # (k,) vertex indices of the mesh
     places: Floats  # (k,2) [m]
 
     def drawing(self, marks: Floats | tuple[()] = ()) -> PatchDrawing:
-        """For errors."""
+        """Return a drawing of this outline for an error."""
         return PatchDrawing(self.places, marks)
 
 
 def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
-    """The border of a piece with one set of material coordinates.
+    """Return the border of a piece that has one set of material coordinates.
 
     Raises:
-        PatchError: a seam inside, no border, a hole, or an outline that crosses itself.
+        PatchError: no border, a hole, or an outline that crosses itself.
+        MeshError: a seam inside the piece, or a border that passes a vertex twice.
     """
     uv = mesh.vertex_uv
     if uv is None:
@@ -75,7 +78,7 @@ def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
 
 
 def _loops(mesh: TriangleMesh) -> list[Ints]:
-    """Borders in the direction of the faces."""
+    """Return the borders of a mesh, each in the direction of its faces."""
     half = np.stack([mesh.faces, np.roll(mesh.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
     n = mesh.n_vertices
     keys = half[:, 0].astype(np.int64) * n + half[:, 1]
@@ -101,7 +104,11 @@ def _loops(mesh: TriangleMesh) -> list[Ints]:
 
 
 def turning(outline: BoundaryPolygon) -> Floats:
-    """(k,) [rad] by how much the outline turns left at every vertex, seen from ``WINDOW`` away."""
+    """Return the angle [rad] by which the outline turns left at every vertex, (k,).
+
+    The angle is between the directions from the point ``WINDOW`` of the perimeter before the vertex
+    and to the point ``WINDOW`` after it, so that rounded corners are found, too.
+    """
     p = outline.places
     edge = np.roll(p, -1, axis=0) - p
     length = np.linalg.norm(edge, axis=1)
@@ -120,7 +127,10 @@ def turning(outline: BoundaryPolygon) -> Floats:
 
 
 def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
-    """(c,) places in the outline where it turns, four to ``MOST``, those that turn most first.
+    """Return the vertices of the outline where it turns most, as places in the outline, (c,).
+
+    Four to ``MOST`` of them, largest angle first, each at least ``APART`` of the perimeter from the
+    others.
 
     Raises:
         PatchError: fewer than four.
@@ -150,10 +160,15 @@ def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
 
 
 def given_corners(outline: BoundaryPolygon, given: Sequence[int], where: str = "mesh") -> Ints:
-    """(4,) places in the outline of four of its vertices.
+    """Return the places in the outline of four vertices, (4,).
+
+    Args:
+        outline: the outline.
+        given: indices of the vertices.
+        where: name in error messages.
 
     Raises:
-        PatchError: not four, or some that are not on the outline.
+        PatchError: not four different vertices, or some that are not on the outline.
     """
     place = {int(v): i for i, v in enumerate(outline.vertices)}
     missing = [int(v) for v in given if int(v) not in place]
@@ -170,7 +185,7 @@ def given_corners(outline: BoundaryPolygon, given: Sequence[int], where: str = "
 
 
 def along_warp(outline: BoundaryPolygon, corners: Ints) -> Ints:
-    """Four corners, counter-clockwise, beginning with that side which runs most along the warp."""
+    """Return four corners, counter-clockwise, from the side that runs most along the warp."""
     corners = np.sort(corners)
     side = outline.places[np.roll(corners, -1)] - outline.places[corners]
     along = side[:, 0] / np.maximum(np.linalg.norm(side, axis=1), 1e-300)
@@ -178,8 +193,10 @@ def along_warp(outline: BoundaryPolygon, corners: Ints) -> Ints:
 
 
 def sides_of(outline: BoundaryPolygon, corners: Ints) -> list[Ints]:
-    """Places in the outline along u = 0 .. m1 at the bottom and top, and v = 0 .. m2 at the left
-    and right: bottom, right, top, left, each in the direction of its parameter.
+    """Return the places in the outline of the four sides: bottom, right, top, left.
+
+    The bottom and top run along u = 0 to m1, the left and right along v = 0 to m2; each is in the
+    direction of its parameter.
     """
     k = len(outline.vertices)
     found: list[Ints] = []

@@ -1,7 +1,10 @@
-"""Linear solvers. ``solver`` is the interface; ``select`` chooses one by name.
+"""Linear solvers.
 
-``direct`` (PARDISO or SuperLU), ``conjugate_gradients`` (block Jacobi), ``multigrid`` (smoothed
-aggregation) and ``batched_cholesky`` (eight matrices of one pattern) solve positive definite
-systems. ``symmetric_indefinite`` solves with exact Hessians, ``low_rank`` adds rank-one terms
-(Woodbury), ``constraints`` is the filter of Baraff & Witkin (1998, section 5).
+``solver`` is the interface, and ``select`` chooses a solver by name. Positive definite systems are
+solved by ``direct`` (PARDISO or SuperLU), ``conjugate_gradients`` (with a block-Jacobi
+preconditioner), ``multigrid`` (smoothed aggregation) and ``batched_cholesky`` (eight matrices of
+one pattern at a time, with the kernels of ``batched_cholesky_kernels``). ``symmetric_indefinite``
+solves with exact Hessians that may have negative eigenvalues, ``low_rank`` adds rank-one terms
+(Woodbury's formula), and ``constraints`` is the velocity filter of Baraff & Witkin (1998, section
+5).
 """

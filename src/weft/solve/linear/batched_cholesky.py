@@ -1,12 +1,13 @@
-"""A direct solver of many matrices of one pattern: eight at a time, one in each lane of a vector.
+"""Cholesky factorization of many small matrices with one pattern, eight at a time.
 
-Small matrices factorize slowly one by one: there is little to do beside each entry. Side by side
-they share every index and fill vector registers: a 17 x 17 cloth's takes 0.1 ms in place of the
-0.6 to 0.9 ms of PARDISO. A matrix's numbers do not depend on what is in the other lanes, so a world
-that is alone, with seven lanes of nothing, has the same bits.
+Each of the eight matrices has one lane of a vector register. Small matrices factorize slowly one by
+one, because there is little arithmetic for each index that is looked up. Side by side they share
+every index and fill the registers: a matrix of 17 x 17 vertices takes 0.1 ms instead of 0.6 to 0.9
+ms with PARDISO. The result of a matrix does not depend on the other lanes, so a single matrix with
+seven empty lanes gives the same bits.
 
-Ordering by minimum degree (SuperLU's, Liu 1985), on the graph of vertices; the symbolic phase makes
-a list of all products, once for a pattern.
+The ordering is minimum degree (SuperLU's, Liu 1985) on the graph of vertices. The symbolic phase
+lists all products of blocks, once for a pattern.
 """
 
 from collections.abc import Sequence
@@ -36,42 +37,42 @@ from weft.solve.linear.solver import LinearSolution, Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-MOST = 2_500  # block rows: the list of products of more takes minutes and gigabytes
+MOST = 2_500  # block rows; the list of products of more takes minutes and gigabytes
 
 
 @dataclass(frozen=True, eq=False)
 class Symbolic:
-    """Which blocks the factor has, by column, and what each is made of."""
+    """Symbolic factorization: the factor's blocks by column, and the products that form each."""
 
-    place: Numbers  # (n,) of each row in the order of elimination
-    first: Numbers  # (n+1,) first block of each column: its diagonal
-    row_of: Numbers  # (t,) row of each block, ascending in its column
-    source: Numbers  # (t,) which of the packed blocks of the matrix it begins with; -1: zero
-    block: Numbers  # (e,) blocks of the pattern that are packed: on the diagonal and below
-    start: Numbers  # (t+1,) of each block's products
-    left: Numbers  # (u,) products L_left L_right^T
-    right: Numbers
-    row_start: Numbers  # (n+1,) blocks of each row left of the diagonal
-    row_block: Numbers
-    row_column: Numbers
+    place: Numbers  # (n,) position of each row in the order of elimination
+    first: Numbers  # (n+1,) first block of each column, its diagonal
+    row_of: Numbers  # (t,) row of each block, ascending within a column
+    source: Numbers  # (t,) packed block of the matrix at this place; -1: none, a fill-in
+    block: Numbers  # (e,) blocks of the pattern that are packed: the diagonal and below
+    start: Numbers  # (t+1,) first product of each block
+    left: Numbers  # (u,) left block of each product L_left L_right^T
+    right: Numbers  # (u,) its right block
+    row_start: Numbers  # (n+1,) first entry of each row in the two lists that follow
+    row_block: Numbers  # (t-n,) blocks left of the diagonal, by row
+    row_column: Numbers  # (t-n,) their columns
 
     @property
     def diagonal(self) -> Numbers:
-        """(t,) the diagonal block of each block's column."""
+        """Return the diagonal block of each block's column, (t,)."""
         return np.repeat(self.first[:-1], np.diff(self.first))
 
     @cached_property
     def device(self) -> dict[str, WarpArray]:
-        """All on the device, by name."""
+        """Return all index arrays on the device, by name."""
         names = [*self.__dataclass_fields__, "diagonal"]
         return {k: kernel.array(np.asarray(getattr(self, k), np.int32), wp.int32) for k in names}
 
     @staticmethod
     def of(pattern: BlockPattern) -> "Symbolic":
-        """Ordering and elimination of a pattern.
+        """Order and eliminate a pattern symbolically.
 
         Raises:
-            SolverError: a pattern that is too large for this.
+            SolverError: a pattern with more than ``MOST`` block rows.
         """
         n, row, column = pattern.n, pattern.row.astype(np.int64), pattern.column.astype(np.int64)
         if n > MOST:
@@ -114,9 +115,11 @@ class Symbolic:
 
 
 def _minimum_degree(pattern: BlockPattern) -> Numbers:
+    """Return the position of each row in the minimum degree ordering, (n,)."""
     n = pattern.n
     ones = np.ones(pattern.n_blocks)
     graph = sp.csc_matrix((ones, pattern.column, pattern.row_start), shape=(n, n))
+    # Diagonally dominant, so that SuperLU does not exchange rows: only its ordering is used.
     dominant = (graph + n * sp.identity(n)).tocsc()
     options = {"SymmetricMode": True}
     factor = spla.splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
@@ -124,8 +127,11 @@ def _minimum_degree(pattern: BlockPattern) -> Numbers:
 
 
 def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
-    """Rows of the factor's columns, the diagonal first: those of the matrix, and what a column
-    hands on to the first one below (Liu 1990, the elimination tree).
+    """Return the rows of each column of the factor, the diagonal first.
+
+    A column contains the rows of the matrix, and the rows that columns before it pass on to it:
+    each column passes its rows on to its parent, the first row below the diagonal (elimination
+    tree, Liu 1990).
     """
     order = np.lexsort((row, column))
     given = np.split(row[order], np.searchsorted(column[order], np.arange(1, n)))
@@ -142,7 +148,7 @@ def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
 def _products(
     n: int, columns: Sequence[Numbers], first: Numbers, key: Numbers
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Blocks, and left and right factors of what is taken from them, by column of the factors."""
+    """Return the target, left and right block of each product, column by column of the factors."""
     found: list[tuple[Numbers, Numbers, Numbers]] = [(np.zeros(0, np.int64),) * 3]
     for k, rows in enumerate(columns):
         below = rows[1:]
@@ -154,7 +160,7 @@ def _products(
 
 
 class LaneFactors:
-    """Factors of ``count`` matrices of one pattern."""
+    """Factors of ``count`` matrices with one pattern."""
 
     def __init__(self, pattern: BlockPattern, count: int, symbolic: Symbolic | None = None) -> None:
         self.pattern, self.count = pattern, count
@@ -168,8 +174,11 @@ class LaneFactors:
         self._groups = groups
 
     def factorize(self, values: WarpArray, active: Sequence[int]) -> None:
-        """Take new matrices for some of them, from all their blocks (count b,) mat33; the others
-        keep theirs.
+        """Factorize new values of some of the matrices; the others are not changed.
+
+        Args:
+            values: (count b,) mat33, the blocks of all matrices one after the other.
+            active: indices of the matrices that are new.
         """
         d = self.symbolic.device
         n, blocks = self.count * d["block"].shape[0], self.pattern.n_blocks
@@ -181,11 +190,17 @@ class LaneFactors:
 
     @property
     def definite(self) -> Bools:
-        """(count,) which of them were positive definite."""
+        """Return a mask (count,) of the matrices that are positive definite."""
         return np.asarray(kernel.numpy(self._pivot).reshape(-1)[: self.count] > 0.0)
 
     def solve(self, b: WarpArray, active: Sequence[int], out: WarpArray) -> None:
-        """out = A^-1 b for some of them; b, out (count n,) vec3."""
+        """Write A^-1 b into ``out`` for some of the matrices.
+
+        Args:
+            b: (count n,) vec3 right-hand sides.
+            active: indices of the matrices to solve with.
+            out: (count n,) vec3; entries of the other matrices are not changed.
+        """
         d, rows = self.symbolic.device, self.count * self.pattern.n
         with kernel.shares(self.count, active):
             kernel.launch(pack_vectors, rows, b, d["place"], self._x)
@@ -197,22 +212,22 @@ class LaneFactors:
 
 
 def _in_lanes(a: WarpArray) -> WarpArray:
-    """The same memory, with the last dimension as one number."""
+    """Return a view of the same memory whose last dimension is one ``Lanes`` vector."""
     shape = a.shape[:-1]
     view = wp.array(ptr=a.ptr, shape=shape, dtype=Lanes, device=a.device)
-    view.whole = a  # which owns the memory
+    view.whole = a  # keep the owner of the memory alive
     return view
 
 
 @dataclass(frozen=True)
 class LaneCholesky:
-    """One matrix in the first of eight lanes: what a world that is alone is solved with."""
+    """Linear solver for one matrix, placed in the first of the eight lanes."""
 
     name = "lanes"
     is_direct = True
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedLane":
-        """Factorize; the factors of ``previous`` are overwritten."""
+        """Factorize A; the factors of ``previous`` are overwritten."""
         if isinstance(previous, PreparedLane) and previous.factors.pattern is A.pattern:
             factors = previous.factors
         else:
@@ -223,20 +238,21 @@ class LaneCholesky:
 
 @dataclass(frozen=True, eq=False)
 class PreparedLane:
-    """A factorization of one matrix."""
+    """Cholesky factors of one matrix."""
 
     factors: LaneFactors
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """Solve A x = b; ``residual`` is not taken: NaN."""
+        """Solve A x = b; the residual is not computed, so ``residual`` is NaN."""
         x = kernel.empty(b.shape[0], vec3)
         self.factors.solve(b, (0,), x)
         return solution(x, bool(self.factors.definite[0]))
 
 
 def solution(x: WarpArray, definite: bool) -> LinearSolution:
-    """What a solve with a factor gave: indefinite where a pivot is not positive, not finite where
-    the matrix or the right-hand side is not.
+    """Return the solution of a solve with Cholesky factors.
+
+    The outcome is INDEFINITE if a pivot is not positive, NOT_FINITE if x is not finite otherwise.
     """
     if np.isfinite(kernel.numpy(x)).all():
         outcome = Outcome.CONVERGED if definite else Outcome.INDEFINITE

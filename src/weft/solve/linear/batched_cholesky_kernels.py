@@ -1,8 +1,8 @@
-"""Kernels of Cholesky's factorization of eight matrices of one pattern, number by number.
+"""Kernels of the Cholesky factorization of eight matrices of one pattern.
 
-A number is a ``Lanes`` of eight, one of each matrix, so that what a compiler makes of it are whole
-vector registers, and no matrix's numbers depend on its neighbors'. Blocks are 3x3, nine numbers in
-a row.
+Every scalar of the algorithm is a ``Lanes`` vector of eight numbers, one of each matrix, so that
+the compiler emits whole vector registers and no matrix depends on the others. Blocks are 3x3,
+stored as nine scalars row by row.
 """
 
 import warp as wp
@@ -16,13 +16,13 @@ _module = wp.get_module("weft.lanes")
 
 @wp.func
 def less(a: Lanes, b: Lanes, c: Lanes):
-    """a - b c."""
+    """Return a - b c, lane by lane."""
     return a - wp.cw_mul(b, c)
 
 
 @wp.func
 def root_inv(a: Lanes):
-    """1/sqrt(a)."""
+    """Return 1/sqrt(a), lane by lane."""
     r = Lanes()
     for k in range(LANES):
         r[k] = Scalar(1.0) / wp.sqrt(a[k])
@@ -31,7 +31,7 @@ def root_inv(a: Lanes):
 
 @wp.func
 def noted(low: Lanes, a: Lanes):
-    """The least pivot so far; one that is not positive, or no number, stays."""
+    """Return the smallest pivot so far; a pivot that is not positive, or NaN, is recorded as -1."""
     r = low
     for k in range(LANES):
         if a[k] > Scalar(0.0):
@@ -49,7 +49,7 @@ def pack_matrices(
     blocks: int,
     out: wp.array3d(dtype=Scalar),
 ):
-    """The blocks (e,) of each matrix, of those of its pattern, into its lane of out (g,9e,8)."""
+    """Copy the needed blocks (e,) of each matrix into its lane of ``out`` (g,9e,8)."""
     i = o + wp.tid()
     w = i / block.shape[0]
     e = i - w * block.shape[0]
@@ -63,7 +63,7 @@ def pack_matrices(
 def pack_vectors(
     o: int, b: wp.array(dtype=vec3), place: wp.array(dtype=wp.int32), out: wp.array3d(dtype=Scalar)
 ):
-    """Vectors of each matrix into its lane of out (g,3n,8), in the order of elimination."""
+    """Copy each matrix's vector into its lane of ``out`` (g,3n,8), in elimination order."""
     i = o + wp.tid()
     n = place.shape[0]
     w = i / n
@@ -76,7 +76,7 @@ def pack_vectors(
 def unpack_vectors(
     o: int, x: wp.array3d(dtype=Scalar), place: wp.array(dtype=wp.int32), out: wp.array(dtype=vec3)
 ):
-    """The other way round."""
+    """Copy the lanes of x (g,3n,8) back into vectors, in the order of the rows."""
     i = o + wp.tid()
     n = place.shape[0]
     w = i / n
@@ -98,8 +98,11 @@ def factorize(
     L: wp.array2d(dtype=Lanes),
     pivot: wp.array(dtype=Lanes),
 ):
-    """Block t of L is (A_t - sum_u L_left[u] L_right[u]^T) L_jj^-T, or the root of that where it is
-    on the diagonal; these keep the inverse of their own diagonal there. ``pivot`` is the least one.
+    """Factorize eight matrices; block t of L is (A_t - sum_u L_left[u] L_right[u]^T) L_jj^-T.
+
+    A block on the diagonal is the Cholesky factor of that difference instead, and stores the
+    inverse of its own diagonal entries, so that substitution needs no division. ``pivot`` is the
+    smallest pivot.
     """
     g = o + wp.tid()
     zero = Lanes(Scalar(0.0))
@@ -197,7 +200,10 @@ def substitute(
     L: wp.array2d(dtype=Lanes),
     x: wp.array2d(dtype=Lanes),
 ):
-    """x = L^-T L^-1 x; blocks of column j are first[j], its diagonal, to first[j+1]."""
+    """Solve by forward and backward substitution, x = L^-T L^-1 x.
+
+    Blocks of column j are first[j], the diagonal, to before first[j+1].
+    """
     g = o + wp.tid()
     n = first.shape[0] - 1
     for j in range(n):

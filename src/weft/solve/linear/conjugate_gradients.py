@@ -1,9 +1,9 @@
-"""Conjugate gradients with 3x3 block-Jacobi preconditioning, in three fused kernels per iteration.
+"""Conjugate gradients with a 3x3 block-Jacobi preconditioner, in three fused kernels per iteration.
 
-Each kernel index owns a chunk of rows and the partial sums of its chunk, so dot products do not
-depend on the number of threads. The stopping rule is the energy norm of the error, estimated from
-the decrease of the quadratic model over the last iterations (Hestenes & Stiefel 1952; Strakos &
-Tichy 2002): the residual's 2-norm does not see smooth error.
+Each kernel index owns a chunk of rows and its partial sums, so dot products do not depend on the
+number of threads. The solve stops by the energy norm of the error, estimated from the decrease of
+the quadratic model over the last iterations (Hestenes & Stiefel 1952; Strakos & Tichy 2002),
+because the 2-norm of the residual does not see smooth error.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ from weft.solve.sparse.block_csr import BlockCsr
 
 CHUNK = 64  # rows whose dot products one kernel index sums
 CHUNKS_WORTH_SLICING = 100  # below, one thread is as fast (docs/decisions/0002)
-DELAY = 12  # iterations over which the decrease of the model is watched
+DELAY = 12  # iterations over which the decrease of the model is summed
 
 _module = wp.get_module("weft.pcg")
 
@@ -33,7 +33,7 @@ def invert_diagonal(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """Inverse of every diagonal block; a singular block gives its diagonal's inverse."""
+    """Invert every diagonal block; a singular one is replaced by its mean diagonal entry."""
     v = o + wp.tid()
     D = values[diagonal[v]]
     scale = wp.trace(D)
@@ -56,7 +56,7 @@ def start(
     p: wp.array(dtype=vec3),
     partial: wp.array(dtype=Scalar),
 ):
-    """x = 0, r = b, p = z = P^-1 r; partial sums of r.z."""
+    """Set x = 0, r = b and p = P^-1 r, and compute partial sums of r.P^-1 r."""
     c = o + wp.tid()
     sum = Scalar(0.0)
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -80,7 +80,7 @@ def multiply(
     q: wp.array(dtype=vec3),
     partial: wp.array(dtype=Scalar),
 ):
-    """q = A p; partial sums of p.q."""
+    """Compute q = A p and partial sums of p.q."""
     c = o + wp.tid()
     sum = Scalar(0.0)
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -106,7 +106,7 @@ def advance(
     z: wp.array(dtype=vec3),
     partial: wp.array(dtype=Scalar),
 ):
-    """x += a p; r -= a q; z = P^-1 r; partial sums of r.z."""
+    """Compute x += a p, r -= a q, z = P^-1 r and partial sums of r.z."""
     c = o + wp.tid()
     rz = Scalar(0.0)
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -121,7 +121,7 @@ def advance(
 
 @wp.kernel(module=_module)
 def turn(o: int, n: int, chunk: int, b: Scalar, z: wp.array(dtype=vec3), p: wp.array(dtype=vec3)):
-    """p = z + b p."""
+    """Compute the next search direction p = z + b p."""
     c = o + wp.tid()
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
         p[v] = z[v] + b * p[v]
@@ -132,8 +132,8 @@ class BlockJacobiPcg:
     """Conjugate gradients, preconditioned by the inverse diagonal blocks.
 
     Args:
-        max_iterations: 0 means ten times the number of block rows, at least 500.
-        stop: what the tolerance bounds.
+        max_iterations: 0: ten times the number of block rows, at least 500.
+        stop: error that the tolerance bounds.
     """
 
     max_iterations: int = 0
@@ -143,7 +143,7 @@ class BlockJacobiPcg:
     is_direct = False
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPcg":
-        """Invert the diagonal blocks."""
+        """Invert the diagonal blocks of A; work arrays of ``previous`` are reused."""
         vectors = (
             previous.vectors
             if isinstance(previous, PreparedPcg) and previous.A.pattern is A.pattern
@@ -154,10 +154,10 @@ class BlockJacobiPcg:
 
 
 class EnergyError:
-    """Relative error in the energy norm, from the decrease of the quadratic model.
+    """Estimate of the relative error in the energy norm, from the decrease of the quadratic model.
 
-    The squared error some iterations ago is at least what has been gained since (Hestenes & Stiefel
-    1952; Strakos & Tichy 2002); ``delay`` says how many. Infinite until that many are known.
+    The squared error ``delay`` iterations ago is at least the sum of the gains since then (Hestenes
+    & Stiefel 1952; Strakos & Tichy 2002). The estimate is infinite during the first iterations.
     """
 
     def __init__(self, delay: int) -> None:
@@ -165,7 +165,11 @@ class EnergyError:
         self._total = 0.0
 
     def after(self, gain: float) -> float:
-        """The estimate after an iteration that gained a_j (r_j.z_j), twice the model's decrease."""
+        """Return the estimate after an iteration.
+
+        Args:
+            gain: a_j (r_j.z_j), twice the decrease of the quadratic model.
+        """
         self._recent.append(gain)
         self._total += gain
         if len(self._recent) < (self._recent.maxlen or 1):
@@ -175,7 +179,7 @@ class EnergyError:
 
 @dataclass(eq=False)
 class PcgVectors:
-    """The solver's work arrays, kept between matrices of one pattern."""
+    """Work arrays of the solver, shared by all matrices of one pattern."""
 
     n: int
 
@@ -188,7 +192,7 @@ class PcgVectors:
 
 @dataclass(frozen=True, eq=False)
 class PreparedPcg:
-    """A matrix with its preconditioner."""
+    """Matrix with its block-Jacobi preconditioner."""
 
     A: BlockCsr
     vectors: PcgVectors
@@ -198,8 +202,8 @@ class PreparedPcg:
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b from x = 0.
 
-        ``residual`` is what ``stop`` says; the solve ends when it is at most ``tolerance``, and
-        reports INDEFINITE when p.Ap <= 0 (with x the last iterate before that).
+        ``residual`` is the error that ``stop`` names; the solve ends when it is at most
+        ``tolerance``. The outcome is INDEFINITE if p.Ap <= 0, with x from before that iteration.
         """
         v, n, A = self.vectors, self.A.n, self.A
         x = kernel.empty(n, vec3)
@@ -225,6 +229,7 @@ class PreparedPcg:
         )
         direction = Recorded(turn, v.chunks, *size, 0.0, v.z, v.p, **sliced)
         estimate, error = EnergyError(DELAY), 1.0
+        # r.P^-1 r is a square, so eps^2 of its first value is round-off.
         first, smallest = rz, np.finfo(np.float64).eps ** 2
         for iteration in range(1, self.max_iterations + 1):
             product.launch()
@@ -250,7 +255,7 @@ class PreparedPcg:
 
 
 def _sum(a: WarpArray) -> Callable[[], float]:
-    """A function that adds up a device array: on the CPU through a view made once."""
+    """Return a function that sums a device array; on the CPU it reads a view created once."""
     if kernel.is_cpu():
         view = a.numpy()
         return lambda: float(view.sum())

@@ -1,12 +1,13 @@
-"""Velocity constraints of particles, and the system of the free directions (Baraff & Witkin 1998,
-section 5): the filter S and the prescribed change z of the velocity.
+"""Velocity constraints of particles (Baraff & Witkin 1998, section 5).
 
-A constraint of contact is one-sided: where its impulse pulls, it is released, and the system is
-solved again.
+The filter S projects onto the free directions of each vertex, and z is the prescribed change of
+velocity in the others. A constraint from contact is one-sided: if its impulse pulls, it is released
+and the system is solved again.
 
-Their modified conjugate gradients are ordinary ones on S A S in the range of S, preconditioned by
-S P^-1 S. So the filter is applied to the matrix once, and every solver of weft can be used; what
-the constrained directions lack, A dv - b, is the impulse that the constraints exert.
+The modified conjugate gradients of the paper are ordinary conjugate gradients on S A S in the range
+of S, preconditioned by S P^-1 S. The filter is therefore applied to the matrix once, and every
+linear solver of weft can be used. The residual A dv - b in the constrained directions is the
+impulse of the constraints.
 """
 
 import dataclasses
@@ -26,8 +27,8 @@ from weft.solve.linear.solver import LinearSolution, LinearSolver, PreparedSolve
 from weft.solve.sparse.block_csr import BlockCsr
 
 _module = wp.get_module("weft.constraints")
-SAME = 1e-9  # relative: prescribed changes that differ by less agree
-DEPENDENT = 1e-6  # length of what is left of a direction that is held already
+SAME = 1e-9  # relative difference up to which two prescribed changes agree
+DEPENDENT = 1e-6  # length of a unit direction's free part below which it is already constrained
 MOST_RELEASES = 10  # rounds of releasing constraints that pull, in one step
 
 
@@ -41,9 +42,9 @@ def filter_rows(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """S A S, plus I - S on the diagonal so that it stays invertible.
+    """Compute S A S + (I - S); the second term makes the matrix invertible.
 
-    ``held`` is the place in S of a vertex that is not free, else -1.
+    ``held[v]`` is the index in S of a vertex that is not free, else -1.
     """
     v = o + wp.tid()
     i = held[v]
@@ -62,7 +63,7 @@ def filter_rows(
 @checked(SolverError, "constraint", unchecked=("of",))
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """Prescribed velocity changes of vertices along some directions.
+    """Prescribed velocity changes of vertices along one to three directions.
 
     Raises:
         SolverError: more than three directions, or directions that are not independent.
@@ -70,8 +71,8 @@ class Constraint:
 
     vertices: Ints  # (k,)
     directions: Floats  # (d,3), d from 1 to 3; need not be orthonormal
-    change: Velocities  # (k,3) [m/s] of which the components along the directions count
-    one_sided: bool = False  # may push along directions[0] only: released where it pulls
+    change: Velocities  # (k,3) [m/s]; only the components along the directions are used
+    one_sided: bool = False  # may push along directions[0] only; released if it pulls
 
     def __post_init__(self) -> None:
         rows = np.atleast_2d(np.asarray(self.directions, dtype=np.float64))
@@ -87,30 +88,34 @@ class Constraint:
 
     @property
     def normal(self) -> Floats:
-        """(3,) the first direction: the side of a one-sided constraint."""
+        """Return the first direction (3,), along which a one-sided constraint may push."""
         return np.asarray(self.directions[0])
 
     def of(self, which: Bools) -> "Constraint":
-        """The same of some of its vertices, (k,) bool."""
+        """Return the constraint of a subset of its vertices.
+
+        Args:
+            which: (k,) mask of the vertices.
+        """
         return dataclasses.replace(self, vertices=self.vertices[which], change=self.change[which])
 
 
 def _orthonormal(rows: Floats) -> Floats:
-    """Orthonormal rows of the same span, the first along the given first."""
+    """Return orthonormal rows with the same span; the first row keeps its direction."""
     q, r = np.linalg.qr(rows.T)
     return np.asarray((q * np.sign(np.diag(r))).T)
 
 
 @dataclass(frozen=True, eq=False)
 class Filter:
-    """All constraints of a step."""
+    """Constraints of all vertices in one step: the projection S and the prescribed change z."""
 
     S: Floats  # (n,3,3) projection onto the free directions
     z: Velocities  # (n,3) [m/s] prescribed change of velocity, zero in free directions
 
     @staticmethod
     def of(n: int, constraints: Sequence[Constraint]) -> "Filter":
-        """The filter of n vertices.
+        """Build the filter of n vertices from their constraints.
 
         Raises:
             SolverError: two constraints that prescribe different changes along one direction.
@@ -118,7 +123,8 @@ class Filter:
         S, z = np.broadcast_to(np.eye(3), (n, 3, 3)).copy(), np.zeros((n, 3))
         for c in constraints:
             ids, change = c.vertices, c.change
-            if len(c.directions) == 3:  # nothing stays free: all at once, where nothing is held yet
+            # Shortcut: vertices without earlier constraints lose all three directions at once.
+            if len(c.directions) == 3:
                 fresh = np.array([(S[i] == np.eye(3)).all() for i in ids.tolist()], dtype=bool)
                 S[ids[fresh]], z[ids[fresh]] = 0.0, change[fresh]
                 ids, change = ids[~fresh], change[~fresh]
@@ -129,17 +135,17 @@ class Filter:
 
     @cached_property
     def held(self) -> Ints:
-        """Vertices that are not free in all directions."""
+        """Return the indices of vertices that are not free in all directions."""
         return np.flatnonzero((np.eye(3) != self.S).any(axis=(1, 2))).astype(np.int32)
 
     def apply(self, a: Velocities) -> Velocities:
-        """S a."""
+        """Return S a for a of shape (n,3)."""
         out = np.array(a)
         out[self.held] = np.einsum("nij,nj->ni", self.S[self.held], a[self.held])
         return out
 
     def matrix(self, A: BlockCsr, out: BlockCsr) -> None:
-        """out = S A S + (I - S)."""
+        """Write S A S + (I - S) into ``out``, a matrix on the pattern of A."""
         p = A.pattern
         rows = (p.device_row_start, p.device_column)
         place = np.full(p.n, -1, dtype=np.int32)
@@ -150,7 +156,7 @@ class Filter:
 
 
 def _hold(i: int, S: Floats, z: Velocities, direction: Floats, wanted: float) -> None:
-    """Take one direction of vertex i from S, and put its change into z."""
+    """Remove a direction of vertex i from S, and add its prescribed change to z."""
     free = S[i] @ direction
     length, has = float(np.linalg.norm(free)), float(direction @ z[i])
     if length < DEPENDENT:
@@ -169,19 +175,21 @@ def _hold(i: int, S: Floats, z: Velocities, direction: Floats, wanted: float) ->
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedSolution:
-    """dv with S (A dv - b) = 0 and (I - S) dv = z."""
+    """Solution dv of S (A dv - b) = 0 and (I - S) dv = z."""
 
     change: Velocities  # (n,3) [m/s]
-    impulse: Floats  # (n,3) [N s] of the constraints: A dv - b, zero in free directions
+    impulse: Floats  # (n,3) [N s] impulse of the constraints, A dv - b; zero in free directions
     linear: LinearSolution
     prepared: PreparedSolver
-    released: int = 0  # one-sided constraints
+    released: int = 0  # number of vertices whose one-sided constraint was released
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows of some vertices of a symmetric matrix: all that its products need where a vector,
-    or what is asked of the result, lives on these vertices alone.
+    """Block rows of a symmetric matrix at some vertices.
+
+    These rows suffice for a product with a vector that is zero at all other vertices, and for a
+    product that is only needed at these vertices.
     """
 
     row: Ints  # (k,) vertex of each block
@@ -190,7 +198,7 @@ class _Rows:
 
     @staticmethod
     def of(A: BlockCsr, vertices: Ints) -> "_Rows":
-        """From a matrix on the device."""
+        """Copy the rows of these vertices from a matrix on the device."""
         p = A.pattern
         count = np.diff(p.row_start)[vertices]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
@@ -199,13 +207,13 @@ class _Rows:
         return _Rows(np.repeat(vertices, count), p.column[which], blocks)
 
     def times(self, x: Floats) -> Floats:
-        """A x at the vertices, zero elsewhere."""
+        """Return A x at the vertices, zero elsewhere."""
         out = np.zeros_like(x)
         np.add.at(out, self.row, np.einsum("kij,kj->ki", self.block, x[self.column]))
         return out
 
     def times_transposed(self, x: Floats) -> Floats:
-        """A x of an x that is zero elsewhere."""
+        """Return A x for an x that is zero at all other vertices."""
         out = np.zeros_like(x)
         np.add.at(out, self.column, np.einsum("kji,kj->ki", self.block, x[self.row]))
         return out
@@ -220,16 +228,20 @@ def solve_constrained(
     tolerance: float,
     previous: PreparedSolver | None = None,
 ) -> ConstrainedSolution:
-    """Solve A dv = b in the free directions, dv = z in the others.
+    """Solve A dv = b in the free directions, with dv = z in the constrained ones.
 
     Args:
-        A: (n,) block rows, symmetric.
-        b: (n,3).
-        filter_: constraints.
-        work: a matrix on A's pattern, overwritten.
-        solver: of the filtered system.
-        tolerance: of an iterative solver.
-        previous: what the last solve on this pattern prepared.
+        A: (n,n) blocks, symmetric.
+        b: (n,3) [N s] right-hand side.
+        filter_: the constraints.
+        work: a matrix on A's pattern; overwritten.
+        solver: linear solver of the filtered system.
+        tolerance: relative error of an iterative solver.
+        previous: prepared matrix of the last solve on this pattern; None: none.
+
+    Returns:
+        The change of velocity and the impulses of the constraints. A failed linear solve is
+        reported in ``linear.outcome``.
     """
     filter_.matrix(A, work)
     rows = _Rows.of(A, filter_.held)
@@ -252,9 +264,10 @@ def solve_releasing(
     tolerance: float,
     previous: PreparedSolver | None = None,
 ) -> ConstrainedSolution:
-    """As ``solve_constrained``; one-sided constraints whose impulse pulls are released in rounds.
+    """Solve as ``solve_constrained``, and release one-sided constraints whose impulse pulls.
 
-    Impulses below ``tolerance`` times the largest count as none.
+    The release is repeated in at most ``MOST_RELEASES`` rounds. Impulses below ``tolerance`` times
+    the largest one count as zero. ``released`` of the solution is the number of released vertices.
     """
     held, released = list(constraints), 0
     for _ in range(MOST_RELEASES):
@@ -271,7 +284,7 @@ def solve_releasing(
 def _without_pulling(
     held: Sequence[Constraint], impulse: Floats, tolerance: float
 ) -> tuple[list[Constraint], int]:
-    """The constraints without vertices that are pulled, and how many those are."""
+    """Return the constraints without vertices that are pulled, and the number of such vertices."""
     kept, dropped = [], 0
     largest = float(np.abs(impulse).max(initial=0.0))
     for c in held:

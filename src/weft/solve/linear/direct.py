@@ -1,4 +1,4 @@
-"""Direct solvers: MKL PARDISO through ``pypardiso`` where installed, SciPy's SuperLU everywhere."""
+"""Direct solvers: MKL PARDISO through ``pypardiso`` where it is installed, else SciPy's SuperLU."""
 
 import copy
 import ctypes
@@ -24,28 +24,28 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.vectors import norm
 
 _SYMMETRIC_POSITIVE_DEFINITE, _SYMMETRIC = 2, -2  # PARDISO's matrix types
-_NOT_POSITIVE = -4  # its error code for a pivot that is not positive
+_NOT_POSITIVE = -4  # PARDISO's error code for a pivot that is not positive
 _WORTH_THREADS = 1000  # block rows; below, one thread factorizes as fast as two
 _SYMBOLIC, _NUMERIC, _SOLVE, _RELEASE = 11, 22, 33, -1  # PARDISO's phases
 
 
 def have_pardiso() -> bool:
-    """True where ``pypardiso`` is installed (``pip install 'weft[direct]'``; x86 only)."""
+    """Return True if ``pypardiso`` is installed (``pip install 'weft[direct]'``; x86 only)."""
     return importlib.util.find_spec("pypardiso") is not None
 
 
 @dataclass(frozen=True)
 class Splu:
-    """SciPy's SuperLU on the symmetric pattern. Slow for large meshes, but always there.
+    """SciPy's SuperLU with a symmetric ordering: slow for large meshes, but always available.
 
-    A pivot that is not positive says that the matrix is not positive definite, as with PARDISO.
+    A pivot that is not positive shows that the matrix is not positive definite, as with PARDISO.
     """
 
     name = "splu"
     is_direct = True
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedSplu":
-        """Factorize. SuperLU keeps no symbolic phase, so ``previous`` is not used."""
+        """Factorize A. SuperLU has no separate symbolic phase, so ``previous`` is not used."""
         matrix = A.to_scipy().tocsc()
         try:
             factor = spla.splu(
@@ -61,7 +61,7 @@ class Splu:
 
 @dataclass(frozen=True, eq=False)
 class PreparedSplu:
-    """A factorization; None where the matrix is not positive definite."""
+    """SuperLU factors of a matrix; ``factor`` is None if the matrix is not positive definite."""
 
     A: BlockCsr
     factor: Any
@@ -75,9 +75,10 @@ class PreparedSplu:
 
 
 def _is_definite(factor: Any) -> bool:
-    """Whether all pivots of a symmetric elimination are positive (Sylvester's law of inertia).
+    """Return whether all pivots of a symmetric elimination are positive.
 
-    Rows that were exchanged against the columns' order had a zero pivot.
+    Sylvester's law of inertia. A row permutation that differs from the column permutation shows
+    that a pivot was zero.
     """
     pivots = factor.U.diagonal()
     symmetric = np.array_equal(factor.perm_r, factor.perm_c)
@@ -85,9 +86,7 @@ def _is_definite(factor: Any) -> bool:
 
 
 def _indefinite(A: BlockCsr) -> LinearSolution:
-    """What a direct solver says of a matrix that is not positive definite; not finite where the
-    matrix is not.
-    """
+    """Return the solution of a solver whose matrix is not positive definite or not finite."""
     finite = bool(np.isfinite(kernel.numpy(A.values).sum()))
     outcome = Outcome.INDEFINITE if finite else Outcome.NOT_FINITE
     return LinearSolution(kernel.zeros(A.n, vec3), outcome, 0, float("inf"))
@@ -95,18 +94,18 @@ def _indefinite(A: BlockCsr) -> LinearSolution:
 
 @dataclass(frozen=True, eq=False)
 class _UpperMap:
-    """The scalar upper triangle of a block pattern, and where its values stand among the blocks."""
+    """Map from a block pattern to the scalar upper triangle that PARDISO reads."""
 
     pattern: BlockPattern
 
     @cached_property
     def structure(self) -> tuple[Any, Any, Any]:
-        """Row starts, columns, and for each entry its index in the flat (b,3,3) values."""
+        """Return row starts, columns, and each entry's index in the flat (b,3,3) block values."""
         p, three = self.pattern, np.arange(3)
         row = p.row
         block = np.flatnonzero(p.column >= row)
-        count = 3 * np.bincount(row[block], minlength=p.n)  # scalars of the first of three rows
-        length = count[:, None] - three  # the others lack what is left of the diagonal
+        count = 3 * np.bincount(row[block], minlength=p.n)  # entries of a block's first scalar row
+        length = count[:, None] - three  # rows 2 and 3 have 1 and 2 entries left of the diagonal
         start = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         across = (3 * p.column[block][:, None] + three).reshape(-1)
@@ -123,7 +122,10 @@ class _UpperMap:
 class Pardiso:
     """MKL PARDISO for symmetric positive definite matrices.
 
-    The symbolic phase is kept while the pattern holds.
+    The symbolic phase is reused as long as the pattern is the same object.
+
+    Raises:
+        SolverError: ``pypardiso`` is not installed.
     """
 
     name = "pardiso"
@@ -136,7 +138,7 @@ class Pardiso:
             )
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPardiso":
-        """Factorize; the numeric factors of ``previous`` are overwritten."""
+        """Factorize A; the numeric factors of ``previous`` are overwritten."""
         if isinstance(previous, PreparedPardiso) and previous.A.pattern is A.pattern:
             engine = previous.engine
         else:
@@ -146,10 +148,11 @@ class Pardiso:
 
 
 class _PardisoEngine:
-    """One PARDISO handle: the symbolic phase of a pattern, and its current numeric factors.
+    """PARDISO handle: the symbolic phase of a pattern, and the latest numeric factors.
 
-    ``pypardiso`` finds and loads MKL; the calls are made here, because its own ``factorize``
-    repeats the symbolic phase and copies the index arrays in every call.
+    ``pypardiso`` finds and loads MKL. This class calls PARDISO itself, because ``factorize`` of
+    ``pypardiso`` repeats the symbolic phase and copies the index arrays in every call
+    (docs/decisions/0005).
     """
 
     def __init__(self, pattern: BlockPattern, kind: int = _SYMMETRIC_POSITIVE_DEFINITE) -> None:
@@ -159,14 +162,18 @@ class _PardisoEngine:
         self._start, self._column = start + 1, column + 1  # PARDISO counts from 1
         self._values = np.empty(len(column))
         self._solver = _new_solver()
-        # Nested dissection, and no iterative refinement, which the defaults add to every solve: it
-        # takes twice as long as the solve and Newton's directions need none.
+        # Parameters of our own: nested dissection, and none of the default iterative refinement,
+        # which takes twice as long as the solve itself; Newton's directions do not need it.
         self._solver.iparm[[0, 1]] = 1, 2
         self._threads = kernel.threads() if pattern.n >= _WORTH_THREADS else 1
         self._analyzed = False
 
     def factorize(self, values: Floats) -> bool:
-        """True where the matrix is positive definite."""
+        """Factorize the matrix with these block values, flat (9b,); return True if it succeeds.
+
+        Failure means that the values are not finite or, for the positive definite type, that a
+        pivot is not positive.
+        """
         np.take(values, self._entry, out=self._values)
         if not np.isfinite(self._values.sum()):
             return False
@@ -176,13 +183,13 @@ class _PardisoEngine:
         return self._call(_NUMERIC) == 0
 
     def solve(self, b: Floats) -> Floats:
-        """A^-1 b."""
+        """Return A^-1 b, flat (3n,)."""
         x = np.empty(self._size)
         self._call(_SOLVE, np.ascontiguousarray(b), x)
         return x
 
     def _call(self, phase: int, b: Floats | None = None, x: Floats | None = None) -> int:
-        """Run a phase; returns 0, or PARDISO's -4 where a pivot is not positive."""
+        """Run one phase; return 0, or PARDISO's -4 if a pivot is not positive."""
         ps, one, error = self._solver, ctypes.c_int32(1), ctypes.c_int32(0)
         nothing = np.zeros(1)
         self._solver.libmkl.MKL_Set_Num_Threads_Local(self._threads)
@@ -220,11 +227,12 @@ class _PardisoEngine:
 
 @cache
 def _loaded() -> Any:
-    """A solver of ``pypardiso``, told where MKL is: else it walks through all that is installed,
-    twice, which takes a second and more where that is much.
+    """Load ``pypardiso`` with the path of MKL and return one of its solvers.
 
-    MKL is asked for results that do not depend on where arrays lie in memory: else a run that is
-    resumed, or a frame that is computed again, differs in the last bits (tests/solve/test_linear).
+    Without the path, ``pypardiso`` searches all installed files twice, which takes a second or more
+    in a large environment. MKL is set to give results that do not depend on the alignment of arrays
+    in memory; otherwise a run that is resumed, or a frame that is computed again, differs in the
+    last bits (tests/solve/test_linear).
     """
     os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
     library = mkl_library()
@@ -236,7 +244,7 @@ def _loaded() -> Any:
 
 
 def mkl_library() -> str | None:
-    """Path of MKL's library as its package lists it; None: another way of installation."""
+    """Return the path of the MKL library that the package ``mkl`` installed; None: not found."""
     try:
         files = metadata.distribution("mkl").files or []
     except metadata.PackageNotFoundError:
@@ -249,20 +257,21 @@ def mkl_library() -> str | None:
 
 
 def _new_solver() -> Any:
-    """Another one on the same library, with a handle and parameters of its own."""
+    """Return a new solver on the same library, with a handle and parameters of its own."""
     solver = copy.copy(_loaded())
     solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
     return solver
 
 
 def _pointer(a: Any) -> Any:
+    """Return a C pointer to the memory of an array."""
     kind = ctypes.c_double if a.dtype == np.float64 else ctypes.c_int32
     return a.ctypes.data_as(ctypes.POINTER(kind))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedPardiso:
-    """A numeric factorization."""
+    """PARDISO's numeric factorization of a matrix."""
 
     A: BlockCsr
     engine: _PardisoEngine
@@ -277,6 +286,7 @@ class PreparedPardiso:
 
 
 def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
+    """Return the solution x with its residual; the outcome is NOT_FINITE if x is not finite."""
     x_device = kernel.array(x, vec3)
     if not np.isfinite(x).all():
         return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))

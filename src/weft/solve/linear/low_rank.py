@@ -1,5 +1,7 @@
-"""Solves with A + sum of c_i u_i u_i^T, by Woodbury's formula: dense parts of a Hessian that a few
-vectors say.
+"""Solve with A + sum of c_i u_i u_i^T by Woodbury's formula.
+
+The terms c u u^T are dense parts of a Hessian (the Hessian of a volume's pressure, for example)
+that a few vectors describe.
 """
 
 import dataclasses
@@ -15,7 +17,7 @@ from weft.solve.sparse.vectors import combine, dot
 
 @dataclass(frozen=True, eq=False)
 class LowRankUpdate:
-    """c u u^T, with c > 0."""
+    """Rank-one matrix c u u^T with c > 0."""
 
     c: float
     u: WarpArray  # (n,) vec3
@@ -24,7 +26,17 @@ class LowRankUpdate:
 def solve_updated(
     prepared: PreparedSolver, b: WarpArray, tolerance: float, updates: Sequence[LowRankUpdate]
 ) -> LinearSolution:
-    """x with (A + sum c u u^T) x = b; each update costs one more solve with A."""
+    """Solve (A + sum c u u^T) x = b by Woodbury's formula.
+
+    Args:
+        prepared: A, prepared for solves.
+        b: (n,) vec3 right-hand side.
+        tolerance: relative error of an iterative solver.
+        updates: the rank-one terms; each costs one more solve with A.
+
+    Returns:
+        The solution, with the iterations of all solves; or the first solve that failed.
+    """
     base = prepared.solve(b, tolerance)
     if not updates or not base.outcome.ok:
         return base

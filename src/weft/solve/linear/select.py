@@ -1,4 +1,4 @@
-"""Which linear solver runs: by name, or the fastest one installed."""
+"""Choice of the linear solver: by name, or the fastest one that is installed."""
 
 from collections.abc import Callable
 
@@ -11,13 +11,16 @@ from weft.solve.linear.solver import LinearSolver, Stop
 from weft.solve.sparse.block_csr import BlockPattern
 
 LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu", "lanes")
-DIRECT_UP_TO = 12_000  # vertices; above, multigrid beats PARDISO (docs/decisions/0007)
-DIRECT_WIDE, WIDE = 2_000, 16  # with rows of more blocks than that: those of splines have 25
-DIRECT_WITH_CONTACT = 1_200  # with blocks of contact, that change at every step (0011)
+DIRECT_UP_TO = 12_000  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
+# Vertices up to which PARDISO is faster if rows have more than WIDE blocks; splines have 25 a row.
+DIRECT_WIDE, WIDE = 2_000, 16
+# Vertices up to which PARDISO is faster with contact: the pattern changes in every step, so the
+# symbolic phase is repeated (docs/decisions/0011).
+DIRECT_WITH_CONTACT = 1_200
 
 
 def check_linear(name: str, *, contact: bool) -> None:
-    """Check the name of a linear solver, and that it can solve with contact where there is some.
+    """Check the name of a linear solver, and that the solver supports contact if there is contact.
 
     Raises:
         SolverError: an unknown name, or ``lanes`` with contact.
@@ -39,14 +42,15 @@ def linear_solver(
     contact: bool = False,
     pattern: BlockPattern | None = None,
 ) -> LinearSolver:
-    """A linear solver by name.
+    """Return a linear solver by name.
 
     Args:
-        name: ``auto`` is PARDISO where it is installed and n is small, multigrid elsewhere.
-        n: block rows (vertices) of the systems to come.
-        stop: what an iterative solver's tolerance bounds.
-        contact: whether the pattern changes with what touches.
-        pattern: of the systems to come, where it is known.
+        name: one of ``LINEAR_SOLVERS``; ``auto`` is PARDISO if it is installed and n is small, else
+            multigrid.
+        n: block rows (vertices) of the systems to solve.
+        stop: error that an iterative solver's tolerance bounds.
+        contact: whether the pattern changes with the pairs in contact.
+        pattern: pattern of the systems to solve; None: not known.
 
     Raises:
         SolverError: an unknown name, or a solver that is not installed.

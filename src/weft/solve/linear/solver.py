@@ -1,6 +1,6 @@
-"""What a linear solver is.
+"""Interface of linear solvers: ``prepare`` a matrix, then ``solve`` for right-hand sides.
 
-Two phases, and results as data. Numerical failure is an outcome with advice.
+Results are data. A numerical failure is an ``Outcome`` with advice, not an exception.
 """
 
 import enum
@@ -12,7 +12,7 @@ from weft.solve.sparse.block_csr import BlockCsr
 
 
 class Outcome(enum.Enum):
-    """How a solve ended. The value is what to do about it."""
+    """Result of a linear solve, a minimization or a step; the value is advice for the user."""
 
     CONVERGED = "converged"
     STOPPED = "stopped after the iterations asked for, at a lower potential than it began with"
@@ -60,17 +60,17 @@ class Outcome(enum.Enum):
 
     @property
     def ok(self) -> bool:
-        """True where the result counts: CONVERGED, or STOPPED as was asked for."""
+        """Return True if the result can be used: CONVERGED, or STOPPED as requested."""
         return self in (Outcome.CONVERGED, Outcome.STOPPED)
 
     @property
     def advice(self) -> str:
-        """What to do."""
+        """Return what the user can do about this outcome."""
         return self.value
 
 
 class Stop(enum.Enum):
-    """What an iterative solver's tolerance bounds."""
+    """Error that an iterative solver's tolerance bounds."""
 
     ENERGY = "error in the energy norm, over that of the solution"
     PRECONDITIONED = "sqrt(r.P^-1 r), over that of b (Baraff & Witkin 1998)"
@@ -78,46 +78,52 @@ class Stop(enum.Enum):
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """x with A x = b, and how it went."""
+    """Solution x of A x = b, and how the solve went."""
 
     x: WarpArray  # (n,) vec3
     outcome: Outcome
     iterations: int  # 0 for a direct solver
-    residual: float  # relative; each solver says in which norm
-    rescued: bool = False  # by another solver, after this one's iterations ran out
+    residual: float  # relative; each solver documents its norm
+    rescued: bool = False  # whether another solver finished, after this one's iteration limit
 
 
 class PreparedSolver(Protocol):
-    """A matrix made ready for solves: a factorization, or a preconditioner."""
+    """Interface of a matrix prepared for solves: factorized, or with a preconditioner."""
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """Solve A x = b, (n,) vec3, to a relative ``tolerance``.
+        """Solve A x = b.
 
-        Direct solvers always go to round-off.
+        Args:
+            b: (n,) vec3 right-hand side.
+            tolerance: relative error of an iterative solver; direct solvers always solve to
+                round-off.
         """
 
 
 @runtime_checkable
 class Learns(Protocol):
-    """A prepared matrix that takes something from solves to the next matrix."""
+    """Prepared matrix that carries information from its solves over to the next matrix."""
 
     def forget(self) -> None:
-        """Keep symbolic work alone: results of a search do not depend on those before it."""
+        """Discard all but symbolic work, so that a search does not depend on earlier searches."""
 
 
 class LinearSolver(Protocol):
-    """The two-phase protocol of every linear solver."""
+    """Interface of a linear solver with two phases, ``prepare`` and ``solve``."""
 
     @property
     def name(self) -> str:
-        """What metrics call it."""
+        """Return the solver's name, as it appears in metrics."""
 
     @property
     def is_direct(self) -> bool:
-        """True where a second right-hand side costs little beside ``prepare``."""
+        """Return True if a second right-hand side costs little compared with ``prepare``."""
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> PreparedSolver:
-        """Take a matrix.
+        """Factorize A, or build its preconditioner.
 
-        ``previous`` (a result for the same pattern) lets symbolic work be kept.
+        Args:
+            A: (n,n) blocks.
+            previous: result of an earlier call for the same pattern, whose symbolic work is reused;
+                None: none.
         """

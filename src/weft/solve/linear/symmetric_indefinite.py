@@ -1,7 +1,8 @@
-"""Symmetric matrices that may have negative eigenvalues: exact Hessians at solutions.
+"""Factorization of symmetric matrices that may have negative eigenvalues.
 
-The solvers of steps refuse them, as a direction of such a matrix need not go down. A derivative of
-a solution does not ask for that: it needs the inverse, wherever there is one.
+Exact Hessians at solutions are such matrices. The solvers of time steps refuse them, because a
+direction of such a matrix need not be a descent direction. The derivative of a solution only needs
+the inverse.
 """
 
 from dataclasses import dataclass
@@ -14,17 +15,19 @@ from weft.base.arrays import Floats
 from weft.solve.linear.direct import _SYMMETRIC, _PardisoEngine, have_pardiso
 from weft.solve.sparse.block_csr import BlockCsr
 
-_NEGATIVE, _PERTURBED = 22, 13  # PARDISO's counts: negative eigenvalues, pivots it made up
+# Indices into PARDISO's iparm: number of negative eigenvalues, number of perturbed pivots.
+_NEGATIVE, _PERTURBED = 22, 13
 
 
 @dataclass(eq=False)
 class SymmetricIndefinite:
-    """Factors of a symmetric matrix: PARDISO's L D L^T where it is installed, else SuperLU's L U
-    with exchanged rows.
+    """Factors of a symmetric matrix that may be indefinite.
+
+    PARDISO's L D L^T if it is installed, else SuperLU's L U with row exchanges.
 
     Attributes:
-        negative: eigenvalues below zero; None: not known (SuperLU).
-        singular: whether there are no factors, or only such with made-up pivots.
+        negative: number of negative eigenvalues; None: not known (SuperLU).
+        singular: whether there are no factors, or factors with perturbed pivots only.
     """
 
     A: BlockCsr
@@ -47,7 +50,7 @@ class SymmetricIndefinite:
             self.singular = True
 
     def solve(self, b: Floats) -> Floats:
-        """x (n,3) of A x = b (n,3); anything where the matrix is singular."""
+        """Return x (n,3) of A x = b for b (n,3); without meaning if the matrix is singular."""
         if self._lu is not None:
             return np.asarray(self._lu.solve(b.reshape(-1))).reshape(-1, 3)
         if have_pardiso():

@@ -1,14 +1,15 @@
-"""Directions of descent: projected Newton for steps, the same with a safeguard for equilibria.
+"""Search directions: projected Newton for time steps, shifted Newton for equilibria.
 
-Newton's increment does not depend on resolution, so it says when to stop. With a direct solver
-every factorization is used for as long as it pays: simplified Newton increments (old matrix, new
-gradient; Deuflhard 2004, section 2.1) follow while each is at most half of the one before.
+Newton's increment does not depend on the resolution of the mesh, so its size decides when to stop.
+With a direct solver a factorization is reused as long as that pays: simplified Newton increments
+(old matrix, new gradient; Deuflhard 2004, section 2.1) follow while each is at most half of the one
+before.
 
-Equilibria have no inertia. Every iteration solves (H + mu M) d = -g and searches along d. mu
-[1/s^2] is a safeguard of Levenberg and Marquardt's kind: at its floor it only holds what nothing
-else holds (a rigid motion that no pin stops); it grows where the line search has to shorten the
-step, which is where cloth buckles, and falls again after full steps. It changes the path, never the
-equilibrium.
+Equilibria have no inertia. Every iteration solves (H + mu M) d = -g with the mass matrix M and
+searches along d. The shift mu [1/s^2] is a safeguard as in the method of Levenberg and Marquardt.
+At its lower bound it only makes motions definite that nothing resists (a rigid motion that no pin
+stops). It grows when the line search has to shorten the step, which happens where cloth buckles,
+and falls again after full steps. It changes the path of the iterates, never the equilibrium.
 """
 
 from collections.abc import Callable
@@ -25,20 +26,27 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
 from weft.solve.sparse.vectors import combine, dot, max_norm, negate, part_above, weighted_distance
 
-CONTRACTION = 0.5  # of simplified increments, above which a new factorization pays
-LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: floor, where it starts to grow, ceiling
+CONTRACTION = 0.5  # ratio of two simplified increments above which a new factorization pays
+LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: lower bound, first raised value, upper bound
 GROW, SHRINK, SHORT = 4.0, 4.0, 0.5  # mu grows after steps shorter than SHORT
-MOSTLY = 0.5  # part of an increment that has to be gone where a search ends with it
-LATE, LATE_FORCING = 70, 0.1  # iterations after which a step's linear solves are not loose any more
-MOST_EFFORT = 4  # times the matrices asked for, where terms are far from balance
-BALANCED = 4  # iterations at balance with mu above its floor, after which it is dropped to that
+MOSTLY = 0.5  # least step length with which a search ends at an increment below ``enough``
+LATE, LATE_FORCING = 70, 0.1  # after LATE iterations the forcing term is at most LATE_FORCING
+MOST_EFFORT = 4  # factor on ``effort`` while energy terms are far from balance
+BALANCED = 4  # iterations in balance with mu above its lower bound, after which mu is reset to it
 PATIENCE = 4  # full steps before the exact Hessian is tried; doubled each time it is indefinite
-MOST_PATIENCE = 16  # where things meet
-MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # of linear solves of equilibria (Eisenstat & Walker 1996)
+MOST_PATIENCE = 16  # upper bound of the patience with contact
+MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # forcing terms of equilibria (Eisenstat & Walker 1996)
 
 
 def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
-    """-A^-1 g with the matrix prepared last; its length and slope are noted."""
+    """Compute the direction -A^-1 g with the matrix prepared last.
+
+    Rank-one terms of the Hessian are included by Woodbury's formula. The largest vertex
+    displacement and the slope of the direction are stored in ``s``.
+
+    Returns:
+        The direction (n,) vec3, and the outcome of the linear solve.
+    """
     updates = s.problem.updates_at(s.x)
     with s.problem.phases("solve"):
         solution = solve_updated(s.prepared, s.g, forcing, updates)
@@ -50,7 +58,7 @@ def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
 
 
 def prepare(s: Search, A: BlockCsr) -> None:
-    """Take a matrix for the solves that follow."""
+    """Prepare the matrix A, factorized or with a preconditioner, for the solves that follow."""
     s.iterations += 1
     with s.problem.phases("solve"):
         s.prepared = s.solver.prepare(A, s.prepared)
@@ -58,19 +66,19 @@ def prepare(s: Search, A: BlockCsr) -> None:
 
 @dataclass(frozen=True)
 class Newton:
-    """Projected Newton's method.
+    """Settings of projected Newton's method, the descent of a time step.
 
     Args:
         tolerance: largest vertex displacement of the last increment, in the units of x.
-        max_iterations: matrices.
+        max_iterations: largest number of matrices.
         forcing: largest relative error of an iterative linear solve, in the energy norm.
-        least_forcing: what it is tightened to as Newton's decrements fall.
-        effort: matrices after which it stops, converged or not; 0: it goes on.
-        enough: increment after which it stops, too, where no term is far from balance and the line
-            search takes at least half of it.
-        left: root mean square of what the line search leaves of an increment, above which it does
-            not stop with ``effort`` either: what contact has held up all along would hang in the
-            air.
+        least_forcing: lower bound of the forcing term as Newton's decrements fall.
+        effort: number of matrices after which the search stops, converged or not; 0: no such limit.
+        enough: increment below which the search stops as well, if no energy term is far from
+            balance and the line search takes at least half of the increment.
+        left: root mean square of the rest of an increment that the line search did not take. Above
+            this value ``effort`` does not stop the search, because cloth that contact held back
+            throughout the search would stay in the air.
     """
 
     tolerance: float
@@ -82,25 +90,29 @@ class Newton:
     left: float = float("inf")
 
     def directions(self, s: Search) -> "NewtonDirections":
-        """For a search that begins."""
+        """Return the directions for a search that begins."""
         return NewtonDirections(self)
 
 
 class NewtonDirections:
-    """-A^-1 g, with a new matrix or, while that pays, the old one."""
+    """Directions -A^-1 g with a new matrix or, while that pays, with the last one."""
 
     mu, force = 0.0, float("nan")
 
     def __init__(self, settings: Newton) -> None:
         self.settings, self.forcing, self.decrement = settings, settings.forcing, 0.0
-        self.stale, self.before = True, float("inf")  # a new matrix is wanted; the last increment
+        # Whether the next direction needs a new matrix, and the size of the last increment.
+        self.stale, self.before = True, float("inf")
         self.settled = True  # whether the direction of the last matrix was small to all terms
-        self.size = self.left = 0.0  # root mean squares of the last direction, of what is left
+        # Root mean squares: of the last direction, and of the part of it that was not taken.
+        self.size = self.left = 0.0
 
     def done(self, s: Search) -> Outcome | None:
-        """After too many matrices, or as many as were asked for; more where a term is far from
-        balance, else what is pressed comes nearer by a tenth in step after step, or where the last
-        increment could hardly be gone.
+        """Return MAX_ITERATIONS or STOPPED if the limits on matrices are reached, else None.
+
+        ``effort`` is multiplied by ``MOST_EFFORT`` in two cases: an energy term is far from balance
+        (else cloth under pressure would come nearer by a tenth in step after step), or the line
+        search left more than ``left`` of the last increment.
         """
         o = self.settings
         if not self.stale:
@@ -111,7 +123,10 @@ class NewtonDirections:
         return Outcome.MAX_ITERATIONS if s.iterations >= o.max_iterations else None
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """-A^-1 g; none where a simplified increment is not small enough beside the last one."""
+        """Return -A^-1 g, or None if a simplified increment does not contract enough.
+
+        In the second case the next direction gets a new matrix.
+        """
         fresh = self.stale
         if fresh:
             prepare(s, s.problem.matrix_at(s.x))
@@ -135,35 +150,38 @@ class NewtonDirections:
         return d, None
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
-        """Where the increment is small enough, also to what rises without bound."""
+        """Return CONVERGED if the increment is below the tolerance and small to every energy."""
         converged = self.settled and s.increment <= self.settings.tolerance
         return Outcome.CONVERGED if converged else None
 
     def merit(self, s: Search, x: WarpArray) -> float:
-        """Nothing."""
+        """Return 0: the model adds nothing to the value."""
         return 0.0
 
     def truncates(self) -> bool:
-        """Always."""
+        """Return True: directions may be shortened vertex by vertex."""
         return True
 
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
-        """The matrix serves again after full steps, where another solve costs little."""
+        """Keep the matrix after a full step if a second solve costs little; else ask for a new one.
+
+        Returns STOPPED if most of an increment below ``enough`` was taken.
+        """
         self.stale = not s.solver.is_direct or step < 1.0 or not self.settled
         self.before, self.left = s.increment, (1.0 - step) * self.size
         ends = self.settled and step >= MOSTLY and s.increment <= self.settings.enough
         return Outcome.STOPPED if ends else None
 
     def stuck(self, s: Search) -> Outcome | None:
-        """Nothing else is tried."""
+        """Return STALLED: there is no other direction to try."""
         return Outcome.STALLED
 
     def _tighten(self, decrement: float, iterations: int) -> None:
-        """The next forcing term (Eisenstat & Walker 1996, choice 2), from g.A^-1 g.
+        """Update the forcing term from the decrement g.A^-1 g (Eisenstat & Walker 1996, choice 2).
 
-        That is the square of the energy norm of the error, which sees smooth error; the residual's
-        2-norm does not. Searches that take long get better directions: loose ones may go round in
-        circles.
+        The decrement is the square of the energy norm of the error, which sees smooth error; the
+        2-norm of the residual does not. Searches that take long get more accurate directions,
+        because loose ones can go round in circles.
         """
         s = self.settings
         if self.decrement > 0.0 and decrement > 0.0:
@@ -176,19 +194,21 @@ class NewtonDirections:
 
 @dataclass(frozen=True)
 class Shifted:
-    """Newton's method with the safeguard mu M, until forces balance.
+    """Settings of Newton's method with the shift mu M, the descent of an equilibrium.
 
     Args:
-        tolerance: largest vertex displacement of the last increment.
-        force_tolerance: of the largest force on a free vertex, over ``force_scale``.
-        force_scale: [N] at x, what forces are compared with.
-        mass: (n,) [kg].
-        max_iterations: steps.
-        try_exact: the exact Hessian after some full steps.
-        meets: try it after as many shortened ones, too: where edges meet that are nearly parallel
-            the projected one lacks the mollifier's part, and its directions go too far for ever.
-        farthest: displacement of one step beyond which nothing holds what moves. Under a load that
-            only the safeguard resists, a step is the acceleration over mu: 98 km under gravity.
+        tolerance: largest vertex displacement of the last increment, in the units of x.
+        force_tolerance: bound of the largest force on a free vertex, over ``force_scale``.
+        force_scale: function of x; [N] force that the forces at x are compared with.
+        mass: (n,) [kg] lumped masses.
+        max_iterations: largest number of attempted steps.
+        try_exact: try the exact Hessian after some full steps.
+        meets: try the exact Hessian after as many shortened steps, too. Where edges meet that are
+            nearly parallel, the projected Hessian lacks the part of the mollifier, and its
+            directions stay too long.
+        farthest: largest displacement of one step; beyond it nothing resists the motion. Under a
+            load that only the shift resists, a step is the acceleration over mu: 98 km under
+            gravity.
     """
 
     tolerance: float
@@ -201,27 +221,31 @@ class Shifted:
     farthest: float = float("inf")
 
     def directions(self, s: Search) -> "ShiftedDirections":
-        """For a search that begins."""
+        """Return the directions for a search that begins."""
         return ShiftedDirections(self, s)
 
 
 class ShiftedDirections:
-    """-(H + mu M)^-1 g, with the exact H where that may be positive definite."""
+    """Directions -(H + mu M)^-1 g, with the exact Hessian where it may be positive definite."""
 
-    stale = True  # always
+    stale = True  # every direction has a new matrix
 
     def __init__(self, settings: Shifted, s: Search) -> None:
         self.settings, self.mu, self.forcing = settings, LEAST, MOST_FORCING
-        self.full, self.patience = 0, PATIENCE  # full steps in a row, and how many EXACT waits for
-        self.halved = 0  # shortened ones in a row
+        # Full steps in a row, and their number before the exact Hessian is tried.
+        self.full, self.patience = 0, PATIENCE
+        self.halved = 0  # shortened steps in a row
         self.decrement, self.attempts, self.at_balance = 0.0, 0, 0
         self.force = self.last = float("inf")
         n = s.x.shape[0]
         self.anchor, self._squares = kernel.empty(n, vec3), kernel.empty(n)
-        self.moved = True  # since the force was measured
+        self.moved = True  # whether x has changed since the force was measured
 
     def done(self, s: Search) -> Outcome | None:
-        """Where forces balance and the last increment is small."""
+        """Return CONVERGED if forces balance and the last increment is small, else None.
+
+        The search also ends if a value is not finite, or at the iteration limit.
+        """
         o = self.settings
         if self.moved:
             self.force, self.moved = max_norm(s.g) / o.force_scale(s.x), False
@@ -235,9 +259,11 @@ class ShiftedDirections:
         return Outcome.MAX_ITERATIONS if self.attempts > o.max_iterations else None
 
     def _measure_at_balance(self) -> None:
-        """Let the safeguard go where forces have been in balance for a while: steps that the line
-        search halves again and again, as under contact, never let it shrink by themselves, and
-        while it is there no increment says how far it is.
+        """Reset mu to its lower bound if forces have been in balance for ``BALANCED`` iterations.
+
+        Steps that the line search shortens again and again, as under contact, never let mu shrink
+        by itself; and while mu is above its lower bound, the increment does not measure the
+        distance to the equilibrium.
         """
         at_rest = self.force <= self.settings.force_tolerance and self.mu > LEAST
         self.at_balance = self.at_balance + 1 if at_rest else 0
@@ -245,7 +271,10 @@ class ShiftedDirections:
             self.mu, self.at_balance = LEAST, 0
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """With the exact Hessian after some full steps; else with the one that stands for it."""
+        """Return a direction of the exact Hessian, after enough full steps, or the projected one.
+
+        If the projected matrix is singular to round-off, mu grows and no direction is returned.
+        """
         if self._waited:
             d, outcome = self._solved(s, Psd.EXACT)
             if outcome.ok and s.slope < 0.0:
@@ -255,44 +284,52 @@ class ShiftedDirections:
         if outcome.ok:
             return d, None
         if outcome is Outcome.INDEFINITE and self.mu < MOST:
-            self._grow()  # projected, so singular to round-off: something that nothing holds
+            # The matrix is projected, so it is only singular to round-off: nothing resists some
+            # motion but the shift.
+            self._grow()
             return None, None
         return None, outcome
 
     @property
     def _waited(self) -> bool:
-        """Whether the exact Hessian is tried."""
+        """Return whether the exact Hessian is to be tried."""
         halved = self.halved if self.settings.meets else 0
         return self.settings.try_exact and max(self.full, halved) >= self.patience
 
     def _wait_longer(self) -> None:
+        """Double the number of steps before the exact Hessian is tried again."""
         most = MOST_PATIENCE if self.settings.meets else self.settings.max_iterations
         self.full, self.halved = 0, 0
         self.patience = max(self.patience, min(2 * self.patience, most))
 
     def _solved(self, s: Search, psd: Psd | None) -> tuple[WarpArray, Outcome]:
+        """Assemble and prepare H + mu M, and solve for the direction."""
         A = s.problem.matrix_at(s.x, psd)
         add_diagonal(A, self.settings.mass, self.mu)
         prepare(s, A)
         return solved(s, self.forcing)
 
     def arrives(self, s: Search, d: WarpArray) -> None:
-        """Never: forces have to be looked at."""
+        """Return None: the forces at the end of the step have to be measured first."""
 
     def merit(self, s: Search, x: WarpArray) -> float:
-        """mu/2 |x - x_k|_M^2."""
+        """Return the energy of the shift, mu/2 |x - x_k|_M^2."""
         return 0.5 * self.mu * weighted_distance(x, self.anchor, self.settings.mass, self._squares)
 
     def truncates(self) -> bool:
-        """Never: the safeguard shortens steps."""
+        """Return False: the shift shortens the steps."""
         return False
 
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
-        """The next mu, and the next forcing term from how fast g.A^-1 g falls."""
-        # A step that the safeguard shortened says nothing about the distance that is left.
+        """Update mu from the step length, and the forcing term from the decrease of g.A^-1 g.
+
+        Returns UNHELD if the displacement exceeds ``farthest``.
+        """
+        # The length of a step that the shift shortened does not bound the distance to the solution.
         self.last = length if self.mu == LEAST else float("inf")
         self.full = self.full + 1 if step == 1.0 else 0
-        exact = self.halved >= self.patience and step == 1.0  # it helps: go on with it
+        # A full step after many shortened ones shows that the exact Hessian helps: stay with it.
+        exact = self.halved >= self.patience and step == 1.0
         self.halved = self.halved if exact else self.halved + 1 if step < 1.0 else 0
         if step < SHORT:
             self._grow()
@@ -300,21 +337,25 @@ class ShiftedDirections:
             smaller = self.mu / SHRINK
             self.mu = smaller if smaller >= FIRST else LEAST
         if self.decrement > 0:
-            ratio = -slope / self.decrement  # of squared energy norms
+            ratio = -slope / self.decrement  # ratio of squared energy norms
             self.forcing = float(np.clip(0.5 * ratio, LEAST_FORCING, MOST_FORCING))
         self.decrement, self.moved = -slope, True
         return Outcome.UNHELD if step * length > self.settings.farthest else None
 
     def _grow(self) -> None:
+        """Increase mu up to its upper bound."""
         self.mu = min(max(GROW * self.mu, FIRST), MOST)
 
     def stuck(self, s: Search) -> Outcome | None:
-        """From the exact Hessian back to the projected one; then nearer and nearer."""
+        """Return to the projected Hessian, then increase mu; if both are exhausted, end the search.
+
+        The outcome is CONVERGED if forces balance, else STALLED.
+        """
         if self._waited:
             self._wait_longer()
             return None
         at_rest = self.force <= self.settings.force_tolerance
         if not at_rest and self.mu < MOST:
-            self._grow()  # a kink in the forces: look closer
+            self._grow()  # at a kink in the forces only short steps lower the value
             return None
         return Outcome.CONVERGED if at_rest else Outcome.STALLED

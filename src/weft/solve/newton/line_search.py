@@ -1,4 +1,8 @@
-"""Backtracking line search with Armijo's condition, honest about round-off."""
+"""Backtracking line search with Armijo's condition (Nocedal & Wright 2006, eq. 3.4).
+
+Function values have round-off. Where the expected decrease is not much larger than that, the search
+accepts a step whose value is equal within round-off.
+"""
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -9,7 +13,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LineSearchSettings:
-    """Armijo constant, shrink factor, the shortest step tried, and what values are uncertain by."""
+    """Constants of the backtracking line search.
+
+    Attributes:
+        decrease: fraction of the linear decrease that a step has to reach (Nocedal & Wright, eq.
+            3.4).
+        shrink: factor from one trial step to the next.
+        shortest: shortest step that is tried.
+        noise: absolute round-off of the values, where they are sums that cancel.
+    """
 
     decrease: float = (
         1e-4  # fraction of the linear decrease that is asked for (Nocedal & Wright, eq. 3.4)
@@ -20,9 +32,9 @@ class LineSearchSettings:
 
 
 class LineSearchResult(NamedTuple):
-    """The step taken, the value there, and the number of trials.
+    """Accepted step, the value there, and the number of trials.
 
-    Step 0 where no trial decreased the value.
+    The step is 0 if no trial decreased the value.
     """
 
     step: float
@@ -37,18 +49,21 @@ def backtrack(
     first: float = 1.0,
     settings: LineSearchSettings | None = None,
 ) -> LineSearchResult:
-    """Find a step a with phi(a) <= phi(0) + c a slope.
+    """Find a step a with phi(a) <= phi(0) + c a phi'(0), starting at ``first`` and shrinking.
 
-    Where the expected decrease is below the round-off of phi itself, the full step is taken as long
-    as phi does not grow beyond that round-off: there a comparison of values no longer tells
-    anything, and the Newton increment does.
+    Where the expected decrease is not much larger than the round-off of phi, a step is accepted if
+    phi does not grow by more than that round-off. There a comparison of values carries no
+    information; the size of Newton's increment says when to stop.
 
     Args:
-        phi: value along the direction.
+        phi: value along the direction, as a function of the step.
         value: phi(0).
-        slope: phi'(0), < 0.
+        slope: phi'(0), negative.
         first: first step tried, in (0, 1].
-        settings: constants.
+        settings: constants; None: the defaults.
+
+    Returns:
+        The accepted step, or step 0 if all trials down to ``settings.shortest`` fail.
     """
     search = backtracking(value, slope, first, settings)
     try:
@@ -66,8 +81,13 @@ def backtracking(
     first: float = 1.0,
     settings: LineSearchSettings | None = None,
 ) -> Generator[float, float, LineSearchResult]:
-    """The same, told phi of every step that it yields: for many searches that go side by side."""
+    """Run ``backtrack`` as a generator: yield each trial step and receive phi at that step.
+
+    A caller can advance many searches side by side in this way. Arguments and result are those of
+    ``backtrack``.
+    """
     s = settings or LineSearchSettings()
+    # 64 units in the last place of the value, because the value is itself a sum of many terms.
     roundoff = max(64 * np.finfo(np.float64).eps * max(abs(value), 1e-300), s.noise)
     step, trials = first, 0
     while step >= s.shortest:

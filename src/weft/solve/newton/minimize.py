@@ -1,11 +1,12 @@
-"""Minimize a function given as value, gradient and Hessian: one loop for steps and equilibria.
+"""Minimize a function given by its value, gradient and Hessian.
 
-A ``Descent`` says in which direction to go and when to stop (``descent``), the line search how far
-(``line_search``); both are frozen settings. Everything is on the device, and only numbers cross to
-the host.
+One loop serves time steps and equilibria. A ``Descent`` computes the directions and decides when to
+stop (module ``descent``), and the line search chooses the step length (module ``line_search``);
+both are frozen settings. All vectors stay on the device; only numbers are copied to the host.
 
-The loop itself asks for what costs (``searching``): who drives it answers one search, or many at
-once (``worlds``), with the same numbers.
+The loop ``searching`` is a generator that requests its function evaluations. The caller answers the
+requests of one search (``answered``) or of many searches together (``weft.worlds``), with the same
+results.
 """
 
 import enum
@@ -23,95 +24,118 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.solve.sparse.vectors import combine, dot, max_norm
 
-CROWDED = 0.25  # part of a direction that may be gone, below which another is tried
+# Feasible fraction of a direction below which the direction is truncated vertex by vertex instead
+# of shortened as a whole (docs/decisions/0016).
+CROWDED = 0.25
 
 
 class Problem(Protocol):
-    """What is minimized, on device arrays (n,) vec3.
+    """Interface of a function to minimize; arguments are device arrays (n,) vec3.
 
-    Fixed entries have zero gradient and identity rows.
+    Entries that are fixed have a zero gradient and identity rows in the matrix.
     """
 
-    phases: Phases  # where seconds are counted
+    phases: Phases  # timers of the phases of a solve
 
     def value_at(self, x: WarpArray) -> float:
-        """The function."""
+        """Return the value of the function at x."""
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
-        """Its gradient."""
+        """Write the gradient at x into ``out``."""
 
     def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
-        """Its Hessian, or the positive definite approximation that it stands for; valid until the
-        next call.
+        """Return the Hessian at x, or the positive semi-definite approximation that ``psd`` names.
+
+        Without ``psd``, the problem chooses. The matrix is valid until the next call.
         """
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
-        """Part of the direction d, in [0, 1], that may be gone at all; 1 but for contact."""
+        """Return the fraction of the direction d, in [0, 1], that is feasible.
+
+        It is smaller than 1 only where contact or a strain limit bounds the step.
+        """
 
     def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
-        """A direction in its place that may be gone to the end, for when little of d may be."""
+        """Return d shortened vertex by vertex such that all of it is feasible; None: none exists.
+
+        The search tries it if only a small fraction of d is feasible.
+        """
 
     def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Whether the direction d, short enough to be the last one, is so in every measure."""
+        """Return whether the direction d is small to every energy, and so may be the last one."""
 
     def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
-        """Dense parts c u u^T that belong to the Hessian too; mostly none."""
+        """Return rank-one terms c u u^T that belong to the Hessian but not to ``matrix_at``.
+
+        Most problems have none.
+        """
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What a solve took."""
+    """Outcome of a minimization and the work that it took."""
 
     outcome: Outcome
     iterations: int = 0  # Newton iterations: matrices assembled
     linear_iterations: int = 0  # 0 with a direct solver
     line_search_trials: int = 0
-    rescues: int = 0  # linear solves that a direct solver had to finish
+    rescues: int = 0  # linear solves that another solver had to finish
 
     def after(self, before: "Counts") -> Self:
-        """Both together, with the outcome of this one."""
+        """Return these counts plus those of an earlier search, with the outcome of this one."""
         names = ("iterations", "linear_iterations", "line_search_trials", "rescues")
         return replace(self, **{n: getattr(self, n) + getattr(before, n) for n in names})
 
 
 @dataclass(frozen=True)
 class Left:
-    """What a search that is stopped leaves, as its last direction saw it before it was gone."""
+    """Distance to the minimum at which a search was stopped, estimated from its last direction."""
 
-    unsettled: float = 0.0  # part of the vertices that moved by more than the tolerance
-    gain: float = 0.0  # [J] that Newton's model promised
+    unsettled: float = 0.0  # fraction of vertices whose last increment exceeds the tolerance
+    gain: float = 0.0  # [J] decrease that Newton's quadratic model predicts for that increment
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """The minimizer found, and how."""
+    """Result of a minimization."""
 
     x: WarpArray
     counts: Counts
     increment: float  # largest vertex displacement of the last increment
-    prepared: Any  # of the last matrix, to keep symbolic work
+    prepared: Any  # last matrix as the linear solver prepared it, so that symbolic work is reused
     left: Left = Left()
 
     @property
     def outcome(self) -> Outcome:
-        """How the search ended."""
+        """Return how the search ended."""
         return self.counts.outcome
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iteration, for plots and progress."""
+    """Record of one iteration, for plots and progress reports."""
 
-    energy: float  # [J] before it
-    force: float  # largest one on a free vertex, over the largest one of a pin or load
+    energy: float  # [J] before the iteration
+    force: float  # largest force on a free vertex, over the largest one of a pin or load
     increment: float  # [m] largest vertex displacement of the step taken
-    step: float  # of the line search, (0, 1]
-    mu: float  # [1/s^2] of the safeguard of equilibria
+    step: float  # step length of the line search, (0, 1]
+    mu: float  # [1/s^2] factor of the mass matrix that is added for equilibria; 0: none
     linear_iterations: int
 
 
 class Search:
-    """The iterate of one minimization, and what has been spent; a ``Descent`` works on it."""
+    """State of one minimization: the iterate, the last solve and the counts of work.
+
+    Args:
+        problem: the function.
+        x0: (n,) vec3 start, copied.
+        solver: linear solver of the problem's matrices.
+        previous: a result of ``solver.prepare`` for the same pattern, whose symbolic work is
+            reused; None: none.
+        arrays: memory for the iterate, the gradient and the trial point, (n,) vec3 each; None:
+            allocated.
+        value: the function at x0; NaN: not known.
+    """
 
     def __init__(
         self,
@@ -128,63 +152,81 @@ class Search:
         n = x0.shape[0]
         self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))
         combine(x0, 0.0, x0, self.x)
-        self.value = value  # at x, as g is: what a search asks for first; NaN: not known
+        self.value = value  # at x; NaN: not known
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
-        self.increment, self.left = float("inf"), Left()  # largest length of the last direction
-        self.slope = float("nan")  # of the value along it
-        self.wants_matrix = True  # whether the next direction begins with a matrix
+        # Largest vertex displacement of the last direction, and the derivative of the value along
+        # the direction.
+        self.increment, self.left = float("inf"), Left()
+        self.slope = float("nan")
+        self.wants_matrix = True  # whether the next direction needs a new matrix
 
     def counts(self, outcome: Outcome) -> Counts:
-        """What has been spent."""
+        """Return the work done so far together with this outcome."""
         numbers = (self.iterations, self.linear_iterations, self.trials, self.rescues)
         return Counts(outcome, *numbers)
 
 
 class Directions(Protocol):
-    """The directions of one minimization, made by a ``Descent``."""
+    """Interface of the search directions of one minimization; a ``Descent`` creates it."""
 
-    mu: float  # [1/s^2] of a shift of the matrix by the masses; 0: none
-    force: float  # largest force, relative; NaN where it is not measured
+    mu: float  # [1/s^2] factor of the mass matrix that is added to the matrix; 0: none
+    force: float  # largest force, relative; NaN if it is not measured
     stale: bool  # whether the next direction begins with a new matrix
 
     def done(self, s: Search) -> Outcome | None:
-        """Whether the search ends where it is; None: it goes on."""
+        """Return the outcome if the search ends at the present iterate, else None."""
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """A direction to search along, whose ``increment`` and ``slope`` are noted; or none, and
-        how that ends the search (None: ask again).
+        """Compute a search direction and store its ``increment`` and ``slope`` in ``s``.
+
+        Returns:
+            The direction and None; or None and the outcome that ends the search; or None twice,
+            after which the search asks again.
         """
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
-        """How the search ends with this direction, gone without a look at the value; None: not."""
+        """Return the outcome if the search ends with this direction, applied without a line search.
+
+        None: the search goes on with a line search.
+        """
 
     def merit(self, s: Search, x: WarpArray) -> float:
-        """What the direction's own model adds to the value at x."""
+        """Return the term that the direction's model adds to the value at x."""
 
     def truncates(self) -> bool:
-        """Whether directions may be shortened vertex by vertex."""
+        """Return whether a direction may be shortened vertex by vertex."""
 
     def went(self, s: Search, step: float, slope: float, length: float) -> Outcome | None:
-        """A step along the last direction has been taken; how it ends the search (None: not)."""
+        """Update the state after a step; return an outcome to end the search, else None.
+
+        Args:
+            s: the search, at its new iterate.
+            step: accepted by the line search, (0, 1].
+            slope: derivative of the value along the direction at the old iterate.
+            length: largest vertex displacement of the whole direction.
+        """
 
     def stuck(self, s: Search) -> Outcome | None:
-        """No step along the last direction lowers the value; None: there is another to try."""
+        """Return the outcome if no step along the last direction lowers the value.
+
+        None: another direction can be tried.
+        """
 
 
 class Descent(Protocol):
-    """Settings from which the directions of one minimization are made."""
+    """Interface of settings that create the directions of a minimization."""
 
     def directions(self, s: Search) -> Directions:
-        """For a search that begins."""
+        """Return the directions for a search that begins."""
 
 
 class Ask(enum.Enum):
-    """What a search needs before it goes on."""
+    """Request of a search to its driver, answered before the search goes on."""
 
-    START = enum.auto()  # value and g at x
-    DIRECTION = enum.auto()  # nothing: it is about to make one, with a matrix if that is stale
-    VALUE = enum.auto()  # the number at trial, sent to it
-    GRADIENT = enum.auto()  # g at x
+    START = enum.auto()  # compute value and g at x
+    DIRECTION = enum.auto()  # no answer: the next direction follows, with a new matrix if stale
+    VALUE = enum.auto()  # send the function value at ``trial``
+    GRADIENT = enum.auto()  # compute g at x
 
 
 Asking: TypeAlias = "Generator[tuple[Ask, Search], float, Minimum]"
@@ -199,22 +241,26 @@ def minimize(
     previous: Any = None,
     watch: Callable[[Iterate, WarpArray], None] | None = None,
 ) -> Minimum:
-    """Minimize from x0, which is not written to.
+    """Minimize a function from x0.
 
     Args:
         problem: the function.
-        x0: (n,) vec3 start.
-        solver: solves with the problem's matrices.
-        descent: how directions are made, and when to stop.
-        line_search: constants.
-        previous: a ``prepared`` for the same pattern, whose symbolic work is kept.
-        watch: called with every iteration, and where it led.
+        x0: (n,) vec3 start; not modified.
+        solver: linear solver of the problem's matrices.
+        descent: settings that decide directions and stopping.
+        line_search: constants of the line search; None: the defaults.
+        previous: a ``prepared`` of an earlier result for the same pattern, whose symbolic work is
+            reused.
+        watch: called after every iteration with its record and the new iterate.
+
+    Returns:
+        The last iterate with its outcome and counts. Failures are outcomes, not exceptions.
     """
     return answered(searching(Search(problem, x0, solver, previous), descent, line_search, watch))
 
 
 def answered(asking: Asking) -> Minimum:
-    """Answer a search's questions by its problem, until it ends."""
+    """Answer the requests of a search with its problem until the search ends; return its result."""
     answer = 0.0
     try:
         ask, s = next(asking)
@@ -237,7 +283,14 @@ def searching(
     line_search: LineSearchSettings | None = None,
     watch: Callable[[Iterate, WarpArray], None] | None = None,
 ) -> Asking:
-    """The loop: asks for what it needs, and ends with the minimum."""
+    """Run the minimization loop as a generator that yields its requests and returns the minimum.
+
+    Args:
+        s: the search.
+        descent: settings that decide directions and stopping.
+        line_search: constants of the line search; None: the defaults.
+        watch: called after every iteration with its record and the new iterate.
+    """
     yield Ask.START, s
     way = descent.directions(s)
     outcome = None if s.value < float("inf") else Outcome.NOT_FINITE
@@ -255,7 +308,7 @@ def _advance(
     line_search: LineSearchSettings,
     watch: Callable[[Iterate, WarpArray], None] | None,
 ) -> Generator[tuple[Ask, Search], float, Outcome | None]:
-    """One direction, and a step along it."""
+    """Compute one direction and take a step along it; return the outcome if the search ends."""
     spent = s.linear_iterations
     s.wants_matrix = way.stale
     yield Ask.DIRECTION, s
@@ -296,6 +349,7 @@ def _advance(
 def _search_along(
     s: Search, way: Directions, d: WarpArray, trials: Generator[float, float, LineSearchResult]
 ) -> Generator[tuple[Ask, Search], float, LineSearchResult]:
+    """Run the line search along d, requesting function values from the driver."""
     try:
         step = next(trials)
         while True:

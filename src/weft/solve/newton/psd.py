@@ -1,10 +1,10 @@
-"""Which Hessian a minimizer gets."""
+"""Variants of the Hessian that a minimizer can ask for."""
 
 import enum
 
 
 class Psd(enum.IntEnum):
-    """The second derivative, or a positive semi-definite matrix in its place."""
+    """Exact second derivative, or a positive semi-definite matrix used in its place."""
 
     EXACT = 0  # the second derivative, indefinite under compression
     PROJECTED = 1  # negative eigenvalues set to zero (per energy term: see the law)

@@ -1,8 +1,9 @@
-"""Sums over 3x3 blocks that a compiler does not find vector instructions for by itself.
+"""Sums over 3x3 blocks with explicit vector instructions.
 
-Rows of a matrix are read as they stand in memory: the nine numbers of a block times the vector
-three times over, eight of them at once, added up in two sums that do not wait for each other. On
-devices that are not the CPU the same numbers are added in plain loops.
+The compiler does not find these instructions by itself. The nine numbers of a block are read as
+they are stored in memory. Eight of them are multiplied at once by the vector, repeated three times,
+and added to one of two sums that do not depend on each other. On devices other than the CPU plain
+loops add the same numbers.
 """
 
 import warp as wp

@@ -1,4 +1,4 @@
-"""Block compressed sparse rows: square matrices of 3x3 blocks over a pattern that is fixed once."""
+"""Square sparse matrices of 3x3 blocks in compressed rows, over a pattern that does not change."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -17,20 +17,28 @@ from weft.kernel import Scalar, WarpArray, mat33, vec3
 
 @dataclass(frozen=True, eq=False)
 class BlockPattern:
-    """Which 3x3 blocks exist. Every diagonal block does. Columns ascend within a row."""
+    """Pattern of a block matrix: the 3x3 blocks that are stored.
+
+    All diagonal blocks are stored, and columns ascend within a row.
+    """
 
     n: int  # rows of blocks
     row_start: Ints  # (n+1,)
     column: Ints  # (b,)
-    near: "BlockPattern | None" = None  # which of them are neighbors on the surface; None: all
-    base: "BlockPattern | None" = None  # that it was made from by adding blocks; None: it stays
+    near: "BlockPattern | None" = None  # blocks of neighbors on the surface; None: all blocks
+    # Pattern that this one extends by more blocks, for example of contacts; None: not extended.
+    base: "BlockPattern | None" = None
 
     @staticmethod
     def of(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
-        """The union of the cliques of all stencils, each (m,k) vertex ids, and the diagonal.
+        """Build the pattern in which all vertices of a stencil are coupled with one another.
 
-        Where stencils differ in size, the smallest ones that cover a surface (triangles beside
-        hinges and pairs) say who is near.
+        If stencils differ in size, the smallest ones that cover a surface (triangles, where hinges
+        and pairs exist as well) define which vertices are neighbors on the surface, ``near``.
+
+        Args:
+            n: number of vertices.
+            stencils: (m,k) vertex indices each.
         """
         widths = {s.shape[1] for s in stencils}
         if len(widths) > 1:
@@ -41,9 +49,10 @@ class BlockPattern:
 
     @staticmethod
     def _union(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
+        """Build the pattern from the union of the stencils' cliques and the diagonal."""
         rows: list[Any] = [np.arange(n)]
         columns: list[Any] = [np.arange(n)]
-        m = n  # a row for each vertex alone, and one for each stencil
+        m = n  # rows of the incidence matrix: one for each vertex alone, then one per stencil
         for stencil in stencils:
             rows.append(m + np.repeat(np.arange(len(stencil)), stencil.shape[1]))
             columns.append(stencil.reshape(-1))
@@ -55,57 +64,58 @@ class BlockPattern:
 
     @property
     def n_blocks(self) -> int:
-        """Number of stored blocks."""
+        """Return the number of stored blocks."""
         return len(self.column)
 
     @cached_property
     def scratch(self) -> kernel.Scratch:
-        """Work memory shared by everything that is bound to this pattern."""
+        """Return work memory that is shared by everything that uses this pattern."""
         return kernel.Scratch()
 
     @property
     def row(self) -> Ints:
-        """(b,) row of each block."""
+        """Return the row of each block, (b,)."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.row_start))
 
     def find(self, row: Ints, column: Ints) -> Ints:
-        """Block numbers of (row, column) pairs that exist."""
+        """Return the block numbers of (row, column) pairs, all of which must be in the pattern."""
         wanted = row.astype(np.int64) * self.n + column
         return np.searchsorted(self._keys, wanted).astype(np.int32)
 
     @cached_property
     def _keys(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """(b,) one number for each block, ascending."""
+        """Return one ascending number per block, (b,), row * n + column."""
         return self.row.astype(np.int64) * self.n + self.column
 
     @cached_property
     def diagonal(self) -> Ints:
-        """(n,) block number of each diagonal block."""
+        """Return the block number of each diagonal block, (n,)."""
         ids = np.arange(self.n, dtype=np.int32)
         return self.find(ids, ids)
 
     @cached_property
     def device_row_start(self) -> WarpArray:
-        """``row_start`` on the device."""
+        """Return ``row_start`` on the device."""
         return kernel.array(self.row_start, wp.int32)
 
     @cached_property
     def device_column(self) -> WarpArray:
-        """``column`` on the device."""
+        """Return ``column`` on the device."""
         return kernel.array(self.column, wp.int32)
 
     @cached_property
     def device_diagonal(self) -> WarpArray:
-        """``diagonal`` on the device."""
+        """Return ``diagonal`` on the device."""
         return kernel.array(self.diagonal, wp.int32)
 
 
 @dataclass(eq=False)
 class BlockCsr:
-    """A matrix on a pattern: ``values[b]`` is the 3x3 block number b.
+    """Block matrix on a pattern: ``values[b]`` is the 3x3 block number b.
 
-    A matrix that is assembled anew is ``begin``'s: the first to write into it clears the rows in
-    the same pass.
+    ``begin`` starts a new assembly without clearing the values. The first energy that writes into
+    the matrix clears each row in the pass that writes it (``claim``, ``clear_row``), which saves a
+    pass over memory.
     """
 
     pattern: BlockPattern
@@ -113,33 +123,37 @@ class BlockCsr:
     _stale: bool = False
 
     def begin(self) -> "BlockCsr":
-        """This matrix, whose values count for nothing."""
+        """Mark the values as stale and return this matrix, ready for assembly."""
         self._stale = True
         return self
 
     def claim(self) -> int:
-        """1 where the caller has to clear every row that it writes, and writes all of them."""
+        """Return 1 if the values are stale, and mark them as valid.
+
+        A caller that gets 1 has to clear every row before it adds to the row, and has to write all
+        rows.
+        """
         stale, self._stale = self._stale, False
         return int(stale)
 
     def finish(self) -> "BlockCsr":
-        """This matrix, cleared if nobody has written into it."""
+        """Return this matrix after assembly, with all blocks zero if nothing was written."""
         if self.claim():
             self.values.zero_()
         return self
 
     @staticmethod
     def zeros(pattern: BlockPattern) -> "BlockCsr":
-        """All blocks zero."""
+        """Return a matrix with all blocks zero."""
         return BlockCsr(pattern, kernel.zeros(pattern.n_blocks, mat33))
 
     @property
     def n(self) -> int:
-        """Block rows."""
+        """Return the number of block rows."""
         return self.pattern.n
 
     def without_zeros(self) -> "BlockCsr":
-        """The same matrix without blocks of zeros, but for the diagonal."""
+        """Return a copy without the off-diagonal blocks that are zero."""
         p, values = self.pattern, kernel.numpy(self.values)
         row = p.row
         kept = (values != 0.0).any(axis=(1, 2)) | (row == p.column)
@@ -149,18 +163,18 @@ class BlockCsr:
         return BlockCsr(pattern, kernel.array(values[kept], mat33))
 
     def to_scipy(self) -> Any:
-        """A SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""
+        """Return a SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""
         p = self.pattern
         values = kernel.numpy(self.values)
         return sp.bsr_matrix((values, p.column, p.row_start), shape=(3 * p.n, 3 * p.n))
 
     def multiply(self, x: WarpArray, out: WarpArray) -> None:
-        """out = A x for (n,) vec3 arrays."""
+        """Write A x into ``out``, both (n,) vec3."""
         p = self.pattern
         kernel.launch(multiply_rows, p.n, p.device_row_start, p.device_column, self.values, x, out)
 
     def __matmul__(self, x: Floats) -> Floats:
-        """A x for x of shape (n,3)."""
+        """Return A x for x of shape (n,3)."""
         out = kernel.empty(self.n, vec3)
         self.multiply(kernel.array(np.asarray(x, dtype=np.float64), vec3), out)
         return np.array(kernel.numpy(out))
@@ -170,7 +184,7 @@ class BlockCsr:
 def clear_row(
     v: int, row_start: wp.array(dtype=wp.int32), clear: int, values: wp.array(dtype=mat33)
 ):
-    """Zero the blocks of row v where ``BlockCsr.claim`` says so."""
+    """Set the blocks of row v to zero if ``clear`` (from ``BlockCsr.claim``) is not 0."""
     if clear != 0:
         for b in range(row_start[v], row_start[v + 1]):
             values[b] = mat33(Scalar(0.0))
@@ -185,7 +199,7 @@ def multiply_rows(
     x: wp.array(dtype=vec3),
     out: wp.array(dtype=vec3),
 ):
-    """One block row of A x."""
+    """Compute one block row of A x."""
     v = o + wp.tid()
     y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     for b in range(row_start[v], row_start[v + 1]):
@@ -202,7 +216,7 @@ def close_rows(
     fixed: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
 ):
-    """Give fixed vertices an identity row and column, so that they drop out exactly."""
+    """Give fixed vertices an identity row and column, so that they are decoupled exactly."""
     v = o + wp.tid()
     if fixed[v] != 0:
         for b in range(row_start[v], row_start[v + 1]):
@@ -222,20 +236,25 @@ def shift_diagonal(
     shift: wp.array(dtype=Scalar),
     values: wp.array(dtype=mat33),
 ):
-    """A += scale diag(shift)."""
+    """Compute A += scale diag(shift)."""
     v = o + wp.tid()
     values[diagonal[v]] += (scale * shift[v]) * wp.identity(n=3, dtype=Scalar)
 
 
 @wp.kernel(module=wp.get_module("weft.block_csr"))
 def scale_blocks(o: int, scale: Scalar, values: wp.array(dtype=mat33)):
-    """A = scale A."""
+    """Compute A = scale A."""
     b = o + wp.tid()
     values[b] = scale * values[b]
 
 
 def close(A: BlockCsr, fixed: WarpArray) -> None:
-    """Identity rows and columns of A at fixed vertices, (n,) int32."""
+    """Replace the rows and columns of fixed vertices by those of the identity matrix.
+
+    Args:
+        A: modified.
+        fixed: (n,) int32, not 0 at fixed vertices.
+    """
     p = A.pattern
     rows = (p.device_row_start, p.device_column, p.device_diagonal)
     worth = kernel.slice_above(p.n_blocks / p.n)
@@ -243,12 +262,12 @@ def close(A: BlockCsr, fixed: WarpArray) -> None:
 
 
 def add_diagonal(A: BlockCsr, shift: WarpArray, scale: float = 1.0) -> None:
-    """A += scale diag(shift), shift (n,)."""
+    """Compute A += scale diag(shift), with shift (n,)."""
     A.finish()
     p = A.pattern
     kernel.launch(shift_diagonal, p.n, p.device_diagonal, Scalar(scale), shift, A.values)
 
 
 def scale_by(A: BlockCsr, scale: float) -> None:
-    """A = scale A."""
+    """Multiply A by a number in place."""
     kernel.launch(scale_blocks, A.pattern.n_blocks, Scalar(scale), A.values)

@@ -1,7 +1,7 @@
-"""Incidence: for each vertex, the local elements that touch it and its place in them.
+"""Incidence lists: for each vertex, the elements that contain it and its local index in each.
 
-This turns "scatter element values to vertices" into a gather over vertices (DESIGN: gather, never
-scatter).
+With these lists, a scatter of element values to vertices becomes a gather by each vertex, so that
+sums do not depend on the order of threads and need no atomic operations.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ def list_entries(
     vertex: wp.array(dtype=wp.int32),
     entry: wp.array(dtype=wp.int32),
 ):
-    """Vertex and number of every entry of the stencils."""
+    """Write vertex and index of every entry of the stencils."""
     i = o + wp.tid()
     for a in range(stencil.shape[1]):
         e = i * stencil.shape[1] + a
@@ -35,7 +35,7 @@ def list_entries(
 def first_entries(
     o: int, vertex: wp.array(dtype=wp.int32), count: int, start: wp.array(dtype=wp.int32)
 ):
-    """Where the entries of every vertex begin among sorted ones."""
+    """Find the first sorted entry of every vertex by binary search."""
     v = o + wp.tid()
     low = int(0)
     high = count
@@ -56,7 +56,7 @@ def split_entries(
     element: wp.array(dtype=wp.int32),
     place: wp.array(dtype=wp.int32),
 ):
-    """Element and place of sorted entries."""
+    """Split sorted entry numbers into element and local index."""
     m = o + wp.tid()
     element[m] = entry[m] / k
     place[m] = entry[m] % k
@@ -70,7 +70,12 @@ def sort_entries(
     element: wp.array(dtype=wp.int32),
     place: wp.array(dtype=wp.int32),
 ):
-    """All of it by counting, in one thread; ``start``, of zeros, is a vertex longer until then."""
+    """Build all lists by a counting sort in one thread.
+
+    ``start`` has two entries more than there are vertices and begins with zeros. Counts are stored
+    two places later, so that after the prefix sum ``start[v+1]`` can serve as the write position of
+    vertex v; at the end ``start[v]`` is the first entry of vertex v.
+    """
     n = start.shape[0] - 2
     for i in range(stencil.shape[0]):
         for a in range(stencil.shape[1]):
@@ -91,9 +96,9 @@ def sort_entries(
 
 @dataclass(frozen=True)
 class Incidence:
-    """Compressed lists.
+    """Lists of the elements of each vertex, in compressed rows.
 
-    Vertex v meets element ``element[m]`` at place ``place[m]`` for start[v] <= m < start[v+1].
+    For start[v] <= m < start[v+1], vertex v is number ``place[m]`` of element ``element[m]``.
     """
 
     start: WarpArray  # (n+1,) int32
@@ -102,20 +107,26 @@ class Incidence:
 
     @property
     def vertex_of(self) -> Ints:
-        """(i,) the vertex of each entry, for building maps."""
+        """Return the vertex of each entry, (i,), for building maps."""
         count = np.diff(kernel.numpy(self.start))
         return np.repeat(np.arange(len(count), dtype=np.int32), count)
 
     @staticmethod
     def of(stencil: Ints, n_vertices: int) -> "Incidence":
-        """The incidence of (m,k) stencils over n vertices; elements ascend at each vertex."""
+        """Build the incidence lists of (m,k) stencils over n vertices.
+
+        Elements ascend in the list of each vertex.
+        """
         return Incidence.on_device(
             kernel.array(np.ascontiguousarray(stencil, np.int32), wp.int32), n_vertices
         )
 
     @staticmethod
     def on_device(stencil: WarpArray, n_vertices: int) -> "Incidence":
-        """The same of stencils on the device; vertices from ``n_vertices`` on are left out."""
+        """Build the incidence lists of (m,k) stencils that are on the device.
+
+        Vertices from ``n_vertices`` on are left out.
+        """
         m, k = stencil.shape
         if kernel.is_cpu():
             start = kernel.zeros(n_vertices + 2, wp.int32)

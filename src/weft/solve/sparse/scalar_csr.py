@@ -1,4 +1,4 @@
-"""Sparse matrices of numbers, which act alike on x, y and z: weights of points, quadratic forms."""
+"""Sparse matrices of numbers that act alike on x, y and z: weights of points, quadratic forms."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ def combine_rows(
     add: int,
     out: wp.array(dtype=vec3),
 ):
-    """out_i = sum_b value_b x[column_b], or += it."""
+    """Compute out_i = sum_b value_b x[column_b], or add it to out_i if ``add`` is not 0."""
     i = o + wp.tid()
     y = vec3(Scalar(0.0))
     for b in range(start[i], start[i + 1]):
@@ -32,7 +32,7 @@ def combine_rows(
 
 @dataclass(frozen=True, eq=False)
 class ScalarCsr:
-    """Row starts, columns and values on the device."""
+    """Sparse matrix of numbers in compressed rows on the device."""
 
     start: WarpArray  # (n+1,) int32
     column: WarpArray  # (b,) int32
@@ -40,7 +40,7 @@ class ScalarCsr:
 
     @staticmethod
     def of(matrix: Any) -> "ScalarCsr":
-        """From a SciPy CSR matrix, whose indices get sorted."""
+        """Copy a SciPy CSR matrix to the device; its column indices are sorted in place first."""
         matrix.sort_indices()
         return ScalarCsr(
             kernel.array(matrix.indptr.astype(np.int32), wp.int32),
@@ -50,15 +50,15 @@ class ScalarCsr:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Return the number of rows."""
         return int(self.start.shape[0]) - 1
 
     @property
     def arrays(self) -> tuple[WarpArray, WarpArray, WarpArray]:
-        """As kernels take them."""
+        """Return row starts, columns and values, in the order in which kernels take them."""
         return self.start, self.column, self.value
 
     def multiply(self, x: WarpArray, out: WarpArray, add: bool = False) -> None:
-        """out = A x for vec3 arrays, or out += A x."""
+        """Write A x into ``out``, both vec3 arrays, or add it to ``out`` if ``add`` is true."""
         worth = kernel.slice_above(self.column.shape[0] / max(self.n, 1))
         kernel.launch(combine_rows, self.n, *self.arrays, x, int(add), out, slice_above=worth)

@@ -1,6 +1,6 @@
 """Operations on (n,) vec3 arrays whose results do not depend on the number of threads.
 
-Sums run on the host where the device shares its memory, in kernels elsewhere.
+Sums run in NumPy if the device is the CPU, else in kernels.
 """
 
 import numpy as np
@@ -21,21 +21,21 @@ def add_multiple(
     d: wp.array(dtype=vec3),
     out: wp.array(dtype=vec3),
 ):
-    """out = x + a d."""
+    """Compute out = x + a d."""
     i = o + wp.tid()
     out[i] = x[i] + a * d[i]
 
 
 @wp.kernel(module=_module)
 def products(o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=Scalar)):
-    """out = a . b of every entry."""
+    """Compute the dot product of corresponding entries, out[i] = a[i].b[i]."""
     i = o + wp.tid()
     out[i] = wp.dot(a[i], b[i])
 
 
 @wp.kernel(module=_module)
 def negated(o: int, a: wp.array(dtype=vec3)):
-    """a = -a."""
+    """Compute a = -a."""
     i = o + wp.tid()
     a[i] = -a[i]
 
@@ -44,7 +44,7 @@ def negated(o: int, a: wp.array(dtype=vec3)):
 def differing(
     o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=wp.int32)
 ):
-    """out[0] = 1 where any entry differs."""
+    """Set out[0] = 1 if any entry differs."""
     i = o + wp.tid()
     for k in range(3):
         if a[i][k] != b[i][k]:
@@ -52,17 +52,20 @@ def differing(
 
 
 def combine(x: WarpArray, a: float, d: WarpArray, out: WarpArray) -> None:
-    """out = x + a d; out may be x."""
+    """Write x + a d into ``out``, which may be x."""
     kernel.launch(add_multiple, x.shape[0], x, a, d, out)
 
 
 def negate(a: WarpArray) -> None:
-    """a = -a."""
+    """Negate a in place."""
     kernel.launch(negated, a.shape[0], a)
 
 
 def equal(a: WarpArray, b: WarpArray, begin: int = 0, end: int | None = None) -> bool:
-    """Whether two arrays of one length hold the same numbers; on the CPU those of a range only."""
+    """Return whether two arrays of one length are equal.
+
+    On the CPU only the range from ``begin`` to before ``end`` is compared.
+    """
     if a.device.is_cpu:
         return bool((kernel.view(a)[begin:end] == kernel.view(b)[begin:end]).all())
     flag = kernel.zeros(1, wp.int32)
@@ -71,42 +74,45 @@ def equal(a: WarpArray, b: WarpArray, begin: int = 0, end: int | None = None) ->
 
 
 def _products(a: WarpArray, b: WarpArray) -> WarpArray:
+    """Return the dot products of corresponding entries."""
     out = kernel.empty(a.shape[0])
     kernel.launch(products, a.shape[0], a, b, out)
     return out
 
 
 def dot(a: WarpArray, b: WarpArray) -> float:
-    """a . b."""
+    """Return the dot product a.b."""
     if a.device.is_cpu:
         return float(np.einsum("ni,ni->", kernel.view(a), kernel.view(b)))
     return kernel.total(_products(a, b))
 
 
 def norm(a: Floats) -> float:
-    """The 2-norm of a host array (n,3).
+    """Return the 2-norm of a host array (n,3).
 
-    Not ``np.linalg.norm``: that calls BLAS, whose idle threads then spin beside those of the direct
-    solver (3 ms a call instead of 10 us, and factorizations half as fast).
+    ``np.linalg.norm`` is not used because it calls BLAS, whose idle threads then spin beside those
+    of the direct solver (3 ms a call instead of 10 us, and factorizations half as fast).
     """
     return float(np.sqrt(np.einsum("ni,ni->", a, a)))
 
 
 def max_norm(a: WarpArray) -> float:
-    """The largest length of a vector in a; NaN if any component is."""
+    """Return the largest length of a vector in a; NaN if any component is NaN."""
     if a.shape[0] == 0:
         return 0.0
     if a.device.is_cpu:
         values = kernel.view(a)
         return float(np.sqrt(np.einsum("ni,ni->n", values, values).max()))
     squares = _products(a, a)
+    # The maximum of a device array may skip NaN; the sum does not.
     lengths = kernel.total(squares)
     return lengths if lengths != lengths else float(kernel.largest(squares) ** 0.5)
 
 
 def largest_part(a: WarpArray) -> float:
-    """The largest component of a in size, or where sums run on the device the largest length; NaN
-    if any component is.
+    """Return the largest absolute component of a; NaN if any component is NaN.
+
+    On devices other than the CPU the result is the largest length instead.
     """
     if a.device.is_cpu and a.shape[0]:
         return float(np.abs(kernel.view(a)).max())
@@ -121,21 +127,28 @@ def weighted_squares(
     weight: wp.array(dtype=Scalar),
     out: wp.array(dtype=Scalar),
 ):
-    """out = w |a - b|^2 of every entry."""
+    """Compute w |a - b|^2 of every entry."""
     i = o + wp.tid()
     d = a[i] - b[i]
     out[i] = weight[i] * wp.dot(d, d)
 
 
 def weighted_distance(a: WarpArray, b: WarpArray, weight: WarpArray, scratch: WarpArray) -> float:
-    """The sum of w |a - b|^2; scratch (n,)."""
+    """Return the sum of w |a - b|^2.
+
+    Args:
+        a: (n,) vec3.
+        b: (n,) vec3.
+        weight: (n,) w.
+        scratch: (n,) work memory.
+    """
     kernel.launch(weighted_squares, a.shape[0], a, b, weight, scratch, slice_above=kernel.TRIVIAL)
     return kernel.total(scratch)
 
 
 @wp.kernel(module=_module)
 def mark_longer(o: int, a: wp.array(dtype=vec3), least: Scalar, out: wp.array(dtype=Scalar)):
-    """1 for entries longer than ``least``, else 0."""
+    """Write 1 for entries longer than ``least``, else 0."""
     i = o + wp.tid()
     out[i] = Scalar(0.0)
     if wp.dot(a[i], a[i]) > least * least:
@@ -143,7 +156,7 @@ def mark_longer(o: int, a: wp.array(dtype=vec3), least: Scalar, out: wp.array(dt
 
 
 def part_above(a: WarpArray, least: float) -> float:
-    """Part of the entries that are longer than ``least``."""
+    """Return the fraction of entries that are longer than ``least``."""
     out = kernel.empty(a.shape[0])
     kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
     return kernel.total(out) / max(int(a.shape[0]), 1)

@@ -1,6 +1,7 @@
-"""Conjugate gradients with smoothed-aggregation multigrid.
+"""Conjugate gradients with smoothed-aggregation multigrid as the preconditioner.
 
-``aggregation`` is the symbolic half, ``hierarchy`` holds the levels and a cycle through them,
-``solver`` is the linear solver. ``galerkin_kernels`` renew the levels, ``cycle_kernels`` smooth and
-transfer, ``dense_kernels`` invert the coarsest matrix.
+Read ``aggregation`` first: it computes the prolongators and the patterns of all levels.
+``hierarchy`` holds the levels and the cycle through them, and ``solver`` is the linear solver. The
+kernels are in ``galerkin_kernels`` (coarse matrices), ``cycle_kernels`` (smoothing, transfers and
+conjugate gradients) and ``dense_kernels`` (inverse of the coarsest matrix).
 """

@@ -1,9 +1,10 @@
-"""The symbolic half of smoothed aggregation: which vertices form a coarse one, and the patterns of
-all levels' matrices. It depends on the block pattern only, so it is done once for each.
+"""Symbolic phase of smoothed aggregation: aggregates, prolongators and the patterns of all levels.
 
-The prolongator is scalar and comes from the graph: P = (I - w/2 D^-1 L) T with L the graph
-Laplacian of the pattern, D its diagonal, T the aggregates (Vanek, Mandel & Brezina 1996 with the
-graph in place of the matrix). Its rows sum to one, so rigid translations are represented exactly.
+It depends on the block pattern only, so it runs once for each pattern.
+
+The prolongator is scalar and comes from the graph: P = (I - w/2 D^-1 L) T with the graph Laplacian
+L of the pattern, its diagonal D, and the aggregates T (Vanek, Mandel & Brezina 1996, with the graph
+in place of the matrix). Its rows sum to one, so rigid translations are represented exactly.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from weft.kernel import WarpArray
 from weft.solve.sparse.block_csr import BlockPattern
 
 SMOOTHING = 1.8  # w above; measured best of 1 to 1.8 (2 is the largest eigenvalue of D^-1 L)
-SMALL = 12_000  # vertices, below which larger aggregates are faster
+SMALL = 12_000  # vertices up to which larger aggregates are faster
 HEAVY = 2000  # rows of a product worth slicing
 COARSEST = 20  # vertices of the last level, which is inverted densely
 MOST_LEVELS = 12
@@ -37,8 +38,10 @@ def aggregate(
     out: wp.array(dtype=wp.int32),
     count: wp.array(dtype=wp.int32),
 ):
-    """Greedy aggregates of a graph, by one thread: whole neighborhoods, then strays join the
-    neighboring aggregate, then what is left stands alone.
+    """Group the vertices of a graph into aggregates, in one thread.
+
+    A vertex whose neighborhood is free makes an aggregate of the whole neighborhood. Remaining
+    vertices join the aggregate of a neighbor, and the rest are aggregates of one vertex.
     """
     used = int(0)
     for i in range(n):
@@ -54,6 +57,8 @@ def aggregate(
     for i in range(n):
         if out[i] < 0:
             for k in range(start[i], start[i + 1]):
+                # Marked by a number below -1 until the pass ends: only aggregates of the first
+                # pass attract vertices.
                 if out[i] == -1 and out[column[k]] >= 0:
                     out[i] = -2 - out[column[k]]
     for i in range(n):
@@ -77,7 +82,10 @@ def multiply_patterns(
     start: wp.array(dtype=wp.int32),
     column: wp.array(dtype=wp.int32),
 ):
-    """Which entries a product has, by one thread; ``seen[c]`` is the last row with column c."""
+    """Compute the pattern of a matrix product, in one thread.
+
+    ``seen[c]`` is the last row with an entry in column c. New columns are inserted in order.
+    """
     used = int(0)
     for i in range(n):
         first = int(used)
@@ -107,7 +115,7 @@ def find_slots(
     first: wp.array(dtype=wp.int32),
     slot: wp.array(dtype=wp.uint16),
 ):
-    """Where in its row of a product each product of two entries belongs."""
+    """Find the entry of the product's row to which each product of two entries contributes."""
     i = o + wp.tid()
     for k in range(a_start[i], a_start[i + 1]):
         at = int(start[i])
@@ -121,7 +129,7 @@ def find_slots(
 
 @dataclass(frozen=True, eq=False)
 class Csr:
-    """Compressed rows on the device."""
+    """Pattern of a sparse matrix in compressed rows, on the device."""
 
     start: WarpArray  # (n+1,) int32
     column: WarpArray  # (k,) int32
@@ -130,7 +138,7 @@ class Csr:
 
     @staticmethod
     def of(matrix: Any) -> "Csr":
-        """The pattern of a SciPy CSR matrix."""
+        """Copy the pattern of a SciPy CSR matrix."""
         start = kernel.array(matrix.indptr.astype(np.int32), wp.int32)
         column = kernel.array(matrix.indices.astype(np.int32), wp.int32)
         return Csr(start, column, matrix.shape[0], matrix.nnz)
@@ -138,19 +146,20 @@ class Csr:
 
 @dataclass(frozen=True, eq=False)
 class Prolongator:
-    """From one level to the next, of n and m vertices."""
+    """Interpolation P from a coarse level of m vertices to a fine level of n vertices."""
 
     P: Csr  # (n, m)
     weight: WarpArray  # (k,) float32 its values
     Pt: Csr  # (m, n) its transpose
-    entry: WarpArray  # (k,) int32: which value of P each entry of Pt is
+    entry: WarpArray  # (k,) int32: index of the value of P that each entry of Pt has
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The pattern of a product A B, and where in its row each product of two entries belongs.
+    """Pattern of a product A B, and where each product of two entries is added.
 
-    Those of entry k of A, one for each entry of the row of B that it meets, begin at ``first[k]``.
+    Entry k of A meets a row of B; the slots of its products, one for each entry of that row, begin
+    at ``first[k]``.
     """
 
     rows: Csr
@@ -160,7 +169,7 @@ class Product:
 
 @dataclass(frozen=True, eq=False)
 class Coarsening:
-    """A prolongator and the patterns of the products with a level's matrix A."""
+    """Prolongator of a level with matrix A, and the patterns of the products A P and P^T A P."""
 
     by: Prolongator
     AP: Product  # (n, m)
@@ -171,10 +180,11 @@ _made: WeakKeyDictionary[BlockPattern, list[Prolongator]] = WeakKeyDictionary()
 
 
 def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
-    """All levels of a pattern, finest first.
+    """Return the coarsenings of all levels of a pattern, finest first.
 
-    Prolongators are those of the pattern that it was made from, where there is one: contacts come
-    and go with every step, and iterations are as few without them (docs/decisions/0017).
+    If the pattern extends another one (``pattern.base``), the prolongators are those of the other
+    one: contacts change in every step, and the number of iterations is as small without them
+    (docs/decisions/0017).
     """
     source = pattern.base or pattern
     if source not in _made:
@@ -190,7 +200,7 @@ def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
 
 
 def _product(a: Csr, b: Csr, columns: int) -> Product:
-    """The pattern of a matrix product, and where its parts belong."""
+    """Compute the pattern of a matrix product, and the slots of its parts."""
     rows, first = _rows(a, b, columns)
     starts, slot = kernel.array(first, wp.int32), kernel.empty(int(first[-1]), wp.uint16)
     given = (a.start, a.column, b.start, b.column, rows.start, rows.column)
@@ -199,8 +209,9 @@ def _product(a: Csr, b: Csr, columns: int) -> Product:
 
 
 def _rows(a: Csr, b: Csr, columns: int) -> tuple[Csr, Ints]:
-    """The pattern of a matrix product, row by row (Gustavson 1978), and where the products of each
-    entry of ``a`` begin.
+    """Compute the pattern of a matrix product row by row (Gustavson 1978).
+
+    Returns the pattern, and where the products of each entry of ``a`` begin.
     """
     given = tuple(kernel.numpy(i) for i in (a.start, a.column, b.start, b.column))
     first = np.zeros(a.nnz + 1, np.int32)
@@ -211,15 +222,16 @@ def _rows(a: Csr, b: Csr, columns: int) -> tuple[Csr, Ints]:
     kernel.launch_serial(multiply_patterns, a.n, *given, seen, start, column)
     nnz, widest = int(start[-1]), int(np.diff(start).max(initial=0))
     assert widest < 2**16, f"a row of {widest} blocks in a coarse matrix: slots have 16 bits"
-    column = np.array(column[:nnz])  # without the room
+    column = np.array(column[:nnz])  # a copy, so that the unused memory is released
     return Csr(kernel.array(start, wp.int32), kernel.array(column, wp.int32), a.n, nnz), first
 
 
 def _prolongators(pattern: BlockPattern) -> list[Prolongator]:
-    """Those of all levels.
+    """Compute the prolongators of all levels.
 
-    The finest aggregates of large meshes are neighborhoods on the surface, without what hinges
-    couple across an edge: smaller ones, with which iterations grow less (docs/decisions/0007).
+    The finest aggregates of large meshes are neighborhoods on the surface, without the coupling of
+    hinges across an edge. These aggregates are smaller, and the number of iterations grows less
+    with the mesh (docs/decisions/0007).
     """
     graph = _graph(pattern)
     near = pattern.near if pattern.n > SMALL else None
@@ -227,7 +239,7 @@ def _prolongators(pattern: BlockPattern) -> list[Prolongator]:
     levels: list[Prolongator] = []
     while graph.shape[0] > COARSEST and len(levels) < MOST_LEVELS:
         level, coarse = _coarsen(graph, owner)
-        if coarse.shape[0] >= 0.8 * graph.shape[0]:
+        if coarse.shape[0] >= 0.8 * graph.shape[0]:  # too little coarsening to pay for a level
             break
         levels.append(level)
         graph = coarse
@@ -236,12 +248,13 @@ def _prolongators(pattern: BlockPattern) -> list[Prolongator]:
 
 
 def _graph(pattern: BlockPattern) -> Any:
+    """Return the pattern as a SciPy CSR matrix of ones."""
     ones = np.ones(pattern.n_blocks, dtype=np.float32)
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))
 
 
 def _coarsen(graph: Any, owner: Ints) -> tuple[Prolongator, Any]:
-    """The way to the level whose vertices are the aggregates ``owner`` (n,), and its graph."""
+    """Return the prolongator to the aggregates ``owner`` (n,), and the coarse graph."""
     n = graph.shape[0]
     T = sp.csr_matrix((np.ones(n, np.float32), (np.arange(n), owner)), shape=(n, owner.max() + 1))
     degree = np.maximum(np.diff(graph.indptr) - 1, 1).astype(np.float32)
@@ -271,7 +284,7 @@ def _coarsen(graph: Any, owner: Ints) -> tuple[Prolongator, Any]:
 
 
 def aggregates(graph: Any) -> Ints:
-    """(n,) number of the aggregate of each vertex of a SciPy CSR graph with its diagonal."""
+    """Return the aggregate of each vertex, (n,), of a SciPy CSR graph with its diagonal."""
     n = graph.shape[0]
     out, count = np.full(n, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)
     kernel.launch_serial(

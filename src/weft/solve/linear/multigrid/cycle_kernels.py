@@ -1,8 +1,8 @@
-"""Kernels of a multigrid cycle, in float32: Chebyshev smoothing and transfers; and of the conjugate
-gradients around it, in float64.
+"""Kernels of a multigrid cycle in float32, and of the conjugate gradients around it in float64.
 
-All of them gather: a vertex is written by its own index only. ``step`` are Chebyshev's
-coefficients: of the first step, and of its correction and the residual in the second.
+All of them gather: a vertex is written by its own kernel index only. ``step`` holds Chebyshev's
+coefficients s_0 to s_2: of the first step, and of the correction and the residual in the second
+step.
 """
 
 import warp as wp
@@ -27,7 +27,7 @@ numbers64 = wp.array(dtype=Scalar)
 def residual_of(
     v: int, start: ints, end: ints, column: ints, values: blocks, b: vectors, x: vectors
 ):
-    """Row v of b - A x."""
+    """Return row v of b - A x."""
     return b[v] - row_times(start[v], end[v], column, values, x)
 
 
@@ -43,14 +43,17 @@ def second_step(
     d: vectors,
     step: floats,
 ):
-    """Both Chebyshev steps of vertex v, whose first one is d: d + s_1 d + s_2 D^-1 (r - A d)."""
+    """Return the sum of both Chebyshev steps at vertex v, d + s_1 d + s_2 D^-1 (r - A d).
+
+    The first step is d.
+    """
     t = residual_of(v, start, end, column, values, r, d)
     return (1.0 + step[1]) * d[v] + step[2] * (inverse[v] * t)
 
 
 @wp.func
 def take_first(v: int, y: vec3f, inverse: blocks, step: floats, r: vectors, d: vectors):
-    """r[v] = y, a right side or what is left of one, and the first Chebyshev step for it."""
+    """Write the residual y to r[v], and the first Chebyshev step d[v] = s_0 D^-1 y."""
     r[v] = y
     d[v] = step[0] * (inverse[v] * y)
 
@@ -69,7 +72,7 @@ def smooth_all(
     d: vectors,
     x: vectors,
 ):
-    """Two Chebyshev steps more for all n vertices, by one thread."""
+    """Take two more Chebyshev steps for all n vertices, in one thread."""
     for v in range(n):
         y = residual_of(v, start, end, column, values, b, x)
         take_first(v, y, inverse, step, r, d)
@@ -80,7 +83,7 @@ def smooth_all(
 
 @wp.func
 def restricted(v: int, start: ints, column: ints, entry: ints, weight: floats, r: vectors):
-    """Row v of P^T r."""
+    """Return row v of P^T r."""
     y = vec3f(0.0, 0.0, 0.0)
     for e in range(start[v], start[v + 1]):
         y += weight[entry[e]] * r[column[e]]
@@ -89,7 +92,7 @@ def restricted(v: int, start: ints, column: ints, entry: ints, weight: floats, r
 
 @wp.func
 def prolonged(v: int, start: ints, column: ints, weight: floats, e: vectors):
-    """Row v of P e."""
+    """Return row v of P e."""
     y = vec3f(0.0, 0.0, 0.0)
     for k in range(start[v], start[v + 1]):
         y += weight[k] * e[column[k]]
@@ -98,7 +101,7 @@ def prolonged(v: int, start: ints, column: ints, weight: floats, e: vectors):
 
 @wp.func
 def dense_row(v: int, inverse: wp.array2d(dtype=wp.mat33f), b: vectors):
-    """Row v of A^-1 b on the coarsest level."""
+    """Return row v of A^-1 b on the coarsest level."""
     y = vec3f(0.0, 0.0, 0.0)
     for j in range(b.shape[0]):
         y += inverse[v, j] * b[j]
@@ -109,7 +112,7 @@ def dense_row(v: int, inverse: wp.array2d(dtype=wp.mat33f), b: vectors):
 def residual(
     o: int, start: ints, end: ints, column: ints, values: blocks, b: vectors, x: vectors, r: vectors
 ):
-    """r = b - A x."""
+    """Compute r = b - A x."""
     v = o + wp.tid()
     r[v] = residual_of(v, start, end, column, values, b, x)
 
@@ -128,7 +131,7 @@ def residual_and_first(
     r: vectors,
     d: vectors,
 ):
-    """r = b - A x, and the first Chebyshev step from there, d = s_0 D^-1 r."""
+    """Compute r = b - A x and the first Chebyshev step d = s_0 D^-1 r."""
     v = o + wp.tid()
     y = residual_of(v, start, end, column, values, b, x)
     take_first(v, y, inverse, step, r, d)
@@ -148,7 +151,7 @@ def second(
     step: floats,
     x: vectors,
 ):
-    """x = both steps (fresh) or x += both."""
+    """Write the sum of both Chebyshev steps to x if ``fresh`` is not 0, else add it to x."""
     v = o + wp.tid()
     y = second_step(v, start, end, column, values, inverse, r, d, step)
     if fresh == 0:
@@ -169,7 +172,7 @@ def step_from(
     step: floats,
     x: vectors,
 ):
-    """x = y + s_0 D^-1 (b - A y)."""
+    """Compute x = y + s_0 D^-1 (b - A y)."""
     v = o + wp.tid()
     x[v] = y[v] + step[0] * (inverse[v] * residual_of(v, start, end, column, values, b, y))
 
@@ -187,7 +190,7 @@ def restrict_rows(
     b: vectors,
     d: vectors,
 ):
-    """b = P^T r on the coarse level, and its first Chebyshev step from zero."""
+    """Compute b = P^T r on the coarse level, and its first Chebyshev step from zero."""
     v = o + wp.tid()
     y = restricted(v, start, column, entry, weight, r)
     take_first(v, y, inverse, step, b, d)
@@ -197,14 +200,14 @@ def restrict_rows(
 def prolong_rows(
     o: int, start: ints, column: ints, weight: floats, e: vectors, x: vectors, out: vectors
 ):
-    """out = x + P e."""
+    """Compute out = x + P e."""
     v = o + wp.tid()
     out[v] = x[v] + prolonged(v, start, column, weight, e)
 
 
 @wp.kernel(module=_module)
 def dense_rows(o: int, inverse: wp.array2d(dtype=wp.mat33f), b: vectors, x: vectors):
-    """x = A^-1 b on the coarsest level."""
+    """Compute x = A^-1 b on the coarsest level."""
     v = o + wp.tid()
     x[v] = dense_row(v, inverse, b)
 
@@ -234,8 +237,10 @@ def last_visit(
     coarse_x: vectors,
     step: floats,
 ):
-    """A whole visit of the second-to-last level by one thread: smoothing, the dense solve below,
-    smoothing. The same operations as the kernels above, without their launches.
+    """Visit the second-to-last level in one thread: smooth, solve the coarsest level, smooth again.
+
+    The operations are those of the kernels above, in the same order, without the cost of their
+    launches.
     """
     if fresh != 0:
         for v in range(n):
@@ -253,16 +258,16 @@ def last_visit(
     smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
 
 
-# Numbers of conjugate gradients, which stay where kernels are: by what the cycle's vectors are
-# divided, and times what; r.z, what is kept of the last direction, p.A p, length of the step, twice
-# what it gains.
+# Scalars of conjugate gradients, which stay on the device: the number by which the residual is
+# divided for the cycle, and its inverse; r.z, the factor on the last direction, p.A p, the step
+# length, and twice the decrease of the quadratic model.
 SIZE, SCALE, R_DOT_Z, KEPT, CURVATURE, LENGTH, GAIN = (wp.constant(k) for k in range(7))
 NUMBERS = 7
 
 
 @wp.kernel(module=_module)
 def no_direction(o: int, size: Scalar, numbers: numbers64):
-    """Where conjugate gradients begin."""
+    """Reset the scalars for a new solve: no direction yet, residuals divided by ``size``."""
     for k in range(o, NUMBERS):
         numbers[k] = Scalar(0.0)
     numbers[SIZE] = size
@@ -281,7 +286,7 @@ def begin(
     b: vectors,
     d: vectors,
 ):
-    """x = 0, r = given; b = r / size for the cycle, and its first Chebyshev step."""
+    """Set x = 0 and r = given; compute b = r / size for the cycle, and its first Chebyshev step."""
     v = o + wp.tid()
     x[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     r[v] = given[v]
@@ -291,7 +296,7 @@ def begin(
 
 @wp.kernel(module=_module)
 def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: numbers64):
-    """Partial sums of r.z, z in float32."""
+    """Compute partial sums of r.z, with z in float32."""
     c = o + wp.tid()
     sum = Scalar(0.0)
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -301,7 +306,7 @@ def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: numbe
 
 @wp.func
 def sum_of(values: numbers64, first: int, end: int):
-    """One after the other."""
+    """Return the sum of a range of numbers, added in ascending order."""
     sum = Scalar(0.0)
     for k in range(first, end):
         sum += values[k]
@@ -310,14 +315,14 @@ def sum_of(values: numbers64, first: int, end: int):
 
 @wp.kernel(module=_module)
 def sum_chunks(o: int, n: int, chunk: int, values: numbers64, out: numbers64):
-    """Sums of neighbors, one after the other."""
+    """Sum each chunk of numbers in ascending order."""
     c = o + wp.tid()
     out[c] = sum_of(values, c * chunk, wp.min(n, (c + 1) * chunk))
 
 
 @wp.kernel(module=_module)
 def next_direction(o: int, partial: numbers64, numbers: numbers64):
-    """r.z, and what is kept of the direction before: nothing where there is none."""
+    """Compute r.z, and the factor on the last direction, which is 0 in the first iteration."""
     before = numbers[R_DOT_Z]
     numbers[R_DOT_Z] = numbers[SIZE] * sum_of(partial, o, partial.shape[0])
     numbers[KEPT] = Scalar(0.0)
@@ -327,7 +332,7 @@ def next_direction(o: int, partial: numbers64, numbers: numbers64):
 
 @wp.kernel(module=_module)
 def turn(o: int, numbers: numbers64, z: vectors, p: vectors64):
-    """p = size z + what is kept of p, z in float32."""
+    """Compute the direction p = size z + factor p, with z in float32."""
     v = o + wp.tid()
     y = numbers[SIZE] * vec3(z[v])
     if numbers[KEPT] != Scalar(0.0):
@@ -349,7 +354,7 @@ def multiply(
     q: vectors64,
     partial: numbers64,
 ):
-    """q = A p; partial sums of p.q."""
+    """Compute q = A p and partial sums of p.q."""
     c = o + wp.tid()
     sum = Scalar(0.0)
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -361,7 +366,7 @@ def multiply(
 
 @wp.kernel(module=_module)
 def next_step(o: int, partial: numbers64, numbers: numbers64):
-    """How far to go along p: nowhere where the matrix or the cycle is not positive definite."""
+    """Compute the step length along p; 0 if the matrix or the cycle is not positive definite."""
     curvature = sum_of(partial, o, partial.shape[0])
     length = Scalar(0.0)
     if curvature > Scalar(0.0) and numbers[R_DOT_Z] > Scalar(0.0):
@@ -384,7 +389,7 @@ def descend(
     b: vectors,
     d: vectors,
 ):
-    """x += length p, r -= length q; b = r / size for the cycle, and its first Chebyshev step."""
+    """Move x by length p and r by -length q; compute b = r / size and its first Chebyshev step."""
     v = o + wp.tid()
     if numbers[LENGTH] == Scalar(0.0):
         return

@@ -1,4 +1,4 @@
-"""Kernels for the coarsest matrix of multigrid, of which all blocks are looked at."""
+"""Kernels for the coarsest matrix of multigrid, which is stored dense."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ square: Any = wp.array2d(dtype=Scalar)
 def dense_matrix(
     o: int, start: ints, end: ints, column: ints, values: blocks, out: wp.array2d(dtype=mat33)
 ):
-    """Row v of a matrix with all its blocks, in float64."""
+    """Write row v of a sparse matrix as a dense row of 3x3 blocks in float64."""
     v = o + wp.tid()
     for j in range(out.shape[1]):
         out[v, j] = mat33(wp.float64(0.0))
@@ -25,7 +25,7 @@ def dense_matrix(
 
 @wp.func
 def product_of(a: square, i: int, j: int, first: int, end: int):
-    """Of a part of two rows."""
+    """Return the dot product of rows i and j of a, from column ``first`` to before ``end``."""
     sum = Scalar(0.0)
     for k in range(first, end):
         sum += a[i, k] * a[j, k]
@@ -44,8 +44,10 @@ def invert(
     out: wp.array2d(dtype=wp.mat33f),
     definite: ints,
 ):
-    """The inverse of a matrix of a few rows by Cholesky's factors, in float64, its diagonal
-    larger by a part; ``definite[0]`` is 0 where there are none.
+    """Invert a small matrix in float64 by Cholesky factorization, in one thread.
+
+    The diagonal is first multiplied by 1 + ``shift``. ``definite[0]`` is 0 if a pivot is not
+    positive and finite; then ``out`` is not written.
     """
     m = a.shape[0]
     for i in range(o, m):
@@ -57,7 +59,9 @@ def invert(
                 for c in range(3):
                     a[3 * v + r, 3 * column[k] + c] = Scalar(values[k][r, c])
     definite[0] = 0
-    for i in range(m):  # the matrix, symmetric: what is right of the diagonal is of it still
+    # Factorize the symmetric part of the matrix in place. The factor is written on and below the
+    # diagonal; entries right of it are still those of the matrix.
+    for i in range(m):
         for j in range(i):
             full = Scalar(0.5) * (a[i, j] + a[j, i])
             a[i, j] = (full - product_of(a, i, j, 0, j)) / a[j, j]
@@ -66,7 +70,7 @@ def invert(
             return
         a[i, i] = wp.sqrt(rest)
     definite[0] = 1
-    for j in range(m):  # the factor's inverse, transposed, right of the diagonal
+    for j in range(m):  # write the transposed inverse of the factor right of the diagonal
         for i in range(j + 1, m):
             sum = a[i, j] / a[j, j] + product_of(a, i, j, j + 1, i)
             a[j, i] = -sum / a[i, i]

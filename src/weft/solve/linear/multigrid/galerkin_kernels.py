@@ -1,8 +1,8 @@
-"""Kernels that renew a hierarchy for a matrix: rows in float32, and products P^T A P.
+"""Kernels that compute the levels of a hierarchy: rows in float32, and Galerkin products P^T A P.
 
-All of them gather: a row of a matrix is written by its own index only. Blocks of zeros (pairs that
-touched before) are left out of the rows, in which the others move together: rows of one matrix are
-the same, whatever pattern it is stored with.
+All of them gather: each row of a matrix is written by one kernel index only. Blocks of zeros (pairs
+that were in contact before) are left out and the rows are compacted, so that the rows of a matrix
+do not depend on the pattern in which it is stored.
 """
 
 import warp as wp
@@ -26,7 +26,11 @@ mat33f = wp.mat33f
 
 @wp.func
 def safe_inverse(D: mat33f):
-    """Inverse of a diagonal block; the identity where there is none (a coarse vertex of pins)."""
+    """Return the inverse of a diagonal block.
+
+    A block that is nearly singular is replaced by its mean diagonal entry, and one whose trace is
+    not positive (a coarse vertex of pinned vertices) by the identity.
+    """
     scale = wp.trace(D)
     result = wp.identity(n=3, dtype=float)
     if scale > 0.0:
@@ -54,15 +58,19 @@ def take_fine(
     inverse: blocks,
     keep: floats,
 ):
-    """A chunk of rows in float32, one behind the other, which blocks of A they have, inverses of
-    their diagonal blocks, and whether they are coupled to others (1) or pinned (0).
+    """Copy a chunk of rows of A to float32, without blocks of zeros.
+
+    ``index`` is the number of each block in A, ``inverse`` the inverse of the diagonal blocks, and
+    ``keep`` 1 if a row is coupled to others and 0 if it is pinned.
     """
     c = o + wp.tid()
     at = int(start[c * chunk])
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
         first[v] = at
         diagonal = int(at)
-        for b in range(start[v], start[v + 1]):  # without branches that nobody can predict
+        # Every block is written, and the position advances only behind a block that is kept: a
+        # branch on the values would be unpredictable, and slower.
+        for b in range(start[v], start[v + 1]):
             j = column[b]
             out_column[at] = j
             index[at] = b
@@ -92,10 +100,10 @@ def multiply_by_prolongator(
     out: blocks,
     masked: floats,
 ):
-    """Row v of A P, and of P itself.
+    """Compute row v of A P, and row v of P with pinned vertices masked.
 
-    Both are zero where v is pinned, as no coarse correction moves it; no other row is coupled to a
-    pinned vertex, so that what P says of it does not matter there.
+    Both rows are zero if v is pinned, because no coarse correction moves it. No other row is
+    coupled to a pinned vertex, so the weights of P there do not matter for other rows.
     """
     v = o + wp.tid()
     base = out_start[v]
@@ -128,7 +136,7 @@ def coarse_rows(
     out: blocks,
     inverse: blocks,
 ):
-    """Row v of P^T (A P), and the inverse of its diagonal block."""
+    """Compute row v of P^T (A P) without blocks of zeros, and the inverse of its diagonal block."""
     v = o + wp.tid()
     base = start[v]
     clear_blocks(out, base, start[v + 1])

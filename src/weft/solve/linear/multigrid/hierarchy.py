@@ -1,10 +1,10 @@
-"""The levels of smoothed-aggregation multigrid for one pattern, and a cycle through them.
+"""Levels of smoothed-aggregation multigrid for one pattern, and the cycle through them.
 
-Aggregates and prolongators come from the block pattern and are made once (``aggregation``); for
-every matrix only the Galerkin products P^T A P and the smoothers are renewed. A cycle is a W-cycle
-with two block-Jacobi-Chebyshev steps before and after each coarse correction, in float32; where
-solves are loose, the finest level, which costs most, takes one step before and after and is visited
-once.
+Aggregates and prolongators come from the block pattern and are computed once (module
+``aggregation``); for every matrix only the Galerkin products P^T A P and the smoothers are renewed.
+A cycle is a W-cycle in float32, with two block-Jacobi-Chebyshev steps before and after each coarse
+correction. In solves with a loose tolerance the finest level, which is the most expensive, takes
+one step before and after, and the next level is visited once.
 """
 
 from functools import cache, cached_property
@@ -24,31 +24,36 @@ from weft.solve.linear.multigrid import galerkin_kernels as g
 from weft.solve.linear.multigrid.aggregation import COARSEST, Coarsening, Csr, coarsenings
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-LARGEST = 3.2  # eigenvalue of D^-1 A: at most 4 with stencils of 4 vertices; 2.7 to 3.2 seen
-LESS = 0.98  # of what the matrix before needed, tried first: rows of splines need more
-RANGE = 12.0  # of eigenvalues that the smoother damps: from LARGEST/RANGE to LARGEST
-ONE_RANGE = 3.5  # the same where it takes one step,
-LOOSE = 0.05  # as it does for errors from here on: tight solves of taut cloth take longer so
-HEAVY = 2500  # rows of a Galerkin product worth slicing: each does hundreds of block products
+# Assumed largest eigenvalue of D^-1 A; it is at most 4 with stencils of 4 vertices, and 2.7 to 3.2
+# in practice. It is not estimated: a smoother tuned to less than 0.9 of it is indefinite
+# (docs/decisions/0007).
+LARGEST = 3.2
+LESS = 0.98  # factor on the value that the last matrix needed, tried first; splines need more
+RANGE = 12.0  # the smoother damps eigenvalues from LARGEST / RANGE to LARGEST
+ONE_RANGE = 3.5  # the same ratio if the finest level takes one step
+LOOSE = 0.05  # tolerance from which on it takes one step; tight solves of taut cloth need two
+HEAVY = 2500  # rows of a Galerkin product worth slicing; each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
-ROUNDOFF = 1e-5  # relative, of a matrix in float32 of a few hundred rows
-SHIFT = 1e-6  # relative, of the last level's: a rigid motion that no pin holds costs inertia only
-DENSE = 200  # vertices of a last level that is inverted; a larger one is only smoothed
+ROUNDOFF = 1e-5  # relative round-off of a matrix in float32 of a few hundred rows
+# Relative shift of the coarsest diagonal: only inertia resists a rigid motion that no pin stops, so
+# the matrix may be nearly singular.
+SHIFT = 1e-6
+DENSE = 200  # vertices up to which the coarsest matrix is inverted; a larger one is only smoothed
 
 
 class Level:
-    """A matrix in float32 with its smoother, and the launches of a visit, packed once.
+    """Matrix of one level in float32, with its smoother and the recorded launches of a visit.
 
-    Rows are without blocks of zeros: each has a start and an end.
+    Rows are stored without blocks of zeros, so each row has a start and an end of its own.
     """
 
     def __init__(self, rows: Csr) -> None:
         n = rows.n
         self.rows, self.n = rows, n
-        self.worth = kernel.slice_above(rows.nnz / max(n, 1))  # slicing a visit of all rows
+        self.worth = kernel.slice_above(rows.nnz / max(n, 1))  # rows from which slicing pays
         self.start, self.end = rows.start, kernel.empty(n, wp.int32)
         self.column = kernel.empty(rows.nnz, wp.int32)
-        self.index = kernel.empty(rows.nnz, wp.int32)  # of the pattern's block
+        self.index = kernel.empty(rows.nnz, wp.int32)  # of each block in the pattern
         self.values = kernel.empty(rows.nnz, wp.mat33f)
         self.inverse = kernel.empty(n, wp.mat33f)
         self.keep = kernel.zeros(n, wp.float32)  # 0 where pinned
@@ -58,24 +63,24 @@ class Level:
 
     @property
     def matrix(self) -> tuple[WarpArray, WarpArray, WarpArray, WarpArray]:
-        """Where rows start and end, columns and values, as kernels take them."""
+        """Return row starts, row ends, columns and values, in the order that kernels take."""
         return self.start, self.end, self.column, self.values
 
     @cached_property
     def residual(self) -> Recorded:
-        """r = b - A x."""
+        """Launch that computes r = b - A x."""
         own = (self.b, self.x, self.r)
         return Recorded(k.residual, self.n, *self.matrix, *own, slice_above=self.worth)
 
     @cached_property
     def _again(self) -> Recorded:
-        """r = b - A x and a first step from there."""
+        """Launch that computes r = b - A x and the first Chebyshev step from x."""
         own = (self.inverse, self.b, self.x, self.step, self.r, self.d)
         return Recorded(k.residual_and_first, self.n, *self.matrix, *own, slice_above=self.worth)
 
     @cached_property
     def _second(self) -> tuple[Recorded, Recorded]:
-        """Second step of a correction (of r), and from zero (of b)."""
+        """Launches of the second Chebyshev step: to correct x (from r), and from x = 0 (from b)."""
         steps = []
         for fresh, right in enumerate((self.r, self.b)):
             own = (self.inverse, right, self.d, fresh, self.step, self.x)
@@ -84,29 +89,33 @@ class Level:
 
     @property
     def smooth_from_zero(self) -> list[Recorded]:
-        """x = two Chebyshev steps for A x = b; whoever wrote b has taken the first."""
+        """Return the launches of two Chebyshev steps for A x = b from x = 0.
+
+        The first step is taken by the kernel that writes b.
+        """
         return [self._second[1]]
 
     @property
     def smooth(self) -> list[Recorded]:
-        """Two more steps from x."""
+        """Return the launches of two more Chebyshev steps from x."""
         return [self._again, self._second[0]]
 
     @cached_property
     def first_residual(self) -> Recorded:
-        """r = b - A d, of the first step from zero."""
+        """Launch that computes r = b - A d, with d the first step from zero."""
         own = (self.b, self.d, self.r)
         return Recorded(k.residual, self.n, *self.matrix, *own, slice_above=self.worth)
 
     @cached_property
     def step_from_corrected(self) -> Recorded:
-        """x = one step from what the coarse level has made of d, in r."""
+        """Launch of one step to x, from d plus the coarse correction, which is stored in r."""
         own = (self.inverse, self.b, self.r, self.step, self.x)
         return Recorded(k.step_from, self.n, *self.matrix, *own, slice_above=self.worth)
 
     def tune(self, high: float, span: float = RANGE) -> None:
-        """Chebyshev's coefficients for eigenvalues from ``high / span`` to ``high`` (Saad 2003,
-        algorithm 12.1).
+        """Set Chebyshev's coefficients for eigenvalues from ``high / span`` to ``high``.
+
+        Saad 2003, algorithm 12.1.
         """
         low = high / span
         theta, delta = 0.5 * (high + low), 0.5 * (high - low)
@@ -116,7 +125,7 @@ class Level:
 
 
 class Transfer:
-    """Between a level and the next coarser one."""
+    """Restriction and prolongation between a level and the next coarser one."""
 
     def __init__(self, c: Coarsening, fine: Level, coarse: Level) -> None:
         self.c, self.by, self.fine, self.coarse = c, c.by, fine, coarse
@@ -125,32 +134,33 @@ class Transfer:
 
     @property
     def to_coarse(self) -> tuple[WarpArray, WarpArray, WarpArray, WarpArray]:
-        """P^T, as kernels take it."""
+        """Return P^T, in the order in which kernels take it."""
         return self.by.Pt.start, self.by.Pt.column, self.by.entry, self.weight
 
     @cached_property
     def restrict(self) -> Recorded:
-        """The coarse right side."""
+        """Launch that computes the coarse right-hand side P^T r."""
         coarse = self.coarse
         own = (self.fine.r, coarse.inverse, coarse.step, coarse.b, coarse.d)
         return Recorded(k.restrict_rows, coarse.n, *self.to_coarse, *own)
 
     @cached_property
     def prolong(self) -> Recorded:
-        """x += the coarse correction."""
+        """Launch that adds the coarse correction to x."""
         return self._prolonged(self.fine.x, self.fine.x)
 
     @cached_property
     def prolong_first(self) -> Recorded:
-        """r = d + the coarse correction."""
+        """Launch that computes r = d + the coarse correction."""
         return self._prolonged(self.fine.d, self.fine.r)
 
     def _prolonged(self, x: WarpArray, out: WarpArray) -> Recorded:
+        """Record the launch that computes ``out`` = x + P (coarse x)."""
         P = self.by.P
         return Recorded(k.prolong_rows, P.n, P.start, P.column, self.weight, self.coarse.x, x, out)
 
     def visit(self, dense: WarpArray, fresh: bool) -> Recorded:
-        """A visit of the fine level as one launch, the coarse one being solved by ``dense``."""
+        """Record a visit of the fine level as one launch; ``dense`` is the coarse inverse."""
         P, f = self.by.P, self.fine
         vectors = (f.b, f.x, f.r, f.d)
         ways = (*self.to_coarse[:3], P.start, P.column, self.weight)
@@ -159,7 +169,7 @@ class Transfer:
         return Recorded(k.last_visit, 1, *own, *vectors, *ways, *last)
 
     def refresh(self) -> None:
-        """The coarse matrix P^T A P."""
+        """Compute the coarse matrix P^T A P."""
         c, by, fine, coarse = self.c, self.by, self.fine, self.coarse
         P, AP, out = by.P, c.AP, c.coarse
         kernel.launch(
@@ -200,7 +210,7 @@ class Transfer:
 
 
 class Hierarchy:
-    """All levels of a pattern."""
+    """Multigrid hierarchy of one pattern: all levels, and the transfers between them."""
 
     def __init__(self, pattern: BlockPattern) -> None:
         steps = coarsenings(pattern)
@@ -213,14 +223,14 @@ class Hierarchy:
         small = len(steps) > 0 and self.levels[-2].n <= ONE_LAUNCH and kernel.is_cpu()
         self.in_one = small and self.dense is not None
         self._may_once = len(steps) > (1 if self.in_one else 0)
-        self.once = self._may_once  # whether the finest takes one step
+        self.once = self._may_once  # whether the finest level takes one step only
         self._definite = kernel.empty(1, wp.int32)
         self.definite = True  # as far as the coarsest level shows
-        self.high = LARGEST  # eigenvalue of D^-1 A that the last matrix needed
+        self.high = LARGEST  # largest eigenvalue of D^-1 A that the smoothers assume
         self._tuned = 0.0, False  # eigenvalue that the smoothers are set up for, and ``once``
 
     def refresh(self, A: BlockCsr) -> None:
-        """Take the values of a matrix."""
+        """Compute all levels from the values of a matrix A."""
         f, p = self.levels[0], A.pattern
         rows = (p.device_row_start, p.device_column, A.values)
         own = (f.start, f.end, f.column, f.index, f.values, f.inverse, f.keep)
@@ -233,7 +243,7 @@ class Hierarchy:
             self._invert_last()
 
     def aim(self, tolerance: float) -> None:
-        """Set up cycles for solves to this error."""
+        """Choose the cycle for solves to this relative error."""
         self.once = self._may_once and tolerance >= LOOSE
         self.tune(self.high)
 
@@ -248,20 +258,22 @@ class Hierarchy:
 
     @cached_property
     def _last(self) -> tuple[Recorded, Recorded]:
-        """Visits of the second-to-last level: again, and from zero."""
+        """Visits of the second-to-last level in one launch: from the present x, and from zero."""
         visit = self.transfers[-1].visit
         return visit(self.dense, False), visit(self.dense, True)
 
     @cached_property
     def _inverted(self) -> Recorded:
-        """The inverse of a small last level."""
+        """Launch that inverts a small coarsest matrix on the device."""
         n = self.levels[-1].n
         own = (kernel.empty((3 * n, 3 * n)), self.dense, self._definite)
         return Recorded(dense_kernels.invert, 1, SHIFT, *self.levels[-1].matrix, *own)
 
     def _invert_last(self) -> None:
-        """Invert the coarsest matrix: where that is too large for a kernel of one thread, or not
-        definite, on the host; at most ``DENSE`` rows, whatever the mesh.
+        """Invert the coarsest matrix.
+
+        It is inverted on the host if it is too large for a kernel of one thread, or not definite.
+        It has at most ``DENSE`` block rows, whatever the size of the mesh.
         """
         level = self.levels[-1]
         n = level.n
@@ -283,8 +295,10 @@ class Hierarchy:
         self.dense.assign(kernel.array(blocks, wp.mat33f))
 
     def cycle(self) -> list[Recorded]:
-        """Launches that make x = M^-1 b of the finest level, a symmetric positive definite
-        operation; its first Chebyshev step d is taken.
+        """Return the launches that compute x = M^-1 b on the finest level.
+
+        M^-1 is symmetric positive definite. The first Chebyshev step d is already taken when the
+        cycle begins.
         """
         if not self.once:
             return self._cycle(0, fresh=True)
@@ -298,6 +312,7 @@ class Hierarchy:
         ]
 
     def _cycle(self, i: int, fresh: bool) -> list[Recorded]:
+        """Return the launches of a W-cycle from level i on; ``fresh``: from x = 0."""
         level = self.levels[i]
         if i == len(self.levels) - 1:
             return self._on_last(level, fresh)
@@ -310,6 +325,7 @@ class Hierarchy:
         return [*out, self.transfers[i].prolong, *level.smooth]
 
     def _on_last(self, level: Level, fresh: bool) -> list[Recorded]:
+        """Return the launches of the coarsest level: the dense inverse, or else smoothing."""
         if self.dense is not None:
             return [Recorded(k.dense_rows, level.n, self.dense, level.b, level.x)]
         return [*(level.smooth_from_zero if fresh else level.smooth), *(4 * level.smooth)]
@@ -317,20 +333,22 @@ class Hierarchy:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """The threads of NumPy's and SciPy's linear algebra."""
+    """Return the controller of the threads of NumPy's and SciPy's linear algebra."""
     return ThreadpoolController()
 
 
 def _inverse(matrix: Floats) -> tuple[Floats, bool]:
-    """The inverse of a symmetric matrix, and whether it is positive definite.
+    """Return the inverse of a symmetric matrix, and whether it is positive definite.
 
-    A negative eigenvalue of a coarse matrix, beyond its round-off, is one of the finest too.
+    A negative eigenvalue of a Galerkin matrix beyond round-off shows that the finest matrix has
+    one, too.
     """
-    with _blas().limit(limits=1):  # waiting threads cost more than they win at this size
+    with _blas().limit(limits=1):  # threads that wait cost more than they gain at this size
         return _inverse_of(matrix)
 
 
 def _inverse_of(matrix: Floats) -> tuple[Floats, bool]:
+    """Invert by Cholesky factorization, or else by the eigenvalues that are not near zero."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if failed == 0:
         lower, _ = lapack.dpotri(factor, lower=1)

@@ -1,8 +1,9 @@
-"""Conjugate gradients with smoothed-aggregation multigrid: iterations that hardly grow with size.
+"""Conjugate gradients with smoothed-aggregation multigrid.
 
-The preconditioner is a cycle through a ``Hierarchy``, in float32; the conjugate gradients around it
-are in float64 and stop in the energy norm (see ``conjugate_gradients``). Each kernel index that
-adds up owns a chunk of rows, so that sums do not depend on the number of threads.
+The number of iterations hardly grows with the size of the mesh. The preconditioner is a cycle
+through a ``Hierarchy`` in float32; the conjugate gradients around it are in float64 and stop in the
+energy norm (see ``conjugate_gradients``). Each kernel index of a sum owns a chunk of rows, so that
+sums do not depend on the number of threads. docs/decisions/0007 has the measurements.
 """
 
 import dataclasses
@@ -23,17 +24,22 @@ from weft.solve.linear.solver import LinearSolution, LinearSolver, Outcome, Stop
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.solve.sparse.vectors import largest_part
 
-DELAY = 1  # iterations over which the decrease of the model is watched: it falls fast here
+DELAY = 1  # iterations over which the decrease of the model is summed; with multigrid, one suffices
 MAX_ITERATIONS = 200
-DIRECT = 150_000  # vertices up to which a factorization takes over
-FEW = 1024  # numbers that one thread adds up
-_VALUES = 6  # which argument of ``multiply`` the matrix is
-WIDER, MOST_WIDENINGS = 4 / 3, 6  # where a matrix has larger ones, and the smoother is not definite
+DIRECT = 150_000  # vertices up to which a factorization takes over after a failed solve
+FEW = 1024  # numbers that one thread sums
+_VALUES = 6  # position of the matrix values among the arguments of the kernel ``multiply``
+# Factor on the assumed largest eigenvalue if the smoother is indefinite; most times it is applied.
+WIDER, MOST_WIDENINGS = 4 / 3, 6
 
 
 @dataclass(frozen=True)
 class Multigrid:
-    """PCG with smoothed-aggregation multigrid; ``stop`` says what the tolerance bounds."""
+    """Linear solver: conjugate gradients with a smoothed-aggregation multigrid preconditioner.
+
+    Args:
+        stop: error that the tolerance bounds.
+    """
 
     stop: Stop = Stop.ENERGY
 
@@ -41,7 +47,7 @@ class Multigrid:
     is_direct = False
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedMultigrid":
-        """Renew the hierarchy; its patterns are kept from ``previous`` while A's pattern holds."""
+        """Compute the hierarchy of A; patterns of ``previous`` are reused if A's is the same."""
         if isinstance(previous, PreparedMultigrid) and previous.A.pattern is A.pattern:
             work = previous.work
         else:
@@ -51,25 +57,27 @@ class Multigrid:
 
 
 class MultigridWork:
-    """A hierarchy with the vectors of conjugate gradients, kept between matrices of a pattern."""
+    """Hierarchy and vectors of conjugate gradients, shared by all matrices of a pattern."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         fine = hierarchy.levels[0]
         self.hierarchy, self.fine, self.n = hierarchy, fine, fine.n
         self.x, self.r, self.p, self.q = (kernel.empty(fine.n, vec3) for _ in range(4))
-        self.numbers = kernel.empty(k.NUMBERS)  # of ``cycle_kernels``
+        self.numbers = kernel.empty(k.NUMBERS)  # scalars of conjugate gradients, ``cycle_kernels``
         self._chains: dict[bool, tuple[RecordedLaunches, int]] = {}
 
     def begin(self, b: WarpArray, size: float) -> None:
-        """x = 0 and r = b, of this size."""
+        """Set x = 0 and r = b; ``size`` divides the residual before it is rounded to float32."""
         f = self.fine
         kernel.launch(k.no_direction, 1, size, self.numbers)
         own = (self.numbers, f.inverse, f.step, self.x, self.r, f.b, f.d)
         kernel.launch(k.begin, self.n, b, *own)
 
     def chain(self, values: WarpArray) -> tuple[RecordedLaunches, int]:
-        """An iteration with a matrix: a cycle and the direction that it gives; the step along it,
-        from which launch on.
+        """Return the recorded launches of one iteration with these matrix values.
+
+        The launches are the cycle and the new direction, then the step along the direction. The
+        number returned is the index of the first launch of the step.
         """
         once = self.hierarchy.once
         if once not in self._chains:
@@ -80,7 +88,7 @@ class MultigridWork:
         return chain, middle
 
     def _direction(self) -> Iterator[Recorded]:
-        """p from r and the cycle's z."""
+        """Record the launches that compute the direction p from r and the cycle's result z."""
         f, chunks = self.fine, -(-self.n // CHUNK)
         partial, worth = kernel.empty(chunks), f.worth // CHUNK
         yield Recorded(k.product, chunks, self.n, CHUNK, self.r, f.x, partial, slice_above=worth)
@@ -88,7 +96,7 @@ class MultigridWork:
         yield Recorded(k.turn, self.n, self.numbers, f.x, self.p)
 
     def _step(self, values: WarpArray) -> Iterator[Recorded]:
-        """x and r a step along p farther."""
+        """Record the launches that move x and r by a step along p."""
         f, chunks = self.fine, -(-self.n // CHUNK)
         partial, worth = kernel.empty(chunks), f.worth // CHUNK
         rows = (f.start, f.end, f.column, f.index, values)
@@ -99,7 +107,10 @@ class MultigridWork:
         yield Recorded(k.descend, self.n, self.numbers, *moved)
 
     def _added(self, partial: WarpArray, use: Any) -> Iterator[Recorded]:
-        """A kernel that takes a sum of numbers, after those that make them few."""
+        """Record the launches that sum ``partial``, then the kernel ``use`` that takes the sum.
+
+        While there are more than ``FEW`` numbers, they are first summed in chunks.
+        """
         while partial.shape[0] > FEW:
             n = partial.shape[0]
             fewer = kernel.empty(-(-n // CHUNK))
@@ -108,13 +119,13 @@ class MultigridWork:
         yield Recorded(use, 1, partial, self.numbers)
 
     def number(self, which: Any) -> float:
-        """One of ``numbers``."""
+        """Return one of ``numbers``, by its index in ``cycle_kernels``."""
         return float(kernel.scalar(self.numbers, int(which)))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedMultigrid:
-    """A matrix with its hierarchy."""
+    """Matrix with its multigrid hierarchy."""
 
     A: BlockCsr
     work: MultigridWork
@@ -122,15 +133,16 @@ class PreparedMultigrid:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """Of its pattern."""
+        """Return the hierarchy of the matrix's pattern."""
         return self.work.hierarchy
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """Solve A x = b from x = 0; ``residual`` and outcomes as for ``PreparedPcg``.
+        """Solve A x = b from x = 0; ``residual`` and outcomes are those of ``PreparedPcg``.
 
-        A preconditioner that turns out not to be definite is made so, and the solve starts again;
-        where that does not help, the coarsest matrix is not definite either, or the iterations run
-        out, a direct solver takes over.
+        If the preconditioner turns out to be indefinite, the smoother's range of eigenvalues is
+        widened and the solve starts again. A direct solver (or block-Jacobi for large meshes) takes
+        over if that does not help, if the coarsest matrix is indefinite, or if the iterations run
+        out.
         """
         if not self.hierarchy.definite:
             return self._rescue(b, tolerance, 0)
@@ -146,31 +158,34 @@ class PreparedMultigrid:
         return self._rescue(b, tolerance, solution.iterations)
 
     def forget(self) -> None:
-        """Begin again with the eigenvalues that most matrices have."""
+        """Reset the assumed largest eigenvalue of D^-1 A to its default."""
         self.hierarchy.high = LARGEST
 
     def _rescue(self, b: WarpArray, tolerance: float, spent: int) -> LinearSolution:
-        """A direct factorization, or block-Jacobi where one would not fit into memory."""
+        """Solve by a direct factorization, or by block-Jacobi if memory would not suffice."""
         other: LinearSolver = BlockJacobiPcg(stop=self.stop)
         if self.A.n <= DIRECT:
             other = Pardiso() if have_pardiso() else Splu()
-        # Blocks of zeros may be there or not, as contacts went: they would change the order.
+        # Blocks of zeros depend on earlier contacts. They would change the elimination order, and
+        # with it the last bits of the result.
         solution = other.prepare(self.A.without_zeros()).solve(b, tolerance)
         iterations = solution.iterations + spent
         return dataclasses.replace(solution, iterations=iterations, rescued=True)
 
     def _iterate(self, b: WarpArray, tolerance: float) -> tuple[LinearSolution, bool]:
-        """Conjugate gradients; False where r.M^-1 r was negative."""
+        """Run conjugate gradients; return the solution, and False if r.M^-1 r was negative."""
         work, largest = self.work, largest_part(b)
         if not 0.0 < largest < float("inf"):
             x, outcome = kernel.zeros(self.A.n, vec3), Outcome.CONVERGED
             if largest != 0.0:
                 return LinearSolution(x, Outcome.NOT_FINITE, 0, float("inf")), True
             return LinearSolution(x, outcome, 0, 0.0), True
-        size = 2.0 ** frexp(largest)[1]  # a power of two: dividing by it changes no digit
+        size = 2.0 ** frexp(largest)[1]  # a power of two, so that the division is exact
         work.begin(b, size)
         chain, middle = work.chain(self.A.values)
-        ahead = self.stop is Stop.ENERGY  # nothing is asked between a direction and its step
+        # With the energy norm, nothing is checked between a direction and the step along it, so an
+        # iteration is one replay.
+        ahead = self.stop is Stop.ENERGY
 
         def ended(outcome: Outcome, iteration: int) -> LinearSolution:
             x = kernel.empty(self.A.n, vec3)
