@@ -3,8 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 TOOLS := .venv/.tools
-# With pytest-xdist on four cores or more (two gain nothing: every worker loads the kernels again).
-PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile" * ((os.cpu_count() or 1) > 3))' 2>/dev/null)
+# With pytest-xdist on two cores or more, a file of tests on one of them.
+PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/test_units.py tests/test_fabric.py tests/cli/test_progress.py \
 	tests/scene tests/test_mesh.py tests/test_cloth.py tests/test_pins.py tests/io tests/laws tests/energies tests/solve tests/integrators \
