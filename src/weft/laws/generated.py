@@ -1,9 +1,9 @@
-"""Derivatives of a law that gives only psi, or psi and its stress: Warp's adjoint for the stress,
-central differences of it for the Hessian, and a numeric clamp.
+"""Generated derivatives of laws that give only psi, or psi and its stress.
 
-The kernels with adjoints live in a module of their own that never calls psi forward: where both
-meet, Warp may leave the adjoints of psi's helpers empty without a word. ``own`` checks the result
-all the same.
+The stress is Warp's adjoint of psi, the Hessian consists of central differences of the stress, and
+its clamp is numeric. The kernels with adjoints live in a module of their own that never calls psi
+forward, because Warp may silently leave the adjoints of psi's helper functions empty in a module
+that has both. ``own`` checks the resulting derivatives in any case.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,10 @@ mat66 = wp.types.matrix(shape=(6, 6), dtype=Scalar)
 
 @wp.func
 def clamp6(H: mat66, n: int):
-    """A symmetric matrix with its negative eigenvalues set to zero, by Jacobi's method; n is 6.
+    """Return a symmetric matrix with its negative eigenvalues set to zero, by Jacobi's method.
 
-    (An argument as loop bound keeps the loops rolled, and the compilation short.)
+    n must be 6. It is an argument, not a constant, so that the compiler keeps the loops rolled and
+    compiles quickly.
     """
     A = mat66(H)
     V = wp.identity(n=6, dtype=Scalar)
@@ -72,7 +73,7 @@ def clamp6(H: mat66, n: int):
 
 @wp.func
 def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
-    """H with column c from a difference of stresses."""
+    """Return H with column c set to ``scale`` times P, a difference of stresses."""
     out = mat66(H)
     for i in range(3):
         out[i, c] = scale * P[i, 0]
@@ -82,7 +83,7 @@ def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
 
 @wp.func
 def finished(H: mat66, psd: int, n: int):
-    """Symmetric, and clamped where psd asks for it; as (uu, uv, vv)."""
+    """Return the symmetric part of H as (uu, uv, vv), clamped if psd asks for it."""
     S = Scalar(0.5) * (H + wp.transpose(H))
     if psd >= PROJECTED:
         S = clamp6(S, n)
@@ -98,7 +99,7 @@ def finished(H: mat66, psd: int, n: int):
 
 
 def stress_kernel(functions: "LawFunctions") -> Any:
-    """pk1 as the adjoint of psi."""
+    """Build the kernel of the stress as the adjoint of psi."""
     Params, psi = functions.Params, functions.psi
     module = wp.get_module(f"weft.law.{functions.name}.adjoint")
 
@@ -120,7 +121,7 @@ def stress_kernel(functions: "LawFunctions") -> Any:
 
 
 def hessian_kernels(functions: "LawFunctions", modes: Mapping[Any, int]) -> dict[Any, Any]:
-    """Hessians from differences of the stress, given or generated."""
+    """Build Hessian kernels, one per mode, from differences of the given or generated stress."""
     return {psd: _hessian_kernel(functions, mode) for psd, mode in modes.items()}
 
 
