@@ -183,7 +183,9 @@ class Law(ABC):
         return SumLaw((*self.parts, *other.parts))
 
     def device_parameters(self, n: int) -> tuple[WarpArray, ...]:
-        """Return the parameters of n samples on the device: one (n,) array of ``Params`` per part."""
+        """Return the parameters of n samples on the device: one (n,) array of ``Params`` per
+        part.
+        """
         return tuple(
             kernel.array(part.parameter_array(n), part.functions.Params) for part in self.parts
         )
@@ -214,7 +216,9 @@ class Law(ABC):
         return self._evaluate("psi", F, kernel.empty(len(F)))
 
     def stress(self, F: Gradients) -> Floats:
-        """Return the first Piola-Kirchhoff stress d psi/dF, (n,3,2) [N/m], for F of shape (n,3,2)."""
+        """Return the first Piola-Kirchhoff stress d psi/dF, (n,3,2) [N/m], for F of shape
+        (n,3,2).
+        """
         return self._evaluate("pk1", F, kernel.empty(len(F), mat32))
 
     def hessian(self, F: Gradients, psd: Psd = Psd.EXACT) -> Floats:
@@ -230,7 +234,7 @@ class Law(ABC):
 
 
 def _shown(name: str, value: Any) -> str:
-    """Return a parameter as text; a stiffness gets the unit N/m, rest values and directions none."""
+    """Return a parameter as text; only a stiffness has a unit, N/m."""
     if np.ndim(value):
         flat = np.asarray(value)
         return f"({', '.join(f'{v:.3g}' for v in flat)})" if flat.ndim == 1 else "by sample"

@@ -172,7 +172,7 @@ class ImmediateBuckling(SingleLaw):
 
     @property
     def rest_diagonal(self) -> float:
-        """Stretch |F d| of both diagonals when warp and weft have their rest stretch and no shear."""
+        """Stretch |F d| of both diagonals if warp and weft have their rest stretch and no shear."""
         bu, bv = self.rest_stretch
         return float(np.sqrt(0.5 * (bu * bu + bv * bv)))
 

@@ -84,7 +84,7 @@ class OwnLaw(SingleLaw):
 
 
 def _functions(name: str, Params: Any, psi: Any, pk1: Any, hessian: Any) -> LawFunctions:
-    """Return the record of a set of functions; a second set of the same name gets another module."""
+    """Return the record of these functions; a second set of the same name gets another module."""
     key = (name, Params, psi, pk1, hessian)
     if key not in _made:
         again = sum(other[0] == name for other in _made)

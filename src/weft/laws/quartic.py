@@ -44,7 +44,7 @@ def stretch_pk1(F: mat32, p: SkewedParams):
 
 @wp.func
 def stretch_hessian(F: mat32, p: SkewedParams, psd: int):
-    """Return the Hessian of the stretch as (uu, uv, vv), each fiber exact, clamped or Gauss-Newton."""
+    """Return the Hessian of the stretch (uu, uv, vv), each fiber exact, clamped or Gauss-Newton."""
     uu0, uv0, vv0 = along(quartic_hessian(F * p.warp, p.stretch_warp, p.rest_warp, psd), p.warp)
     uu1, uv1, vv1 = along(quartic_hessian(F * p.weft, p.stretch_weft, p.rest_weft, psd), p.weft)
     return uu0 + uu1, uv0 + uv1, vv0 + vv1

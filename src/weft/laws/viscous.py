@@ -102,7 +102,7 @@ def hessian(F: mat32, p: ViscousParams, psd: int):
 
 @dataclass(frozen=True)
 class Viscous(SingleLaw):
-    """The law of damping. ``energies/elastic/damping.py`` fills in the parameters of every sample."""
+    """Law of damping; ``energies/elastic/damping.py`` fills in the parameters of every sample."""
 
     functions = LawFunctions("viscous", ViscousParams, psi, pk1, hessian)
 
