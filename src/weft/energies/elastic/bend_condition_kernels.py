@@ -85,7 +85,7 @@ def other_arm(j: int, f: BendFold):
 
 @wp.func
 def arm_slope(j: int, k: int, tip: int):
-    """Return da_j/dx_k (tip 2) or -db_j/dx_k (tip 3) as a factor s of skew matrices.
+    """Return s with da_j/dx_k = s I (tip 2) or -db_j/dx_k = s I (tip 3).
 
     s is 1, -1 or 0 by the cyclic order of (0, 1, tip).
     """
