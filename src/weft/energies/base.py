@@ -53,9 +53,7 @@ class Bound(ABC):
         """
 
     def freeze(self, step: Step) -> None:  # noqa: B027 (most terms have nothing to do)
-        """Begin a step: store all that is constant while it is solved (damping, lagged
-        friction).
-        """
+        """Begin a step: store what is constant while it is solved (damping, lagged friction)."""
 
     def retake(self, energy: Any) -> None:
         """Take the constants of another energy of the same kind and stencil, from the next step on.
@@ -98,9 +96,7 @@ class Bound(ABC):
         return goal
 
     def intersects_anew(self, x: WarpArray) -> bool:
-        """Return whether surfaces intersect at x that did not intersect at the start of the
-        step.
-        """
+        """Return whether surfaces intersect at x that did not when the step began."""
         return False
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
@@ -111,23 +107,21 @@ class Bound(ABC):
         return True
 
     def lag(self, x: WarpArray) -> bool:
-        """Evaluate lagged quantities again at x, the end of a solve; return whether anything
-        changes.
+        """Evaluate lagged quantities again at x, and return whether anything changes.
+
+        x is the end of a solve; the step is solved again if something changes.
         """
         return False
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Return the memory, by name, that the step after one that ended at x needs
-        (``Step.kept``).
+        """Return the memory that the next step needs, by name, after a step that ended at x.
 
-        It is saved with the state.
+        It is saved with the state, and the next step has it as ``Step.kept``.
         """
         return {}
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
-        """Return numbers of this term, besides its energy, for the report of a step that ended
-        at x.
-        """
+        """Return numbers for the report of a step that ended at x, besides the energy."""
         return {}
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
@@ -169,9 +163,7 @@ class Energy(Protocol):
         """Return the local gradients, (m,k,3) [N]."""
 
     def hessian(self, x: Positions, psd: Psd) -> Floats:
-        """Return the local Hessians, (m,k,k,3,3) [N/m]: [e,a,b] is the block of vertices a and
-        b.
-        """
+        """Return the local Hessians, (m,k,k,3,3) [N/m], with blocks [e,a,b] of vertices a, b."""
 
 
 @runtime_checkable

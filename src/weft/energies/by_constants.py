@@ -43,7 +43,7 @@ class Differentiable(Protocol):
 
     @property
     def structure(self) -> Any:
-        """All data besides the constants."""
+        """Data besides the constants."""
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by name, (m,k,3,...)."""

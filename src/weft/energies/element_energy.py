@@ -80,6 +80,7 @@ class LocalEnergy(ABC):
         return layout.full(self._evaluated(x, evaluate, out), self.stencil.shape[1])
 
     def _evaluated(self, x: Positions, evaluate: Any, out: WarpArray) -> Floats:
+        """Launch a kernel at x without damping, and return ``out`` in NumPy."""
         arguments = (kernel.points(x), self.device_stencil, self.parameters(), out)
         kernel.launch(evaluate, len(self.stencil), *arguments)
         return np.array(kernel.numpy(out))
@@ -163,10 +164,12 @@ class BoundLocal(Bound):
 
     @cached_property
     def _moved(self) -> Any:
+        """Parameters with the damping of ``add_condition_hessian``."""
         return self.energy.parameters()
 
     @cached_property
     def _undamped(self) -> Any:
+        """Parameters without damping."""
         return self.energy.parameters()
 
     def _freeze(
@@ -182,6 +185,7 @@ class BoundLocal(Bound):
         kernel.launch(self.kernels.freeze, self.shape[0], *arguments)
 
     def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
+        """Add the Hessian with these parameters to A and return A."""
         evaluate, layout = self.kernels.hessian[Psd(psd)]
         local = layout.take(self.scratch, *self.shape)
         self._launch(evaluate, x, local, parameters)
@@ -190,7 +194,7 @@ class BoundLocal(Bound):
 
 
 def damping_of(name: str) -> str:
-    """Return the name of an energy's damping in metrics: ``bending 2`` has ``bending damping
+    """Return the name of an energy's damping in metrics, as ``bending damping 2`` of ``bending
     2``.
     """
     first, _, number = name.rpartition(" ")

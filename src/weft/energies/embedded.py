@@ -30,8 +30,8 @@ from weft.solve.sparse.scalar_csr import ScalarCsr
 
 _module = wp.get_module("weft.pulled_back")
 
-# Points of an element of a spline surface. Stencils of embedded energies are made wider than
-# that, so that they are never used to tell which points are neighbors on a surface.
+# Points of an element of a spline surface. ``BlockPattern.of`` takes the narrowest stencils for
+# the elements of the surface, so stencils of embedded energies are always made wider than these.
 WIDEST = 9
 
 
@@ -74,7 +74,7 @@ class EmbeddedEnergy:
 
     @property
     def changes(self) -> bool:
-        """Whether numbers of the source have keyframes."""
+        """True if numbers of the source have keyframes."""
         return bool(getattr(self.source, "changes", False))
 
     @property
@@ -87,9 +87,7 @@ class EmbeddedEnergy:
 
     @cached_property
     def _shares(self) -> tuple[Ints, Floats]:
-        """Stencils (m,K), and the weights of every point in the vertices of each element,
-        (m,k,K).
-        """
+        """Stencils (m,K), and weights (m,k,K) of every point in the vertices of each element."""
         own = self.source.stencil
         m, k = own.shape
         ids = self.weights.stencil[own].reshape(m, -1)
@@ -219,9 +217,7 @@ class BoundEmbeddedEnergy(Bound):
 
 
 def of_vertices(step: Step, weights: Embedding) -> Step:
-    """Return a step with the states of vertices in place of points; no vertex is prescribed in
-    it.
-    """
+    """Return a step with states of vertices in place of points, none of them prescribed."""
     of, state, n = weights.of, step.state, len(weights)
     return dataclasses.replace(
         step,
@@ -235,8 +231,11 @@ def of_vertices(step: Step, weights: Embedding) -> Step:
 
 
 def _places(W: Any, own: BlockPattern, pattern: BlockPattern) -> tuple[WarpArray, ...]:
-    """Return, row by row of the target, source and target block and weight of every product
-    W_iv W_jw.
+    """Return the products W_iv H_ij W_jw of all blocks, ordered by target row.
+
+    Returns:
+        Start of each target row (n+1,), and for each product its target block, its source block and
+        the weight W_iv W_jw.
     """
     count, i, j = np.diff(W.indptr), own.row, own.column
     wide = count[j]

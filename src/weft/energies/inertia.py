@@ -1,6 +1,4 @@
-"""Inertia of a step, |x - y|_M^2 / (2 s), the term whose minimum without forces is the
-prediction y.
-"""
+"""Inertia of a step, |x - y|_M^2 / (2 s), which is zero at the prediction y."""
 
 import numpy as np
 import warp as wp
@@ -31,9 +29,7 @@ def add_inertia(
 
 
 class Diagonal(Bound):
-    """Quadratic energy 1/2 |x - c|^2 of a step with a weight for every vertex; ``freeze`` sets
-    c.
-    """
+    """Quadratic energy 1/2 w |x - c|^2 with a weight w for every vertex; ``freeze`` sets both."""
 
     def __init__(self, mass: Floats) -> None:
         self.mass = mass
@@ -43,9 +39,7 @@ class Diagonal(Bound):
         self._shift = kernel.zeros(len(mass))
 
     def _hold(self, step: Step, center: WarpArray, shift: Floats) -> None:
-        """Set the center (n,) vec3 and the weights (n,) [kg/s^2]; prescribed vertices get
-        weight 0.
-        """
+        """Set the center (n,) vec3 and the weights (n,) [kg/s^2], 0 for prescribed vertices."""
         self._center = center
         self._shift = kernel.array(np.where(step.fixed, 0.0, shift), Scalar)
 

@@ -59,6 +59,9 @@ class NumpyEnergy(Bound):
         return A
 
     def _hessian(self, x: Floats, psd: Psd) -> Floats:
+        """Return the local Hessians, with clamped eigenvalues if the energy does not know the
+        mode.
+        """
         try:
             return self.energy.hessian(x, psd)
         except NotImplementedError:
@@ -72,6 +75,7 @@ class NumpyEnergy(Bound):
         return np.array(kernel.numpy(x))
 
     def _checked(self, what: str, local: Floats, rest: tuple[int, ...]) -> Floats:
+        """Return a local array; raise a LawError if its shape is wrong."""
         local, wanted = np.asarray(local, dtype=np.float64), (*self.shape, *rest)
         if local.shape != wanted:
             raise LawError(f"{self.name}.{what}", got=local.shape, expected=f"shape {wanted}")

@@ -39,8 +39,6 @@ class State:
 
     @staticmethod
     def at_rest(x: Positions, t: float = 0.0) -> "State":
-        """Return a state with a copy of positions x (n,3) [m] and zero velocities, at the time
-        t [s].
-        """
+        """Return a state with a copy of positions x (n,3) [m] and no velocity, at time t [s]."""
         x = np.array(x, dtype=np.float64)
         return State(x, np.zeros_like(x), t)

@@ -53,7 +53,7 @@ class Step:
 
     @property
     def moves_bodies(self) -> bool:
-        """Whether bodies have moved at the end of the step."""
+        """True if bodies have moved at the end of the step."""
         return not np.array_equal(*self.bodies)
 
     def pinned(self, x: Positions) -> Positions:

@@ -67,8 +67,9 @@ def psi(F: mat32, p: BaraffWitkinParams):
 
 @wp.func
 def pk1(F: mat32, p: BaraffWitkinParams):
-    """Return the first Piola-Kirchhoff stress; its shear part is ks I6 F (a b^T + b a^T), Kim 2020,
-    eq. 29.
+    """Return the first Piola-Kirchhoff stress.
+
+    Its shear part is ks I6 F (a b^T + b a^T), Kim 2020, eq. 29.
     """
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -155,9 +156,7 @@ def hessian(F: mat32, p: BaraffWitkinParams, psd: int):
 
 @wp.func
 def shift(F: mat32, rate: mat32, p: BaraffWitkinParams, keep: Scalar, beta: Scalar):
-    """Return p with the rest stretch of both fibers that makes |f| - b equal to keep (C + beta
-    dC/dt).
-    """
+    """Return p with the rest stretch that makes |f| - b of both fibers keep (C + beta dC/dt)."""
     out = p
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])

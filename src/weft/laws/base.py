@@ -183,7 +183,7 @@ class Law(ABC):
         return SumLaw((*self.parts, *other.parts))
 
     def device_parameters(self, n: int) -> tuple[WarpArray, ...]:
-        """Return the parameters of n samples on the device: one (n,) array of ``Params`` per
+        """Return the parameters of n samples on the device, one (n,) array of ``Params`` per
         part.
         """
         return tuple(
@@ -212,22 +212,21 @@ class Law(ABC):
         return stages
 
     def energy(self, F: Gradients) -> Floats:
-        """Return the energy density psi(F), (n,) [J/m^2], for F of shape (n,3,2)."""
+        """Return the energy density psi(F) at F (n,3,2), (n,) [J/m^2]."""
         return self._evaluate("psi", F, kernel.empty(len(F)))
 
     def stress(self, F: Gradients) -> Floats:
-        """Return the first Piola-Kirchhoff stress d psi/dF, (n,3,2) [N/m], for F of shape
-        (n,3,2).
-        """
+        """Return the first Piola-Kirchhoff stress d psi/dF at F (n,3,2), (n,3,2) [N/m]."""
         return self._evaluate("pk1", F, kernel.empty(len(F), mat32))
 
     def hessian(self, F: Gradients, psd: Psd = Psd.EXACT) -> Floats:
-        """Return d2 psi/dF2, (n,6,6) [N/m] on vec(F) = (f0, f1), for F of shape (n,3,2)."""
+        """Return d2 psi/dF2 on vec(F) = (f0, f1) at F (n,3,2), (n,6,6) [N/m]."""
         out = self._evaluate(Psd(psd), F, kernel.empty((len(F), 3), mat33))
         uu, uv, vv = np.moveaxis(out, 1, 0)
         return np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]])
 
     def _evaluate(self, what: "str | Psd", F: Gradients, out: WarpArray) -> Floats:
+        """Launch the stages of ``what`` at F and return ``out`` in NumPy."""
         parameters = self.device_parameters(len(F))
         kernel.launch_each(len(F), *self.stages(what, kernel.array(F, mat32), parameters, out))
         return np.array(kernel.numpy(out))
@@ -249,7 +248,7 @@ class SingleLaw(Law):
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
-        """Return the values of the fields of the ``Params`` struct; an array has one for every
+        """Return the values of the ``Params`` struct's fields; an array has one for every
         sample.
         """
 

@@ -7,9 +7,7 @@ from weft.kernel import Scalar, mat22
 
 @wp.func
 def clamp2(a: Scalar, b: Scalar, d: Scalar):
-    """Return the symmetric matrix [[a, b], [b, d]] with its negative eigenvalue, if any, set to
-    zero.
-    """
+    """Return the symmetric matrix [[a, b], [b, d]] with its negative eigenvalues set to zero."""
     half = Scalar(0.5)
     mean = half * (a + d)
     apart = half * (a - d)

@@ -16,8 +16,9 @@ from weft.kernel import Scalar, mat32, mat33
 if TYPE_CHECKING:
     from weft.laws.base import LawFunctions
 
-STEP = Scalar(4e-6)  # of F in the difference quotients: their error is about 1e-10 of the stiffness
-PROJECTED = 1  # Psd.PROJECTED and above: clamped
+# Step of F in the difference quotients, whose error is then about 1e-10 of the stiffness.
+STEP = Scalar(4e-6)
+PROJECTED = 1  # Hessians are clamped for Psd.PROJECTED and above
 
 mat66 = wp.types.matrix(shape=(6, 6), dtype=Scalar)
 
@@ -83,7 +84,7 @@ def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
 
 @wp.func
 def finished(H: mat66, psd: int, n: int):
-    """Return the symmetric part of H as (uu, uv, vv), clamped if psd asks for it."""
+    """Return H made symmetric, and clamped if psd asks for it, as (uu, uv, vv)."""
     S = Scalar(0.5) * (H + wp.transpose(H))
     if psd >= PROJECTED:
         S = clamp6(S, n)
@@ -126,6 +127,7 @@ def hessian_kernels(functions: "LawFunctions", modes: Mapping[Any, int]) -> dict
 
 
 def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
+    """Build the Hessian kernel of one mode, from adjoints of psi or from a given stress."""
     Params, psi, given = functions.Params, functions.psi, functions.pk1
 
     if given is None:

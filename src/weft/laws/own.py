@@ -74,9 +74,7 @@ class OwnLaw(SingleLaw):
         return self.values
 
     def __repr__(self) -> str:
-        """Return two lines: the name of the law, and its values in the units that psi takes them
-        in.
-        """
+        """Return two lines: the name of the law, and its values in the units of psi."""
         values = ", ".join(
             f"{k} {v:g}" if np.ndim(v) == 0 else f"{k} by sample" for k, v in self.values.items()
         )
@@ -94,8 +92,7 @@ def _functions(name: str, Params: Any, psi: Any, pk1: Any, hessian: Any) -> LawF
 
 
 def _check(law: OwnLaw) -> None:
-    """Check that psi is finite and does not depend on the frame, and that derivatives are those of
-    psi.
+    """Check that psi is finite and independent of the frame, and that its derivatives are right.
 
     Raises:
         LawError: a check that fails.

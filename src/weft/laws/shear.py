@@ -56,8 +56,9 @@ def dot_pk1(F: mat32, p: ShearParams):
 
 @wp.func
 def dot_hessian(F: mat32, p: ShearParams, psd: int):
-    """Return the Hessian (uu, uv, vv). Pritchard 2012, eqs. 22-23; exact projection of Kim 2020,
-    App. A.
+    """Return the Hessian of ``dot_psi`` as (uu, uv, vv). Pritchard 2012, eqs. 22-23.
+
+    PROJECTED is the exact projection of Kim 2020, App. A.
     """
     f0, f1 = columns(F)
     uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1) - p.rest, psd)

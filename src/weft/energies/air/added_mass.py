@@ -153,10 +153,9 @@ class AddedMass:
 
     @cached_property
     def rim(self) -> tuple[Samples, Floats]:
-        """Samples in the middle of each edge that has one face, and the edges' material normals,
-        (e,2) [m].
+        """Samples in the middle of border edges, and the edges' material normals, (e,2) [m].
 
-        The normals point outward and are as long as their edges.
+        The normals point outward and are as long as their edges. A border edge has one face.
         """
         m, (_, edge) = self.mesh, edges_of(self.mesh.faces)
         half = np.flatnonzero(np.bincount(edge)[edge] == 1)  # face-major, corner c to c + 1
@@ -301,6 +300,7 @@ class BoundAddedMass(Bound):
         return True
 
     def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
+        """Compute masses and loads at x and v, in the air at the end of the step."""
         assert step.scale is not None
         around, rim = self._around
         on, own, n = self.scratch.take, self._own, self.n
@@ -318,6 +318,7 @@ class BoundAddedMass(Bound):
         rim.add_gradient(local, self._load)
 
     def _air(self, x: WarpArray, s: Any, t: float) -> WarpArray:
+        """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
         q = s.stencil.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, s, at)

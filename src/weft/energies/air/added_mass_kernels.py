@@ -84,7 +84,7 @@ def faces(
     own: wp.array(dtype=mat33),
     local: wp.array2d(dtype=vec3),
 ):
-    """Compute a vertex's share of each face's mass, mu A/3 n n^T, and minus the forces on its
+    """Compute the mass mu A/3 n n^T of each face at a vertex, and minus the forces on its
     vertices.
     """
     q = o + wp.tid()

@@ -71,9 +71,7 @@ def add_waves(
     phase: wp.array(dtype=Scalar),
     out: wp.array(dtype=vec3),
 ):
-    """Add sum_n a_n cos(2 pi (k_n . x + phase_n)) to out, k in turns per meter and phase in
-    turns.
-    """
+    """Add sum_n a_n cos(2 pi (k_n . x + phase_n)) to out, k and phase in turns."""
     i = o + wp.tid()
     sum = out[i]
     for n in range(wave.shape[0]):
@@ -122,16 +120,17 @@ class Waves:
     phase: Floats  # (w,) [rad]
 
     def at(self, x: Floats, carried: Floats) -> Floats:
-        """Return velocities, (m,3) [m/s], at places x (m,3) [m], with the waves ``carried`` (3,)
-        [m] downwind.
+        """Return the velocities at places x (m,3) [m], (m,3) [m/s].
+
+        Args:
+            x: (m,3) [m].
+            carried: (3,) [m] displacement of the waves by the wind.
         """
         angle = (np.asarray(x) - carried) @ self.wave.T + self.phase
         return np.asarray(np.cos(angle) @ self.amplitude)
 
     def add(self, x: WarpArray, carried: Floats, out: WarpArray) -> None:
-        """Add the velocities of the waves to out (m,) vec3, on the device; arguments as of
-        ``at``.
-        """
+        """Add the velocities of the waves to out (m,) vec3 on the device, as ``at``."""
         # Reducing phases to one turn keeps the kernel's cosine accurate for long distances.
         phase = np.mod((self.phase - self.wave @ carried) / (2 * np.pi), 1.0)
         phases = kernel.array(phase, Scalar)
@@ -151,16 +150,15 @@ def energy_spectrum(k: Floats, sigma: float, length: float) -> Floats:
 
 
 def along_spectrum(f: Floats, sigma: float, length: float, speed: float) -> Floats:
-    """Return the one-sided spectrum [m^2/s] of the component along the wind at frequencies f
-    [Hz].
-    """
+    """Return the one-sided spectrum [m^2/s] of the component along the wind at f [Hz]."""
     ratio = length / speed
     return np.asarray(4 * sigma**2 * ratio / (1 + 70.8 * (np.asarray(f) * ratio) ** 2) ** (5 / 6))
 
 
 def band_energy(low: float, high: float, sigma: float, length: float) -> float:
-    """Return the integral of E(k) [m^2/s^2] between two wave numbers [1/m], by the midpoint rule in
-    log k.
+    """Return the integral of E(k) [m^2/s^2] between two wave numbers [1/m].
+
+    The quadrature is the midpoint rule in log k.
     """
     edges = np.geomspace(low, high, _STEPS + 1)
     middle = np.sqrt(edges[1:] * edges[:-1])

@@ -199,7 +199,7 @@ class AirForce:
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: density, both coefficients, and the velocity, unless it carries
+        """Constants by name: density, both coefficients, and the velocity of a wind without
         gusts.
         """
         q, w = len(self.stencil), self.wind
@@ -334,6 +334,7 @@ class BoundAir(Bound):
         return True
 
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
+        """Compute K and K w with normals at x, velocities v and the air at time t."""
         q = self.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, self._sheet, at)
@@ -347,8 +348,8 @@ class BoundAir(Bound):
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Return the lagged potential [J]: minus the work of the wind, plus half of the dissipated
-        energy.
+        """Return the lagged potential [J]: half of the dissipated energy minus the work of the
+        wind.
         """
         return kernel.total(self._energies(x))
 

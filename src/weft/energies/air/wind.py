@@ -144,6 +144,9 @@ class Wind:
             out.assign(kernel.points(now))
 
     def _given(self, x: Positions, t: float) -> Floats:
+        """Return the velocities of the user's function, (m,3) [m/s]; raise a SceneError if they are
+        wrong.
+        """
         assert callable(self.field)
         v = np.asarray(self.field(x, t), dtype=np.float64)
         if v.shape != x.shape or not np.isfinite(v).all():

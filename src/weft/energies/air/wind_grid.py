@@ -127,6 +127,7 @@ class WindGrid:
 
 
 def _of_arrays(arrays: Mapping[str, Any], where: str) -> WindGrid:
+    """Build a grid from named arrays; errors name the file ``where``."""
     missing = [name for name in ("velocity", "origin", "spacing") if name not in arrays]
     if missing:
         raise SceneError(

@@ -262,9 +262,7 @@ def fold_hessian(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """Compute k [(1 + beta/h) g g^T + deviation h], h of eq. 57: blocks on and above the
-    diagonal.
-    """
+    """Compute the blocks of k [(1 + beta/h) g g^T + deviation h], h of eq. 57."""
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
     stiff = hinge[i].weight * (Scalar(1.0) + hinge[i].rate)

@@ -22,10 +22,10 @@ _module = wp.get_module("weft.pairs")
 
 @wp.func
 def shortening(w: Scalar):
-    """Return T(w) = 1 - sinc(sqrt w) and its first two derivatives for w in [0, pi^2], to
-    round-off.
+    """Return T(w) = 1 - sinc(sqrt w) and its first two derivatives for w in [0, pi^2].
 
-    The series has fifteen terms -(-w)^k/(2k+1)!: the first term that is left out is below 1e-18.
+    The series has fifteen terms -(-w)^k/(2k+1)!: the first term that is left out is below 1e-18, so
+    the result is exact to round-off.
     """
     t = Scalar(1.0)
     dt = Scalar(0.0)

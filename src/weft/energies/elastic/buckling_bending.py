@@ -139,9 +139,7 @@ class BucklingBending(LocalEnergy):
 
     @cached_property
     def start(self) -> Floats:
-        """Ratio d/L at which the spring pushes as much as the arc, which replaces it below,
-        (m,).
-        """
+        """Ratio d/L below which the arc replaces the spring, (m,): there both push alike."""
         return arc_starts(self.stiffness, self.compression, self.length)
 
     @cached_property
@@ -164,8 +162,8 @@ class BucklingBending(LocalEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: stiffness [N m], that of the springs [N/m], and damping's time
-        constant [s].
+        """Constants by name: stiffness [N m], ``compression`` [N/m], and time constant of
+        damping [s].
         """
         beta = everywhere(self.damping, len(self.pairs))
         springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
@@ -173,9 +171,7 @@ class BucklingBending(LocalEnergy):
 
     @property
     def structure(self) -> Any:
-        """Data besides the constants: pairs, rest lengths, areas, and which pairs begin with
-        springs.
-        """
+        """Data besides the constants: pairs, rest lengths, areas, and which pairs have springs."""
         bounded = np.isfinite(self.compression)
         return self.pairs, self.length, self.area, bounded, self.n_vertices
 
@@ -200,7 +196,7 @@ class BucklingBending(LocalEnergy):
     def _linear(
         self, x: Positions, step: Step | None, arc: Floats, spring: Floats, beta: float
     ) -> Floats:
-        """Return the forces (m,2,3) [N] of pairs with other arcs, springs and damping, same
+        """Return the forces, (m,2,3) [N], for other arcs, springs and damping, and the same
         ``start``.
         """
         records, rate = self.records.copy(), beta * rate_of(step)
@@ -225,8 +221,9 @@ class BucklingBending(LocalEnergy):
 
 
 def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
-    """Return the rest length of every pair, (m,) [m], and (m,3) its cos^2, sin^2 and cos sin to the
-    warp.
+    """Return rest lengths (m,) [m] and directions (m,3) of all pairs.
+
+    A direction is given by cos^2, sin^2 and cos sin of the angle between pair and warp.
     """
     return unfolded(material_corners(mesh))
 
@@ -260,13 +257,16 @@ def unfolded(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def strip_factor(along: Floats, area: Floats) -> tuple[float, float]:
-    """Return k/D with which strips along warp and weft bend with the rigidity D, averaged over a
-    mesh.
+    """Return k/D with which strips along warp and weft have the rigidity D, averaged over a mesh.
 
     A surface with curvatures (a, b, c) = (z_uu, z_uv, z_vv) bends a pair by q.(a, b, c), q =
     (cos^2, 2 cos sin, sin^2); every point is covered by three pairs, so its energy per area is k/2
     (a,b,c).Q.(a,b,c), Q = 3 <q q^T>. A strip along u is free to choose b and c, which leaves k/2
     a^2/(Q^-1)_aa.
+
+    Args:
+        along: (m,3) directions of pairs, from ``material_pairs``.
+        area: (m,) [m^2] of the pairs.
     """
     q = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0]
     Q = 3 * np.einsum("m,mi,mj->ij", area / area.sum(), q, q)
@@ -282,7 +282,7 @@ def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats
     It is 1 without a spring, and 0 if the spring is the weaker one down to d = 0.
     """
     with np.errstate(divide="ignore"):
-        ratio = compression * length**2 / stiffness  # of C (1 - r) to the arc's force
+        ratio = compression * length**2 / stiffness  # the spring's stiffness over the arc's e
     low, high = np.zeros(len(ratio)), np.ones(len(ratio))
     bounded = np.isfinite(ratio)
     ratio = np.where(bounded, ratio, 0.0)

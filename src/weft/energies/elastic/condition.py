@@ -1,10 +1,10 @@
-"""Baraff & Witkin's (1998) energies E = k/2 C^T C of condition functions, in Pritchard's (2012)
-form.
+"""Energies E = k/2 C^T C of the condition functions of Baraff & Witkin (1998).
 
-A condition of a triangle is alpha times a function of F = [w_u w_v] (Pritchard's eqs. 2-12), so its
-energy is a membrane law weighted by alpha^2 = a^(2p) in place of the area a. With p = 1/2 that *is*
-the finite element energy (Kim 2020); p = 1 is Baraff & Witkin's, p = 3/4 Pritchard's. Unless p =
-1/2 the stiffness has other units than N/m, and the behavior of the cloth depends on the mesh.
+The formulas are those of Pritchard (2012), on weft's samples and hinges. A condition of a triangle
+is alpha times a function of F = [w_u w_v] (eqs. 2-12), so its energy is a membrane law weighted by
+alpha^2 = a^(2p) in place of the area a. With p = 1/2 that *is* the finite element energy (Kim
+2020); p = 1 is Baraff & Witkin's, p = 3/4 Pritchard's. Unless p = 1/2 the stiffness has other units
+than N/m, and the behavior of the cloth depends on the mesh.
 """
 
 import dataclasses
@@ -116,8 +116,9 @@ def condition_energies(
 
 
 def condition_membranes(samples: Samples, c: Conditions) -> tuple[Membrane, Membrane]:
-    """Build the energies of stretch and shear at any samples; their weights replace triangle
-    areas.
+    """Build the energies of stretch and shear at any samples.
+
+    The weights of the samples take the place of the triangles' areas.
     """
     samples = dataclasses.replace(samples, weight=samples.weight ** (2 * c.p))
     law = BaraffWitkin(c.stretch, 0.0, c.rest_stretch)

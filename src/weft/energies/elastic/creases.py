@@ -42,8 +42,9 @@ TURN = 2 * np.pi
 
 @dataclass(frozen=True, eq=False)
 class Creases(HingeBending):
-    """Bending energy of hinges that yield. Its NumPy methods are those of hinges without
-    creases.
+    """Bending energy of hinges that yield.
+
+    Its NumPy methods are those of hinges that have not yielded.
     """
 
     limit: Floats = field(default_factory=lambda: np.zeros(0))  # (h,) [rad] of the elastic angle
@@ -95,8 +96,8 @@ class Creases(HingeBending):
         return *super().structure, self.limit, self.plasticity
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3), with the plastic angles at the start of
-        the step.
+        """Return d gradient/dc by constant, (h,4,3), with the plastic angles of the step's
+        start.
         """
         none = Plasticity.none_kept(len(self.hinges))
         kept = none if step is None else np.asarray(step.kept.get(self.key, none))
@@ -163,11 +164,10 @@ def radius_of(mesh: TriangleMesh) -> Floats:
 
 
 def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
-    """Return the plastic angles of an energy's hinges, (h,) [rad], from the memory of a state or
-    frame.
+    """Return the plastic angles of an energy's hinges, (h,) [rad], from the memory of a state.
 
     Args:
-        kept: memory, by name.
+        kept: memory of a state or frame, by name.
         name: of the energy.
     """
     return Plasticity.set_of(np.asarray(kept[f"{name}.set"]))

@@ -66,9 +66,7 @@ def frame_of(
 
 @wp.func
 def normal_length(N: vec3, least: Scalar):
-    """Return sqrt(|N|^2 + least^2), which is |N| unless N is shorter than or comparable to
-    ``least``.
-    """
+    """Return sqrt(|N|^2 + least^2), a smooth |N| that is never less than ``least``."""
     return wp.sqrt(wp.dot(N, N) + least * least)
 
 
@@ -90,8 +88,9 @@ def freeze_curvatures(
     past: Scalar,
     p: BendingPoints,
 ):
-    """Store h_n of every point, plus ``past`` times its change since x_(n-1) (``other``), and the
-    rate.
+    """Store h_n of every point, plus ``past`` times its change since x_(n-1), and the rate.
+
+    ``other`` is x_(n-1).
     """
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
@@ -128,11 +127,10 @@ def differentiate(
     root: int,
     out: wp.array2d(dtype=vec3),
 ):
-    """Compute dh times rate w (h - h_n), the gradient, or dh times sqrt(rate w), a factor of its
-    Hessian.
+    """Compute dh times rate w (h - h_n) (root 0), or dh times sqrt(rate w) (root 1).
 
-    dh = n.dL + s.d(t0 x t1) with s = (L - h n)/|t0 x t1|, which also holds where the length is
-    bounded from below.
+    The first is the gradient, the second a factor of its Hessian. dh = n.dL + s.d(t0 x t1) with s =
+    (L - h n)/|t0 x t1|, which also holds where the length is bounded from below.
     """
     t0, t1, L = frame_of(q, x, stencil, p)
     N = wp.cross(t0, t1)
@@ -207,8 +205,7 @@ class CurvatureDamping(LocalEnergy):
         return self.source.structure, self.gradient_of_points, self.least_normal
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by ``weight`` and ``damping`` (q,k,3), and by ``coefficient``
-        (q,k,3,k).
+        """Return d gradient/dc by ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k).
 
         All are zero without a step. With g = beta/h w (h - h_r) D, D_a = c_a n + dN_a0 u + dN_a1 v,
         all of h, h_r, u and v are linear in c.

@@ -42,7 +42,7 @@ def freeze_tangent(
         G + (REGULARIZATION * wp.trace(G) + Scalar(1e-30)) * wp.identity(n=3, dtype=Scalar)
     )
     C = scale * (G * M * G)
-    p[q].tangent = Scalar(0.5) * (C + wp.transpose(C))
+    p[q].tangent = Scalar(0.5) * (C + wp.transpose(C))  # C is symmetric up to round-off
     p[q].start = strain(F[q])
 
 

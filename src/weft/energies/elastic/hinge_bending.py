@@ -40,7 +40,8 @@ from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 
-STRIP = 1.25  # D l^2/A to hinge weight: a free strip of a grid relaxes to 4/5 (docs/bending.md)
+# Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5 (docs/bending.md).
+STRIP = 1.25
 
 
 def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
@@ -108,8 +109,8 @@ def material_share(mesh: TriangleMesh) -> Floats:
 
 
 def material_corners(mesh: TriangleMesh) -> Floats:
-    """Return each hinge's start, end and tip in the material coordinates of both faces,
-    (h,2,3,2) [m].
+    """Return each hinge's start, end and tip in material coordinates of both faces, (h,2,3,2)
+    [m].
     """
     row = np.arange(len(mesh.hinges))
     found = []
@@ -196,9 +197,7 @@ class HingeBending(LocalEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: weights [J], rest angles [rad], and the time constant of damping
-        [s].
-        """
+        """Constants by name: weights [J], rest angles [rad], time constant of damping [s]."""
         beta = everywhere(self.damping, len(self.weight))
         return {"weight": self.weight, "rest_angle": self.rest_angle, "damping": beta}
 
@@ -213,8 +212,11 @@ class HingeBending(LocalEnergy):
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:
-    """Return the signed dihedral angles [rad], (h,), of hinges (h,4) at positions (n,3); 0
-    when flat.
+    """Return the signed dihedral angles of hinges, (h,) [rad]; 0 when flat.
+
+    Args:
+        x: (n,3) [m] positions.
+        hinges: (h,4) vertices.
     """
     out = kernel.empty(len(hinges))
     kernel.launch(angles, len(hinges), kernel.points(x), kernel.array(hinges, wp.int32), out)

@@ -1,5 +1,4 @@
-"""Weights of hinges from the material coordinates of their two faces, and the derivatives of
-weights.
+"""Hinge weights from the material coordinates of two faces, and derivatives of the weights.
 
     w = 5/4 D l^2/A,   D l^2 = D_warp e_v^2 + D_weft e_u^2
 

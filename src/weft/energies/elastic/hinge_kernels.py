@@ -13,7 +13,7 @@ from weft.kernel import Scalar, corners, mat33, vec2, vec3
 
 _module = wp.get_module("weft.hinge")
 
-COLLAPSED_SQ = Scalar(1e-30)  # [m^4] square of twice a face's area; below, it has no normal
+COLLAPSED_SQ = Scalar(1e-30)  # [m^4] lower bound of |n|^2, the square of twice a face's area
 
 
 @wp.struct
@@ -24,7 +24,8 @@ class Hinge:
     rest: Scalar  # [rad] theta_0
     start: Scalar  # [rad] theta_n
     rate: Scalar  # [1] beta/h
-    lead: Scalar  # [rad] added to theta - theta_n: h dtheta/dt of conditions, or what the past says
+    # [rad] added to theta - theta_n: h dtheta/dt of conditions, or the part of x_(n-1)
+    lead: Scalar
 
 
 @wp.func
@@ -220,8 +221,8 @@ def hinge_hessian(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """Compute the exact Hessian w [(1 + beta/h) d theta d theta^T + deviation d2 theta] of every
-    hinge.
+    """Compute the exact Hessian of every hinge, w [(1 + beta/h) dtheta dtheta^T + deviation
+    d2theta].
     """
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)

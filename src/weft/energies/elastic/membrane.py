@@ -118,10 +118,9 @@ class Membrane:
 
     samples: Samples
     law: Law
-    parameters: Any = (
-        None  # (q,) records of the law's Params struct, or a tuple of them for its parts; None:
-        # the law's own, everywhere
-    )
+    # (q,) records of the law's Params struct, or a tuple of them for its parts; None: the
+    # parameters of ``law`` at every sample
+    parameters: Any = None
     name: str = "membrane"
     damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
 
@@ -178,9 +177,7 @@ class Membrane:
 
     @property
     def structure(self) -> Any:
-        """Data besides the constants: the samples, the law's functions and its integer
-        parameters.
-        """
+        """Data besides the constants: samples, the law's functions and its integer parameters."""
         records = self.records()
         kinds = [
             {n: r[n] for n in r.dtype.names or () if r.dtype[n].base.kind != "f"} for r in records
@@ -214,6 +211,7 @@ class Membrane:
         return MembraneMixed(self, self.parameters_in(step), x, step).by_constants(by)
 
     def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
+        """Evaluate psi, stress or Hessian of the law at all samples, in NumPy."""
         n = len(self.samples.weight)
         F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
         start = self.device_samples.deform(kernel.points(x), F)
@@ -339,6 +337,7 @@ class BoundMembrane(Bound):
         return SAMPLED.take(self.scratch, *self.membrane.stencil.shape)
 
     def _energy(self, x: WarpArray, law: "_Laws") -> float:
+        """Return the energy [J] of a law with its parameters."""
         psi = self.scratch.take(len(self.samples))
         self._launch(x, "psi", psi, law, (weigh, self.samples.weight, psi))
         return kernel.total(psi)
@@ -346,8 +345,9 @@ class BoundMembrane(Bound):
     def _launch(
         self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: tuple[Any, ...]
     ) -> None:
-        """Launch deformation (if F is not current), evaluation of a law, and the stages ``then``,
-        at once.
+        """Launch deformation, evaluation of a law, and the stages ``then``, together.
+
+        The deformation is left out if F belongs to x already.
         """
         s, (functions, parameters) = self.samples, law
         stages = functions.stages(what, self._F, parameters, out)
@@ -375,6 +375,7 @@ class BoundMembrane(Bound):
         return False
 
     def _add_rows(self, H: WarpArray, scale: float, A: BlockCsr) -> BlockCsr:
+        """Add ``scale`` times the Hessians H of the samples to A."""
         local = Sampled()
         local.dN, local.weight, local.H = self.samples.gradient, self.samples.weight, H
         local.scale = Scalar(scale)

@@ -42,7 +42,7 @@ def names_of(law: Law, k: int) -> str:
 class Damped:
     """State of the damping in a step, at the samples."""
 
-    F: Gradients  # (q,3,2) where the step begins
+    F: Gradients  # (q,3,2) at the start of the step
     since: Floats  # (q,3) e - e_r
     unit: Floats  # (q,3,3) C of the time constant 1
     rate: float  # [1/s]
@@ -82,6 +82,7 @@ class MembraneMixed:
         self.damped = None if step is None or rate_of(step) == 0 else self._damped(step)
 
     def _damped(self, step: Step) -> Damped:
+        """Return the state of damping in a step."""
         s, law, q = self.membrane.samples, self.membrane.law, len(self.F)
         F = s.deformation_gradient(np.asarray(step.state.x))
         at, H, p = (

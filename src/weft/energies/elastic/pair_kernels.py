@@ -27,8 +27,8 @@ class Pair:
     rest: Scalar  # [1]
     start: Scalar  # [1] r below which the pair is an arc; < 0: never
     offset: Scalar  # [J] that makes the energy continuous there
-    viscous: Scalar  # [J] damping's spring, beta/h times the stiffness where the step begins
-    before: Scalar  # [1] r there
+    viscous: Scalar  # [J] stiffness of the damping spring: beta/h times that at the step's start
+    before: Scalar  # [1] r at which the damping spring is at rest
 
 
 @wp.func
@@ -147,8 +147,7 @@ def freeze_pairs(
     past: Scalar,
     out: wp.array(dtype=Pair),
 ):
-    """Freeze the damping spring of every pair at x: its stiffness is ``rate`` times that of the
-    pair.
+    """Freeze the damping spring of every pair at x, with ``rate`` times the stiffness of the pair.
 
     The spring is at rest at x, or, with two states of the past, at x plus ``past`` times the change
     since x_(n-1) (``other``).

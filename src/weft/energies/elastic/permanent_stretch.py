@@ -150,10 +150,12 @@ class BoundPermanentStretch(BoundMembrane):
 
 
 def _none(n: int) -> Floats:
+    """Return the memory of n samples that have never yielded, (n,2,4)."""
     return np.zeros((n, 2, COLUMNS))
 
 
 def _has_rest(part: SingleLaw) -> bool:
+    """Return whether a law has rest stretches."""
     return part.functions.name in LAWS
 
 

@@ -45,8 +45,9 @@ class Pressed:
 def pressed_angles(
     mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed, Ints]]
 ) -> Floats:
-    """Return rest angles with lines pressed in, (h,) [rad]; where two lines meet, the later one
-    counts.
+    """Return rest angles with lines pressed in, (h,) [rad].
+
+    If two lines meet, the later one counts.
 
     Args:
         mesh: the mesh.
@@ -78,7 +79,7 @@ def pressed_angles(
 
 
 def _ends(mesh: TriangleMesh) -> Floats:
-    """Return both ends of every hinge's edge in its first face's material coordinates, (h,2,2)
+    """Return both ends of each hinge's edge, in its first face's material coordinates, (h,2,2)
     [m].
     """
     face = mesh.hinge_faces[:, 0]

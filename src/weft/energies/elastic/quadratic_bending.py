@@ -236,8 +236,7 @@ def coefficients(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def _outward(corners: Floats, side: int) -> Floats:
-    """Return the derivative of the face on one side of each hinge, outward across the edge, (h,4)
-    [1/m].
+    """Return the derivative of one face of each hinge, outward across the edge, (h,4) [1/m].
 
     It is the tip's foot on the edge less the tip, over the height of the tip, in material
     coordinates.

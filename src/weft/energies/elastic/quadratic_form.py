@@ -90,8 +90,7 @@ def add_form_rows(
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
-    """Quadratic energy 1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2, a condition that is linear
-    in x.
+    """Quadratic energy 1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2 of conditions linear in x.
 
     Its damping with the time constant beta is beta/h times the same form of x - x_n. This damping
     resists rotation, too; for surfaces that rotate see ``curvature_damping``.
@@ -104,9 +103,7 @@ class QuadraticForm:
     damping: float = 0.0  # [s] beta
 
     def amount(self, x: Positions) -> Floats:
-        """Return sum_a c_a x_a, (q,3); for bending this is the surface's Laplacian times
-        sqrt(D).
-        """
+        """Return sum_a c_a x_a, (q,3); for bending it is the surface's Laplacian times sqrt(D)."""
         return np.asarray(np.einsum("qa,qai->qi", self.coefficient, x[self.stencil]))
 
     def value(self, x: Positions) -> Floats:
@@ -134,7 +131,7 @@ class QuadraticForm:
         return (self.stencil,)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by ``weight`` and ``damping`` (q,k,3), and by ``coefficient``
+        """Return d gradient/dc by ``weight``, ``damping`` (q,k,3), and ``coefficient``
         (q,k,3,k).
         """
         c, w, rate = self.coefficient, self.weight, rate_of(step)
@@ -169,8 +166,9 @@ class QuadraticForm:
 
 
 class BoundForm(Bound):
-    """A quadratic form bound to a block pattern, with its constant matrix K, the Hessian of each
-    coordinate.
+    """A quadratic form bound to a block pattern.
+
+    Its constant matrix K is the Hessian of each coordinate.
     """
 
     is_condition = is_elastic = True
@@ -189,9 +187,7 @@ class BoundForm(Bound):
         self._origin: WarpArray | None = None
 
     def freeze(self, step: Step) -> None:
-        """Freeze damping for a step: it is measured from ``step.origin``, as the new velocity
-        is.
-        """
+        """Freeze damping for a step; it is measured from ``step.origin``, as the velocity is."""
         if self.form.damping > 0:
             self._rate, self._origin = self.form.damping / step.span, step.device_origin
 

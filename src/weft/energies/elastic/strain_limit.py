@@ -255,9 +255,7 @@ class BoundLimits(BoundMembrane):
         return {} if self.asked is None else {self.name: np.array(self.now.law.most)}
 
     def reach(self, x: WarpArray, d: WarpArray) -> float:
-        """Return the multiple of d (n,) vec3 at which the nearest limit is reached; it may
-        exceed 1.
-        """
+        """Return the multiple of d (n,) vec3 at which the nearest limit is met; it may exceed 1."""
         s, n = self.samples, len(self.samples)
         out = self.scratch.take(n)
         self._deformed = False

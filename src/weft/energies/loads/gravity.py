@@ -53,13 +53,11 @@ class Gravity:
 
     @property
     def grows(self) -> bool:
-        """Whether gravity begins later than at t = 0."""
+        """True if gravity does not act fully from t = 0 on."""
         return bool(np.any(np.asarray(self.onset) != 0))
 
     def part(self, t: float) -> Floats:
-        """Return the part of the acceleration, () or (n,), that acts in a step that ends at time t
-        [s].
-        """
+        """Return the part of the acceleration in a step that ends at time t [s], () or (n,)."""
         begin, end = np.moveaxis(np.asarray(self.onset, dtype=np.float64), -1, 0)
         grown = np.clip((t - begin) / np.where(end > begin, end - begin, 1.0), 0.0, 1.0)
         # An onset without duration switches gravity on for steps that end after it.

@@ -180,7 +180,7 @@ class Pressure:
         return -self.law * volume, self.law, 0.0
 
     def volumes(self, x: Positions) -> Floats:
-        """Return the volumes of the faces' tetrahedra, (m,) [m^3]; their sum is the volume
+        """Return the volumes of the faces' tetrahedra, (m,) [m^3]; they sum to the volume
         inside.
         """
         a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
@@ -204,8 +204,8 @@ class Pressure:
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: the pressure [Pa]; for a gas also its volume [m^3] and the
-        ambient [Pa].
+        """Constants by name: the pressure [Pa]; of a gas also ``volume`` [m^3] and ``ambient``
+        [Pa].
         """
         m, law = len(self.faces), self.law
         if not isinstance(law, Gas):
@@ -266,6 +266,7 @@ class BoundPressure(Bound):
         self.energy = energy
 
     def _take(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
+        """Launch a kernel over the faces and return ``out``."""
         kernel.launch(evaluate, len(self.energy.faces), x, *self._surface, *scale, out)
         return out
 

@@ -1,5 +1,4 @@
-"""Seams of a garment: the bonds that close them, the hinges that fold them, and elastic bands in
-them.
+"""Seams of a garment: bonds that close them, hinges that fold them, and elastic bands.
 
 Read in this order: ``sewing`` builds the energies of all seams, ``seam_hinges`` and ``patch_seams``
 bend them (on triangles and on spline patches), ``seam_keyframes`` changes their numbers in time,

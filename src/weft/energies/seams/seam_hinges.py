@@ -26,10 +26,9 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 @dataclass(frozen=True, eq=False)
 class SeamHinges(HingeBending):
-    """Hinges (h,4) across seams, with weights and rest angles, which act from the time ``begin``
-    [s].
+    """Hinges (h,4) across seams, which act from the time ``begin`` [s].
 
-    ``foldings`` are those whose numbers change in time.
+    They have weights and rest angles; ``foldings`` are those whose numbers change in time.
     """
 
     begin: float = 0.0
@@ -40,7 +39,7 @@ class SeamHinges(HingeBending):
 
     @property
     def changes(self) -> bool:
-        """Whether numbers of some hinges have keyframes."""
+        """True if numbers of some hinges have keyframes."""
         return len(self.foldings) > 0
 
     def at(self, t: float) -> "SeamHinges":

@@ -54,7 +54,7 @@ class TearingKeys:
     begin: float = 0.0
 
     def strengths(self, t: float) -> Floats:
-        """Return the strength of the bonds, (r,) [N], at the time t [s]; infinite if a bond has no
+        """Return the strength of the bonds at the time t [s], (r,) [N]; infinite without a
         share.
         """
         held = self.strength.at(t - self.begin) * self.share

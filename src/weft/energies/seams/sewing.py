@@ -47,8 +47,9 @@ class Sewing:
     onset: float = setting(0.3, "in which gravity grows, once seams are closed", "s", least=0)
 
     def begin(self, turn: int) -> float:
-        """Return the time [s] at which garments of a turn are sewn: when those of earlier turns
-        have settled.
+        """Return the time [s] at which garments of a turn are sewn.
+
+        It is the time at which the garments of the turn before have settled.
         """
         return turn * (self.closing + self.settle)
 
@@ -84,8 +85,8 @@ class SeamRows:
     since: float = 0.0
 
     def folding(self, rows: Ints, length: Floats) -> list[FoldingKeys]:
-        """Return the keyframes of its hinges ``rows``, of these lengths [m]; none if nothing
-        changes.
+        """Return the keyframes of the hinges ``rows`` of lengths [m] ``length``; none without
+        keys.
         """
         angle, stiff = self.angle, self.fold_stiffness
         if not (isinstance(angle, Keys) or isinstance(stiff, Keys)):
@@ -112,7 +113,7 @@ class Facing:
     """Edges of both sides of a joint, in turn."""
 
     near: Ints  # (h,2) points of the first side's edges
-    other: Ints  # (h,2) of the second side's
+    other: Ints  # (h,2) points of the second side's edges
     one: Ints  # (h,3) the first side's face, the vertex across, 1 if it runs along the edge
     two: Ints  # (h,3) the same for the second side
     start: Ints  # (h,) first vertex of a hinge's edge, on the first side
@@ -184,9 +185,7 @@ class SeamPanels:
 
     @cached_property
     def _corner_uv(self) -> Floats:
-        """Material coordinates of each vertex, (n,2) [m]; they are unique because panels are not
-        welded.
-        """
+        """Material coordinates of each vertex, (n,2) [m]; unique, because panels are not welded."""
         uv = np.zeros((self.mesh.n_vertices, 2))
         uv[self.mesh.faces.ravel()] = self.mesh.corner_uv.reshape(-1, 2)
         return uv
@@ -238,9 +237,7 @@ class SeamPanels:
         return Facing(near, other, one, two, start, end)
 
     def _across(self, joint: SeamRows) -> tuple[Ints, HingeGeometry]:
-        """Return the hinges of a joint, (h,4), and the geometry from which their weights are
-        computed.
-        """
+        """Return the hinges of a joint, (h,4), and the geometry of their weights."""
         f = self.facing(joint)
         stencil = np.stack([f.start, f.end, f.one[:, 1], f.two[:, 1]], axis=1)
         faces = np.stack([f.one[:, 0], f.two[:, 0]], axis=1)

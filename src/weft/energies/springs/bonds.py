@@ -188,7 +188,7 @@ class Bonds(LocalEnergy):
 
     @property
     def changes(self) -> bool:
-        """Whether numbers of some bonds have keyframes."""
+        """True if numbers of some bonds have keyframes."""
         return len(self.bands) + len(self.tearing) > 0
 
     def strengths(self, t: float) -> Floats:
@@ -220,8 +220,8 @@ class Bonds(LocalEnergy):
         return np.asarray((begin <= t) & (t < end))
 
     def tension(self, x: Positions, t: float) -> Floats:
-        """Return the tension, (m,) [N], at positions x (n,3) and time t [s]; 0 of bonds that do not
-        act.
+        """Return the tension at positions x (n,3) and time t [s], (m,) [N]; 0 if a bond does
+        not act.
         """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         pull = np.maximum(d - self.lengths(t), 0.0)
@@ -323,4 +323,5 @@ class BoundBonds(BoundLocal):
 
     @property
     def _kept(self) -> str:
+        """Name under which torn bonds are kept from step to step."""
         return f"{self.name} torn"

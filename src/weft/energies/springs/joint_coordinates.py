@@ -109,8 +109,7 @@ class Coordinates:
         return np.asarray((2 * p * s * (pp - ss) + (s * s - p * p) * cross) / r_sq**2 + bent / r_sq)
 
     def reach(self, x: Positions, way: Floats, limit: Floats) -> Floats:
-        """Return the part of the way (n,3) from x at which each coordinate first meets its limit
-        (m,).
+        """Return the part of the way (n,3) from x at which each coordinate meets its limit (m,).
 
         It is at most ``FARTHEST``, and infinite if the limit is not met before. Limits of angles
         are within half a turn of 0.

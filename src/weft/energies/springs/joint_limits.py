@@ -112,9 +112,7 @@ class JointLimits:
         return push, stiff
 
     def reach(self, x: Positions, way: Floats) -> float:
-        """Return the part of the way (n,3) from x at which the first limit is met; infinite:
-        none is.
-        """
+        """Return the part of the way (n,3) from x at which the first limit is met, or infinity."""
         parts = [self.joints.reach(x, way, limit) for limit in (self.low, self.high)]
         return float(np.min(parts))
 
@@ -145,7 +143,7 @@ class BoundJointLimits(NumpyEnergy):
         return SETTLED * self.energy.reach(self._host(x), self._host(d)) >= 1.0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """Return ``goal``, with bodies that would pass a limit moved only as far as the limits
+        """Return ``goal``, with bodies that would pass a limit moved only as far as limits
         allow.
         """
         x, goal = np.asarray(x), np.array(goal)

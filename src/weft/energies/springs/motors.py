@@ -1,9 +1,8 @@
-"""Motors of joints: springs to a target or drives with a speed, each with a largest torque or
-force.
+"""Motors of joints: springs to a target or drives with a speed, with a largest torque.
 
 A spring with damping has the torque k (q - q*) + k b dq/dt, a motor with a speed c (dq/dt - w).
 With the rate of the step, (q - q_r)/span, both are linear in q: K (q - a). So, with e = q - a and
-the largest torque M, the energy of a step is
+the largest torque (or force) M, the energy of a step is
 
     E = K e^2/2 where K |e| <= M, else M |e| - M^2/(2K)
 
@@ -184,9 +183,7 @@ class BoundMotors(NumpyEnergy):
         return {f"{self.energy.name} at": self.energy.joints.value(self._host(x))}
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """Return the coordinate of each motor's joint and its torque or force, by the motor's
-        name.
-        """
+        """Return coordinate and torque (or force) of each motor, by its name."""
         y = self._host(x)
         places, pulls = self.energy.joints.value(y), -self.energy.torque(y)
         said = ("angle", "torque") if self.energy.joints.second is not None else ("place", "force")

@@ -28,7 +28,7 @@ NEAR = 1e-12  # [m] distance below which two places count as equal, and n as zer
 class Tie:
     """Parameters of a tie in the step that is solved."""
 
-    stiffness: Scalar  # [N/m] k; 0: it has let go
+    stiffness: Scalar  # [N/m] k; 0: the tie is released
     length: Scalar  # [m] L
     onset: Scalar  # [m] w
     pulls: int  # 1: it only pulls
@@ -38,13 +38,13 @@ class Tie:
     rub: Scalar  # [N] mu N
     root: Scalar  # [m] s_a
     slip: Scalar  # [m] u
-    low: Scalar  # [m] part of the rail on which its foot is looked for
+    low: Scalar  # [m] part of the rail on which its foot is searched
     high: Scalar
 
 
 @wp.struct
 class TieSet:
-    """All ties of an attachment, and its rail (without points if there is none)."""
+    """Ties of an attachment, and its rail (without points if there is none)."""
 
     stencil: wp.array2d(dtype=wp.int32)  # (m,k)
     c: wp.array2d(dtype=Scalar)  # (m,k)

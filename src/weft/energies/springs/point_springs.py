@@ -42,9 +42,7 @@ class MovedPlaces(Protocol):
         """Places at t = 0, (m,3) [m]."""
 
     def at(self, bodies: Positions, t: float) -> Positions:
-        """Return the places, (m,3) [m], for body vertices at ``bodies`` (b,3) [m] and the time
-        t [s].
-        """
+        """Return the places, (m,3) [m], for body vertices (b,3) [m] at the time t [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +93,9 @@ class PointSprings:
         return len(self.stencil)
 
     def lengths(self, t: float) -> Floats:
-        """Return the rest lengths, (m,) [m], at the time t [s]; smoothly (3 s^2 - 2 s^3) while they
-        close.
+        """Return the rest lengths at the time t [s], (m,) [m].
+
+        They change smoothly (3 s^2 - 2 s^3) while they close.
         """
         last = np.broadcast_to(np.asarray(self.length, dtype=np.float64), (len(self),))
         if self.first is None or t >= self.closing:
@@ -120,9 +119,7 @@ class PointSprings:
 
     @property
     def structure(self) -> Any:
-        """Data besides the constants: the points and what holds them, without the forces of
-        release.
-        """
+        """Data besides the constants: points and what holds them, without forces of release."""
         held = (self.place, self.rail, self.along, self.pulls, self.closing, self.release.at)
         return self.stencil, self.c, *held
 
@@ -144,8 +141,9 @@ class PointSprings:
     def _frozen(
         self, released: Floats, t: float, place: Positions, rail: Positions | None
     ) -> PointSpringsOfStep:
-        """Return the springs at the time t without damping and friction, with feet on all of
-        the rail.
+        """Return the springs at the time t without damping and friction, on the whole rail.
+
+        Released springs have the stiffness 0.
         """
         m = len(self)
         holds = np.isinf(released) & (not self.release.expired(t))
@@ -207,7 +205,7 @@ class PointSprings:
         return frozen
 
     def _measured(self, step: Step) -> Floats:
-        """Return r, (m,) [m], from which the rate is measured: at x_n, and x_(n-1) with its
+        """Return the r from which the rate is measured, (m,) [m]: of x_n, and x_(n-1) with its
         weight.
         """
         before, _ = step.bodies
@@ -261,12 +259,14 @@ class BoundPointSprings(Bound):
         return np.asarray(np.isinf(self._released) & (not self.energy.release.expired(self._t)))
 
     def _take(self, frozen: PointSpringsOfStep) -> None:
+        """Copy the springs of a step to the device."""
         self._frozen = frozen
         self._set.tie = frozen.records(tie_records(len(self.energy)))
         rail = np.zeros((0, 3)) if frozen.rail is None else frozen.rail
         self._set.rail = kernel.array(rail, vec3)
 
     def _respond(self, x: WarpArray, psd: Psd = Psd.PROJECTED) -> None:
+        """Compute energies, forces and Hessians of all springs on the device."""
         out = (self._energy, self._g, self._K)
         exact = int(Psd(psd) is Psd.EXACT)
         kernel.launch(respond, len(self.energy), x, self._set, exact, *out)
@@ -277,9 +277,7 @@ class BoundPointSprings(Bound):
         return kernel.total(self._energy)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """Return the energy [J] of the springs, and of damping and friction if there are any,
-        by name.
-        """
+        """Return the energy [J] of the springs, and of damping and friction if any, by name."""
         self._respond(x)
         elastic, lost = kernel.numpy(self._energy).sum(axis=0).tolist()
         if self.energy.damping == 0 and self.energy.friction == 0:
@@ -310,9 +308,7 @@ class BoundPointSprings(Bound):
         return True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Return release times, if points may be released, and roots of bristles, if there is
-        friction.
-        """
+        """Return release times and roots of bristles, as far as the springs have these."""
         energy, kept = self.energy, dict[str, Floats]()
         if energy.release.depends:
             kept[f"{self.name} released"] = self._after(x)
@@ -322,9 +318,7 @@ class BoundPointSprings(Bound):
         return kept
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """Return the force on the cloth, the number of springs that hold and the time of release,
-        by name.
-        """
+        """Return the force on the cloth, the number of springs that hold, and release, by name."""
         found, after = self._at(x), self._after(x)
         holds = np.isinf(after) & (not self.energy.release.expired(self._t))
         size = np.linalg.norm(found.g, axis=1)
@@ -351,6 +345,7 @@ class BoundPointSprings(Bound):
         return np.where(go, self._t, self._released)
 
     def _at(self, x: WarpArray) -> Response:
+        """Return energies, forces and Hessians at x in NumPy."""
         return self._frozen.respond(np.array(kernel.numpy(x)))
 
 

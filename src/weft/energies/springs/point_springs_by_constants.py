@@ -56,6 +56,7 @@ def ties_mixed(ties: "PointSprings", x: Positions, step: Step | None) -> ByName:
 
 
 def _frozen(ties: "PointSprings", step: Step | None) -> PointSpringsOfStep:
+    """Return the ties of a step, or at rest."""
     return ties.start if step is None else ties.at_end(step)
 
 

@@ -47,9 +47,7 @@ class Release:
 
     @property
     def depends(self) -> bool:
-        """Whether release depends on forces or a function, so that it is checked after every
-        step.
-        """
+        """True if forces or a function decide, so that release is checked after every step."""
         return self.force is not None or self.when is not None
 
     def expired(self, t: float) -> bool:

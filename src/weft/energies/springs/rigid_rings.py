@@ -161,9 +161,9 @@ class RingContacts:
     n: Floats  # (m,3)
     t: Floats  # (m,3) along the segment; zero at corners and ends
     s: Floats  # (m,) [m] along the pole
-    size: Floats  # (m,) [m] length of the segment, and at the start
-    step: Floats  # (m,)
-    c: Floats  # (m,K) with which points make d
+    size: Floats  # (m,) [m] length of the segment
+    step: Floats  # (m,) [m] length of the segment at the start
+    c: Floats  # (m,K) weights of the points in d
     slope: Floats  # (m,K) dc/dxi; zero at corners and ends
     tension: Floats  # (m,) [N] phi'
     over: Floats  # (m,) [N/m] phi'/r
@@ -174,11 +174,11 @@ class FrozenRings:
     """Rings in one step."""
 
     rings: RigidRings
-    stiffness: Floats  # (m,) zero of what has let go
-    low: Floats  # (m,) [m] along the pole, within which feet are looked for
+    stiffness: Floats  # (m,) zero for released rings
+    low: Floats  # (m,) [m] along the pole, range in which feet are searched
     high: Floats  # (m,)
-    rub: Floats  # (m,) [N] what friction is at most
-    root: Floats  # (m,) [m] along the pole, from where a slip is measured
+    rub: Floats  # (m,) [N] largest friction
+    root: Floats  # (m,) [m] along the pole, from which slip is measured
 
     @property
     def name(self) -> str:
@@ -269,8 +269,9 @@ def _slide(f: RingContacts) -> Floats:
 
 
 def _slide_again(f: RingContacts, ds: Floats) -> Floats:
-    """Return d2s/dx_a dx_b, (m,K,K,3,3): of xi = N/q.q, with dN bilinear, and d(q.q)_a = -2
-    c'_a q.
+    """Return d2s/dx_a dx_b, (m,K,K,3,3).
+
+    It is that of xi = N/q.q, with dN bilinear, and d(q.q)_a = -2 c'_a q.
     """
     scale = (f.step / f.size**2)[:, None, None, None, None]
     both = np.einsum("ma,mb->mab", f.c, f.slope)
@@ -299,9 +300,7 @@ class BoundRings(NumpyEnergy):
         self.rings = rings
 
     def freeze(self, step: Step) -> None:
-        """Take the rings that hold in the step, and the part of the pole on which feet are
-        searched.
-        """
+        """Take the rings that hold in the step, and the part of the pole to search feet on."""
         self._t, self._span = step.t, step.span
         kept = step.kept.get(f"{self.name} released")
         self._released = np.full(len(self.rings), np.inf) if kept is None else np.asarray(kept)
@@ -323,9 +322,7 @@ class BoundRings(NumpyEnergy):
         return True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Return release times, if rings may be released, and roots of bristles, if there is
-        friction.
-        """
+        """Return release times and roots of bristles, as far as the rings have these."""
         kept = dict[str, Floats]()
         if self.rings.release.depends:
             kept[f"{self.name} released"] = self._after(x)
@@ -335,9 +332,7 @@ class BoundRings(NumpyEnergy):
         return kept
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """Return the force on the cloth, the number of rings that hold and the time of release, by
-        name.
-        """
+        """Return the force on the cloth, the number of rings that hold, and release, by name."""
         pull, after = self._pull(x), self._after(x)
         holds = np.isinf(after) & (not self.rings.release.expired(self._t))
         size = np.linalg.norm(pull, axis=1)

@@ -1,5 +1,4 @@
-"""Spacing of rings on one rail: neighbors that are closer than a given distance push each other
-apart.
+"""Spacing of rings on one rail: neighbors closer than a given distance push each other apart.
 
     E = phi(w - (s_j - s_i)),   phi(e) = 0 where e < 0, k e^3/(6 o) up to the onset o,
     k (e - o/2)^2/2 + k o^2/24 beyond
@@ -72,7 +71,7 @@ def neighbors(
     energy: wp.array(dtype=Scalar),
     out: wp.array2d(dtype=vec3),
 ):
-    """Compute E of every pair, and its gradient, or (``second``) the factor f of its Hessian f
+    """Compute E of every pair, and its gradient or (``second``) the factor f of its Hessian f
     f^T.
     """
     q = o + wp.tid()
