@@ -194,8 +194,9 @@ class BoundLocal(Bound):
 
 
 def damping_of(name: str) -> str:
-    """Return the name of an energy's damping in metrics, as ``bending damping 2`` of ``bending
-    2``.
+    """Return the name of an energy's damping in metrics.
+
+    For example, the damping of ``bending 2`` is ``bending damping 2``.
     """
     first, _, number = name.rpartition(" ")
     return f"{first} damping {number}" if number.isdigit() else f"{name} damping"

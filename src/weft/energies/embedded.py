@@ -81,7 +81,8 @@ class EmbeddedEnergy:
     def stencil(self) -> Ints:
         """Points that move each element, (m,K).
 
-        K is the number of the element with most points; other rows repeat one of their points.
+        K is the largest number of points of an element, and at least ten; shorter rows repeat a
+        point.
         """
         return self._shares[0]
 

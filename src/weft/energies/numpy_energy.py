@@ -59,9 +59,7 @@ class NumpyEnergy(Bound):
         return A
 
     def _hessian(self, x: Floats, psd: Psd) -> Floats:
-        """Return the local Hessians, with clamped eigenvalues if the energy does not know the
-        mode.
-        """
+        """Return the local Hessians, clamped here if the energy does not know the mode."""
         try:
             return self.energy.hessian(x, psd)
         except NotImplementedError:

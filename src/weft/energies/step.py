@@ -21,7 +21,7 @@ class Step:
 
     A quantity theta that an element measures changes at the rate (theta - theta_r)/span with
     theta_r = (1 + a) theta_n - a theta_(n-1). It is measured at both states of the past and not at
-    ``origin``, because combined positions of a body that rotates are longer than the body ever was.
+    ``origin``, a combination of both, in which cloth that has rotated is longer than it ever was.
     """
 
     state: State  # at the start

@@ -183,7 +183,7 @@ class Law(ABC):
         return SumLaw((*self.parts, *other.parts))
 
     def device_parameters(self, n: int) -> tuple[WarpArray, ...]:
-        """Return the parameters of n samples on the device, one (n,) array of ``Params`` per
+        """Return the parameters of n samples on the device: an (n,) array of ``Params`` per
         part.
         """
         return tuple(
@@ -248,9 +248,7 @@ class SingleLaw(Law):
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
-        """Return the values of the ``Params`` struct's fields; an array has one for every
-        sample.
-        """
+        """Return values of the ``Params`` struct's fields; an array has one for every sample."""
 
     @property
     def parts(self) -> "tuple[SingleLaw, ...]":

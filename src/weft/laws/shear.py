@@ -21,7 +21,7 @@ from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.newton.psd import Psd
 
-COLLAPSED = Scalar(1e-6)  # lower bound of the length that a fiber's direction is divided by
+COLLAPSED = Scalar(1e-6)  # lower bound of a fiber's length in divisions
 
 
 @wp.struct

@@ -84,9 +84,7 @@ def faces(
     own: wp.array(dtype=mat33),
     local: wp.array2d(dtype=vec3),
 ):
-    """Compute the mass mu A/3 n n^T of each face at a vertex, and minus the forces on its
-    vertices.
-    """
+    """Compute the mass mu A/3 n n^T of each face at a vertex, and minus the forces on vertices."""
     q = o + wp.tid()
     f = flow_at(q, x, v, air, s)
     mass = mu * s.weight[q] * f.area

@@ -199,9 +199,7 @@ class AirForce:
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: density, both coefficients, and the velocity of a wind without
-        gusts.
-        """
+        """Constants by name: density, coefficients, and the velocity of a wind without gusts."""
         q, w = len(self.stencil), self.wind
         names = ("density", "drag", "lift", *(() if w.gusts else ("velocity",)))
         return {name: everywhere(getattr(w, name), q) for name in names}
@@ -348,9 +346,7 @@ class BoundAir(Bound):
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Return the lagged potential [J]: half of the dissipated energy minus the work of the
-        wind.
-        """
+        """Return the lagged potential [J]: half of the dissipated energy minus the wind's work."""
         return kernel.total(self._energies(x))
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:

@@ -111,8 +111,8 @@ class Wind:
         Args:
             x: (m,3) [m].
             t: [s].
-            carried: [m] how far it has carried its gusts; None: by its velocity, all the time.
-            gusts: with them; else the mean wind.
+            carried: (3,) [m] displacement of the gusts by the wind; None: velocity times t.
+            gusts: whether to include gusts; False: the mean wind.
         """
         out = kernel.empty(len(x), vec3)
         self.blow(kernel.points(x), t, out, carried, gusts=gusts)
@@ -144,8 +144,10 @@ class Wind:
             out.assign(kernel.points(now))
 
     def _given(self, x: Positions, t: float) -> Floats:
-        """Return the velocities of the user's function, (m,3) [m/s]; raise a SceneError if they are
-        wrong.
+        """Return the velocities of the user's function, (m,3) [m/s].
+
+        Raises:
+            SceneError: another shape, or numbers that are not finite.
         """
         assert callable(self.field)
         v = np.asarray(self.field(x, t), dtype=np.float64)

@@ -162,9 +162,7 @@ class BucklingBending(LocalEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: stiffness [N m], ``compression`` [N/m], and time constant of
-        damping [s].
-        """
+        """Constants by name: stiffness [N m], ``compression`` [N/m], and ``damping`` [s]."""
         beta = everywhere(self.damping, len(self.pairs))
         springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
         return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
@@ -196,8 +194,9 @@ class BucklingBending(LocalEnergy):
     def _linear(
         self, x: Positions, step: Step | None, arc: Floats, spring: Floats, beta: float
     ) -> Floats:
-        """Return the forces, (m,2,3) [N], for other arcs, springs and damping, and the same
-        ``start``.
+        """Return the forces, (m,2,3) [N], for other arcs, springs and damping.
+
+        The ratio ``start`` stays the same.
         """
         records, rate = self.records.copy(), beta * rate_of(step)
         records["arc"], records["spring"] = arc, spring

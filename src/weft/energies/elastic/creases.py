@@ -96,9 +96,7 @@ class Creases(HingeBending):
         return *super().structure, self.limit, self.plasticity
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3), with the plastic angles of the step's
-        start.
-        """
+        """Return d gradient/dc by constant, (h,4,3), with plastic angles of the step's start."""
         none = Plasticity.none_kept(len(self.hinges))
         kept = none if step is None else np.asarray(step.kept.get(self.key, none))
         return hinge_mixed(self, x, step, Plasticity.set_of(kept))

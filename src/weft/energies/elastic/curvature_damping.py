@@ -192,9 +192,7 @@ class CurvatureDamping(LocalEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: weights and coefficients (q,k) of bending, and the time constant
-        [s].
-        """
+        """Constants by name: weights and coefficients (q,k) of bending, time constant [s]."""
         f = self.source
         beta = everywhere(self.damping, len(f.weight))
         return {"weight": f.weight, "coefficient": f.coefficient, "damping": beta}

@@ -109,9 +109,7 @@ def material_share(mesh: TriangleMesh) -> Floats:
 
 
 def material_corners(mesh: TriangleMesh) -> Floats:
-    """Return each hinge's start, end and tip in material coordinates of both faces, (h,2,3,2)
-    [m].
-    """
+    """Return each hinge's start, end and tip in the material, for both faces, (h,2,3,2) [m]."""
     row = np.arange(len(mesh.hinges))
     found = []
     for side in (0, 1):

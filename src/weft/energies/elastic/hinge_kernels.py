@@ -221,8 +221,9 @@ def hinge_hessian(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """Compute the exact Hessian of every hinge, w [(1 + beta/h) dtheta dtheta^T + deviation
-    d2theta].
+    """Compute the exact Hessian of every hinge.
+
+    It is w [(1 + beta/h) dtheta dtheta^T + deviation d2theta], in blocks on and above the diagonal.
     """
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)

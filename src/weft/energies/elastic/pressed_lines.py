@@ -79,9 +79,7 @@ def pressed_angles(
 
 
 def _ends(mesh: TriangleMesh) -> Floats:
-    """Return both ends of each hinge's edge, in its first face's material coordinates, (h,2,2)
-    [m].
-    """
+    """Return both ends of each hinge's edge in the material of its first face, (h,2,2) [m]."""
     face = mesh.hinge_faces[:, 0]
     corners, uv, rows = mesh.faces[face], mesh.corner_uv[face], np.arange(len(face))
     ends = [uv[rows, np.argmax(corners == mesh.hinges[:, [k]], axis=1)] for k in (0, 1)]

@@ -180,9 +180,7 @@ class Pressure:
         return -self.law * volume, self.law, 0.0
 
     def volumes(self, x: Positions) -> Floats:
-        """Return the volumes of the faces' tetrahedra, (m,) [m^3]; they sum to the volume
-        inside.
-        """
+        """Return the volumes of the faces' tetrahedra, (m,) [m^3], which sum to that inside."""
         a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
         return np.asarray(np.einsum("mi,mi->m", a, np.cross(b, c)) / 6)
 
@@ -204,9 +202,7 @@ class Pressure:
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: the pressure [Pa]; of a gas also ``volume`` [m^3] and ``ambient``
-        [Pa].
-        """
+        """Constants by name: pressure [Pa]; of a gas also ``volume`` [m^3] and ``ambient`` [Pa]."""
         m, law = len(self.faces), self.law
         if not isinstance(law, Gas):
             return {"pressure": everywhere(law, m)}

@@ -1,4 +1,7 @@
-"""Elastic bands: rows of bonds whose rest length and stiffness change in time, to gather a seam."""
+"""Elastic bands: rows of bonds whose rest length and stiffness change in time.
+
+They take in a seam, or let it out.
+"""
 
 from dataclasses import dataclass
 

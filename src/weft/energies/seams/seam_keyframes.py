@@ -54,8 +54,9 @@ class TearingKeys:
     begin: float = 0.0
 
     def strengths(self, t: float) -> Floats:
-        """Return the strength of the bonds at the time t [s], (r,) [N]; infinite without a
-        share.
+        """Return the strength of the bonds, (r,) [N], at the time t [s].
+
+        It is infinite for bonds without a share of the seam.
         """
         held = self.strength.at(t - self.begin) * self.share
         return np.asarray(np.where(self.share > 0, held, np.inf))

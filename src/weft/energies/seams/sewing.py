@@ -85,9 +85,7 @@ class SeamRows:
     since: float = 0.0
 
     def folding(self, rows: Ints, length: Floats) -> list[FoldingKeys]:
-        """Return the keyframes of the hinges ``rows`` of lengths [m] ``length``; none without
-        keys.
-        """
+        """Return the keyframes of the hinges ``rows`` with these lengths [m], if there are any."""
         angle, stiff = self.angle, self.fold_stiffness
         if not (isinstance(angle, Keys) or isinstance(stiff, Keys)):
             return []

@@ -220,8 +220,9 @@ class Bonds(LocalEnergy):
         return np.asarray((begin <= t) & (t < end))
 
     def tension(self, x: Positions, t: float) -> Floats:
-        """Return the tension at positions x (n,3) and time t [s], (m,) [N]; 0 if a bond does
-        not act.
+        """Return the tension at positions x (n,3) and time t [s], (m,) [N].
+
+        Bonds that do not act have none.
         """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         pull = np.maximum(d - self.lengths(t), 0.0)

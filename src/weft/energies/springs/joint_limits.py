@@ -143,9 +143,7 @@ class BoundJointLimits(NumpyEnergy):
         return SETTLED * self.energy.reach(self._host(x), self._host(d)) >= 1.0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """Return ``goal``, with bodies that would pass a limit moved only as far as limits
-        allow.
-        """
+        """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""
         x, goal = np.asarray(x), np.array(goal)
         part = self.max_step(kernel.points(np.array(x)), kernel.points(goal - x))
         if part < 1.0:

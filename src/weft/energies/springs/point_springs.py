@@ -205,9 +205,7 @@ class PointSprings:
         return frozen
 
     def _measured(self, step: Step) -> Floats:
-        """Return the r from which the rate is measured, (m,) [m]: of x_n, and x_(n-1) with its
-        weight.
-        """
+        """Return r from which the rate is measured, (m,) [m]: of x_n, and weighted x_(n-1)."""
         before, _ = step.bodies
         place = 0.0 if self.place is None else self.place.at(before, step.state.t)
         r = np.linalg.norm(self.points(step.state.x) - place, axis=1)

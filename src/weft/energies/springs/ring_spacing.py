@@ -71,8 +71,9 @@ def neighbors(
     energy: wp.array(dtype=Scalar),
     out: wp.array2d(dtype=vec3),
 ):
-    """Compute E of every pair, and its gradient or (``second``) the factor f of its Hessian f
-    f^T.
+    """Compute E of every pair, and its gradient or the factor f of its Hessian f f^T.
+
+    The factor is computed if ``second`` is 1.
     """
     q = o + wp.tid()
     i = pair[q, 0]
