@@ -183,9 +183,7 @@ class Law(ABC):
         return SumLaw((*self.parts, *other.parts))
 
     def device_parameters(self, n: int) -> tuple[WarpArray, ...]:
-        """Return the parameters of n samples on the device: an (n,) array of ``Params`` per
-        part.
-        """
+        """Return the parameters of n samples on the device: (n,) ``Params`` for each part."""
         return tuple(
             kernel.array(part.parameter_array(n), part.functions.Params) for part in self.parts
         )

@@ -131,9 +131,7 @@ class QuadraticForm:
         return (self.stencil,)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by ``weight``, ``damping`` (q,k,3), and ``coefficient``
-        (q,k,3,k).
-        """
+        """Return d gradient/dc: ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k)."""
         c, w, rate = self.coefficient, self.weight, rate_of(step)
         late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
         pulled = np.asarray(x) + self.damping * late
