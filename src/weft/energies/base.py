@@ -19,7 +19,10 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 class Bound(ABC):
-    """A term of the potential, on device arrays of all vertices: positions x are (n,) vec3."""
+    """A term of the potential, on device arrays of all vertices.
+
+    Positions x and displacements d are (n,) vec3 [m].
+    """
 
     name: str
     blocked: Positions | None = None  # (3,) [m] place at which the term left no room for a step
@@ -107,9 +110,9 @@ class Bound(ABC):
         return True
 
     def lag(self, x: WarpArray) -> bool:
-        """Evaluate lagged quantities again at x, and return whether anything changes.
+        """Evaluate lagged quantities again at x, and return whether the term has any.
 
-        x is the end of a solve; the step is solved again if something changes.
+        x is the end of a solve; an integrator may then solve the step again.
         """
         return False
 
