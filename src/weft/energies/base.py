@@ -110,7 +110,7 @@ class Bound(ABC):
         return True
 
     def lag(self, x: WarpArray) -> bool:
-        """Evaluate lagged quantities again at x, and return whether the term has any.
+        """Evaluate lagged quantities again at x, and return whether this may change the potential.
 
         x is the end of a solve; an integrator may then solve the step again.
         """
