@@ -1,8 +1,8 @@
-"""The narrow waist: what a term of the potential is.
+"""Interfaces of a term of the potential: ``Energy`` and ``Bound``.
 
-An ``Energy`` has two faces. Local arrays (``value``, ``gradient``, ``hessian``) are NumPy, for
-tests and research. ``bind(pattern)`` gives the production face, a ``Bound``: it adds into shared
-device arrays. Inertia and contact have the second face alone, as they belong to a step.
+An ``Energy`` has local arrays (``value``, ``gradient``, ``hessian``) in NumPy, for tests and
+research. ``bind(pattern)`` returns a ``Bound``, which simulations use: it adds into shared device
+arrays. Inertia and contact are ``Bound`` only, because they depend on a step.
 """
 
 from abc import ABC, abstractmethod
@@ -19,66 +19,78 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 class Bound(ABC):
-    """A term of the potential, on device arrays of all vertices: positions x are (n,) vec3."""
+    """A term of the potential, on device arrays of all vertices.
+
+    Positions x and displacements d are (n,) vec3 [m].
+    """
 
     name: str
-    blocked: Positions | None = None  # (3,) [m] where it found no room for a step
-    limits = False  # whether it may bound steps: barriers do
-    is_load = False  # whether its forces are given, and what others balance at rest
+    blocked: Positions | None = None  # (3,) [m] place at which the term left no room for a step
+    limits = False  # whether the term may bound steps, as barriers do
+    is_load = False  # whether its forces are external loads, which other terms balance at rest
     damping = 0.0  # [s] time constant of its stiffness-proportional damping
     is_elastic = False  # whether it resists a change of shape
     is_condition = False  # whether it is 1/2 k C^T C of conditions C (``add_condition_hessian``)
 
     @abstractmethod
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
 
     @abstractmethod
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx [N], (n,) vec3."""
+        """Add dE/dx [N] to g, (n,) vec3."""
 
     @abstractmethod
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + d2E/dx2 [N/m]: A itself, or a matrix on a pattern that holds more.
+        """Add d2E/dx2 [N/m] to A.
 
-        The first term to write into A clears it (``BlockCsr.claim``).
+        The first term that writes into A clears it (``BlockCsr.claim``).
+
+        Args:
+            x: (n,) vec3 positions.
+            psd: which Hessian to add.
+            A: the matrix.
+
+        Returns:
+            A itself, or a matrix on a pattern that has more blocks.
         """
 
-    def freeze(self, step: Step) -> None:  # noqa: B027 (nothing, unless a term says otherwise)
-        """Begin a step: take what stays as it is while it is solved (damping, lagged friction)."""
+    def freeze(self, step: Step) -> None:  # noqa: B027 (most terms have nothing to do)
+        """Begin a step: store what is constant while it is solved (damping, lagged friction)."""
 
     def retake(self, energy: Any) -> None:
-        """Take the constants of another energy of the same kind and stencil, from the next step on:
-        constants that change in time.
+        """Take the constants of another energy of the same kind and stencil, from the next step on.
+
+        This is how constants change in time.
 
         Raises:
-            SceneError: an energy whose constants stay as they are.
+            SceneError: an energy whose constants cannot change.
         """
         raise SceneError(
             f"energy {self.name}", got="keyframes", expected="numbers that stay as they are"
         )
 
-    def reweigh(self, mass: Floats) -> None:  # noqa: B027 (nothing, unless a term weighs)
-        """Take masses (n,) [kg] of the points that have changed, from the next step on."""
+    def reweigh(self, mass: Floats) -> None:  # noqa: B027 (only terms with masses override it)
+        """Take new masses (n,) [kg] of the points, from the next step on."""
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of its parts by name; they sum to ``value``."""
+        """Return the energies [J] of its parts by name; they sum to ``value``."""
         return {self.name: self.value(x)}
 
     def updates(self, x: WarpArray) -> Sequence[LowRankUpdate]:
-        """Dense parts c u u^T of the Hessian, which no pattern holds."""
+        """Return dense parts c u u^T of the Hessian, which do not fit the sparsity pattern."""
         return ()
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
-        """Part of the displacement d, in [0, 1], on which the energy stays finite."""
+        """Return the part of the displacement d, in [0, 1], on which the energy stays finite."""
         return 1.0
 
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
-        """A displacement in place of d that may be gone to the end; None: d itself will do."""
+        """Return a displacement that may be taken in full, in place of d; None: d itself may."""
         return None
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """Return how far a step may go from x towards ``goal``, with what is prescribed at its end.
+        """Return how far a step may go from x towards ``goal``, with prescribed motion at its end.
 
         Returns:
             (n,3) [m]; None where that is not possible. The energy may be infinite there if other
@@ -87,37 +99,42 @@ class Bound(ABC):
         return goal
 
     def intersects_anew(self, x: WarpArray) -> bool:
-        """Whether surfaces intersect at x that did not intersect where the step begins."""
+        """Return whether surfaces intersect at x that did not when the step began."""
         return False
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Whether d, the last displacement of a search, is small to this term too: one that rises
-        without bound may be far from balance where nothing moves far.
+        """Return whether d, the last displacement of a search, is small for this term too.
+
+        A term that rises without bound may be far from balance although no point moves far.
         """
         return True
 
     def lag(self, x: WarpArray) -> bool:
-        """Take what is frozen anew at x, where a step has led; whether that changes anything."""
+        """Evaluate lagged quantities again at x, and return whether this may change the potential.
+
+        x is the end of a solve; an integrator may then solve the step again.
+        """
         return False
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """What the next step has to know of one that ended at x (``Step.kept``), by name; saved
-        with the state.
+        """Return the memory that the next step needs, by name, after a step that ended at x.
+
+        It is saved with the state, and the next step has it as ``Step.kept``.
         """
         return {}
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
-        """What a step that ended at x says of this term, besides its energy."""
+        """Return numbers for the report of a step that ended at x, besides the energy."""
         return {}
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """By name, what attachments hold with after a step that ended at x."""
+        """Return the forces of attachments after a step that ended at x, by name."""
         return {}
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C], with the step's velocity and h.
+        """Add k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C] to A, with the step's velocity and h.
 
         Raises:
             LawError: an energy that is not written in conditions.
@@ -136,25 +153,25 @@ class Energy(Protocol):
 
     @property
     def name(self) -> str:
-        """What metrics and ``potential.terms`` call it."""
+        """Name in metrics and in ``potential.terms``."""
 
     @property
     def stencil(self) -> Ints:
-        """(m,k) vertices of each local energy; k = 1 adds no block off the diagonal."""
+        """Vertices of each local energy, (m,k); k = 1 adds no block off the diagonal."""
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the local energies, (m,) [J], at positions x (n,3) [m]."""
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k,3) [N]."""
+        """Return the local gradients, (m,k,3) [N]."""
 
     def hessian(self, x: Positions, psd: Psd) -> Floats:
-        """(m,k,k,3,3) [N/m]: [e,a,b] is the block of vertices a and b."""
+        """Return the local Hessians, (m,k,k,3,3) [N/m], with blocks [e,a,b] of vertices a, b."""
 
 
 @runtime_checkable
 class FastEnergy(Energy, Protocol):
-    """An energy with kernels. One without is run in NumPy (``numpy_energy``)."""
+    """An energy with kernels. An energy without them is run in NumPy (``numpy_energy``)."""
 
     def bind(self, pattern: BlockPattern) -> Bound:
-        """The production face on a pattern that holds this energy's stencils."""
+        """Return the term for simulations, on a pattern that has this energy's blocks."""

@@ -1,7 +1,7 @@
-"""One energy of several worlds, one after the other, where they differ in numbers alone.
+"""Batched energies: the energies of several worlds as one energy, if they differ in numbers only.
 
-Elements keep their order and their numbers, so what a kernel writes for one of them is, to the last
-bit, what it writes in a world that is alone.
+The worlds' elements stand one world after the other and keep their order and their numbers. So a
+kernel computes for each element, to the last bit, what it computes in a world that is alone.
 """
 
 import dataclasses
@@ -18,8 +18,14 @@ from weft.energies.loads.gravity import Gravity
 
 
 def joined(energies: Sequence[Energy], n: int) -> Energy | None:
-    """The energy of all worlds, whose n vertices each stand one after the other; None for kinds
-    that have to be evaluated world by world, or that differ in more than numbers by element.
+    """Return one energy for all worlds, or None.
+
+    None is returned for kinds of energies that have to be evaluated world by world, and for
+    energies that differ in more than numbers by element.
+
+    Args:
+        energies: of one kind, one per world.
+        n: vertices of each world; the worlds' vertices stand one world after the other.
     """
     kind = type(energies[0])
     if kind not in _JOIN or any(
@@ -31,7 +37,7 @@ def joined(energies: Sequence[Energy], n: int) -> Energy | None:
 
 
 def _membranes(given: Sequence[Membrane], n: int) -> Membrane | None:
-    """Samples alike in number, one law with parameters of its own for every sample."""
+    """Join membranes with equal numbers of samples and the same law; parameters may differ."""
     first = given[0]
     parts = [[part.functions for part in e.law.parts] for e in given]
     if any(p != parts[0] or e.damping != first.damping for p, e in zip(parts, given)):
@@ -51,6 +57,7 @@ def _membranes(given: Sequence[Membrane], n: int) -> Membrane | None:
 
 
 def _hinges(given: Sequence[HingeBending], n: int) -> HingeBending | None:
+    """Join hinge energies with equal numbers of hinges and the same damping."""
     first = given[0]
     if any(e.damping != first.damping or e.hinges.shape != first.hinges.shape for e in given):
         return None
@@ -64,7 +71,10 @@ def _hinges(given: Sequence[HingeBending], n: int) -> HingeBending | None:
 
 
 def _gravity(given: Sequence[Gravity], n: int) -> Gravity | None:
-    """One field that is there from the beginning: worlds need not have the same time."""
+    """Join gravity with one acceleration.
+
+    Gravity that grows in time is refused, because worlds need not have the same time.
+    """
     first = given[0]
     alike = all(tuple(e.acceleration) == tuple(first.acceleration) for e in given)
     if not alike or any(e.grows for e in given):
@@ -73,6 +83,7 @@ def _gravity(given: Sequence[Gravity], n: int) -> Gravity | None:
 
 
 def _shifted(stencils: Sequence[Any], n: int) -> Any:
+    """Concatenate stencils with the vertex numbers of world w raised by n w."""
     return np.concatenate([s + np.int32(n * w) for w, s in enumerate(stencils)]).astype(np.int32)
 
 

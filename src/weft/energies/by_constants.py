@@ -1,17 +1,19 @@
-"""Mixed derivatives d2E/dx dc of energies, by their constants c.
+"""Mixed derivatives d2E/dx dc of energies by their constants c.
 
-An energy may say which numbers it is made from that may change a little, and how its gradient
-changes with them, beside that gradient:
+An energy may declare its constants, numbers that may change a little, and how its gradient changes
+with them:
 
-    constants   by name, (m,...): a number, or some, of every local energy
-    structure   what else it is made from: two energies of one structure differ by constants alone
-    mixed(x, step)  by name, (m,k,3,...): d gradient/dc; without a step of what is at rest, with one
-                of all that its gradient is in that step, damping and what was lagged included
+    constants   by name, (m,...): a number, or several, of every local energy
+    structure   all other data: two energies of one structure differ by constants alone
+    mixed(x, step)  by name, (m,k,3,...): d gradient/dc; without a step of the energy at rest, with
+                one of all that its gradient contains in that step, damping and lagged quantities
+                included
 
-One number of a scene is many of these: a rigidity is a weight of every hinge. ``by_constants`` and
-``along_constants`` contract them, either way; an energy with a shorter way than by local arrays
-(``Membrane``) has methods of these names. ``weft.adjoint`` asks for nothing else of an energy; of
-one without constants it takes differences of its gradient.
+One number of a scene is many constants: a rigidity is a weight of every hinge. ``by_constants`` and
+``along_constants`` contract the mixed derivatives with a vector or with a change of the constants.
+An energy that can do this faster than by local arrays (``Membrane``) has methods of these names.
+``weft.adjoint`` needs nothing else of an energy; for an energy without constants it takes
+differences of the gradient.
 """
 
 from collections.abc import Mapping
@@ -29,33 +31,33 @@ ByName = Mapping[str, Floats]
 
 @runtime_checkable
 class Differentiable(Protocol):
-    """An energy that knows its mixed derivatives."""
+    """An energy that has mixed derivatives."""
 
     @property
     def stencil(self) -> Ints:
-        """(m,k)."""
+        """Vertices of each local energy, (m,k)."""
 
     @property
     def constants(self) -> ByName:
-        """By name, (m,...)."""
+        """Constants by name, (m,...)."""
 
     @property
     def structure(self) -> Any:
-        """What else it is made from."""
+        """Data besides the constants."""
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By name, (m,k,3,...)."""
+        """Return d gradient/dc by name, (m,k,3,...)."""
 
 
 @checked(SceneError)
 def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-    """By name, (m,...) d(by . dE/dx)/dc at positions x (n,3), in a step or at rest.
+    """Return d(by . dE/dx)/dc by name, (m,...), at positions x, in a step or at rest.
 
     Args:
         energy: one that is ``Differentiable``.
         x: (n,3) [m].
-        by: (n,3).
-        step: that it is frozen for; None: undamped.
+        by: (n,3) vector that the gradient is contracted with.
+        step: for which the energy is frozen; None: undamped.
 
     Raises:
         LawError: an energy that does not know its mixed derivatives, or arrays of another shape.
@@ -71,13 +73,13 @@ def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None
 
 @checked(SceneError)
 def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None = None) -> Floats:
-    """(n,3) [N] d2E/dx dc . change.
+    """Return the change of the gradient along a change of constants, d2E/dx dc . change, (n,3) [N].
 
     Args:
         energy: one that is ``Differentiable``.
         x: (n,3) [m].
         change: by name, (m,...) of some constants.
-        step: that it is frozen for; None: undamped.
+        step: for which the energy is frozen; None: undamped.
 
     Raises:
         LawError: as ``by_constants``.
@@ -97,10 +99,10 @@ def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None
 
 
 def check(energy: Any) -> None:
-    """Raise a LawError for an energy that does not know its mixed derivatives.
+    """Check that an energy has mixed derivatives.
 
     Raises:
-        LawError: such an energy.
+        LawError: an energy that has none.
     """
     if not isinstance(energy, Differentiable):
         raise LawError(
@@ -112,6 +114,7 @@ def check(energy: Any) -> None:
 
 
 def _checked(energy: Any, mixed: ByName) -> ByName:
+    """Return mixed derivatives as arrays; raise a LawError if a name or shape is wrong."""
     constants, shape = energy.constants, energy.stencil.shape
     out = {}
     for name, d in mixed.items():
@@ -127,11 +130,11 @@ def _checked(energy: Any, mixed: ByName) -> ByName:
 
 
 def everywhere(value: Any, m: int) -> Floats:
-    """(m,...) of a number, or some, that all local energies share."""
+    """Return a number, or several, that all local energies share, repeated to (m,...)."""
     a = np.asarray(value, dtype=np.float64)
     return np.broadcast_to(a, (m, *a.shape))
 
 
 def rate_of(step: Step | None) -> float:
-    """[1/s] that damping's time constant is multiplied by; 0 where nothing is damped."""
+    """Return the rate [1/s] that multiplies damping's time constant; 0 if nothing is damped."""
     return 0.0 if step is None or not np.isfinite(step.span) else 1.0 / step.span

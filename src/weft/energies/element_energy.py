@@ -1,13 +1,15 @@
-"""Energies that are kernels over elements, and parameters: everything else is written here, once.
+"""Element energies: energies that are given by kernels over elements, and their parameters.
 
-A new bending energy is one file: kernels ``energy``, ``gradient`` and ``hessian`` of an element,
-and how a fabric gives their parameters (docs/extending.md). Kernels take ``(o, x, stencil,
-parameters, out)``; parameters are an array of a struct, one per element, or a struct of arrays.
+All else that such an energy needs is written here, once. A new bending energy is one file: kernels
+``energy``, ``gradient`` and ``hessian`` of an element, and how a fabric gives their parameters
+(docs/extending.md). Kernels take ``(o, x, stencil, parameters, out)``; parameters are an array of a
+struct, one per element, or a struct of arrays.
 
-Stiffness-proportional damping with the constant beta belongs to the energy: what an element
-measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, h the step and theta_n the value
-where it begins; with two steps of the past see ``Step``. In small motions that is Rayleigh damping,
--beta K_n v; rigid motions of any size do not feel it (``tests/energies/test_damping.py``).
+Stiffness-proportional damping with the time constant beta belongs to the energy: the quantity that
+an element measures, theta say, is damped by beta/(2h) k (theta - theta_n)^2, with h the step and
+theta_n the value at its start; for two steps of the past see ``Step``. In small motions this is
+Rayleigh damping, -beta K_n v; rigid motions of any size do not feel it
+(``tests/energies/test_damping.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -31,11 +33,11 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 @dataclass(frozen=True)
 class LocalKernels:
-    """What an energy does on one element."""
+    """Kernels of an energy on one element."""
 
     energy: Any  # out (m,) vec2: the elastic and the dissipated part [J]
-    gradient: Any  # out (m,k) vec3, of both parts
-    hessian: Mapping[Psd, tuple[Any, BlockLayout]]  # out in the layout, of both parts
+    gradient: Any  # out (m,k) vec3: the gradient of both parts
+    hessian: Mapping[Psd, tuple[Any, BlockLayout]]  # out in the layout: the Hessian of both parts
     freeze: Any = None  # (o, x, other, stencil, rate, h, past, out): see ``BoundLocal.freeze``
 
 
@@ -51,45 +53,46 @@ class LocalEnergy(ABC):
     @property
     @abstractmethod
     def stencil(self) -> Ints:
-        """(m,k)."""
+        """Vertices of each element, (m,k)."""
 
     @abstractmethod
     def parameters(self) -> Any:
-        """Parameters on the device, made anew: ``freeze`` writes into them."""
+        """Return new parameters on the device, because ``freeze`` writes into them."""
 
     @cached_property
     def device_stencil(self) -> WarpArray:
-        """(m,k) int32."""
+        """The stencil on the device, (m,k) int32."""
         return kernel.array(self.stencil, wp.int32)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J], undamped."""
+        """Return the energy of each element, (m,) [J], undamped."""
         return self._evaluated(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k,3) [N], undamped."""
+        """Return the gradient of each element's energy, (m,k,3) [N], undamped."""
         return self._evaluated(x, self.kernels.gradient, kernel.empty(self.stencil.shape, vec3))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,k,k,3,3) [N/m], undamped."""
+        """Return the Hessian of each element's energy, (m,k,k,3,3) [N/m], undamped."""
         evaluate, layout = self.kernels.hessian[Psd(psd)]
-        scratch = Scratch()  # which owns what it gives
+        scratch = Scratch()  # a new one owns its arrays, so they are not shared with others
         out = layout.take(scratch, *self.stencil.shape)
         return layout.full(self._evaluated(x, evaluate, out), self.stencil.shape[1])
 
     def _evaluated(self, x: Positions, evaluate: Any, out: WarpArray) -> Floats:
+        """Launch a kernel at x without damping, and return ``out`` in NumPy."""
         arguments = (kernel.points(x), self.device_stencil, self.parameters(), out)
         kernel.launch(evaluate, len(self.stencil), *arguments)
         return np.array(kernel.numpy(out))
 
     def bind(self, pattern: BlockPattern) -> "BoundLocal":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
         return BoundLocal(self, rows, self.parameters(), pattern.scratch)
 
 
 class BoundLocal(Bound):
-    """A local energy on a pattern, with its damping in the step."""
+    """A local energy bound to a block pattern, with its damping in the step."""
 
     is_elastic = True
 
@@ -101,7 +104,7 @@ class BoundLocal(Bound):
         self.is_condition, self.damping = energy.is_condition, energy.damping
 
     def retake(self, energy: LocalEnergy) -> None:
-        """Its parameters and damping."""
+        """Take the parameters and the damping of another energy."""
         vars(energy)["device_stencil"] = self.energy.device_stencil
         self.energy, self.parameters, self.damping = energy, energy.parameters(), energy.damping
         for made in ("_moved", "_undamped"):
@@ -117,28 +120,31 @@ class BoundLocal(Bound):
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return kernel.total(self._energies(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of the elastic part and of damping."""
+        """Return the energy [J] of the elastic part and of damping, by name."""
         elastic, dissipated = kernel.columns(self._energies(x))
         if self.energy.damping == 0:
             return {self.name: elastic}
         return {self.name: elastic, damping_of(self.name): dissipated}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         local = self.scratch.take(self.shape, vec3)
         self._launch(self.kernels.gradient, x, local)
         self.rows.add_gradient(local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + d2E/dx2."""
+        """Add d2E/dx2 to A and return A."""
         return self._add_rows(x, psd, A, self.parameters)
 
     def freeze(self, step: Step) -> None:
-        """Measure damping from (1 + past) theta(x_n) - past theta(x_(n-1)), beta/h the rate."""
+        """Freeze damping for a step, with the rate beta/h.
+
+        It is measured from (1 + past) theta(x_n) - past theta(x_(n-1)).
+        """
         if self.energy.damping > 0:
             rate = self.energy.damping / step.span
             at = (step.device_state, step.device_past)
@@ -147,9 +153,9 @@ class BoundLocal(Bound):
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C].
+        """Add k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C] to A.
 
-        That is the Hessian with damping measured from C - h dC/dt.
+        This is the Hessian with damping measured from C - h dC/dt.
         """
         if beta > 0:
             at = (x, step.device_velocity)
@@ -158,21 +164,28 @@ class BoundLocal(Bound):
 
     @cached_property
     def _moved(self) -> Any:
+        """Parameters with the damping of ``add_condition_hessian``."""
         return self.energy.parameters()
 
     @cached_property
     def _undamped(self) -> Any:
+        """Parameters without damping."""
         return self.energy.parameters()
 
     def _freeze(
         self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: Any
     ) -> None:
-        """Positions, and velocities where h is not 0 or else the positions before."""
+        """Launch the kernel that freezes damping.
+
+        ``at`` has two arrays: positions, and velocities if h is not 0, or else the positions
+        before.
+        """
         numbers = (Scalar(rate), Scalar(h), Scalar(past))
         arguments = (*at, self.energy.device_stencil, *numbers, out)
         kernel.launch(self.kernels.freeze, self.shape[0], *arguments)
 
     def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
+        """Add the Hessian with these parameters to A and return A."""
         evaluate, layout = self.kernels.hessian[Psd(psd)]
         local = layout.take(self.scratch, *self.shape)
         self._launch(evaluate, x, local, parameters)
@@ -181,6 +194,9 @@ class BoundLocal(Bound):
 
 
 def damping_of(name: str) -> str:
-    """What metrics call the damping of an energy: ``bending 2`` has ``bending damping 2``."""
+    """Return the name of an energy's damping in metrics.
+
+    For example, the damping of ``bending 2`` is ``bending damping 2``.
+    """
     first, _, number = name.rpartition(" ")
     return f"{first} damping {number}" if number.isdigit() else f"{name} damping"

@@ -1,8 +1,8 @@
 """Energies of vertices as energies of the points that move them: E(W x), y = W x.
 
-Values are as they are, gradients W^T g, Hessians W^T H W. So whatever is written for the vertices
-of triangles (bonds of seams, hinges across them) acts on splines, whose vertices are combinations
-of control points, with its damping, its lives in time and what it remembers.
+Values stay the same, gradients are W^T g, Hessians W^T H W. So every energy that is written for the
+vertices of triangles (bonds of seams, hinges across them) acts on splines, whose vertices are
+combinations of control points, with its damping, its change in time and its memory.
 """
 
 import dataclasses
@@ -30,7 +30,9 @@ from weft.solve.sparse.scalar_csr import ScalarCsr
 
 _module = wp.get_module("weft.pulled_back")
 
-WIDEST = 9  # points of an element of a surface: a wider stencil never says who is near on it
+# Points of an element of a spline surface. ``BlockPattern.of`` takes the narrowest stencils for
+# the elements of the surface, so stencils of embedded energies are always made wider than these.
+WIDEST = 9
 
 
 @wp.kernel(module=_module)
@@ -45,7 +47,7 @@ def add_pulled(
     clear: int,
     values: wp.array(dtype=mat33),
 ):
-    """Row v += sum_ij W_iv H_ij W_j."""
+    """Add sum_ij W_iv H_ij W_j to row v."""
     v = o + wp.tid()
     clear_row(v, row_start, clear, values)
     for m in range(start[v], start[v + 1]):
@@ -55,11 +57,11 @@ def add_pulled(
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedEnergy:
-    """An energy of vertices, of the points that move them.
+    """An energy of vertices as an energy of the points that move them.
 
     Args:
-        source: the energy, its stencils of vertices.
-        weights: of as many vertices in the points.
+        source: the energy of vertices.
+        weights: of all vertices in the points.
     """
 
     source: LocalEnergy
@@ -67,22 +69,26 @@ class EmbeddedEnergy:
 
     @property
     def name(self) -> str:
-        """That of the source."""
+        """Name of the source energy."""
         return self.source.name
 
     @property
     def changes(self) -> bool:
-        """Whether numbers of the source have keyframes."""
+        """True if numbers of the source have keyframes."""
         return bool(getattr(self.source, "changes", False))
 
     @property
     def stencil(self) -> Ints:
-        """(m,K) points that move an element, the widest's number; others repeat one."""
+        """Points that move each element, (m,K).
+
+        K is the largest number of points of an element, and at least ten; shorter rows repeat a
+        point.
+        """
         return self._shares[0]
 
     @cached_property
     def _shares(self) -> tuple[Ints, Floats]:
-        """Stencils (m,K), and (m,k,K) the parts of every point in the vertices of an element."""
+        """Stencils (m,K), and weights (m,k,K) of every point in the vertices of each element."""
         own = self.source.stencil
         m, k = own.shape
         ids = self.weights.stencil[own].reshape(m, -1)
@@ -103,33 +109,33 @@ class EmbeddedEnergy:
         return stencil.astype(np.int32), share
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J], undamped."""
+        """Return the local energies, (m,) [J], undamped."""
         return self.source.value(self.weights.of(x))
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,K,3) [N], undamped."""
+        """Return the local gradients, (m,K,3) [N], undamped."""
         local = self.source.gradient(self.weights.of(x))
         return np.asarray(np.einsum("mka,mki->mai", self._shares[1], local))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,K,K,3,3) [N/m], undamped."""
+        """Return the local Hessians, (m,K,K,3,3) [N/m], undamped."""
         local, share = self.source.hessian(self.weights.of(x), psd), self._shares[1]
         return np.asarray(np.einsum("mka,mklij,mlb->mabij", share, local, share, optimize=True))
 
     @property
     def constants(self) -> ByName:
-        """Those of the source."""
+        """Constants of the source energy."""
         found: ByName = self.source.constants  # type: ignore[attr-defined]
         return found
 
     @property
     def structure(self) -> Any:
-        """Of what, and how points move it."""
+        """Data besides the constants: those of the source, and the weights."""
         inner: Any = self.source
         return type(inner), inner.structure, self.weights.stencil, self.weights.weight
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,K,3,...)."""
+        """Return d gradient/dc by constant, (m,K,3,...)."""
         inner: Any = self.source
         seen = None if step is None else of_vertices(step, self.weights)
         share = self._shares[1]
@@ -139,7 +145,7 @@ class EmbeddedEnergy:
         }
 
     def bind(self, pattern: BlockPattern) -> "BoundEmbeddedEnergy":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundEmbeddedEnergy(self, pattern)
 
 
@@ -164,54 +170,55 @@ class BoundEmbeddedEnergy(Bound):
         self._places = _places(W, self.own, pattern)
 
     def _vertices(self, x: WarpArray) -> WarpArray:
-        """W x; zeros at vertices that the energy does not know."""
+        """Return W x, with zeros at vertices that the energy does not use."""
         out = kernel.empty(len(self.weights), vec3)
         self.rows.multiply(x, out)
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return self.inner.value(self._vertices(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of the elastic part and of damping."""
+        """Return the energy [J] of the elastic part and of damping, by name."""
         return self.inner.terms(self._vertices(x))
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += W^T dE/dy."""
+        """Add W^T dE/dy to g."""
         local = kernel.zeros(len(self.weights), vec3)
         self.inner.add_gradient(self._vertices(x), local)
         self.columns.multiply(local, g, add=True)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + W^T d2E/dy2 W."""
+        """Add W^T d2E/dy2 W to A and return A."""
         H = self.inner.add_hessian(self._vertices(x), psd, self._hessian.begin())
         return self._pulled(H, A)
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """The same of a condition."""
+        """Add W^T H W to A, with H the source's Hessian of damped conditions."""
         y, H = self._vertices(x), self._hessian.begin()
         self.inner.add_condition_hessian(y, of_vertices(step, self.weights), beta, psd, H)
         self._pulled(H, A)
 
     def _pulled(self, H: BlockCsr, A: BlockCsr) -> BlockCsr:
+        """Add W^T H W to A and return A."""
         to = (A.pattern.device_row_start, A.claim(), A.values)
         kernel.launch(add_pulled, A.n, *self._places, H.finish().values, *to)
         return A
 
     def freeze(self, step: Step) -> None:
-        """Begin a step."""
+        """Begin a step of the source energy."""
         self.inner.freeze(of_vertices(step, self.weights))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """What the next step has to know."""
+        """Return the memory of the source energy."""
         return self.inner.remember(self._vertices(x))
 
 
 def of_vertices(step: Step, weights: Embedding) -> Step:
-    """A step as vertices see it; nothing is prescribed there."""
+    """Return a step with states of vertices in place of points, none of them prescribed."""
     of, state, n = weights.of, step.state, len(weights)
     return dataclasses.replace(
         step,
@@ -225,7 +232,12 @@ def of_vertices(step: Step, weights: Embedding) -> Step:
 
 
 def _places(W: Any, own: BlockPattern, pattern: BlockPattern) -> tuple[WarpArray, ...]:
-    """Which blocks of vertices go to which blocks of points, with which weights, row by row."""
+    """Return the products W_iv H_ij W_jw of all blocks, ordered by target row.
+
+    Returns:
+        Start of each target row (n+1,), and for each product its target block, its source block and
+        the weight W_iv W_jw.
+    """
     count, i, j = np.diff(W.indptr), own.row, own.column
     wide = count[j]
     each = count[i] * wide

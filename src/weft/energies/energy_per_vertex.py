@@ -1,5 +1,6 @@
-"""Energy per particle: the areal energy of triangles and pairs of triangles, condensed to vertices.
-Choi & Ko 2003, eq. 5 and figure 3; a diagnostic, for plots.
+"""Energy per particle: the areal energy of triangles and pairs of triangles, lumped to vertices.
+
+Source: Choi & Ko 2003, eq. 5 and figure 3. It is a diagnostic, for plots.
 """
 
 import numpy as np
@@ -12,10 +13,10 @@ from weft.energies.base import Energy
 
 
 def face_energy(energy: Energy, mesh: TriangleMesh, x: Positions) -> Floats:
-    """(m,) [J] of an energy on every triangle.
+    """Return the energy on every triangle, (m,) [J].
 
-    What is sampled once on each triangle is that triangle's. What belongs to an inner edge is
-    shared by its two triangles, as their areas are.
+    A local energy that is sampled once on each triangle belongs to that triangle. A local energy of
+    an inner edge is shared by its two triangles in proportion to their areas.
 
     Raises:
         MeshError: an energy with neither one local value per triangle nor one per inner edge.
@@ -37,7 +38,7 @@ def face_energy(energy: Energy, mesh: TriangleMesh, x: Positions) -> Floats:
 
 @checked(MeshError)
 def vertex_energy(energy: Energy, mesh: TriangleMesh, x: Positions) -> Floats:
-    """(n,) [J] of an energy at every vertex: a third of that of its triangles. Eq. 5.
+    """Return the energy at every vertex, (n,) [J]: a third of that of its triangles. Eq. 5.
 
     Divided by ``mesh.vertex_area`` it is the areal energy [J/m^2] to color a picture with
     (``weft.Field``).
@@ -50,7 +51,7 @@ def vertex_energy(energy: Energy, mesh: TriangleMesh, x: Positions) -> Floats:
 
 
 def _sums(ids: Ints, values: Floats, n: int) -> Floats:
-    """(n,) sum of the values with each id."""
+    """Return the sum of the values with each id, (n,)."""
     out = np.zeros(n)
     np.add.at(out, ids.reshape(-1), values.reshape(-1))
     return out

@@ -1,9 +1,9 @@
-"""How local Hessians reach the rows of a matrix: one gather for every layout of local blocks.
+"""Gathers that add local gradients and Hessians of elements to the rows of a vector or a matrix.
 
-Row v walks the elements around v and adds to its own blocks alone: slices may run on several
-threads, and nothing is written twice at once. A layout says how row a of element i is added to
-the matrix, from what the element's kernel wrote: a few lines of C++, a fifth to a third faster than
-what Warp makes of such lines.
+Row v visits the elements around v and adds to its own blocks alone. So slices of rows may run on
+several threads, and no number is written by two threads. A layout (``BlockLayout``) says how row a
+of element i is added to the matrix, from what the element's kernel wrote: a few lines of C++, which
+are a fifth to a third faster than what Warp compiles from the same lines in Python.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from weft.solve.sparse.incidence import Incidence
 
 @wp.struct
 class Entries:
-    """The elements around every vertex, and where their blocks are in the matrix."""
+    """Elements around every vertex, and the places of their blocks in the matrix."""
 
     start: wp.array(dtype=wp.int32)  # (n+1,)
     element: wp.array(dtype=wp.int32)  # (i,)
@@ -32,20 +32,24 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class GatherMap:
-    """The maps of one energy on one pattern."""
+    """Index maps from the local arrays of one energy to vertices and to one pattern."""
 
     incidence: Incidence
     entries: Any  # Entries
     n: int  # vertices
     around: float  # mean number of elements around a vertex
-    first: int = 0  # vertex that has any
-    last: int = 0  # the one after the last vertex that has
+    first: int = 0  # first vertex with an element
+    last: int = 0  # one more than the last vertex with an element
 
     @staticmethod
     def of(stencil: Ints, n: int, pattern: BlockPattern | None) -> "GatherMap":
-        """Of (m,k) stencils over n vertices; without a pattern for gradients alone.
+        """Build the maps of a stencil.
 
-        On a pattern of more points, these have rows too: whoever is first to write clears them.
+        Args:
+            stencil: (m,k) vertices of each element.
+            n: number of vertices; the pattern's number replaces it. Further points of a pattern
+                have rows too, because the first term that writes into the matrix clears all rows.
+            pattern: of the matrix; None: for gradients only.
         """
         n = n if pattern is None else pattern.n
         incidence = Incidence.of(stencil, n)
@@ -60,22 +64,24 @@ class GatherMap:
         return GatherMap(incidence, entries, n, stencil.size / max(last - first, 1), first, last)
 
     def range(self, whole: bool = False) -> tuple[int, int]:
-        """Number of vertices to visit and the first one: of the energy alone, which may be one of
-        fifty sheets; or with ``whole``, and of several worlds, all.
+        """Return the number of vertices to visit and the first one.
+
+        Only the vertices of the energy are visited, which may be one of fifty sheets. All vertices
+        are visited if ``whole`` is true, and with several worlds.
         """
         if whole or kernel.shared():
             return self.n, 0
         return self.last - self.first, self.first
 
     def add_gradient(self, local: WarpArray, g: WarpArray) -> None:
-        """g += local gradients (m,k) vec3."""
+        """Add local gradients (m,k) vec3 to g."""
         i, worth = self.incidence, kernel.slice_above(self.around)
         arrays = (i.start, i.element, i.place, local, g)
         n, begin = self.range()
         kernel.launch(gather_gradient, n, *arrays, slice_above=worth, begin=begin)
 
     def add_rows(self, layout: "BlockLayout", local: Any, A: BlockCsr) -> None:
-        """A += local Hessians in a layout."""
+        """Add local Hessians in a layout to A."""
         worth = kernel.slice_above(self.around * self.entries.block.shape[1] / 3)
         clear = A.claim()
         n, begin = self.range(whole=clear != 0)
@@ -92,7 +98,7 @@ def gather_gradient(
     local: wp.array2d(dtype=vec3),
     g: wp.array(dtype=vec3),
 ):
-    """g[v] += the local gradients (m,k) of the elements around v."""
+    """Add the local gradients (m,k) of the elements around v to g[v]."""
     v = o + wp.tid()
     sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     for m in range(start[v], start[v + 1]):
@@ -101,8 +107,13 @@ def gather_gradient(
 
 
 def gather_rows(name: str, Local: Any, add: Any) -> Any:
-    """The kernel of a layout, from ``add(local, i, a, blocks, m, values)``, which adds row a of
-    element i to the blocks (m, ...) of the matrix.
+    """Build the kernel of a layout.
+
+    Args:
+        name: of the kernel's Warp module.
+        Local: type of the local Hessians.
+        add: Warp function ``add(local, i, a, blocks, m, values)``, which adds row a of element i to
+            the blocks (m, ...) of the matrix.
     """
 
     @wp.kernel(module=wp.get_module(f"weft.rows.{name}"))
@@ -124,7 +135,7 @@ def gather_rows(name: str, Local: Any, add: Any) -> Any:
 
 @dataclass(frozen=True)
 class BlockLayout:
-    """A way to store the Hessians of m elements of k vertices."""
+    """A storage layout of the Hessians of m elements with k vertices."""
 
     add_rows: Any  # kernel
     take: Callable[[Scratch, int, int], WarpArray]  # the array that an element's kernel writes
@@ -133,7 +144,7 @@ class BlockLayout:
 
 @wp.func
 def packed(j: int, k: int, size: int):
-    """Place of block (j,k), j <= k, of a symmetric matrix among those on and above the diagonal."""
+    """Return the place of block (j,k), j <= k, among the blocks on and above the diagonal."""
     return (size - 1) * j - (j * (j - 1)) / 2 + k
 
 
@@ -170,10 +181,11 @@ def add_packed(
     m: int,
     values: wp.array(dtype=mat33),
 ):
-    """From the blocks on and above the diagonal."""
+    """Add the blocks of row a from those on and above the diagonal."""
 
 
 def _unpacked(local: Floats, k: int) -> Floats:
+    """Return full Hessians (m,k,k,3,3) from the blocks on and above the diagonal."""
     full = np.empty((len(local), k, k, 3, 3))
     for place, (a, b) in enumerate(zip(*np.triu_indices(k))):
         full[:, a, b] = local[:, place]
@@ -203,7 +215,7 @@ def add_factor(
     m: int,
     values: wp.array(dtype=mat33),
 ):
-    """f_a f_b^T of every vertex b."""
+    """Add f_a f_b^T for every vertex b."""
 
 
 _FULL = """
@@ -225,7 +237,7 @@ def add_full(
     m: int,
     values: wp.array(dtype=mat33),
 ):
-    """Every block as it is."""
+    """Add every block as it is."""
 
 
 SYMMETRIC = BlockLayout(  # (m, k(k+1)/2) mat33: blocks on and above the diagonal
@@ -247,7 +259,7 @@ FULL = BlockLayout(  # (m,k,k) mat33
 
 @wp.struct
 class Sampled:
-    """Hessians of membranes: of psi(F) at samples, with the gradients that pull them back."""
+    """Hessians of membranes: those of psi(F) at samples, with the shape function gradients."""
 
     dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
     weight: wp.array(dtype=Scalar)  # (q,) [m^2]
@@ -284,10 +296,11 @@ def add_sampled(
     m: int,
     values: wp.array(dtype=mat33),
 ):
-    """w_q dN_a . H_q . dN_b of every vertex b. Kim 2020, eq. 20."""
+    """Add w_q dN_a . H_q . dN_b for every vertex b. Kim 2020, eq. 20."""
 
 
 def _pulled_back(local: Any, k: int) -> Floats:
+    """Return full Hessians (q,k,k,3,3) from those of psi(F)."""
     H, dN, w = (kernel.numpy(a) for a in (local.H, local.dN, local.weight))
     uu, uv, vv = H[:, 0], H[:, 1], H[:, 2]
     full = np.stack([np.stack([uu, uv], 1), np.stack([np.swapaxes(uv, 1, 2), vv], 1)], 1)
@@ -303,7 +316,7 @@ SAMPLED = BlockLayout(  # Sampled
 
 @wp.struct
 class Shared:
-    """Hessians of what depends on the places of samples alone: scale N_a N_b K_q."""
+    """Hessians of energies that depend on the places of samples only: scale N_a N_b K_q."""
 
     N: wp.array2d(dtype=Scalar)  # (q,k)
     K: wp.array(dtype=mat33)  # (q,)
@@ -332,10 +345,11 @@ def add_shared(
     m: int,
     values: wp.array(dtype=mat33),
 ):
-    """scale N_a N_b K_q of every vertex b."""
+    """Add scale N_a N_b K_q for every vertex b."""
 
 
 def _shared(local: Any, k: int) -> Floats:
+    """Return full Hessians (q,k,k,3,3) from K."""
     N, K = kernel.numpy(local.N), kernel.numpy(local.K)
     return np.asarray(np.einsum(",qa,qb,qij->qabij", local.scale, N, N, K))
 

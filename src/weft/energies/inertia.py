@@ -1,4 +1,4 @@
-"""Inertia of a step, |x - y|_M^2 / (2 s): what makes its minimum a motion."""
+"""Inertia of a step, |x - y|_M^2 / (2 s), which is zero at the prediction y."""
 
 import numpy as np
 import warp as wp
@@ -23,13 +23,13 @@ def add_inertia(
     shift: wp.array(dtype=Scalar),
     g: wp.array(dtype=vec3),
 ):
-    """g += (m/s) (x - y)."""
+    """Add (m/s) (x - y) to g."""
     v = o + wp.tid()
     g[v] += shift[v] * (x[v] - y[v])
 
 
 class Diagonal(Bound):
-    """1/2 |x - c|^2 of a step with a weight for every vertex; ``freeze`` says around what."""
+    """Quadratic energy 1/2 w |x - c|^2 with a weight w for every vertex; ``freeze`` sets both."""
 
     def __init__(self, mass: Floats) -> None:
         self.mass = mass
@@ -39,40 +39,43 @@ class Diagonal(Bound):
         self._shift = kernel.zeros(len(mass))
 
     def _hold(self, step: Step, center: WarpArray, shift: Floats) -> None:
-        """Around ``center`` (n,) vec3 with weights (n,) [kg/s^2]; none of prescribed vertices."""
+        """Set the center (n,) vec3 and the weights (n,) [kg/s^2], 0 for prescribed vertices."""
         self._center = center
         self._shift = kernel.array(np.where(step.fixed, 0.0, shift), Scalar)
 
     def value(self, x: WarpArray) -> float:
-        """[J]."""
+        """Return the energy [J]."""
         if not self._acts:
             return 0.0
         return 0.5 * weighted_distance(x, self._center, self._shift, self._squares)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += weights times (x - c)."""
+        """Add weights times (x - c) to g."""
         if self._acts:
             arrays = (x, self._center, self._shift, g)
             kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + the weights."""
+        """Add the weights to the diagonal of A and return A."""
         if self._acts:
             add_diagonal(A, self._shift)
         return A
 
 
 class Inertia(Diagonal):
-    """Of vertices with masses (n,) [kg]; none in an equilibrium, nor of prescribed vertices."""
+    """Inertia of vertices with masses (n,) [kg].
+
+    There is none in an equilibrium, and none of prescribed vertices.
+    """
 
     name = "inertia"
 
     def reweigh(self, mass: Floats) -> None:
-        """Masses of the end of the step: velocities stay, whatever comes has the cloth's."""
+        """Take new masses; velocities stay, because mass that is added moves with the cloth."""
         self.mass = mass
 
     def freeze(self, step: Step) -> None:
-        """Take the step's prediction and scale."""
+        """Take the prediction and the scale of a step."""
         self._acts = step.scale is not None
         if step.scale is not None:
             self._hold(step, kernel.points(np.array(step.predicted)), self.mass / step.scale)

@@ -1,5 +1,6 @@
-"""Energies without kernels: local arrays in NumPy, carried to the device and back. For research:
-a law or force in a few lines, at ten to a hundred times the cost.
+"""Energies without kernels: local arrays in NumPy, copied to the device and back.
+
+This is for research: a law or force in a few lines, at ten to a hundred times the cost.
 """
 
 import warnings
@@ -18,14 +19,14 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 class NumpyEnergy(Bound):
-    """An energy that is evaluated by its NumPy face.
+    """An energy that is evaluated by its NumPy methods.
 
-    PROJECTED and GAUSS_NEWTON that it does not know itself (``NotImplementedError``) are the clamp
-    of its exact local Hessians' eigenvalues.
+    If the energy raises ``NotImplementedError`` for PROJECTED or GAUSS_NEWTON, the eigenvalues of
+    its exact local Hessians are clamped instead.
     """
 
     def __init__(self, energy: Energy, pattern: BlockPattern, *, quiet: bool = False) -> None:
-        # quiet: of so few elements that NumPy will do
+        # quiet: no warning, because the energy has few elements and NumPy is fast enough
         self.energy, self.name = energy, energy.name
         stencil = np.ascontiguousarray(energy.stencil, dtype=np.int32)
         self.shape = stencil.shape
@@ -38,26 +39,27 @@ class NumpyEnergy(Bound):
             )
 
     def retake(self, energy: Any) -> None:
-        """Its constants."""
+        """Take the constants of another energy."""
         self.energy = energy
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return float(np.sum(self.energy.value(self._host(x))))
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         local = self._checked("gradient", self.energy.gradient(self._host(x)), (3,))
         self.rows.add_gradient(kernel.array(local, vec3), g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + d2E/dx2."""
+        """Add d2E/dx2 to A and return A."""
         k = self.shape[1]
         local = self._checked("hessian", self._hessian(self._host(x), psd), (k, 3, 3))
         self.rows.add_rows(FULL, kernel.array(local, mat33), A)
         return A
 
     def _hessian(self, x: Floats, psd: Psd) -> Floats:
+        """Return the local Hessians, clamped here if the energy does not know the mode."""
         try:
             return self.energy.hessian(x, psd)
         except NotImplementedError:
@@ -71,6 +73,7 @@ class NumpyEnergy(Bound):
         return np.array(kernel.numpy(x))
 
     def _checked(self, what: str, local: Floats, rest: tuple[int, ...]) -> Floats:
+        """Return a local array; raise a LawError if its shape is wrong."""
         local, wanted = np.asarray(local, dtype=np.float64), (*self.shape, *rest)
         if local.shape != wanted:
             raise LawError(f"{self.name}.{what}", got=local.shape, expected=f"shape {wanted}")

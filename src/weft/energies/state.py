@@ -1,4 +1,4 @@
-"""State: what changes. Positions, velocities and time; a step makes a new one."""
+"""State of a simulation: positions, velocities and time. A step returns a new state."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,7 +10,7 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting
 
-# a step that fails may end with numbers that are not finite
+# Numbers may be infinite or NaN, because a step that fails may end with such numbers.
 _X = ArrayOf("numbers", ((None, 3),), "m", finite=False)
 _V = ArrayOf("numbers", ((None, 3),), "m/s", finite=False)
 
@@ -39,6 +39,6 @@ class State:
 
     @staticmethod
     def at_rest(x: Positions, t: float = 0.0) -> "State":
-        """A copy of positions x, without velocity."""
+        """Return a state with a copy of positions x (n,3) [m] and no velocity, at time t [s]."""
         x = np.array(x, dtype=np.float64)
         return State(x, np.zeros_like(x), t)

@@ -1,4 +1,4 @@
-"""One step: everything that the potential of a step of time, or of an equilibrium, is made from."""
+"""Step: all numbers that determine the potential of one time step, or of an equilibrium."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,58 +17,57 @@ class Step:
     """A step of ``dt`` from ``state``. Its potential is |x - predicted|_M^2 / (2 scale) + sum E(x).
 
     Multi-step methods, adaptive steps and equilibria differ in these numbers, and in nothing else.
-    ``model.step`` makes one; it knows pins and bodies.
+    ``model.step`` builds one with the pins and bodies of the model.
 
-    What an element measures, theta, changes at the rate (theta - theta_r)/span with theta_r = (1 +
-    a) theta_n - a theta_(n-1). It is measured at both states of the past, not at ``origin``, where
-    what has turned is longer than it ever was.
+    A quantity theta that an element measures changes at the rate (theta - theta_r)/span with
+    theta_r = (1 + a) theta_n - a theta_(n-1). It is measured at both states of the past and not at
+    ``origin``, a combination of both, in which cloth that has rotated is longer than it ever was.
     """
 
-    state: State  # where it begins
+    state: State  # at the start
     dt: float  # [s]
-    predicted: Positions  # (n,3) [m] y, where inertia alone would lead
+    predicted: Positions  # (n,3) [m] y, the positions that inertia alone leads to
     scale: float | None  # [s^2] s; None: no inertia (an equilibrium)
     origin: Positions  # (n,3) [m] the new velocity is (x - origin)/span
     span: float  # [s]; infinite: nothing moves fast enough to be damped
     fixed: Bools  # (n,) prescribed vertices
-    target: Positions  # (n,3) [m] where those are at the end; zeros elsewhere
-    bodies: tuple[Positions, Positions]  # (b,3) [m] of vertices of bodies, at the start and the end
-    past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and a with which it counts
-    kept: Mapping[str, Floats] = field(default_factory=dict)  # what terms keep from step to step
-    anew: Positions | None = None  # (n,3) [m] where wind was taken anew; None: where it is expected
-    slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: nothing rubs
-    same_pattern: bool = (
-        False  # whether matrices may keep the blocks of steps before, where none is
-    )
+    target: Positions  # (n,3) [m] positions of prescribed vertices at the end; zeros elsewhere
+    bodies: tuple[Positions, Positions]  # (b,3) [m] vertices of bodies, at the start and at the end
+    past: tuple[Positions, float] | None = None  # (n,3) [m] x_(n-1), and its weight a
+    kept: Mapping[str, Floats] = field(default_factory=dict)  # memory of terms, by name
+    anew: Positions | None = None  # (n,3) [m] where lagged wind is evaluated; None: extrapolated
+    slip: float | None = None  # [m] elastic slip of friction in an equilibrium; None: no friction
+    # Whether the contact matrix may keep blocks of earlier steps that have no pair now.
+    same_pattern: bool = False
     lumps: bool = False  # whether a search may end early, so that a few pairs may be lumped
 
     @property
     def t(self) -> float:
-        """[s] at its end."""
+        """Time [s] at the end of the step."""
         return self.state.t + self.dt
 
     @property
     def free(self) -> Bools:
-        """(n,) what the potential is a function of."""
+        """Vertices that the potential is a function of, (n,)."""
         return ~self.fixed
 
     @property
     def moves_bodies(self) -> bool:
-        """Whether bodies are elsewhere at the end."""
+        """True if bodies have moved at the end of the step."""
         return not np.array_equal(*self.bodies)
 
     def pinned(self, x: Positions) -> Positions:
-        """A copy of x (n,3) with prescribed vertices at their targets."""
+        """Return a copy of x (n,3) with prescribed vertices at their targets."""
         x = np.asarray(x, dtype=np.float64)
         return np.where(self.fixed[:, None], self.target, x)
 
     def velocity(self, x: Positions) -> Velocities:
-        """(n,3) [m/s] that belongs to the new positions x."""
+        """Return the velocities (n,3) [m/s] that belong to the new positions x (n,3)."""
         return np.asarray((x - self.origin) / self.span)
 
     @cached_property
     def start(self) -> Floats:
-        """(n,3) the prediction, with pins at their targets."""
+        """The prediction with pins at their targets, (n,3) [m]."""
         return self.pinned(self.predicted)
 
     @cached_property
@@ -83,12 +82,12 @@ class Step:
 
     @cached_property
     def device_past(self) -> WarpArray:
-        """x_(n-1) on the device; x_n where it does not count."""
+        """Positions x_(n-1) on the device, or x_n if x_(n-1) is not used."""
         return self.device_state if self.past is None else kernel.points(np.array(self.past[0]))
 
     @property
     def past_part(self) -> float:
-        """a, with which x_(n-1) counts."""
+        """Weight a of x_(n-1), 0 if it is not used."""
         return 0.0 if self.past is None else self.past[1]
 
     @cached_property

@@ -1,4 +1,14 @@
-"""Membrane laws: psi(F), one per file. No mesh, no loop over elements. Laws add."""
+"""Membrane laws: strain energy densities psi(F) of the deformation gradient, one law per file.
+
+A law knows no mesh and no loop over elements; ``energies/elastic/membrane.py`` evaluates it at
+samples. Laws can be added. Read in this order: ``base`` (what a law consists of), ``fiber`` and
+``baraff_witkin`` (the default law), ``skewed`` (fibers in any two directions), ``quartic`` and
+``shear`` (its variants), ``immediate_buckling`` (tension only), ``measured`` (stress-strain
+curves), ``strain_limit`` (a barrier). ``isotropic`` has the eigensystem of ``arap``, ``stvk`` and
+``neo_hookean``. ``own`` and ``generated`` are for laws that a user writes, ``viscous`` is the law
+of damping, ``mixed`` differentiates laws by their parameters, ``spectra`` has closed forms for
+tests.
+"""
 
 from weft.kernel import Scalar, mat32, mat33, vec2, vec3
 from weft.laws.arap import Arap

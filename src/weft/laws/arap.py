@@ -1,9 +1,9 @@
-"""As rigid as possible: psi(F) = k/2 |F - R|^2 = k/2 ((s0 - 1)^2 + (s1 - 1)^2). Kim 2020, eqs.
-14-15 and 27-28.
+"""As-rigid-as-possible membrane: psi(F) = k/2 |F - R|^2 = k/2 ((s0 - 1)^2 + (s1 - 1)^2).
 
-R is the rotation of the polar decomposition; the principal directions move with the cloth, where
-Baraff-Witkin's fibers stay. Eigenvalues, with our 1/2: k (1 - 1/s0), k (1 - 1/s1), k (1 - 2/(s0 +
-s1)), and k three times.
+R is the rotation of the polar decomposition; s0 and s1 are the principal stretches. Their
+directions move with the deformation, while Baraff-Witkin's fibers are fixed in the material. The
+eigenvalues of the Hessian, with weft's 1/2, are k (1 - 1/s0), k (1 - 1/s1), k (1 - 2/(s0 + s1)),
+and k three times. Source: Kim 2020, eqs. 14-15 and 27-28.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from weft.kernel import Scalar, mat32
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
 
-SMALL = Scalar(1e-6)  # stretch below which 1/s is held, so that a collapsed sample stays finite
+SMALL = Scalar(1e-6)  # lower bound of s in 1/s, so that a collapsed sample stays finite
 
 
 @wp.struct
@@ -30,7 +30,7 @@ class ArapParams:
 
 @wp.func
 def psi(F: mat32, p: ArapParams):
-    """Energy density."""
+    """Return the energy density."""
     s = principal(F)
     one = Scalar(1.0)
     return Scalar(0.5) * p.stiffness * ((s.s0 - one) * (s.s0 - one) + (s.s1 - one) * (s.s1 - one))
@@ -38,7 +38,7 @@ def psi(F: mat32, p: ArapParams):
 
 @wp.func
 def pk1(F: mat32, p: ArapParams):
-    """k (F - R)."""
+    """Return the first Piola-Kirchhoff stress k (F - R)."""
     s = principal(F)
     one = Scalar(1.0)
     return isotropic_pk1(s, p.stiffness * (s.s0 - one), p.stiffness * (s.s1 - one))
@@ -46,7 +46,7 @@ def pk1(F: mat32, p: ArapParams):
 
 @wp.func
 def hessian(F: mat32, p: ArapParams, psd: int):
-    """From its eigensystem."""
+    """Return d2 psi/dF2 as (uu, uv, vv), from its eigensystem."""
     s = principal(F)
     k = p.stiffness
     one = Scalar(1.0)
@@ -64,7 +64,7 @@ def hessian(F: mat32, p: ArapParams, psd: int):
 @documented
 @dataclass(frozen=True, repr=False)
 class Arap(SingleLaw):
-    """k/2 |F - R|^2.
+    """As rigid as possible: k/2 |F - R|^2.
 
     Raises:
         LawError: a stiffness that is not > 0.
@@ -75,5 +75,5 @@ class Arap(SingleLaw):
     functions = LawFunctions("arap", ArapParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``ArapParams``."""
+        """Return the fields of ``ArapParams``."""
         return {"stiffness": self.stiffness}

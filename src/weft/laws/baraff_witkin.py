@@ -1,15 +1,15 @@
-"""Baraff-Witkin cloth as a finite element law. Kim 2020, sections 3.3 and 4, in weft's convention
-with 1/2:
+"""Baraff-Witkin cloth as a finite element law, the default law of weft.
 
     psi(F) = 1/2 ku (|f0| - bu)^2 + 1/2 kv (|f1| - bv)^2 + 1/2 ks (f0 . f1)^2
 
-with F = [f0 f1]; I5(u) = f0.f0, I5(v) = f1.f1, I6 = f0.f1, I2 = I5(u) + I5(v).
+with F = [f0 f1]; I5(u) = f0.f0, I5(v) = f1.f1, I6 = f0.f1, I2 = I5(u) + I5(v). Source: Kim 2020,
+sections 3.3 and 4, in weft's convention with the factor 1/2.
 
 PROJECTED is the projected stretch Hessian plus the projected shear Hessian, as in the paper's
 Appendix A. Each of the two is the exact eigenvalue clamp of its own term; their sum is positive
 semi-definite but is *not* the clamp of the sum
-(``tests/laws/test_baraff_witkin.py::test_projection_is_per_term``). Fibers along other directions
-than the axes: ``skewed``.
+(``tests/laws/test_baraff_witkin.py::test_projection_is_per_term``). Fibers in other directions than
+the axes of the material are in ``skewed``.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class BaraffWitkinParams:
 
 @wp.func
 def psi(F: mat32, p: BaraffWitkinParams):
-    """Energy density. Kim 2020, eqs. 11 and 13, each term with 1/2."""
+    """Return the energy density. Kim 2020, eqs. 11 and 13, each term with 1/2."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     length0, _s0, _o0, _c0 = guarded_length(wp.length(f0))
@@ -67,7 +67,10 @@ def psi(F: mat32, p: BaraffWitkinParams):
 
 @wp.func
 def pk1(F: mat32, p: BaraffWitkinParams):
-    """First Piola-Kirchhoff stress; the shear part is ks I6 F (a b^T + b a^T), Kim 2020, eq. 29."""
+    """Return the first Piola-Kirchhoff stress.
+
+    Its shear part is ks I6 F (a b^T + b a^T), Kim 2020, eq. 29.
+    """
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     I6 = p.shear * wp.dot(f0, f1)
@@ -78,7 +81,10 @@ def pk1(F: mat32, p: BaraffWitkinParams):
 
 @wp.func
 def along_eigenvector(f0: vec3, f1: vec3, c: Scalar, eigenvalue: Scalar):
-    """eigenvalue q q^T/|q|^2 as (uu, uv, vv), q = (eigenvalue + c K) g, where that is positive."""
+    """Return eigenvalue q q^T/|q|^2 as (uu, uv, vv) with q = (eigenvalue + c K) g, or zeros.
+
+    The blocks are zero if the eigenvalue is not positive, so that the caller's sum is clamped.
+    """
     uu = mat33(Scalar(0.0))
     uv = mat33(Scalar(0.0))
     vv = mat33(Scalar(0.0))
@@ -95,11 +101,14 @@ def along_eigenvector(f0: vec3, f1: vec3, c: Scalar, eigenvalue: Scalar):
 
 @wp.func
 def shear_hessian(f0: vec3, f1: vec3, c: Scalar, psd: int):
-    """g g^T + c K as (uu, uv, vv), g = (f1, f0), K (t, u) = (u, t): with c = I6 that is d2/dF2 of
-    1/2 I6^2 (Kim 2020, eqs. 32, 40-41 and Appendix A; T there has the factor 1/2).
+    """Return g g^T + c K as (uu, uv, vv), g = (f1, f0), K (t, u) = (u, t).
+
+    With c = I6 this is d2/dF2 of 1/2 I6^2 (Kim 2020, eqs. 32, 40-41 and Appendix A; the matrix T of
+    eq. 40 is a projector only with the factor 1/2, which is used here).
 
     Its eigenvalues are c twice, -c twice and (I2 ± sqrt(I2^2 + 8 I6 c + 4 c^2))/2. With s =
-    sign(c), the space of T is {(t, s t)}, in which only t = f1 + s f0 meets g.
+    sign(c), the space of T is {(t, s t)}, in which only t = f1 + s f0 is not orthogonal to g.
+    PROJECTED adds the eigenpairs with positive eigenvalues; GAUSS_NEWTON is g g^T.
     """
     I3 = wp.identity(n=3, dtype=Scalar)
     uu = wp.outer(f1, f1)
@@ -133,9 +142,9 @@ def shear_hessian(f0: vec3, f1: vec3, c: Scalar, psd: int):
 
 @wp.func
 def hessian(F: mat32, p: BaraffWitkinParams, psd: int):
-    """d2 psi/dF2 as (uu, uv, vv).
+    """Return d2 psi/dF2 as (uu, uv, vv).
 
-    Stretch plus shear, each exact, clamped or without second derivatives.
+    It is the sum of stretch and shear, each exact, clamped or without second derivatives.
     """
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -147,7 +156,7 @@ def hessian(F: mat32, p: BaraffWitkinParams, psd: int):
 
 @wp.func
 def shift(F: mat32, rate: mat32, p: BaraffWitkinParams, keep: Scalar, beta: Scalar):
-    """Rest stretch of both fibers that makes |f| - b equal to keep (C + beta dC/dt)."""
+    """Return p with the rest stretch that makes |f| - b of both fibers keep (C + beta dC/dt)."""
     out = p
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -193,16 +202,16 @@ class BaraffWitkin(SingleLaw):
 
     @property
     def is_aligned(self) -> bool:
-        """True where warp and weft are the axes of the material coordinates everywhere."""
+        """True if warp and weft are the axes of the material coordinates at every sample."""
         return bool((self.warp == (1.0, 0.0)).all() and (self.weft == (0.0, 1.0)).all())
 
     @property
     def functions(self) -> LawFunctions:  # type: ignore[override]
-        """Those of the axes, which are faster, or of any two directions."""
+        """Warp functions for the material axes, which are faster, or for any two directions."""
         return ALIGNED if self.is_aligned else SKEWED
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``BaraffWitkinParams``."""
+        """Return the fields of ``BaraffWitkinParams`` (or of ``SkewedParams``, if not aligned)."""
         values = {
             "stretch_warp": self.stretch[0],
             "stretch_weft": self.stretch[1],
@@ -214,15 +223,17 @@ class BaraffWitkin(SingleLaw):
 
     @property
     def is_condition(self) -> bool:
-        """True without shear, whose condition has no rest value here (see ``DotShear``)."""
+        """True if the law has no shear, because its shear has no rest value (see ``DotShear``)."""
         return self.shear == 0 and self.is_aligned
 
     def eigensystem(self, F: Gradients) -> Eigensystem:
-        """Closed-form eigenpairs of the two fibers' and of the shear's Hessian, for F of shape
-        (n,3,2) without null columns.
+        """Return closed-form eigenpairs of the Hessians of the two fibers and of the shear.
 
-        Kim 2020, eqs. 21-24, 34-39 and 45-52, in the normalization of our 1/2: a fiber has k (along
-        it), k (1 - b/|f|) twice (across), and zero three times (``spectra``).
+        Kim 2020, eqs. 21-24, 34-39 and 45-52, in the normalization of weft's 1/2: a fiber has k
+        (along it), k (1 - b/|f|) twice (across), and zero three times (``spectra``).
+
+        Args:
+            F: (n,3,2) deformation gradients without null columns.
         """
         F = np.asarray(F, dtype=np.float64)
         a = np.broadcast_to(self.warp, (len(F), 2))

@@ -1,7 +1,8 @@
-"""What a membrane law is: Warp functions of one deformation gradient F, and parameters as data.
+"""Base classes of membrane laws: Warp functions of one deformation gradient F, and parameters.
 
-A law's kernels live in one Warp module of their own (``weft.law.<name>``); the batched Python face
-launches the same kernels that a simulation launches, so what is tested is what runs.
+A law's kernels live in one Warp module of their own (``weft.law.<name>``). The Python methods
+``Law.energy``, ``stress`` and ``hessian`` launch the same kernels that a simulation launches, so
+that tests of these methods test what runs.
 """
 
 from abc import ABC, abstractmethod
@@ -24,15 +25,16 @@ from weft.solve.newton.psd import Psd
 
 @dataclass(frozen=True)
 class LawFunctions:
-    """The Warp functions of a law: one record per law file, shared by all its instances.
+    """Warp functions of a law; all instances of the law share one record.
 
-    ``psi(F, p) -> Scalar``, ``pk1(F, p) -> mat32``, ``hessian(F, p, psd) -> (uu, uv, vv)`` with a
-    ``Params`` struct and the Hessian's blocks in the order of ``vec(F) = (f0, f1)``.
+    The functions are ``psi(F, p) -> Scalar``, ``pk1(F, p) -> mat32`` and ``hessian(F, p, psd) ->
+    (uu, uv, vv)``, with a ``Params`` struct p; (uu, uv, vv) are the Hessian's 3 x 3 blocks in the
+    order of ``vec(F) = (f0, f1)``.
 
     A law 1/2 k C^2 of conditions C(F) - rest may also have ``shift(F, dF/dt, p, keep, beta) ->
-    Params``: parameters whose rest value makes the condition ``keep (C + beta dC/dt)`` at F. Their
-    exact Hessian is k (dC dC^T + keep (C + beta dC/dt) d2C), what damping of conditions needs
-    (``integrators/baraff_witkin_1998.py``).
+    Params``: it returns parameters whose rest value makes the condition equal to ``keep (C + beta
+    dC/dt)`` at F. The exact Hessian with these parameters is k (dC dC^T + keep (C + beta dC/dt)
+    d2C), which the damping of conditions needs (``integrators/baraff_witkin_1998.py``).
     """
 
     name: str
@@ -45,7 +47,7 @@ class LawFunctions:
 
 @dataclass(frozen=True)
 class LawKernels:
-    """The compiled face of a law: kernels over arrays of F and of parameters."""
+    """Compiled kernels of a law, over arrays of F and of parameters."""
 
     psi: Any  # (o, F, p, add, out): out = psi, or out += psi where add is not 0
     pk1: Any  # (o, F, p, add, out)
@@ -55,9 +57,9 @@ class LawKernels:
 
 @cache
 def law_kernels(functions: LawFunctions) -> LawKernels:
-    """Kernels of a law, made once per process.
+    """Build the kernels of a law, once per process.
 
-    Three specialized Hessian kernels from one function.
+    There are three Hessian kernels of one function, each specialized for one ``Psd`` mode.
     """
     Params, psi_of, pk1_of, hessian_of = (
         functions.Params,
@@ -99,7 +101,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
         return pk1
 
     def hessian_kernel(mode: int) -> Any:
-        # In a function, so that every kernel sees its own mode.
+        # The kernel is built in a function so that each one captures its own mode as a constant.
         @wp.kernel(module=module)
         def hessian(
             o: int,
@@ -149,29 +151,29 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
 @checked(LawError, "law", unchecked=("device_parameters", "stages"))
 class Law(ABC):
-    """A membrane law with its parameters. Energy density psi(F) in J/m^2, stiffness in N/m.
+    """A membrane law with its parameters: energy density psi(F) in J/m^2, stiffness in N/m.
 
-    Laws add: ``law_a + law_b`` is the sum of their energies; PROJECTED then is the sum of the
-    projected terms.
+    Laws can be added: ``law_a + law_b`` is the sum of their energies, and PROJECTED then is the sum
+    of the projected terms.
     """
 
     @property
     @abstractmethod
     def parts(self) -> "tuple[SingleLaw, ...]":
-        """The terms, each with kernels of its own."""
+        """Terms of the law, each with kernels of its own."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What messages call it."""
+        """Name of the law in messages and metrics."""
 
     @property
     def is_condition(self) -> bool:
-        """True where every term is 1/2 k C^2 of a condition with a rest value."""
+        """True if every term is 1/2 k C^2 of a condition C with a rest value."""
         return all(part.functions.shift is not None for part in self.parts)
 
     def __repr__(self) -> str:
-        """Two lines: what it is, and its parameters."""
+        """Return two lines: the name of the law, and its parameters."""
         values = [
             f"{name} {_shown(name, v)}" for p in self.parts for name, v in p.parameters().items()
         ]
@@ -181,7 +183,7 @@ class Law(ABC):
         return SumLaw((*self.parts, *other.parts))
 
     def device_parameters(self, n: int) -> tuple[WarpArray, ...]:
-        """For n samples: one array of ``Params`` for every part."""
+        """Return the parameters of n samples on the device: (n,) ``Params`` for each part."""
         return tuple(
             kernel.array(part.parameter_array(n), part.functions.Params) for part in self.parts
         )
@@ -189,37 +191,47 @@ class Law(ABC):
     def stages(
         self, what: "str | Psd", F: WarpArray, parameters: Sequence[WarpArray], out: WarpArray
     ) -> list[tuple[Any, ...]]:
-        """Stages of a launch that put ``"psi"``, ``"pk1"`` or a Hessian of F into ``out``."""
+        """Return the launches that write psi, the stress or a Hessian of F into ``out``.
+
+        Args:
+            what: ``"psi"``, ``"pk1"``, or the ``Psd`` mode of a Hessian.
+            F: (q,) mat32 on the device.
+            parameters: (q,) Params for each part, from ``device_parameters``.
+            out: (q,) Scalar, (q,) mat32 or (q,3) mat33. The first part overwrites it, the others
+                add.
+        """
         stages = []
         for i, (part, p) in enumerate(zip(self.parts, parameters)):
             kernels = law_kernels(part.functions)
             k = kernels.hessian[what] if isinstance(what, Psd) else getattr(kernels, what)
+            # Generated Hessians take the loop bound 6 as an argument (see ``generated.clamp6``).
             six = (6,) if isinstance(what, Psd) and part.functions.hessian is None else ()
             stages.append((k, F, p, int(i > 0), out, *six))
         return stages
 
     def energy(self, F: Gradients) -> Floats:
-        """psi(F), (n,) [J/m^2], for F of shape (n,3,2)."""
+        """Return the energy density psi(F) at F (n,3,2), (n,) [J/m^2]."""
         return self._evaluate("psi", F, kernel.empty(len(F)))
 
     def stress(self, F: Gradients) -> Floats:
-        """First Piola-Kirchhoff stress d psi/dF, (n,3,2) [N/m], for F of shape (n,3,2)."""
+        """Return the first Piola-Kirchhoff stress d psi/dF at F (n,3,2), (n,3,2) [N/m]."""
         return self._evaluate("pk1", F, kernel.empty(len(F), mat32))
 
     def hessian(self, F: Gradients, psd: Psd = Psd.EXACT) -> Floats:
-        """d2 psi/dF2, (n,6,6) [N/m] on vec(F) = (f0, f1), for F of shape (n,3,2)."""
+        """Return d2 psi/dF2 on vec(F) = (f0, f1) at F (n,3,2), (n,6,6) [N/m]."""
         out = self._evaluate(Psd(psd), F, kernel.empty((len(F), 3), mat33))
         uu, uv, vv = np.moveaxis(out, 1, 0)
         return np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]])
 
     def _evaluate(self, what: "str | Psd", F: Gradients, out: WarpArray) -> Floats:
+        """Launch the stages of ``what`` at F and return ``out`` in NumPy."""
         parameters = self.device_parameters(len(F))
         kernel.launch_each(len(F), *self.stages(what, kernel.array(F, mat32), parameters, out))
         return np.array(kernel.numpy(out))
 
 
 def _shown(name: str, value: Any) -> str:
-    """A parameter with its unit: stiffness is in N/m, rest values and directions have none."""
+    """Return a parameter as text; only a stiffness has a unit, N/m."""
     if np.ndim(value):
         flat = np.asarray(value)
         return f"({', '.join(f'{v:.3g}' for v in flat)})" if flat.ndim == 1 else "by sample"
@@ -234,20 +246,20 @@ class SingleLaw(Law):
 
     @abstractmethod
     def parameters(self) -> Mapping[str, Any]:
-        """Values of the ``Params`` struct's fields; an array has one for every sample."""
+        """Return values of the ``Params`` struct's fields; an array has one for every sample."""
 
     @property
     def parts(self) -> "tuple[SingleLaw, ...]":
-        """Itself."""
+        """The law itself, as its only part."""
         return (self,)
 
     @property
     def name(self) -> str:
-        """The law's name, as scenes and metrics write it."""
+        """Name of the law in scenes and metrics."""
         return self.functions.name
 
     def parameter_array(self, n: int) -> np.ndarray[Any, Any]:
-        """(n,) records of the ``Params`` struct.
+        """Return the parameters as (n,) records of the ``Params`` struct.
 
         Raises:
             LawError: a parameter that is given for another number of samples.
@@ -267,16 +279,16 @@ class SingleLaw(Law):
 
 @dataclass(frozen=True, repr=False)
 class SumLaw(Law):
-    """The sum of laws, evaluated one after another."""
+    """The sum of laws, which are evaluated one after another."""
 
     terms: tuple[SingleLaw, ...]
 
     @property
     def parts(self) -> tuple[SingleLaw, ...]:
-        """The terms."""
+        """The terms of the sum."""
         return self.terms
 
     @property
     def name(self) -> str:
-        """``arap + dot_shear``."""
+        """The names of the terms with plus signs, for example ``arap + dot_shear``."""
         return " + ".join(part.name for part in self.terms)

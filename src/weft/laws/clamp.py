@@ -1,4 +1,4 @@
-"""Eigenvalue clamps that laws share, as Warp functions."""
+"""Eigenvalue clamps that several laws share, as Warp functions."""
 
 import warp as wp
 
@@ -7,12 +7,12 @@ from weft.kernel import Scalar, mat22
 
 @wp.func
 def clamp2(a: Scalar, b: Scalar, d: Scalar):
-    """The symmetric matrix [[a, b], [b, d]] with its negative eigenvalue, if any, set to zero."""
+    """Return the symmetric matrix [[a, b], [b, d]] with its negative eigenvalues set to zero."""
     half = Scalar(0.5)
     mean = half * (a + d)
     apart = half * (a - d)
     radius = apart * apart + b * b
-    if radius > Scalar(0.0):  # no root of 0: its derivative is none
+    if radius > Scalar(0.0):  # sqrt has no derivative at 0, and Warp's adjoint would be NaN
         radius = wp.sqrt(radius)
     out = mat22(a, b, b, d)
     if mean < radius:  # the smaller eigenvalue is negative

@@ -1,5 +1,6 @@
-"""One fiber with image f in space: k/2 (|f| - b)^2, its force, and its Hessian. Kim 2020, eqs. 11,
-21-26.
+"""Energy k/2 (|f| - b)^2 of one fiber with the image f in space: force and Hessian.
+
+Source: Kim 2020, eqs. 11 and 21-26; the quartic variant is eq. 43.
 """
 
 import warp as wp
@@ -12,11 +13,11 @@ COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a 
 
 @wp.func
 def guarded_length(r: Scalar):
-    """Length l(r) with l', and l'/r: r itself, but smooth at a collapsed fiber.
+    """Return a length l(r) that is smooth at r = 0, and l', l'/r and l''.
 
-    For r < e the polynomial e/8 (3 + 6 t^2 - t^4), t = r/e, meets r with value, slope and curvature
-    at t = 1, so energy, stress and Hessian stay finite, continuous and derivatives of one another
-    as I5 -> 0.
+    l is r itself for r >= e. For r < e it is the polynomial e/8 (3 + 6 t^2 - t^4), t = r/e, which
+    has the same value, slope and curvature at t = 1. So energy, stress and Hessian stay finite and
+    continuous, and remain derivatives of one another, as I5 -> 0, where 1/sqrt(I5) is singular.
     """
     e = COLLAPSED
     length = r
@@ -36,17 +37,17 @@ def guarded_length(r: Scalar):
 
 @wp.func
 def fiber_force(f: vec3, k: Scalar, b: Scalar):
-    """d/df of k/2 (|f| - b)^2. Kim 2020, eq. 11."""
+    """Return d/df of k/2 (|f| - b)^2. Kim 2020, eq. 11."""
     length, _slope, slope_over_r, _second = guarded_length(wp.length(f))
     return (k * (length - b) * slope_over_r) * f
 
 
 @wp.func
 def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
-    """d2/df2 of k/2 (|f| - b)^2: eigenvalue k along f, k (1 - b/|f|) twice across. Kim 2020, eqs.
-    21-26.
+    """Return d2/df2 of k/2 (|f| - b)^2. Kim 2020, eqs. 21-26.
 
-    GAUSS_NEWTON keeps k along f and nothing across; the text's "1/I5^(3/2)" is a slip (trap 2).
+    The eigenvalues are k along f, and k (1 - b/|f|) twice across it. GAUSS_NEWTON keeps k along f
+    and nothing across; the paper's "1/I5^(3/2)" (section 4.2.2) is a slip.
     """
     r = wp.length(f)
     length, slope, slope_over_r, second = guarded_length(r)
@@ -66,7 +67,7 @@ def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
 
 @wp.func
 def quartic_force(f: vec3, k: Scalar, b: Scalar):
-    """d/df of k/2 (|f| - b)^4. Kim 2020, eq. 43."""
+    """Return d/df of k/2 (|f| - b)^4. Kim 2020, eq. 43."""
     length, _slope, slope_over_r, _second = guarded_length(wp.length(f))
     c = length - b
     return (Scalar(2.0) * k * c * c * c * slope_over_r) * f
@@ -74,7 +75,10 @@ def quartic_force(f: vec3, k: Scalar, b: Scalar):
 
 @wp.func
 def quartic_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
-    """d2/df2 of k/2 (|f| - b)^4: eigenvalue 6 k (|f| - b)^2 along f, 2 k (|f| - b)^3/|f| across."""
+    """Return d2/df2 of k/2 (|f| - b)^4.
+
+    The eigenvalues are 6 k (|f| - b)^2 along f, and 2 k (|f| - b)^3/|f| twice across it.
+    """
     r = wp.length(f)
     length, slope, slope_over_r, second = guarded_length(r)
     c = length - b

@@ -1,9 +1,9 @@
-"""Derivatives of a law that gives only psi, or psi and its stress: Warp's adjoint for the stress,
-central differences of it for the Hessian, and a numeric clamp.
+"""Generated derivatives of laws that give only psi, or psi and its stress.
 
-The kernels with adjoints live in a module of their own that never calls psi forward: where both
-meet, Warp may leave the adjoints of psi's helpers empty without a word. ``own`` checks the result
-all the same.
+The stress is Warp's adjoint of psi, the Hessian consists of central differences of the stress, and
+its clamp is numeric. The kernels with adjoints live in a module of their own that never calls psi
+forward, because Warp may silently leave the adjoints of psi's helper functions empty in a module
+that has both. ``own`` checks the resulting derivatives in any case.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,19 @@ from weft.kernel import Scalar, mat32, mat33
 if TYPE_CHECKING:
     from weft.laws.base import LawFunctions
 
-STEP = Scalar(4e-6)  # of F in the difference quotients: their error is about 1e-10 of the stiffness
-PROJECTED = 1  # Psd.PROJECTED and above: clamped
+# Step of F in the difference quotients, whose error is then about 1e-10 of the stiffness.
+STEP = Scalar(4e-6)
+PROJECTED = 1  # Hessians are clamped for Psd.PROJECTED and above
 
 mat66 = wp.types.matrix(shape=(6, 6), dtype=Scalar)
 
 
 @wp.func
 def clamp6(H: mat66, n: int):
-    """A symmetric matrix with its negative eigenvalues set to zero, by Jacobi's method; n is 6.
+    """Return a symmetric matrix with its negative eigenvalues set to zero, by Jacobi's method.
 
-    (An argument as loop bound keeps the loops rolled, and the compilation short.)
+    n must be 6. It is an argument, not a constant, so that the compiler keeps the loops rolled and
+    compiles quickly.
     """
     A = mat66(H)
     V = wp.identity(n=6, dtype=Scalar)
@@ -72,7 +74,7 @@ def clamp6(H: mat66, n: int):
 
 @wp.func
 def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
-    """H with column c from a difference of stresses."""
+    """Return H with column c set to ``scale`` times P, a difference of stresses."""
     out = mat66(H)
     for i in range(3):
         out[i, c] = scale * P[i, 0]
@@ -82,7 +84,7 @@ def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
 
 @wp.func
 def finished(H: mat66, psd: int, n: int):
-    """Symmetric, and clamped where psd asks for it; as (uu, uv, vv)."""
+    """Return H made symmetric, and clamped if psd asks for it, as (uu, uv, vv)."""
     S = Scalar(0.5) * (H + wp.transpose(H))
     if psd >= PROJECTED:
         S = clamp6(S, n)
@@ -98,7 +100,7 @@ def finished(H: mat66, psd: int, n: int):
 
 
 def stress_kernel(functions: "LawFunctions") -> Any:
-    """pk1 as the adjoint of psi."""
+    """Build the kernel of the stress as the adjoint of psi."""
     Params, psi = functions.Params, functions.psi
     module = wp.get_module(f"weft.law.{functions.name}.adjoint")
 
@@ -120,11 +122,12 @@ def stress_kernel(functions: "LawFunctions") -> Any:
 
 
 def hessian_kernels(functions: "LawFunctions", modes: Mapping[Any, int]) -> dict[Any, Any]:
-    """Hessians from differences of the stress, given or generated."""
+    """Build Hessian kernels, one per mode, from differences of the given or generated stress."""
     return {psd: _hessian_kernel(functions, mode) for psd, mode in modes.items()}
 
 
 def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
+    """Build the Hessian kernel of one mode, from adjoints of psi or from a given stress."""
     Params, psi, given = functions.Params, functions.psi, functions.pk1
 
     if given is None:

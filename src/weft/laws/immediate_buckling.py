@@ -1,18 +1,19 @@
-"""Tension only along warp, weft and both diagonals. Choi & Ko 2003, eqs. 1-4:
+"""Immediate buckling: tension along warp, weft and both diagonals, no resistance to compression.
 
     psi(F) = 1/2 sum_i k_i max(|F d_i| - b_i, 0)^2,   d = u, v, (u + v)/sqrt 2, (u - v)/sqrt 2
 
-A fiber that is shorter than at rest carries nothing: that cloth buckles is left to the bending
-energy of its pairs (``energies/elastic/buckling_bending.py``), so the membrane has no post-buckling
-instability. Each fiber's Hessian is ``k d d^T`` along it and ``k (1 - b/|F d|)`` across, both >= 0
-where it is taut: EXACT is positive semi-definite, and PROJECTED is the same. It jumps at |F d| = b,
-where the stress is continuous.
+Source: Choi & Ko 2003, eqs. 1-4. A fiber that is shorter than at rest carries no force: cloth is
+assumed to buckle at once, and the bending energy of its pairs represents the buckled shape
+(``energies/elastic/buckling_bending.py``). So the membrane has no post-buckling instability. Each
+fiber's Hessian is ``k d d^T`` along it and ``k (1 - b/|F d|)`` across, both >= 0 where the fiber is
+taut: EXACT is positive semi-definite, and PROJECTED is the same. It jumps at |F d| = b, where the
+stress is continuous.
 
-The diagonals overlap with the axes (the paper's footnote): pulled alike in all directions, cloth
-resists with ku + (k+ + k-)/2 along the warp. A strip that is free to narrow does so until both
-diagonals are slack, and resists with ku alone; so ku is what a laboratory measures on a strip. In
-shear by a small angle g the energy is 1/2 (k+/4) g^2: k+ = k- = 4 ks gives the shear modulus ks of
-``BaraffWitkin`` (``tests/laws/test_immediate_buckling.py``).
+The diagonals overlap with the axes (the paper's footnote): cloth that is stretched equally in all
+directions resists with ku + (k+ + k-)/2 along the warp. A strip that is free to narrow does so
+until both diagonals are slack, and resists with ku alone; so ku is what a laboratory measures on a
+strip. In shear by a small angle g the energy is 1/2 (k+/4) g^2: k+ = k- = 4 ks gives the shear
+modulus ks of ``BaraffWitkin`` (``tests/laws/test_immediate_buckling.py``).
 """
 
 from collections.abc import Mapping
@@ -51,14 +52,14 @@ class ImmediateBucklingParams:
 
 @wp.func
 def taut_energy(f: vec3, k: Scalar, b: Scalar):
-    """1/2 k max(|f| - b, 0)^2."""
+    """Return 1/2 k max(|f| - b, 0)^2."""
     c = wp.max(wp.length(f) - b, Scalar(0.0))
     return Scalar(0.5) * k * c * c
 
 
 @wp.func
 def taut_force(f: vec3, k: Scalar, b: Scalar):
-    """Its derivative, continuous at |f| = b."""
+    """Return the derivative of ``taut_energy`` by f, which is continuous at |f| = b."""
     r = wp.length(f)
     s = Scalar(0.0)
     if r > b:
@@ -68,7 +69,10 @@ def taut_force(f: vec3, k: Scalar, b: Scalar):
 
 @wp.func
 def taut_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
-    """Its second derivative, zero where slack; GAUSS_NEWTON keeps k along f alone."""
+    """Return the second derivative of ``taut_energy`` by f, zero if the fiber is slack.
+
+    GAUSS_NEWTON keeps k along f alone.
+    """
     r = wp.length(f)
     n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     stiffness = Scalar(0.0)
@@ -83,7 +87,7 @@ def taut_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
 
 @wp.func
 def fibers(F: mat32):
-    """Images of the four directions. Eqs. 1 and 4."""
+    """Return the images of the four directions. Choi & Ko 2003, eqs. 1 and 4."""
     h = Scalar(0.7071067811865476)
     u = vec3(F[0, 0], F[1, 0], F[2, 0])
     v = vec3(F[0, 1], F[1, 1], F[2, 1])
@@ -92,7 +96,7 @@ def fibers(F: mat32):
 
 @wp.func
 def psi(F: mat32, p: ImmediateBucklingParams):
-    """Eqs. 2 and 3, of what is longer than at rest."""
+    """Return the energy density of the taut fibers. Choi & Ko 2003, eqs. 2 and 3."""
     u, v, plus, minus = fibers(F)
     axes = taut_energy(u, p.stretch_warp, p.rest_warp)
     axes += taut_energy(v, p.stretch_weft, p.rest_weft)
@@ -103,7 +107,7 @@ def psi(F: mat32, p: ImmediateBucklingParams):
 
 @wp.func
 def pk1(F: mat32, p: ImmediateBucklingParams):
-    """First Piola-Kirchhoff stress."""
+    """Return the first Piola-Kirchhoff stress."""
     h = Scalar(0.7071067811865476)
     u, v, plus, minus = fibers(F)
     g_plus = h * taut_force(plus, p.diagonal_plus, p.rest_diagonal)
@@ -115,7 +119,7 @@ def pk1(F: mat32, p: ImmediateBucklingParams):
 
 @wp.func
 def hessian(F: mat32, p: ImmediateBucklingParams, psd: int):
-    """d2 psi/dF2 as (uu, uv, vv): the sum of four fibers."""
+    """Return d2 psi/dF2 as (uu, uv, vv), the sum of four fibers."""
     h = Scalar(0.7071067811865476)
     u, v, plus, minus = fibers(F)
     H_plus = taut_hessian(plus, p.diagonal_plus, p.rest_diagonal, psd)
@@ -128,7 +132,10 @@ def hessian(F: mat32, p: ImmediateBucklingParams, psd: int):
 
 
 class BucklingEigensystem(NamedTuple):
-    """Closed forms of two pairs of orthogonal fibers; their sum has none, as the pairs overlap."""
+    """Closed-form spectra of two pairs of orthogonal fibers.
+
+    Their sum has no closed form, because the pairs act on overlapping subspaces.
+    """
 
     axes: Spectrum  # warp and weft
     diagonals: Spectrum
@@ -165,12 +172,12 @@ class ImmediateBuckling(SingleLaw):
 
     @property
     def rest_diagonal(self) -> float:
-        """|F d| of both diagonals where warp and weft are at their rest stretch, unsheared."""
+        """Stretch |F d| of both diagonals if warp and weft have their rest stretch and no shear."""
         bu, bv = self.rest_stretch
         return float(np.sqrt(0.5 * (bu * bu + bv * bv)))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``ImmediateBucklingParams``."""
+        """Return the fields of ``ImmediateBucklingParams``."""
         return {
             "stretch_warp": self.stretch[0],
             "stretch_weft": self.stretch[1],
@@ -182,10 +189,13 @@ class ImmediateBuckling(SingleLaw):
         }
 
     def eigensystem(self, F: Gradients) -> BucklingEigensystem:
-        """Closed-form eigenpairs of the axes' and of the diagonals' Hessian, for F of shape (n,3,2)
-        without collapsed fibers.
+        """Return closed-form eigenpairs of the Hessians of the axes and of the diagonals.
 
-        A taut fiber has k along it and k (1 - b/|F d|) twice across; a slack one zero three times.
+        A taut fiber has k along it and k (1 - b/|F d|) twice across; a slack one has zero three
+        times.
+
+        Args:
+            F: (n,3,2) deformation gradients without collapsed fibers.
         """
         F = np.asarray(F, dtype=np.float64)
         k = (*self.stretch, *self.diagonal)
@@ -200,7 +210,7 @@ class ImmediateBuckling(SingleLaw):
 
 
 def _taut_spectrum(F: Floats, d: tuple[float, float], k: float, b: float) -> Spectrum:
-    """The spectrum of a fiber, with zeros where it is slack."""
+    """Return the spectrum of a fiber, with zeros where it is slack."""
     found = fiber_spectrum(F, np.broadcast_to(d, (len(F), 2)), k, b)
     taut = np.linalg.norm(F @ np.array(d), axis=1) > b
     return Spectrum(np.where(taut[:, None], found.values, 0.0), found.vectors)

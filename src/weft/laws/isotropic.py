@@ -1,16 +1,16 @@
-"""Isotropic membranes psi(s0, s1) of the principal stretches: the singular value decomposition of F
-in closed form, and the eigensystem that all of them share.
+"""Isotropic membranes psi(s0, s1) of the principal stretches: their common eigensystem.
 
-For F = U diag(s0, s1) V^T with the normal n, the Hessian has the eigenmatrices (Smith, de Goes &
-Kim 2019 and Panetta 2020; for ARAP, Kim 2020, eqs. 27-28)
+The singular value decomposition of F is computed in closed form. For F = U diag(s0, s1) V^T with
+the normal n, the Hessian has the eigenmatrices (Smith, de Goes & Kim 2019 and Panetta 2020; for
+ARAP, Kim 2020, eqs. 27-28)
 
     n v0^T, n v1^T                psi_0/s0, psi_1/s1               out of the plane
     (u0 v1^T - u1 v0^T)/sqrt 2    (psi_0 + psi_1)/(s0 + s1)        twist
     (u0 v1^T + u1 v0^T)/sqrt 2    (psi_0 - psi_1)/(s0 - s1)        flip
     u0 v0^T, u1 v1^T              the 2 x 2 matrix psi_ij          stretch
 
-so its exact clamp needs one 2 x 2 clamp and four comparisons. Dropping second derivatives of a
-strain measure has no meaning common to them: GAUSS_NEWTON is PROJECTED here.
+so its exact clamp needs one 2 x 2 clamp and four comparisons. These laws have no strain measure in
+common whose second derivatives could be dropped, so GAUSS_NEWTON is PROJECTED here.
 """
 
 import warp as wp
@@ -24,7 +24,7 @@ COLLAPSED = Scalar(1e-9)  # stretch below which a direction counts as collapsed
 
 @wp.struct
 class Principal:
-    """F = s0 u0 v0^T + s1 u1 v1^T with s0 >= s1 >= 0, and n = u0 x u1."""
+    """Singular value decomposition F = s0 u0 v0^T + s1 u1 v1^T, s0 >= s1 >= 0, and n = u0 x u1."""
 
     s0: Scalar
     s1: Scalar
@@ -52,7 +52,11 @@ class Moduli:
 
 @wp.func
 def principal(F: mat32):
-    """The singular value decomposition of F; s1 from the area, so that it is exact when small."""
+    """Compute the singular value decomposition of F.
+
+    s1 is the area |f0 x f1| over s0, which is accurate for small s1 too. Collapsed directions get
+    an arbitrary orthonormal completion.
+    """
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     angle = Scalar(0.5) * wp.atan2(Scalar(2.0) * wp.dot(f0, f1), wp.dot(f0, f0) - wp.dot(f1, f1))
@@ -80,13 +84,13 @@ def principal(F: mat32):
 
 @wp.func
 def isotropic_pk1(p: Principal, first0: Scalar, first1: Scalar):
-    """U diag(psi_0, psi_1) V^T."""
+    """Return U diag(psi_0, psi_1) V^T."""
     return first0 * wp.outer(p.u0, p.v0) + first1 * wp.outer(p.u1, p.v1)
 
 
 @wp.func
 def isotropic_hessian(p: Principal, m: Moduli, psd: int):
-    """(uu, uv, vv) from the eigensystem, exact or clamped."""
+    """Return (uu, uv, vv) from the eigensystem, exact or clamped."""
     zero = Scalar(0.0)
     out0 = m.out0
     out1 = m.out1
@@ -104,7 +108,8 @@ def isotropic_hessian(p: Principal, m: Moduli, psd: int):
         k00 = K[0, 0]
         k01 = K[0, 1]
         k11 = K[1, 1]
-    # In the basis (v0, v1): blocks of v0 v0, v0 v1 and v1 v1.
+    # X, Y and Z are the blocks of v0 v0, v0 v1 and v1 v1 in the basis (v0, v1). The rotation to
+    # the basis of the material axes follows.
     N = wp.outer(p.n, p.n)
     A = wp.outer(p.u0, p.u0)
     B = wp.outer(p.u1, p.u1)

@@ -1,11 +1,12 @@
-"""A law with measured stress-strain curves along warp and weft:
+"""Law with measured stress-strain curves along warp and weft.
 
     psi(F) = W_warp(|f0| - b0) + W_weft(|f1| - b1) + 1/2 ks (f0 . f1)^2
 
-W is the integral of a curve of force per width over strain in tension (``curve``), and k/2 e^2 with
-a constant stiffness in compression, as ``baraff_witkin`` has it; the shear is that law's too. With
-curves that are straight it is that law. W is convex: along a fiber the Hessian has W'' >= 0, across
-it W'/|f|, which PROJECTED clamps where it is compressed (Kim 2020, eqs. 21-26).
+W is the integral of a curve of force per width over strain in tension (``base/curve.py``), and k/2
+e^2 with a constant stiffness in compression, as ``baraff_witkin`` has it; the shear is that of
+``baraff_witkin`` too. With straight curves the two laws are equal. W is convex: along a fiber the
+Hessian has W'' >= 0, across it W'/|f|, which PROJECTED clamps where the fiber is compressed (Kim
+2020, eqs. 21-26).
 """
 
 from collections.abc import Mapping
@@ -32,7 +33,10 @@ else:
 
 @wp.func
 def last_knot(x: Scalar, e: Knots, count: int):
-    """The last knot that is not beyond x. (Alone: a loop cannot be reversed where it is used.)"""
+    """Return the index of the last knot that is not beyond x.
+
+    The loop is in a function of its own because Warp cannot reverse it inside ``on_curve``.
+    """
     k = int(0)
     while k < count - 1 and e[k + 1] < x:
         k += 1
@@ -41,7 +45,12 @@ def last_knot(x: Scalar, e: Knots, count: int):
 
 @wp.func
 def on_curve(x: Scalar, e: Knots, s: Knots, d: Knots, w: Knots, compression: Scalar, count: int):
-    """Energy density, force and stiffness at the strain x: ``compression`` below 0."""
+    """Return energy density, force and stiffness at the strain x.
+
+    Below 0 the stiffness is ``compression``. Above 0 the force is a cubic Hermite polynomial
+    between knots with strain e, force s, slope d and work w, and a straight line beyond the last
+    knot.
+    """
     work = Scalar(0.5) * compression * x * x
     force = compression * x
     stiffness = compression
@@ -88,7 +97,7 @@ class MeasuredParams:
 
 @wp.func
 def at_warp(length: Scalar, p: MeasuredParams):
-    """Energy, force and stiffness of the warp."""
+    """Return energy density, force and stiffness of the warp with this stretch."""
     w, s, k = on_curve(
         length - p.rest_warp,
         p.strain_warp,
@@ -103,7 +112,7 @@ def at_warp(length: Scalar, p: MeasuredParams):
 
 @wp.func
 def at_weft(length: Scalar, p: MeasuredParams):
-    """Energy, force and stiffness of the weft."""
+    """Return energy density, force and stiffness of the weft with this stretch."""
     w, s, k = on_curve(
         length - p.rest_weft,
         p.strain_weft,
@@ -118,7 +127,7 @@ def at_weft(length: Scalar, p: MeasuredParams):
 
 @wp.func
 def psi(F: mat32, p: MeasuredParams):
-    """Energy density."""
+    """Return the energy density."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     l0, _a0, _o0, _c0 = guarded_length(wp.length(f0))
@@ -131,7 +140,7 @@ def psi(F: mat32, p: MeasuredParams):
 
 @wp.func
 def pk1(F: mat32, p: MeasuredParams):
-    """First Piola-Kirchhoff stress."""
+    """Return the first Piola-Kirchhoff stress."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     l0, _a0, o0, _c0 = guarded_length(wp.length(f0))
@@ -146,7 +155,7 @@ def pk1(F: mat32, p: MeasuredParams):
 
 @wp.func
 def fiber(f: vec3, s: Scalar, k: Scalar, psd: int):
-    """d2/df2 of W(|f| - b): W'' along f, W'/|f| across."""
+    """Return d2/df2 of W(|f| - b): W'' along f, W'/|f| across. s is W' and k is W''."""
     r = wp.length(f)
     _length, slope, slope_over_r, second = guarded_length(r)
     along = k * slope * slope
@@ -165,7 +174,7 @@ def fiber(f: vec3, s: Scalar, k: Scalar, psd: int):
 
 @wp.func
 def hessian(F: mat32, p: MeasuredParams, psd: int):
-    """d2 psi/dF2 as (uu, uv, vv), term by term."""
+    """Return d2 psi/dF2 as (uu, uv, vv), each term exact, clamped or Gauss-Newton."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     l0, _a0, _o0, _c0 = guarded_length(wp.length(f0))
@@ -209,7 +218,14 @@ class Measured(SingleLaw):
         shear: float,
         rest: tuple[float, float] = (1.0, 1.0),
     ) -> "Measured":
-        """The law of curves of warp and weft, straight with ``stretch`` [N/m] where one is None."""
+        """Return the law of two curves; a curve that is None is straight with ``stretch`` [N/m].
+
+        Args:
+            curves: of warp and weft; None: a straight one.
+            stretch: [N/m] stiffness of warp and weft, of straight curves and in compression.
+            shear: [N/m] ks.
+            rest: stretch of warp and weft at rest.
+        """
         made = [Curve([(0.01, 0.01 * k)]) if c is None else c for c, k in zip(curves, stretch)]
         return Measured((made[0], made[1]), shear, stretch, rest)
 
@@ -221,7 +237,7 @@ class Measured(SingleLaw):
             object.__setattr__(self, "compression", tuple(float(k) for k in first))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``MeasuredParams``."""
+        """Return the fields of ``MeasuredParams``."""
         assert self.compression is not None
         out: dict[str, Any] = {"shear": self.shear}
         for k, word in enumerate(("warp", "weft")):

@@ -1,11 +1,12 @@
-"""Mixed derivatives of a law: of its stress, and of the Gauss-Newton Hessian that damping freezes,
-by the numbers p of its ``Params``, contracted: d(P(F; p) : L)/dp and d(H(F; p) : A)/dp.
+"""Mixed derivatives of laws: of the stress and of the Hessian, by the parameters p of the law.
 
-Warp's reverse mode of these contractions is exact to round-off, whatever p does in them (stiffness,
-stretch at rest, knots of a curve). Where derivatives are generated (``generated``) there is nothing
-to reverse: a reverse mode already, or differences. There the reverse mode of psi by p, exact as
-well, is differentiated by F from six and seven points: 1e-12 of the first, 1e-9 of the second
-(``tests/laws/test_mixed.py``).
+The derivatives are contracted: d(P(F; p) : L)/dp for the stress P, and d(H(F; p) : A)/dp for the
+Gauss-Newton Hessian H that damping freezes. Warp's reverse mode of these contractions is exact to
+round-off, whatever role p plays (stiffness, stretch at rest, knots of a curve). Derivatives that
+are generated (``generated``) cannot be reversed, because they are a reverse mode already, or
+differences. For them the reverse mode of psi by p, which is exact as well, is differentiated by F
+with six- and seven-point difference formulas: errors are 1e-12 for the first derivative and 1e-9
+for the second (``tests/laws/test_mixed.py``).
 """
 
 from collections.abc import Mapping
@@ -21,16 +22,21 @@ from weft.kernel import WarpArray, mat32, mat33
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.newton.psd import Psd
 
-FIRST, SECOND = 2e-3, 2e-2  # of F, which has no unit, between points of differences
-SIX = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # odd in the place
-SEVEN = {0: -49 / 18, 1: 3 / 2, 2: -3 / 20, 3: 1 / 90}  # even
+# Distances between the points of the difference formulas, in F, which has no unit.
+FIRST, SECOND = 2e-3, 2e-2
+# Weights of the first derivative at the points 1, 2, 3; the points -1, -2, -3 have the negatives.
+SIX = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
+# Weights of the second derivative at the points 0 to 3; the points -1, -2, -3 have the same.
+SEVEN = {0: -49 / 18, 1: 3 / 2, 2: -3 / 20, 3: 1 / 90}
 GAUSS_NEWTON = int(Psd.GAUSS_NEWTON)
 Contracted = Mapping[str, Floats]  # by field of Params, (q,...)
 
 
 def constants_of(records: "np.ndarray[Any, Any]") -> Contracted:
-    """By field, (q,...) what of ``Params`` are numbers that may change a little; 0 where one is
-    infinite (knots that a curve has not).
+    """Return the real-valued fields of ``Params`` records by name, (q,...).
+
+    Integer fields are left out, because no derivative by them exists. Infinite values (unused knots
+    of a curve) are replaced by 0.
     """
     names = records.dtype.names or ()
     kinds = {name: records.dtype[name].base.kind for name in names}
@@ -39,13 +45,13 @@ def constants_of(records: "np.ndarray[Any, Any]") -> Contracted:
 
 
 def of_stress(part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients) -> Contracted:
-    """d(P : L)/dp.
+    """Return d(P : L)/dp by field of ``Params``, (q,...).
 
     Args:
-        part: of a law.
-        F: (q,3,2).
+        part: the law.
+        F: (q,3,2) deformation gradients.
         parameters: (q,) Params on the device.
-        L: (q,3,2).
+        L: (q,3,2) direction that the stress P is contracted with.
     """
     if part.functions.pk1 is None:
         size = np.linalg.norm(L, axis=(1, 2))
@@ -63,14 +69,16 @@ def of_stress(part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients
 
 
 def of_tangent(part: SingleLaw, F: Gradients, parameters: WarpArray, A: Floats) -> Contracted:
-    """d(uu : A_0 + uv : A_1 + vv : A_2)/dp of the Gauss-Newton Hessian; of a generated one, of the
-    clamped one.
+    """Return d(uu : A_0 + uv : A_1 + vv : A_2)/dp by field of ``Params``, (q,...).
+
+    uu, uv, vv are the blocks of the Gauss-Newton Hessian; of a generated Hessian, of the clamped
+    one.
 
     Args:
-        part: of a law.
-        F: (q,3,2).
+        part: the law.
+        F: (q,3,2) deformation gradients.
         parameters: (q,) Params on the device.
-        A: (q,3,3,3).
+        A: (q,3,3,3) matrices that the blocks are contracted with.
     """
     if part.functions.hessian is None:
         return _of_generated(part, F, parameters, A)
@@ -81,9 +89,11 @@ def of_tangent(part: SingleLaw, F: Gradients, parameters: WarpArray, A: Floats) 
 
 
 def _of_generated(part: SingleLaw, F: Gradients, parameters: WarpArray, A: Floats) -> Contracted:
-    """H_+ : A, with d(H_+) : A = dH : B, B = V (G o V^T A V) V^T for H = V diag(l) V^T and G_ij =
-    (l_i+ - l_j+)/(l_i - l_j) (Daleckii & Krein). With B = sum_k b_k u_k u_k^T that is the sum of
-    b_k times second derivatives along u_k.
+    """Return the derivative of H_+ : A by p, where H_+ is the clamped generated Hessian.
+
+    d(H_+) : A = dH : B, B = V (G o V^T A V) V^T for H = V diag(l) V^T and G_ij = (l_i+ - l_j+)/(l_i
+    - l_j) (Daleckii & Krein). With B = sum_k b_k u_k u_k^T this is the sum of b_k times second
+    derivatives along u_k.
     """
     q = len(F)
     H = kernel.empty((q, 3), mat33)
@@ -107,8 +117,9 @@ def _of_generated(part: SingleLaw, F: Gradients, parameters: WarpArray, A: Float
 
 
 def _six(blocks: Floats, across: float) -> Floats:
-    """(q,6,6) symmetric, of (uu, uv, vv) on vec(F) = (f0, f1); ``across`` times uv off the
-    diagonal, and the symmetric part of the others.
+    """Return symmetric matrices (q,6,6) on vec(F) = (f0, f1) of the blocks (uu, uv, vv).
+
+    The blocks off the diagonal are ``across`` times uv; the others are made symmetric.
     """
     uu, uv, vv = np.moveaxis(blocks, 1, 0)
     out = np.block([[uu, across * uv], [across * np.swapaxes(uv, 1, 2), vv]])
@@ -116,13 +127,14 @@ def _six(blocks: Floats, across: float) -> Floats:
 
 
 def _add(found: dict[str, Floats], weight: Floats, more: Contracted) -> None:
+    """Add ``weight`` times the arrays of ``more`` to those of ``found``, by name."""
     for name, values in more.items():
         scaled = weight.reshape(-1, *[1] * (values.ndim - 1)) * values
         found[name] = found[name] + scaled if name in found else scaled
 
 
 def _of_psi(part: SingleLaw, F: Gradients, parameters: WarpArray) -> Contracted:
-    """d psi/dp."""
+    """Return d psi/dp by field of ``Params``, (q,...)."""
     out = kernel.zeros(len(F), part.functions.Params)
     kernel.launch(_energy(part.functions), len(F), kernel.array(F, mat32), parameters, out)
     return constants_of(kernel.numpy(out))
@@ -130,7 +142,7 @@ def _of_psi(part: SingleLaw, F: Gradients, parameters: WarpArray) -> Contracted:
 
 @cache
 def _stress(functions: LawFunctions) -> Any:
-    """Kernel (o, F, p, L, out)."""
+    """Build the kernel (o, F, p, L, out) of d(P : L)/dp."""
     Params, pk1 = functions.Params, functions.pk1
 
     @wp.func
@@ -154,7 +166,7 @@ def _stress(functions: LawFunctions) -> Any:
 
 @cache
 def _tangent(functions: LawFunctions) -> Any:
-    """Kernel (o, F, p, A (q,3), out)."""
+    """Build the kernel (o, F, p, A (q,3), out) of the derivative of the Gauss-Newton Hessian."""
     Params, hessian = functions.Params, functions.hessian
 
     @wp.func
@@ -179,7 +191,7 @@ def _tangent(functions: LawFunctions) -> Any:
 
 @cache
 def _energy(functions: LawFunctions) -> Any:
-    """Kernel (o, F, p, out): d psi/dp."""
+    """Build the kernel (o, F, p, out) of d psi/dp."""
     Params, psi = functions.Params, functions.psi
 
     @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed_energy"))

@@ -1,8 +1,8 @@
-"""Stable neo-Hookean membrane: psi(F) = mu/2 (|F|^2 - 2) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2,
-J the change of area.
+"""Stable neo-Hookean membrane: psi = mu/2 (|F|^2 - 2) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2.
 
-Smith, de Goes & Kim (2018), without the logarithm, for two principal stretches: finite for every F,
-at rest at F = R, and with the Lame parameters of linear elasticity there (hence lambda + mu).
+J is the ratio of deformed to rest area. Source: Smith, de Goes & Kim (2018), without the logarithm,
+for two principal stretches. psi is finite for every F, at rest at F = R, and has the Lame
+parameters of linear elasticity there (hence lambda + mu).
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from weft.kernel import Scalar, mat32
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.isotropic import Moduli, isotropic_hessian, isotropic_pk1, principal
 
-SMALL = Scalar(1e-6)  # stretch below which 1/s is held
+SMALL = Scalar(1e-6)  # lower bound of s in 1/s, so that a collapsed sample stays finite
 
 
 @wp.struct
 class NeoHookeanParams:
-    """mu and lambda + mu [N/m]: of the material times the thickness."""
+    """The moduli mu and lambda + mu [N/m]: those of the material times the thickness."""
 
     mu: Scalar
     area: Scalar
@@ -30,7 +30,7 @@ class NeoHookeanParams:
 
 @wp.func
 def psi(F: mat32, p: NeoHookeanParams):
-    """Energy density."""
+    """Return the energy density."""
     s = principal(F)
     J = s.s0 * s.s1 - Scalar(1.0)
     size = s.s0 * s.s0 + s.s1 * s.s1 - Scalar(2.0)
@@ -39,13 +39,13 @@ def psi(F: mat32, p: NeoHookeanParams):
 
 @wp.func
 def pressure(s0: Scalar, s1: Scalar, p: NeoHookeanParams):
-    """d psi/dJ."""
+    """Return the derivative of the area terms by J: (lambda + mu) (J - 1) - mu."""
     return p.area * (s0 * s1 - Scalar(1.0)) - p.mu
 
 
 @wp.func
 def pk1(F: mat32, p: NeoHookeanParams):
-    """U diag(psi_0, psi_1) V^T."""
+    """Return the first Piola-Kirchhoff stress U diag(psi_0, psi_1) V^T."""
     s = principal(F)
     q = pressure(s.s0, s.s1, p)
     return isotropic_pk1(s, p.mu * s.s0 + q * s.s1, p.mu * s.s1 + q * s.s0)
@@ -53,7 +53,7 @@ def pk1(F: mat32, p: NeoHookeanParams):
 
 @wp.func
 def hessian(F: mat32, p: NeoHookeanParams, psd: int):
-    """From its eigensystem."""
+    """Return d2 psi/dF2 as (uu, uv, vv), from its eigensystem."""
     s = principal(F)
     q = pressure(s.s0, s.s1, p)
     m = Moduli()
@@ -71,7 +71,7 @@ def hessian(F: mat32, p: NeoHookeanParams, psd: int):
 @documented
 @dataclass(frozen=True, repr=False)
 class NeoHookean(SingleLaw):
-    """Stable neo-Hookean.
+    """Stable neo-Hookean membrane.
 
     Raises:
         LawError: mu not > 0, or lambda < 0.
@@ -83,5 +83,5 @@ class NeoHookean(SingleLaw):
     functions = LawFunctions("neo_hookean", NeoHookeanParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``NeoHookeanParams``."""
+        """Return the fields of ``NeoHookeanParams``."""
         return {"mu": self.mu, "area": self.lame + self.mu}

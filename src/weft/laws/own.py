@@ -1,4 +1,4 @@
-"""Your own law: psi(F) as a Warp function, in a few lines.
+"""A user's own law: psi(F) as a Warp function, in a few lines.
 
     @wp.struct
     class Params:
@@ -10,9 +10,8 @@
 
     law = weft.laws.OwnLaw("rubbery", Params, psi, {"stiffness": 500.0})
 
-The stress and the Hessian are generated, or given by hand as ``pk1(F, p)`` and ``hessian(F, p,
-psd) -> (uu, uv, vv)`` (``base.LawFunctions``). What comes out is checked against psi when the law
-is made.
+The stress and the Hessian are generated, or given by hand as ``pk1(F, p)`` and ``hessian(F, p, psd)
+-> (uu, uv, vv)`` (``base.LawFunctions``). Both are checked against psi when the law is constructed.
 """
 
 import re
@@ -26,15 +25,16 @@ from weft.base.runtime_types import checked
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.newton.psd import Psd
 
-TOLERANCE = 1e-5  # relative, of the checks
-_STEP = 1e-5
+TOLERANCE = 1e-5  # largest error of the checks, relative to the stiffness
+_STEP = 1e-5  # of F, in the central differences of the checks
 
-_made: dict[tuple[Any, ...], LawFunctions] = {}  # kernels of every set of functions, made once
+# Cache: every set of functions gets one record, and so one set of kernels.
+_made: dict[tuple[Any, ...], LawFunctions] = {}
 
 
 @checked(LawError)
 class OwnLaw(SingleLaw):
-    """A law of one's own.
+    """A law that a user defines.
 
     Args:
         name: of its kernels: letters, digits and underscores.
@@ -70,11 +70,11 @@ class OwnLaw(SingleLaw):
         _check(self)
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``Params``."""
+        """Return the fields of ``Params``."""
         return self.values
 
     def __repr__(self) -> str:
-        """Two lines: what it is, and its values, in the units that psi takes them in."""
+        """Return two lines: the name of the law, and its values in the units of psi."""
         values = ", ".join(
             f"{k} {v:g}" if np.ndim(v) == 0 else f"{k} by sample" for k, v in self.values.items()
         )
@@ -82,7 +82,7 @@ class OwnLaw(SingleLaw):
 
 
 def _functions(name: str, Params: Any, psi: Any, pk1: Any, hessian: Any) -> LawFunctions:
-    """One record for one set of functions; a second set of one name gets kernels of its own."""
+    """Return the record of these functions; a second set of the same name gets another module."""
     key = (name, Params, psi, pk1, hessian)
     if key not in _made:
         again = sum(other[0] == name for other in _made)
@@ -92,9 +92,14 @@ def _functions(name: str, Params: Any, psi: Any, pk1: Any, hessian: Any) -> LawF
 
 
 def _check(law: OwnLaw) -> None:
-    """psi is finite, does not depend on the frame, and has the given or generated derivatives."""
+    """Check that psi is finite and independent of the frame, and that its derivatives are right.
+
+    Raises:
+        LawError: a check that fails.
+    """
     rng = np.random.default_rng(0)
-    one = OwnLaw.__new__(OwnLaw)  # the same with one set of parameters, where they are a field
+    # The checks use the first sample's parameters if parameters differ between samples.
+    one = OwnLaw.__new__(OwnLaw)
     one.functions = law.functions
     one.values = {k: np.asarray(v)[0] if np.ndim(v) else v for k, v in law.values.items()}
     law = one
@@ -123,6 +128,7 @@ def _check(law: OwnLaw) -> None:
 
 
 def _compare(law: OwnLaw, what: str, got: Any, expected: Any, stiffness: float) -> None:
+    """Raise a LawError if a derivative differs from differences by more than ``TOLERANCE``."""
     error = float(np.abs(got - expected).max()) / stiffness
     if not error <= TOLERANCE:
         raise LawError(

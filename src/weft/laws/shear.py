@@ -1,10 +1,11 @@
-"""Shear alone, as the conditions of 1998 have it: of the axes as they are, or of their directions.
+"""Shear alone, as the shear conditions of Baraff & Witkin (1998) have it.
 
     DotShear     psi = 1/2 ks (f0 . f1)^2                   Pritchard 2012, eqs. 19-23 (BODY)
     AngleShear   psi = 1/2 ks (f0 . f1 / (|f0| |f1|))^2     Pritchard 2012, eqs. A.1-A.6 (EXACT)
 
-f0 and f1 are his w_u and w_v. DotShear is the shear term of ``BaraffWitkin``; AngleShear does not
-feel stretch, so it needs no assumption that the axes are unit vectors.
+f0 and f1 are Pritchard's w_u and w_v. ``DotShear`` is the shear term of ``BaraffWitkin``.
+``AngleShear`` uses the directions of the fibers only: it does not depend on stretch, so it needs no
+assumption that w_u and w_v are unit vectors.
 """
 
 from collections.abc import Mapping
@@ -20,12 +21,12 @@ from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.newton.psd import Psd
 
-COLLAPSED = Scalar(1e-6)  # stretch below which a direction is taken as if the fiber had this length
+COLLAPSED = Scalar(1e-6)  # lower bound of a fiber's length in divisions
 
 
 @wp.struct
 class ShearParams:
-    """Stiffness [N/m], and the value of f0.f1 (or of the cosine) without energy."""
+    """Stiffness [N/m], and the value of f0.f1 (or of the cosine) that has no energy."""
 
     shear: Scalar
     rest: Scalar
@@ -33,13 +34,13 @@ class ShearParams:
 
 @wp.func
 def columns(F: mat32):
-    """f0 and f1."""
+    """Return the columns f0 and f1 of F."""
     return vec3(F[0, 0], F[1, 0], F[2, 0]), vec3(F[0, 1], F[1, 1], F[2, 1])
 
 
 @wp.func
 def dot_psi(F: mat32, p: ShearParams):
-    """Eq. 19 squared."""
+    """Return half the stiffness times the square of Pritchard's eq. 19."""
     f0, f1 = columns(F)
     c = wp.dot(f0, f1) - p.rest
     return Scalar(0.5) * p.shear * c * c
@@ -47,7 +48,7 @@ def dot_psi(F: mat32, p: ShearParams):
 
 @wp.func
 def dot_pk1(F: mat32, p: ShearParams):
-    """Eqs. 20-21."""
+    """Return the derivative of ``dot_psi`` with respect to F. Pritchard 2012, eqs. 20-21."""
     f0, f1 = columns(F)
     s = p.shear * (wp.dot(f0, f1) - p.rest)
     return s * mat32(f1[0], f0[0], f1[1], f0[1], f1[2], f0[2])
@@ -55,7 +56,10 @@ def dot_pk1(F: mat32, p: ShearParams):
 
 @wp.func
 def dot_hessian(F: mat32, p: ShearParams, psd: int):
-    """Eqs. 22-23, with the exact projection of Kim 2020, App. A."""
+    """Return the Hessian of ``dot_psi`` as (uu, uv, vv). Pritchard 2012, eqs. 22-23.
+
+    PROJECTED is the exact projection of Kim 2020, App. A.
+    """
     f0, f1 = columns(F)
     uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1) - p.rest, psd)
     return p.shear * uu, p.shear * uv, p.shear * vv
@@ -63,7 +67,7 @@ def dot_hessian(F: mat32, p: ShearParams, psd: int):
 
 @wp.func
 def dot_shift(F: mat32, rate: mat32, p: ShearParams, keep: Scalar, beta: Scalar):
-    """Rest value that makes f0.f1 - rest equal to keep (C + beta dC/dt)."""
+    """Return p with the rest value that makes f0.f1 - rest equal to keep (C + beta dC/dt)."""
     f0, f1 = columns(F)
     v0, v1 = columns(rate)
     c = wp.dot(f0, f1)
@@ -74,7 +78,7 @@ def dot_shift(F: mat32, rate: mat32, p: ShearParams, keep: Scalar, beta: Scalar)
 
 @wp.func
 def cosine(f0: vec3, f1: vec3):
-    """c = cos of the angle between the axes, and dc/df0, dc/df1 (eqs. A.5, A.6)."""
+    """Return the cosine c of the angle between the fibers, dc/df0 and dc/df1 (eqs. A.5, A.6)."""
     r0 = wp.max(wp.length(f0), COLLAPSED)
     r1 = wp.max(wp.length(f1), COLLAPSED)
     n0 = f0 / r0
@@ -85,7 +89,7 @@ def cosine(f0: vec3, f1: vec3):
 
 @wp.func
 def angle_psi(F: mat32, p: ShearParams):
-    """Eq. A.5 squared."""
+    """Return half the stiffness times the square of Pritchard's eq. A.5."""
     f0, f1 = columns(F)
     c, _c0, _c1 = cosine(f0, f1)
     d = c - p.rest
@@ -94,7 +98,7 @@ def angle_psi(F: mat32, p: ShearParams):
 
 @wp.func
 def angle_pk1(F: mat32, p: ShearParams):
-    """ks c dc/dF."""
+    """Return ks (c - rest) dc/dF."""
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
     s = p.shear * (c - p.rest)
@@ -103,7 +107,10 @@ def angle_pk1(F: mat32, p: ShearParams):
 
 @wp.func
 def angle_hessian(F: mat32, p: ShearParams, psd: int):
-    """ks (dc dc^T + (c - rest) d2c); other modes keep dc dc^T only. Eqs. A.3-A.4, A.7."""
+    """Return ks (dc dc^T + (c - rest) d2c) as (uu, uv, vv). Pritchard 2012, eqs. A.3-A.4, A.7.
+
+    PROJECTED and GAUSS_NEWTON keep dc dc^T only.
+    """
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
     uu = wp.outer(c0, c0)
@@ -126,7 +133,7 @@ def angle_hessian(F: mat32, p: ShearParams, psd: int):
 
 @wp.func
 def angle_shift(F: mat32, rate: mat32, p: ShearParams, keep: Scalar, beta: Scalar):
-    """Rest value that makes c - rest equal to keep (C + beta dC/dt)."""
+    """Return p with the rest value that makes c - rest equal to keep (C + beta dC/dt)."""
     f0, f1 = columns(F)
     v0, v1 = columns(rate)
     c, c0, c1 = cosine(f0, f1)
@@ -137,12 +144,12 @@ def angle_shift(F: mat32, rate: mat32, p: ShearParams, keep: Scalar, beta: Scala
 
 @dataclass(frozen=True, repr=False)
 class _Shear(SingleLaw):
-    """A stiffness."""
+    """Base class of both shear laws: one stiffness."""
 
     shear: float = setting(REQUIRED, "stiffness", "N/m", least=0)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``ShearParams``."""
+        """Return the fields of ``ShearParams``."""
         return {"shear": self.shear}
 
 
@@ -150,7 +157,7 @@ class _Shear(SingleLaw):
 @documented
 @dataclass(frozen=True, repr=False)
 class DotShear(_Shear):
-    """1/2 ks (f0 . f1)^2.
+    """Shear energy of the fibers' dot product: 1/2 ks (f0 . f1)^2.
 
     Raises:
         LawError: a negative stiffness.
@@ -163,7 +170,7 @@ class DotShear(_Shear):
 @documented
 @dataclass(frozen=True, repr=False)
 class AngleShear(_Shear):
-    """1/2 ks cos^2 of the angle between the fibers.
+    """Shear energy of the angle between the fibers: 1/2 ks times the square of its cosine.
 
     Raises:
         LawError: a negative stiffness.

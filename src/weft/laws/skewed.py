@@ -1,13 +1,13 @@
-"""Fibers along any two unit directions a and b of the material. Kim 2020, section 5, eq. 42, and
-Appendix B.
+"""Baraff-Witkin's law for fibers along any two unit directions a and b of the material.
 
     psi(F) = 1/2 ka (|F a| - ba)^2 + 1/2 kb (|F b| - bb)^2 + 1/2 ks (I6(a,b) - a.b)^2
 
-PROJECTED is again the sum of the projected terms. Each fiber's Hessian (a a^T) x K has K's
-eigenvalues, so clamping K is its exact clamp. Where a and b are orthogonal the two fibers act on
-different subspaces and the sum of their clamps is the clamp of their sum; skewed, they overlap: the
-tension of one could make up for the compression of the other, and the clamp of the sum is softer
-than what is used here (``tests/laws/test_skewed.py``).
+Source: Kim 2020, section 5, eq. 42, and Appendix B. PROJECTED is again the sum of the projected
+terms. Each fiber's Hessian (a a^T) x K has K's eigenvalues, so clamping K is its exact clamp. If a
+and b are orthogonal, the two fibers act on different subspaces and the sum of their clamps is the
+clamp of their sum. If they are skewed, the subspaces overlap: the tension of one fiber could
+compensate the compression of the other, and the clamp of the sum would be softer than what is used
+here (``tests/laws/test_projections.py``).
 """
 
 import warp as wp
@@ -20,7 +20,7 @@ from weft.solve.newton.psd import Psd
 
 @wp.struct
 class SkewedParams:
-    """Stiffness [N/m], rest stretch, and unit directions in the material."""
+    """Stiffness [N/m], rest stretch [1], and unit directions in the material."""
 
     stretch_warp: Scalar
     stretch_weft: Scalar
@@ -33,19 +33,20 @@ class SkewedParams:
 
 @wp.func
 def along(K: mat33, a: vec2):
-    """(a a^T) x K as (uu, uv, vv)."""
+    """Return the Kronecker product (a a^T) x K as (uu, uv, vv)."""
     return a[0] * a[0] * K, a[0] * a[1] * K, a[1] * a[1] * K
 
 
 @wp.func
 def cross_hessian(F: mat32, a: vec2, b: vec2, c: Scalar, psd: int):
-    """g g^T + c (a b^T + b a^T) x I as (uu, uv, vv), g = vec(F (a b^T + b a^T)); c = I6 - a.b for
-    1/2 (I6 - a.b)^2. Kim 2020, eqs. 29-33 and 45-52.
+    """Return g g^T + c (a b^T + b a^T) x I as (uu, uv, vv), g = vec(F (a b^T + b a^T)).
 
-    a b^T + b a^T has eigenvalues a.b + 1 and a.b - 1 along a + b and a - b. In that frame of the
-    material, with p and m the columns of F, g = ((a.b + 1) p, (a.b - 1) m): the rank-one update
-    couples only p and m, so four of the six eigenvalues stay c (a.b ± 1) and two are those of a
-    2 x 2 matrix. These are the roots of the secular equation (49), without its division.
+    With c = I6 - a.b this is the Hessian of 1/2 (I6 - a.b)^2. Kim 2020, eqs. 29-33 and 45-52.
+
+    a b^T + b a^T has the eigenvalues a.b + 1 and a.b - 1 along a + b and a - b. In that frame of
+    the material, with p and m the columns of F, g = ((a.b + 1) p, (a.b - 1) m): the rank-one update
+    couples only p and m, so four of the six eigenvalues stay c (a.b ± 1) and two are those of a 2 x
+    2 matrix. These are the roots of the secular equation (49), computed without its division.
     """
     I3 = wp.identity(n=3, dtype=Scalar)
     if psd != Psd.PROJECTED:
@@ -88,7 +89,12 @@ def cross_hessian(F: mat32, a: vec2, b: vec2, c: Scalar, psd: int):
 
 @wp.func
 def frame(a: vec2, b: vec2):
-    """Unit vector along a + b, and the eigenvalues a.b + 1, a.b - 1 to full relative accuracy."""
+    """Return the unit vector along a + b, and the eigenvalues a.b + 1 and a.b - 1.
+
+    Both are computed as squares of a + b and a - b, which keeps full relative accuracy. The shorter
+    of the two vectors is never normalized: if a + b is the shorter one, the returned vector is a -
+    b turned by a right angle.
+    """
     half = Scalar(0.5)
     sum = a + b
     difference = a - b
@@ -102,7 +108,7 @@ def frame(a: vec2, b: vec2):
 
 @wp.func
 def unit(p: vec3, length: Scalar):
-    """p over its length; zero where that is zero."""
+    """Return p over its length, or zero if the length is zero."""
     out = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     if length > Scalar(0.0):
         out = p / length
@@ -111,7 +117,7 @@ def unit(p: vec3, length: Scalar):
 
 @wp.func
 def psi(F: mat32, p: SkewedParams):
-    """Energy density; shear as in eq. 42."""
+    """Return the energy density. Kim 2020, eq. 42."""
     g0 = F * p.warp
     g1 = F * p.weft
     length0, _s0, _o0, _c0 = guarded_length(wp.length(g0))
@@ -128,7 +134,7 @@ def psi(F: mat32, p: SkewedParams):
 
 @wp.func
 def pk1(F: mat32, p: SkewedParams):
-    """First Piola-Kirchhoff stress. Eq. 29 for the shear."""
+    """Return the first Piola-Kirchhoff stress; eq. 29 of Kim 2020 for the shear."""
     g0 = F * p.warp
     g1 = F * p.weft
     c = p.shear * (wp.dot(g0, g1) - wp.dot(p.warp, p.weft))
@@ -139,7 +145,7 @@ def pk1(F: mat32, p: SkewedParams):
 
 @wp.func
 def hessian(F: mat32, p: SkewedParams, psd: int):
-    """d2 psi/dF2 as (uu, uv, vv), each of the three terms exact, clamped or Gauss-Newton."""
+    """Return d2 psi/dF2 as (uu, uv, vv), each of the three terms exact, clamped or Gauss-Newton."""
     g0 = F * p.warp
     g1 = F * p.weft
     c = wp.dot(g0, g1) - wp.dot(p.warp, p.weft)

@@ -7,7 +7,7 @@ import numpy as np
 from weft.base.arrays import ArrayOf, Floats, Gradients
 from weft.base.errors import LawError
 
-UNIT = 1e-6  # by which a unit vector's length may differ from 1
+UNIT = 1e-6  # tolerance for the length of a unit vector
 
 
 class Spectrum(NamedTuple):
@@ -18,19 +18,19 @@ class Spectrum(NamedTuple):
 
 
 class Eigensystem(NamedTuple):
-    """The closed forms of Kim 2020, one spectrum per term. Their sum has no closed form."""
+    """Closed-form spectra of Kim 2020, one per term. Their sum has no closed form."""
 
     warp: Spectrum
     weft: Spectrum
     shear: Spectrum
 
 
-# a direction in the material, or one for every sample
+# A direction in the material: one for all samples (2,), or one for each (q,2).
 Direction = Annotated[Any, ArrayOf("numbers", ((2,), (None, 2)))]
 
 
 def directions(name: str, given: Any) -> Floats:
-    """Unit directions (2,) or (q,2), normalized to round-off.
+    """Return unit directions (2,) or (q,2), normalized to round-off.
 
     Raises:
         LawError: vectors that are no unit vectors.
@@ -46,8 +46,16 @@ def directions(name: str, given: Any) -> Floats:
 
 
 def fiber_spectrum(F: Gradients, a: Floats, k: float, b: float) -> Spectrum:
-    """k/2 (|F a| - b)^2: k along the fiber, k (1 - b/|F a|) twice across it, and zero three times
-    (of a fiber at right angles in the material). Eqs. 21-24.
+    """Return the spectrum of k/2 (|F a| - b)^2. Kim 2020, eqs. 21-24.
+
+    The eigenvalues are k along the fiber, k (1 - b/|F a|) twice across it, and zero three times
+    (for the fiber at right angles in the material).
+
+    Args:
+        F: (n,3,2) deformation gradients.
+        a: (n,2) unit direction of the fiber in the material.
+        k: [N/m] stiffness.
+        b: [1] rest stretch.
     """
     f = np.einsum("nij,nj->ni", F, a)
     r = np.linalg.norm(f, axis=1)
@@ -61,12 +69,18 @@ def fiber_spectrum(F: Gradients, a: Floats, k: float, b: float) -> Spectrum:
 
 
 def shear_spectrum(F: Gradients, a: Floats, b: Floats, k: float) -> Spectrum:
-    """k/2 (I6 - a.b)^2, with c = I6 - a.b: k times (lambda0, c (a.b+1) twice, lambda3, c (a.b-1)
-    twice). Eqs. 34-39 and 45-52.
+    """Return the spectrum of k/2 (I6 - a.b)^2. Kim 2020, eqs. 34-39 and 45-52.
 
-    In the frame e along a + b, q along a - b of the material the Hessian couples only F e and F q:
-    lambda0 and lambda3 are the eigenvalues of [[s^2 |p|^2 + c s, s t |p||m|], [., t^2 |m|^2 + c
-    t]], s = a.b + 1, t = a.b - 1, p = F e, m = F q.
+    With c = I6 - a.b the eigenvalues are k times (lambda0, c (a.b+1) twice, lambda3, c (a.b-1)
+    twice). In the frame e along a + b, q along a - b of the material the Hessian couples only F e
+    and F q: lambda0 and lambda3 are the eigenvalues of [[s^2 |p|^2 + c s, s t |p||m|], [., t^2
+    |m|^2 + c t]], s = a.b + 1, t = a.b - 1, p = F e, m = F q.
+
+    Args:
+        F: (n,3,2) deformation gradients.
+        a: (n,2) unit direction of the warp in the material.
+        b: (n,2) unit direction of the weft.
+        k: [N/m] stiffness.
     """
     sum_, apart = a + b, a - b
     s, t = 0.5 * (sum_**2).sum(1), -0.5 * (apart**2).sum(1)
@@ -94,18 +108,19 @@ def shear_spectrum(F: Gradients, a: Floats, b: Floats, k: float) -> Spectrum:
 
 
 def _outer(base: Floats, a: Floats) -> Floats:
-    """(n,6,3) vec(d a^T) for the columns d of (n,3,3)."""
+    """Return (n,6,3) vec(d a^T) for the columns d of (n,3,3)."""
     return np.concatenate([base * a[:, None, None, 0], base * a[:, None, None, 1]], axis=1)
 
 
 def _unit(a: Floats) -> Floats:
+    """Return unit vectors (n,3); a vector of length zero becomes the x axis."""
     length = np.linalg.norm(a, axis=1, keepdims=True)
     fallback = np.array([1.0, 0.0, 0.0])
     return np.where(length > 0, a / np.where(length > 0, length, 1.0), fallback)
 
 
 def frame(n: Floats) -> Floats:
-    """(n,3,3) orthonormal columns, the first along the unit vectors n."""
+    """Return (n,3,3) orthonormal columns, the first along the unit vectors n."""
     axis = np.eye(3)[np.argmin(np.abs(n), axis=1)]
     second = _unit(np.cross(n, axis))
     return np.stack([n, second, np.cross(n, second)], axis=2)

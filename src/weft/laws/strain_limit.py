@@ -1,14 +1,15 @@
-"""Limits of strain: a barrier on the stretch of each fiber and on the angle of shear, as a law.
+"""Strain limits as a law: a barrier on the stretch of each fiber and on the angle of shear.
 
     psi(F) = sum_i k_i (m_i - a_i)^2 b((e_i - a_i)/(m_i - a_i)),   b(y) = -y^2 log(1 - y) for y > 0
 
-over the stretches e = |f0| and |f1| and e = |sin gamma|, gamma the angle by which the fibers are
-off the right angle. Nothing up to the onset a, infinite at the limit m. b is C2 and convex: that of
-Li et al. 2021 (Codimensional IPC, section 5) for singular values, here for warp, weft and shear as
-fabrics have them. k is a stiffness [N/m]: beyond the onset the fabric gets about so much stiffer.
+The sum runs over the stretches e = |f0| and e = |f1| and over e = |sin gamma|, where gamma is the
+angle by which the fibers deviate from the right angle. psi is zero up to the onset a and infinite
+at the limit m. The function b is C2 and convex. It is that of Li et al. 2021 (Codimensional IPC,
+section 5), which has it for singular values; here it acts on warp, weft and shear, as fabrics limit
+them. k is a stiffness [N/m]: beyond the onset the fabric gets about that much stiffer.
 
-Without a limit m is infinite. Compression is not limited. Lengths in sin gamma = f0.f1/(|f0| |f1|)
-are guarded, sqrt(f.f + e^2) with e = 1e-6, where a fiber is collapsed.
+Without a limit m is infinite. Compression is not limited. The lengths in sin gamma = f0.f1/(|f0|
+|f1|) are guarded, sqrt(f.f + e^2) with e = 1e-6, because a fiber may collapse.
 """
 
 import math
@@ -27,8 +28,8 @@ from weft.laws.base import LawFunctions, SingleLaw
 from weft.laws.generated import clamp6, mat66
 from weft.solve.newton.psd import Psd
 
-COLLAPSED_SQ = Scalar(1e-12)
-NO_LIMIT = 1e300
+COLLAPSED_SQ = Scalar(1e-12)  # square of the stretch e that guards lengths
+NO_LIMIT = 1e300  # stands for infinity, so that differences and quotients stay finite
 
 
 @wp.struct
@@ -48,7 +49,7 @@ class StrainLimitParams:
 
 @wp.func
 def barrier(e: Scalar, a: Scalar, m: Scalar):
-    """(m - a)^2 b(y) with its first and second derivative by e, y = (e - a)/(m - a)."""
+    """Return (m - a)^2 b(y) and its first and second derivative by e, y = (e - a)/(m - a)."""
     b = Scalar(0.0)
     b1 = Scalar(0.0)
     b2 = Scalar(0.0)
@@ -68,7 +69,7 @@ def barrier(e: Scalar, a: Scalar, m: Scalar):
 
 @wp.func
 def sine_of_shear(f0: vec3, f1: vec3):
-    """f0.f1/(|f0| |f1|), and the guarded lengths."""
+    """Return f0.f1/(|f0| |f1|), and the guarded lengths."""
     r0 = wp.sqrt(wp.dot(f0, f0) + COLLAPSED_SQ)
     r1 = wp.sqrt(wp.dot(f1, f1) + COLLAPSED_SQ)
     return wp.dot(f0, f1) / (r0 * r1), r0, r1
@@ -76,7 +77,7 @@ def sine_of_shear(f0: vec3, f1: vec3):
 
 @wp.func
 def psi(F: mat32, p: StrainLimitParams):
-    """Energy density."""
+    """Return the energy density."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     s, _r0, _r1 = sine_of_shear(f0, f1)
@@ -88,7 +89,7 @@ def psi(F: mat32, p: StrainLimitParams):
 
 @wp.func
 def fiber_pull(f: vec3, k: Scalar, a: Scalar, m: Scalar):
-    """d/df of k times the barrier of |f|."""
+    """Return d/df of k times the barrier of |f|."""
     r = wp.length(f)
     _b, b1, _b2 = barrier(r, a, m)
     pull = vec3(Scalar(0.0))
@@ -99,7 +100,7 @@ def fiber_pull(f: vec3, k: Scalar, a: Scalar, m: Scalar):
 
 @wp.func
 def pk1(F: mat32, p: StrainLimitParams):
-    """First Piola-Kirchhoff stress."""
+    """Return the first Piola-Kirchhoff stress."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     P0 = fiber_pull(f0, p.stretch_warp, p.onset_warp, p.most_warp)
@@ -115,7 +116,7 @@ def pk1(F: mat32, p: StrainLimitParams):
 
 @wp.func
 def fiber_stiffness(f: vec3, k: Scalar, a: Scalar, m: Scalar):
-    """d2/df2 of k times the barrier of |f|: b'' along f, b'/|f| across, neither negative."""
+    """Return d2/df2 of k times the barrier of |f|: b'' along f, b'/|f| across, neither negative."""
     r = wp.length(f)
     _b, b1, b2 = barrier(r, a, m)
     H = mat33(Scalar(0.0))
@@ -128,7 +129,7 @@ def fiber_stiffness(f: vec3, k: Scalar, a: Scalar, m: Scalar):
 
 @wp.func
 def fiber_gauss_newton(f: vec3, k: Scalar, a: Scalar, m: Scalar):
-    """b'' along f alone."""
+    """Return the Gauss-Newton part of ``fiber_stiffness``: b'' along f alone."""
     r = wp.length(f)
     _b, _b1, b2 = barrier(r, a, m)
     H = mat33(Scalar(0.0))
@@ -139,7 +140,10 @@ def fiber_gauss_newton(f: vec3, k: Scalar, a: Scalar, m: Scalar):
 
 @wp.func
 def clamped(uu: mat33, uv: mat33, vv: mat33, n: int):
-    """The symmetric matrix of these blocks with its negative eigenvalues set to zero; n is 6."""
+    """Return the blocks of the symmetric 6 x 6 matrix with its negative eigenvalues set to zero.
+
+    n is 6, as in ``generated.clamp6``.
+    """
     H = mat66(Scalar(0.0))
     for i in range(3):
         for j in range(3):
@@ -158,7 +162,7 @@ def clamped(uu: mat33, uv: mat33, vv: mat33, n: int):
 
 @wp.func
 def hessian(F: mat32, p: StrainLimitParams, psd: int):
-    """d2 psi/dF2 as (uu, uv, vv), the shear's part clamped where psd asks for it."""
+    """Return d2 psi/dF2 as (uu, uv, vv); PROJECTED clamps the part of the shear."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     uu = mat33(Scalar(0.0))
@@ -184,7 +188,9 @@ def hessian(F: mat32, p: StrainLimitParams, psd: int):
             vv -= (c / r1) * (wp.outer(e1, g1) + wp.outer(g1, e1) + (s / r1) * P1)
             uv += (c / r0) * (P1 / r1 - wp.outer(e0, g1))
             if psd == Psd.PROJECTED:
-                uu, uv, vv = clamped(uu, uv, vv, psd + 5)  # 6, not a constant: loops stay rolled
+                # psd + 5 is 6 here. The compiler does not know it as a constant, so loops stay
+                # rolled, and compilation is short.
+                uu, uv, vv = clamped(uu, uv, vv, psd + 5)
     if psd == Psd.GAUSS_NEWTON:
         uu += fiber_gauss_newton(f0, p.stretch_warp, p.onset_warp, p.most_warp)
         vv += fiber_gauss_newton(f1, p.stretch_weft, p.onset_weft, p.most_weft)
@@ -233,7 +239,7 @@ class StrainLimit(SingleLaw):
         return warp, weft, NO_LIMIT if self.shear is None else float(np.sin(self.shear))
 
     def parameters(self) -> Mapping[str, Any]:
-        """Fields of ``StrainLimitParams``."""
+        """Return the fields of ``StrainLimitParams``."""
         begin = (*self.rest, 0.0)
         names, values = ("warp", "weft", "shear"), {}
         for name, most, rest in zip(names, self.most, begin):

@@ -1,7 +1,7 @@
 """St. Venant-Kirchhoff membrane: psi(F) = mu |E|^2 + lambda/2 (tr E)^2, E = (F^T F - I)/2.
 
-The classic reference. It softens and then collapses under compression (psi has a maximum at s =
-1/sqrt 3 for lambda = 0), which Baraff-Witkin and ARAP do not.
+This is the classic reference law. It softens and then collapses under compression (psi has a
+maximum at s = 1/sqrt 3 for lambda = 0), which Baraff-Witkin and ARAP do not.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from weft.laws.isotropic import Moduli, isotropic_hessian, principal
 
 @wp.struct
 class StVKParams:
-    """Lame parameters [N/m]: of the material times the thickness."""
+    """Lame parameters [N/m]: those of the material times the thickness."""
 
     mu: Scalar
     lame: Scalar
@@ -27,7 +27,7 @@ class StVKParams:
 
 @wp.func
 def strains(F: mat32):
-    """E00, E01, E11."""
+    """Return Green's strains E00, E01, E11."""
     half = Scalar(0.5)
     e00 = half * (F[0, 0] * F[0, 0] + F[1, 0] * F[1, 0] + F[2, 0] * F[2, 0] - Scalar(1.0))
     e11 = half * (F[0, 1] * F[0, 1] + F[1, 1] * F[1, 1] + F[2, 1] * F[2, 1] - Scalar(1.0))
@@ -37,7 +37,7 @@ def strains(F: mat32):
 
 @wp.func
 def psi(F: mat32, p: StVKParams):
-    """Energy density."""
+    """Return the energy density."""
     e00, e01, e11 = strains(F)
     trace = e00 + e11
     norm_sq = e00 * e00 + Scalar(2.0) * e01 * e01 + e11 * e11
@@ -46,7 +46,7 @@ def psi(F: mat32, p: StVKParams):
 
 @wp.func
 def pk1(F: mat32, p: StVKParams):
-    """F (2 mu E + lambda tr(E) I)."""
+    """Return the first Piola-Kirchhoff stress F (2 mu E + lambda tr(E) I)."""
     e00, e01, e11 = strains(F)
     trace = p.lame * (e00 + e11)
     two = Scalar(2.0) * p.mu
@@ -55,7 +55,7 @@ def pk1(F: mat32, p: StVKParams):
 
 @wp.func
 def hessian(F: mat32, p: StVKParams, psd: int):
-    """From its eigensystem."""
+    """Return d2 psi/dF2 as (uu, uv, vv), from its eigensystem."""
     s = principal(F)
     half = Scalar(0.5)
     two = Scalar(2.0)
@@ -78,7 +78,7 @@ def hessian(F: mat32, p: StVKParams, psd: int):
 @documented
 @dataclass(frozen=True, repr=False)
 class StVK(SingleLaw):
-    """mu |E|^2 + lambda/2 (tr E)^2.
+    """St. Venant-Kirchhoff: mu |E|^2 + lambda/2 (tr E)^2.
 
     Raises:
         LawError: mu not > 0, or lambda < 0.
@@ -90,5 +90,5 @@ class StVK(SingleLaw):
     functions = LawFunctions("stvk", StVKParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """Fields of ``StVKParams``."""
+        """Return the fields of ``StVKParams``."""
         return {"mu": self.mu, "lame": self.lame}

@@ -1,10 +1,10 @@
-"""A law for damping: Kelvin-Voigt in Green strain, with a tangent frozen at the start of the step.
+"""Law for damping: Kelvin-Voigt in Green strain, with a tangent frozen at the start of the step.
 
     psi(F) = 1/2 (e(F) - e_n) . C (e(F) - e_n),   e = (f0.f0/2, f1.f1/2, f0.f1)
 
 e is Green's strain up to a constant, so psi and its stress vanish for *any* rigid motion of the
-sample since e_n, a finite rotation included. With C = (dt-scaled) tangent in strain space, the
-Hessian at the start of the step is the frozen Rayleigh matrix (see
+sample since e_n, a finite rotation included. C is the tangent stiffness in strain space, scaled
+with the time step; so the Hessian at the start of the step is the frozen Rayleigh matrix (see
 ``energies/elastic/damping.py``).
 """
 
@@ -20,7 +20,7 @@ from weft.solve.newton.psd import Psd
 
 @wp.struct
 class ViscousParams:
-    """Tangent C [J/m^2 per strain^2] and the strain e_n it is measured from."""
+    """Tangent C [J/m^2 per strain^2], and the strain e_n that damping is measured from."""
 
     tangent: mat33
     start: vec3
@@ -28,7 +28,7 @@ class ViscousParams:
 
 @wp.func
 def strain(F: mat32):
-    """e(F) = (f0.f0/2, f1.f1/2, f0.f1)."""
+    """Return e(F) = (f0.f0/2, f1.f1/2, f0.f1)."""
     f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
     f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
     half = Scalar(0.5)
@@ -37,7 +37,7 @@ def strain(F: mat32):
 
 @wp.func
 def strain_gradient(F: mat32):
-    """B0 = de/df0 and B1 = de/df1, one strain component per column."""
+    """Return B0 = de/df0 and B1 = de/df1, one strain component per column."""
     zero = Scalar(0.0)
     B0 = mat33(
         F[0, 0],
@@ -66,14 +66,14 @@ def strain_gradient(F: mat32):
 
 @wp.func
 def psi(F: mat32, p: ViscousParams):
-    """Dissipation potential of the step."""
+    """Return the dissipation potential of the step."""
     d = strain(F) - p.start
     return Scalar(0.5) * wp.dot(d, p.tangent * d)
 
 
 @wp.func
 def pk1(F: mat32, p: ViscousParams):
-    """Its derivative."""
+    """Return the derivative of ``psi`` with respect to F."""
     s = p.tangent * (strain(F) - p.start)
     B0, B1 = strain_gradient(F)
     P0 = B0 * s
@@ -83,7 +83,7 @@ def pk1(F: mat32, p: ViscousParams):
 
 @wp.func
 def hessian(F: mat32, p: ViscousParams, psd: int):
-    """(uu, uv, vv).
+    """Return the Hessian of ``psi`` as (uu, uv, vv).
 
     PROJECTED and GAUSS_NEWTON both drop the stress times d2e/dF2, which is of order dt.
     """
@@ -102,12 +102,10 @@ def hessian(F: mat32, p: ViscousParams, psd: int):
 
 @dataclass(frozen=True)
 class Viscous(SingleLaw):
-    """The law with zero tangent; ``energies/elastic/damping.py`` fills the parameters of every
-    sample.
-    """
+    """Law of damping; ``energies/elastic/damping.py`` fills in the parameters of every sample."""
 
     functions = LawFunctions("viscous", ViscousParams, psi, pk1, hessian)
 
     def parameters(self) -> Mapping[str, float]:
-        """All zero."""
+        """Return no values, so that all fields are zero until damping is measured."""
         return {}

@@ -1,17 +1,18 @@
-"""The air that cloth carries with it: the reactive force of slender bodies, Lighthill 1960, 1971.
+"""Added mass: the reactive force of air that slender cloth carries with it, Lighthill 1960, 1971.
 
-A strip of width H along the wind sets a mass m = pi/4 rho H^2 of air a length in motion across it,
-spread here evenly: mu = pi/4 rho H an area. With w the velocity of the cloth relative to the air,
-w_n = n.w its part across and c = w_n n - w that of the air along the cloth, the momentum mu w_n n
-goes along with c and leaves at the edges where air leaves (Lighthill 1971, eq. 6, as a balance at
-each place: Candelier, Boyer & Leroyer 2011):
+A strip of width H along the wind sets a mass m = pi/4 rho H^2 of air per length in motion across
+it, here spread evenly over its area: mu = pi/4 rho H per area. With w the velocity of the cloth
+relative to the air, w_n = n.w its part across and c = w_n n - w that of the air along the cloth,
+the momentum mu w_n n is carried along with c and leaves at the edges where air leaves (Lighthill
+1971, eq. 6, as a balance at each place: Candelier, Boyer & Leroyer 2011):
 
     f = -d(mu w_n n)/dt - div(c mu w_n n) - div(t t^T mu w_n^2/2),     t = c/|c|
 
-In small motion f = -mu (d/dt + U d/ds)^2 y. In general it is normal to an inextensible sheet:
-minus mu n times n.a + 2 n.dv/dc + n.d2x/dc2 - w_n^2/2 n.d2x/dt2. The inertia n.a is implicit, with
-a = (x - y)/s of the step; what else there is, and n, is taken at the end of the step by
-extrapolation, as wind is (``weft.energies.air.lift_and_drag``), and is a load. ``docs/forces.md``.
+In small motion f = -mu (d/dt + U d/ds)^2 y. In general it is normal to an inextensible sheet: minus
+mu n times n.a + 2 n.dv/dc + n.d2x/dc2 - w_n^2/2 n.d2x/dt2. The inertia n.a is implicit, with a = (x
+- y)/s of the step. All other terms, and n, are evaluated at positions extrapolated to the end of
+the step, as those of wind are (``weft.energies.air.lift_and_drag``), and are a load. See
+``docs/forces.md``.
 """
 
 from dataclasses import dataclass
@@ -47,40 +48,40 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """Of a step: E = (x - y).M (x - y)/2 + load.(x - origin), by vertex."""
+    """Potential of a step: E = (x - y).M (x - y)/2 + load.(x - origin), by vertex."""
 
     M: Floats  # (n,3,3) [kg/s^2]
     y: Positions  # (n,3) [m]
-    load: Floats  # (n,3) [N], less the force
+    load: Floats  # (n,3) [N] minus the force
     origin: Positions  # (n,3) [m]
     name: str = "added mass"
 
     @property
     def stencil(self) -> Ints:
-        """(n,1)."""
+        """The vertex of each local energy, (n,1)."""
         return np.arange(len(self.M), dtype=np.int32)[:, None]
 
     def value(self, x: Positions) -> Floats:
-        """(n,) [J]."""
+        """Return the local energies, (n,) [J]."""
         d = x - self.y
         half = 0.5 * np.einsum("vi,vij,vj->v", d, self.M, d)
         return np.asarray(half + (self.load * (x - self.origin)).sum(1))
 
     def gradient(self, x: Positions) -> Floats:
-        """(n,1,3) [N]."""
+        """Return the local gradients, (n,1,3) [N]."""
         return np.asarray(np.einsum("vij,vj->vi", self.M, x - self.y) + self.load)[:, None]
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(n,1,1,3,3) [N/m]."""
+        """Return the local Hessians, (n,1,1,3,3) [N/m]."""
         return self.M[:, None, None]
 
 
 @dataclass(frozen=True, eq=False)
 class AirFlow:
-    """What the air does at samples, for cloth at x that moves with v."""
+    """Flow of the air at samples, for cloth at x that moves with v."""
 
     normal: Floats  # (q,3)
-    area: Floats  # (q,) over that at rest
+    area: Floats  # (q,) ratio of deformed to rest area
     across: Floats  # (q,) [m/s] w_n
     along: Floats  # (q,3) [m/s] c
     way: Floats  # (q,2) [1/s] c in material coordinates: c = F way
@@ -89,7 +90,7 @@ class AirFlow:
 
     @staticmethod
     def of(s: Samples, x: Positions, v: Velocities, air: Velocities) -> "AirFlow":
-        """At samples, in air of velocity (q,3) [m/s] there."""
+        """Compute the flow at samples, in air of velocity (q,3) [m/s] there."""
         F, rate = s.deformation_gradient(x), s.deformation_gradient(v)
         normal = np.cross(F[:, :, 0], F[:, :, 1])
         area = np.linalg.norm(normal, axis=1)
@@ -105,54 +106,56 @@ class AirFlow:
 
     @property
     def stream(self) -> Floats:
-        """(q,3) [m^2/s] w_n n + w_n^2/2 c/c^2, which over mu goes along ``way``."""
+        """Vector w_n n + w_n^2/2 c/c^2, (q,3) [m^2/s], which times mu is carried along ``way``."""
         pressed = 0.5 * self.across**2 / np.maximum((self.along**2).sum(1), 1e-300)
         return np.asarray(self.across[:, None] * self.normal + pressed[:, None] * self.along)
 
 
 @dataclass(frozen=True, eq=False)
 class AddedMass:
-    """Of a mesh of triangles in a wind that has a ``span``.
+    """Added mass of a mesh of triangles in a wind that has a ``span``.
 
-    Local arrays are those of no step, zeros; ``frozen`` has those of one.
+    Local arrays are those without a step, zeros; ``frozen`` returns the potential of a step.
     """
 
     mesh: TriangleMesh
     wind: Wind
     name: str = "added mass"
-    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
+    # [m] displacement of the gusts by the wind; None: velocity times t
+    carried: tuple[float, float, float] | None = None
 
     @property
     def mass(self) -> float:
-        """mu [kg/m^2]."""
+        """Mass of air per area, mu [kg/m^2]."""
         return 0.25 * np.pi * self.wind.density * float(self.wind.span or 0.0)
 
     @property
     def stencil(self) -> Ints:
-        """(n,1)."""
+        """The vertex of each local energy, (n,1)."""
         return np.arange(self.mesh.n_vertices, dtype=np.int32)[:, None]
 
     def value(self, x: Positions) -> Floats:
-        """(n,) zero."""
+        """Return zeros (n,)."""
         return np.zeros(self.mesh.n_vertices)
 
     def gradient(self, x: Positions) -> Floats:
-        """(n,1,3) zero."""
+        """Return zeros (n,1,3)."""
         return np.zeros((self.mesh.n_vertices, 1, 3))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(n,1,1,3,3) zero."""
+        """Return zeros (n,1,1,3,3)."""
         return np.zeros((self.mesh.n_vertices, 1, 1, 3, 3))
 
     @cached_property
     def samples(self) -> Samples:
-        """One a face."""
+        """Samples, one per face."""
         return linear_triangle(self.mesh)
 
     @cached_property
     def rim(self) -> tuple[Samples, Floats]:
-        """One in the middle of each edge that has one face; (e,2) [m] the edge's material normal,
-        outward, as long as the edge.
+        """Samples in the middle of border edges, and the edges' material normals, (e,2) [m].
+
+        The normals point outward and are as long as their edges. A border edge has one face.
         """
         m, (_, edge) = self.mesh, edges_of(self.mesh.faces)
         half = np.flatnonzero(np.bincount(edge)[edge] == 1)  # face-major, corner c to c + 1
@@ -170,7 +173,13 @@ class AddedMass:
         return rim, outward
 
     def load(self, x: Positions, v: Velocities, t: float) -> tuple[Floats, Floats]:
-        """M (n,3,3) [kg] and minus the force (n,3) [N] of what is not M a, at x and v."""
+        """Return M (n,3,3) [kg], and minus the force that is not M a, (n,3) [N].
+
+        Args:
+            x: (n,3) [m] positions.
+            v: (n,3) [m/s] velocities.
+            t: [s] time of the wind.
+        """
         mu, s, (rim, outward) = self.mass, self.samples, self.rim
         flow = self._flow(s, x, v, t)
         mass = mu * s.weight * flow.area
@@ -190,11 +199,17 @@ class AddedMass:
         return M, load
 
     def _flow(self, s: Samples, x: Positions, v: Velocities, t: float) -> AirFlow:
+        """Return the flow at samples s, in the wind at time t."""
         at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
         return AirFlow.of(s, x, v, self.wind.at(at, t, self.carried))
 
     def frozen(self, step: Step, at: tuple[Positions, Velocities] | None = None) -> Carried:
-        """The potential of a step, in NumPy; of the flow at x and v, or where cloth is expected."""
+        """Return the potential of a step, in NumPy.
+
+        Args:
+            step: the step.
+            at: x and v of the flow; None: extrapolated to the end of the step.
+        """
         x, v = extrapolated(step) if at is None else at
         M, load = self.load(x, v, step.t)
         assert step.scale is not None
@@ -202,18 +217,21 @@ class AddedMass:
 
     @property
     def constants(self) -> ByName:
-        """Density of the air [kg/m^3], and the span [m]."""
+        """Constants by name: density of the air [kg/m^3], and the span [m]."""
         n = self.mesh.n_vertices
         return {name: everywhere(getattr(self.wind, name), n) for name in ("density", "span")}
 
     @property
     def structure(self) -> Any:
-        """The mesh, and what the air does."""
+        """Data besides the constants: the mesh, and the velocities of the air."""
         w = self.wind
         return self.mesh, w.velocity, w.gusts, w.field
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (n,1,3): forces are proportional to both; nothing without a step."""
+        """Return d gradient/dc by constant, (n,1,3); zero without a step.
+
+        Forces are proportional to both constants.
+        """
         if step is None or step.scale is None:
             zero = np.zeros((self.mesh.n_vertices, 1, 3))
             return {"density": zero, "span": zero}
@@ -221,12 +239,12 @@ class AddedMass:
         return {"density": g / self.wind.density, "span": g / float(self.wind.span or 1.0)}
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
-        """The production face."""
+        """Return the term for simulations."""
         return BoundAddedMass(self, pattern.n, pattern.scratch)
 
 
 def _inverse(F: Gradients) -> Floats:
-    """(q,2,3) (F^T F)^-1 F^T; zero where F has no area."""
+    """Return the pseudo-inverse (F^T F)^-1 F^T, (q,2,3); zero where F has no area."""
     C = np.einsum("qki,qkj->qij", F, F)
     det = C[:, 0, 0] * C[:, 1, 1] - C[:, 0, 1] ** 2
     adjugate = np.stack([C[:, 1, 1], -C[:, 0, 1], -C[:, 0, 1], C[:, 0, 0]], 1).reshape(-1, 2, 2)
@@ -235,7 +253,7 @@ def _inverse(F: Gradients) -> Floats:
 
 
 class BoundAddedMass(Bound):
-    """Added mass on a pattern; nothing before the first ``freeze``."""
+    """Added mass bound to a block pattern; it is zero before the first ``freeze``."""
 
     is_load = True
 
@@ -251,11 +269,11 @@ class BoundAddedMass(Bound):
         self.retake(energy)
 
     def retake(self, energy: AddedMass) -> None:
-        """Its wind."""
+        """Take the wind of another energy."""
         self.energy, self._mu = energy, Scalar(energy.mass)
 
     def freeze(self, step: Step) -> None:
-        """Take flow and normals as they are expected at the step's end.
+        """Lag flow and normals at positions extrapolated to the end of the step.
 
         Raises:
             SceneError: an equilibrium.
@@ -274,7 +292,7 @@ class BoundAddedMass(Bound):
         self._take(kernel.points(x), kernel.points(v), step)
 
     def lag(self, x: WarpArray) -> bool:
-        """Take them anew at x."""
+        """Lag them again at x."""
         step = self._step
         if step is None:
             return False
@@ -282,6 +300,7 @@ class BoundAddedMass(Bound):
         return True
 
     def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
+        """Compute masses and loads at x and v, in the air at the end of the step."""
         assert step.scale is not None
         around, rim = self._around
         on, own, n = self.scratch.take, self._own, self.n
@@ -299,6 +318,7 @@ class BoundAddedMass(Bound):
         rim.add_gradient(local, self._load)
 
     def _air(self, x: WarpArray, s: Any, t: float) -> WarpArray:
+        """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
         q = s.stencil.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, s, at)
@@ -306,7 +326,7 @@ class BoundAddedMass(Bound):
         return air
 
     def value(self, x: WarpArray) -> float:
-        """Of the lagged potential [J]."""
+        """Return the lagged potential [J]."""
         if self._step is None:
             return 0.0
         out = self.scratch.take(x.shape[0])
@@ -315,13 +335,13 @@ class BoundAddedMass(Bound):
         return kernel.total(out)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         if self._step is not None:
             arrays = (x, self._M, self._y, self._load, g)
             kernel.launch(add_gradients, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + M, the same for every x and psd."""
+        """Add M, which is the same for every x and psd, to the diagonal of A and return A."""
         if self._step is not None:
             A.finish()
             p = A.pattern

@@ -1,6 +1,6 @@
-"""Added mass on the device: the flow at faces and at border edges, and what vertices gather of it.
+"""Kernels of added mass: the flow at faces and at border edges, and its gather to vertices.
 
-The same numbers as ``AddedMass.load`` in NumPy, to round-off.
+The numbers are those of ``AddedMass.load`` in NumPy, to round-off.
 """
 
 import warp as wp
@@ -10,15 +10,15 @@ from weft.kernel import Scalar, mat33, vec2, vec3
 
 _module = wp.get_module("weft.added_mass")
 
-TINY = wp.constant(Scalar(1e-300))  # of lengths and squares that may vanish
+TINY = wp.constant(Scalar(1e-300))  # lower bound of divisors that may vanish
 
 
 @wp.struct
 class SampleFlow:
-    """What the air does at a sample, as ``added_mass.Flow``."""
+    """Flow of the air at a sample, as ``added_mass.AirFlow``."""
 
     normal: vec3
-    area: Scalar  # over that at rest
+    area: Scalar  # ratio of deformed to rest area
     across: Scalar  # [m/s]
     way: vec2  # [1/s]
     stream: vec3  # [m^2/s]
@@ -33,7 +33,7 @@ def flow_at(
     air: wp.array(dtype=vec3),
     s: ClothSamples,
 ):
-    """At sample q of cloth at x that moves with v."""
+    """Return the flow at sample q of cloth at x that moves with v."""
     f0 = vec3(Scalar(0.0))
     f1 = vec3(Scalar(0.0))
     g0 = vec3(Scalar(0.0))
@@ -84,7 +84,7 @@ def faces(
     own: wp.array(dtype=mat33),
     local: wp.array2d(dtype=vec3),
 ):
-    """A vertex's share of a face's mass, mu A/3 n n^T, and minus the forces on its vertices."""
+    """Compute the mass mu A/3 n n^T of each face at a vertex, and minus the forces on vertices."""
     q = o + wp.tid()
     f = flow_at(q, x, v, air, s)
     mass = mu * s.weight[q] * f.area
@@ -106,7 +106,7 @@ def edges(
     mu: Scalar,
     local: wp.array2d(dtype=vec3),
 ):
-    """Minus the forces of what leaves at an edge."""
+    """Compute minus the forces of momentum that leaves at each edge."""
     q = o + wp.tid()
     f = flow_at(q, x, v, air, s)
     leaving = mu * f.area * wp.max(wp.dot(f.way, outward[q]), Scalar(0.0))
@@ -123,7 +123,7 @@ def gather_masses(
     scale: Scalar,
     M: wp.array(dtype=mat33),
 ):
-    """M[i] = scale times the sum over the faces around i."""
+    """Compute M[i], ``scale`` times the sum over the faces around i."""
     i = o + wp.tid()
     sum = mat33(Scalar(0.0))
     for m in range(start[i], start[i + 1]):
@@ -141,7 +141,7 @@ def energies(
     origin: wp.array(dtype=vec3),
     out: wp.array(dtype=Scalar),
 ):
-    """(x - y).M (x - y)/2 + load.(x - origin)."""
+    """Compute (x - y).M (x - y)/2 + load.(x - origin) of every vertex."""
     i = o + wp.tid()
     d = x[i] - y[i]
     out[i] = Scalar(0.5) * wp.dot(d, M[i] * d) + wp.dot(load[i], x[i] - origin[i])
@@ -156,7 +156,7 @@ def add_gradients(
     load: wp.array(dtype=vec3),
     g: wp.array(dtype=vec3),
 ):
-    """g += M (x - y) + load."""
+    """Add M (x - y) + load to g."""
     i = o + wp.tid()
     g[i] += M[i] * (x[i] - y[i]) + load[i]
 
@@ -168,6 +168,6 @@ def add_blocks(
     M: wp.array(dtype=mat33),
     values: wp.array(dtype=mat33),
 ):
-    """A += M on the diagonal."""
+    """Add M to the diagonal blocks."""
     i = o + wp.tid()
     values[diagonal[i]] += M[i]

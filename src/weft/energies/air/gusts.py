@@ -2,16 +2,16 @@
 
     u(x, t) = sum_n a_n cos(k_n . (x - U t) + phi_n),   a_n . k_n = 0
 
-Isotropic and free of divergence, with von Karman's energy spectrum (1948; L the longitudinal
-integral length, sigma the deviation of each component)
+The turbulence is isotropic and free of divergence, with von Karman's energy spectrum (1948; L the
+longitudinal integral length, sigma the standard deviation of each component)
 
     E(k) = 55/(9 pi) sigma^2 L (1.339 L k)^4 / (1 + (1.339 L k)^2)^(17/6)
 
-so that at a place that stands still the component along the wind has the one-sided spectrum S(f) =
-4 sigma^2 L/U / (1 + 70.8 (f L/U)^2)^(5/6), as MIL-F-8785C and wind engineering use it. Carried
-unchanged: Taylor's hypothesis (1938). Random waves: Kraichnan (1970). Each band of wave numbers
-has three waves on a random orthogonal frame, k along e_1, e_2, e_3 and a along e_2, e_3, e_1: every
-component has the same variance, sigma^2 in all, for every seed.
+so that at a fixed place the component along the wind has the one-sided spectrum S(f) = 4 sigma^2
+L/U / (1 + 70.8 (f L/U)^2)^(5/6), as MIL-F-8785C and wind engineering use it. The wind carries the
+waves unchanged (Taylor's hypothesis, 1938); random waves are those of Kraichnan (1970). Each band
+of wave numbers has three waves on a random orthogonal frame, k along e_1, e_2, e_3 and a along e_2,
+e_3, e_1: so every component has the same variance, sigma^2 in all, for every seed.
 """
 
 from dataclasses import dataclass
@@ -29,21 +29,24 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, WarpArray, vec3
 
 KARMAN = 1.339  # Gamma(1/3) / (sqrt(pi) Gamma(5/6)): makes L the integral length
-LONGEST, SHORTEST = 0.03, 100.0  # [1/L] wave numbers of the bands; the ends hold what is beyond
-# Constants of 64 bits: wp.pi, and quotients of literals in a kernel, have 32.
+# [1/L] range of the bands' wave numbers; the first and last band take the energy beyond the range.
+LONGEST, SHORTEST = 0.03, 100.0
+# These are constants of 64 bits, because wp.pi and quotients of literals in a kernel have 32 bits.
 PI = Scalar(np.pi)
 S3, S5, S7, S9 = Scalar(1 / 6), Scalar(1 / 120), Scalar(1 / 5040), Scalar(1 / 362880)
 S11, S13 = Scalar(1 / 39916800), Scalar(1 / 6227020800)
 S15, S17 = Scalar(1 / 1307674368000), Scalar(1 / 355687428096000)
-SLICE = 256  # places, from where on threads share the work
-_STEPS = 200  # of the quadrature of a band
+SLICE = 256  # number of places from which on threads share the work
+_STEPS = 200  # number of intervals in the quadrature of a band
 _module = wp.get_module("weft.gusts")
 
 
 @wp.func
 def cos_of_turns(t: Scalar):
-    """cos(2 pi t) = 1 - 2 sin(pi t)^2, to round-off: Taylor's sine on half a turn, no branches; a
-    third of the time of the library's.
+    """Return cos(2 pi t) = 1 - 2 sin(pi t)^2, to round-off.
+
+    It uses Taylor's series of the sine on half a turn and has no branches, which takes a third of
+    the time of the library's cosine.
     """
     y = PI * (t - wp.floor(t + Scalar(0.5)))
     z = y * y
@@ -68,7 +71,7 @@ def add_waves(
     phase: wp.array(dtype=Scalar),
     out: wp.array(dtype=vec3),
 ):
-    """out += sum_n a_n cos(2 pi (k_n . x + phase_n)), k in turns a meter and phase in turns."""
+    """Add sum_n a_n cos(2 pi (k_n . x + phase_n)) to out, k and phase in turns."""
     i = o + wp.tid()
     sum = out[i]
     for n in range(wave.shape[0]):
@@ -92,7 +95,7 @@ class Gusts:
     bands: int = setting(20, "of wave numbers, three waves each", least=4, most=1000)
 
     def waves(self, speed: float) -> "Waves":
-        """The waves in a wind of this speed [m/s]."""
+        """Return the waves in a wind of this speed [m/s]."""
         sigma, rng = self.intensity * speed, np.random.default_rng(self.seed)
         edges = np.geomspace(LONGEST, SHORTEST, self.bands + 1) / self.length
         inside = edges.copy()
@@ -117,37 +120,46 @@ class Waves:
     phase: Floats  # (w,) [rad]
 
     def at(self, x: Floats, carried: Floats) -> Floats:
-        """(m,3) [m/s] at places x (m,3), the waves ``carried`` (3,) [m] downwind."""
+        """Return the velocities at places x (m,3) [m], (m,3) [m/s].
+
+        Args:
+            x: (m,3) [m].
+            carried: (3,) [m] displacement of the waves by the wind.
+        """
         angle = (np.asarray(x) - carried) @ self.wave.T + self.phase
         return np.asarray(np.cos(angle) @ self.amplitude)
 
     def add(self, x: WarpArray, carried: Floats, out: WarpArray) -> None:
-        """The same into out (m,) vec3, on the device."""
+        """Add the velocities of the waves to out (m,) vec3 on the device, as ``at``."""
+        # Reducing phases to one turn keeps the kernel's cosine accurate for long distances.
         phase = np.mod((self.phase - self.wave @ carried) / (2 * np.pi), 1.0)
         phases = kernel.array(phase, Scalar)
         kernel.launch(add_waves, x.shape[0], x, *self._device, phases, out, slice_above=SLICE)
 
     @cached_property
     def _device(self) -> tuple[WarpArray, WarpArray]:
-        """Wave vectors in turns a meter, and amplitudes."""
+        """Wave vectors in turns per meter, and amplitudes."""
         turns = self.wave / (2 * np.pi)
         return kernel.array(turns, vec3), kernel.array(self.amplitude, vec3)
 
 
 def energy_spectrum(k: Floats, sigma: float, length: float) -> Floats:
-    """[m^3/s^2] E(k) at wave numbers k [1/m]: its integral is 3/2 sigma^2."""
+    """Return E(k) [m^3/s^2] at wave numbers k [1/m]; its integral is 3/2 sigma^2."""
     s = (KARMAN * length * np.asarray(k)) ** 2
     return np.asarray(55 / (9 * np.pi) * sigma**2 * length * s**2 / (1 + s) ** (17 / 6))
 
 
 def along_spectrum(f: Floats, sigma: float, length: float, speed: float) -> Floats:
-    """[m^2/s] one-sided spectrum of the component along the wind at frequencies f [Hz]."""
+    """Return the one-sided spectrum [m^2/s] of the component along the wind at f [Hz]."""
     ratio = length / speed
     return np.asarray(4 * sigma**2 * ratio / (1 + 70.8 * (np.asarray(f) * ratio) ** 2) ** (5 / 6))
 
 
 def band_energy(low: float, high: float, sigma: float, length: float) -> float:
-    """[m^2/s^2] integral of E(k) between two wave numbers [1/m], by the midpoint rule in log k."""
+    """Return the integral of E(k) [m^2/s^2] between two wave numbers [1/m].
+
+    The quadrature is the midpoint rule in log k.
+    """
     edges = np.geomspace(low, high, _STEPS + 1)
     middle = np.sqrt(edges[1:] * edges[:-1])
     E = energy_spectrum(middle, sigma, length)

@@ -1,26 +1,27 @@
-"""Lift and drag on cloth, of the velocity of the air relative to it.
+"""Lift and drag on cloth, from the velocity of the air relative to it.
 
-An element of area A and unit normal n, past which air goes with u = w - v', feels
+An element of area A and unit normal n, past which air flows with u = w - v', feels
 
     F = rho A |u|/2 [(C_D - C_L) u + C_L (u.n) n]
 
 drag C_D - C_L cos^2 a along u and lift C_L sin a cos a across it, at the incidence a; both faces
-alike. That is the resistance of a slender body to flow along and across it (Taylor 1952), as cloth
-has it since Wejchert & Haumann (1991, C_D = C_L) and Ling, Damodaran & Gay (1996).
+alike. This is the resistance of a slender body to flow along and across it (Taylor 1952), used for
+cloth since Wejchert & Haumann (1991, C_D = C_L) and Ling, Damodaran & Gay (1996).
 
-Where the wind is ``crossflow``, the last term has |u.n| in place of |u|: F is of second order in
-small incidences, as across slender bodies (Taylor 1952), which have lift by their added mass.
+If the wind is ``crossflow``, the last term has |u.n| in place of |u|: F is of second order in small
+incidences, as across slender bodies (Taylor 1952), which have lift by their added mass.
 
-F is no gradient of positions. A step lags |u|, n and A, as friction does its normal forces: then F
-= K u with K symmetric and, as 0 <= C_L <= C_D, positive semi-definite, and F is the derivative of
-Rayleigh's dissipation potential. With d = x' - origin at the middle of the element, v' = d/span,
+F is no gradient with respect to positions. A step lags |u|, n and A, as friction lags its normal
+forces. Then F = K u with K symmetric and, because 0 <= C_L <= C_D, positive semi-definite, and F is
+the derivative of Rayleigh's dissipation potential. With d = x' - origin at the middle of the
+element, v' = d/span,
 
     E = -(K w).d + d.K d/(2 span)
 
-whose Hessian is K/span, exact and projected alike. What is lagged is taken at x_n + h v_n and at
-the velocity extrapolated from v_n and v_(n-1), so that methods of order 2 keep it. In an
-equilibrium nothing moves, span is infinite, and the mean wind is a load: gusts, which pass, are
-left out. ``docs/forces.md``.
+whose Hessian is K/span, exact and projected alike. Lagged quantities are evaluated at x_n + h v_n
+and at the velocity extrapolated from v_n and v_(n-1), so that methods of order 2 keep their order.
+In an equilibrium nothing moves, span is infinite, and the mean wind is a load: gusts, which pass,
+are left out. See ``docs/forces.md``.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ _module = wp.get_module("weft.wind")
 
 @wp.struct
 class ClothSamples:
-    """Samples of the cloth."""
+    """Samples of the cloth on the device."""
 
     stencil: wp.array2d(dtype=wp.int32)  # (q,k)
     N: wp.array2d(dtype=Scalar)  # (q,k)
@@ -57,17 +58,17 @@ class ClothSamples:
 
 @wp.struct
 class Frozen:
-    """What a step lags."""
+    """Lagged quantities of a step."""
 
     K: wp.array(dtype=mat33)  # (q,) [N s/m] of which F = K u
-    push: wp.array(dtype=vec3)  # (q,) [N] K w, on what does not move
+    push: wp.array(dtype=vec3)  # (q,) [N] K w, the force on cloth that does not move
     origin: wp.array(dtype=vec3)  # (n,) [m] velocities are (x - origin) rate
     rate: Scalar  # [1/s] 1/span; 0 in an equilibrium
 
 
 @wp.kernel(module=_module)
 def place(o: int, x: wp.array(dtype=vec3), s: ClothSamples, out: wp.array(dtype=vec3)):
-    """sum_a N_a x_a."""
+    """Compute the place sum_a N_a x_a of every sample."""
     q = o + wp.tid()
     sum = vec3(Scalar(0.0))
     for a in range(s.stencil.shape[1]):
@@ -87,8 +88,10 @@ def resist(
     crossflow: int,
     frozen: Frozen,
 ):
-    """K = rho A |u|/2 [(C_D - C_L) I + C_L n n^T], and K w; the arguments along and across are rho
-    (C_D - C_L)/2 and rho C_L/2; in crossflow the second |u| is |u.n|.
+    """Compute K = rho A |u|/2 [(C_D - C_L) I + C_L n n^T], and K w.
+
+    ``along`` and ``across`` are rho (C_D - C_L)/2 and rho C_L/2; in crossflow the second |u| is
+    |u.n|.
     """
     q = o + wp.tid()
     f0 = vec3(Scalar(0.0))
@@ -99,7 +102,7 @@ def resist(
         f0 += s.dN[q, a][0] * x[i]
         f1 += s.dN[q, a][1] * x[i]
         u -= s.N[q, a] * v[i]
-    normal = wp.cross(f0, f1)  # as long as the area has grown
+    normal = wp.cross(f0, f1)  # its length is the ratio of deformed to rest area
     size = wp.length(normal)
     K = mat33(Scalar(0.0))
     if size > Scalar(0.0):
@@ -114,7 +117,7 @@ def resist(
 
 @wp.func
 def moved(x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, q: int):
-    """sum_a N_a (x - origin)_a."""
+    """Return d = sum_a N_a (x - origin)_a at sample q."""
     d = vec3(Scalar(0.0))
     for a in range(s.stencil.shape[1]):
         i = s.stencil[q, a]
@@ -126,7 +129,7 @@ def moved(x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, q: int):
 def energies(
     o: int, x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, out: wp.array(dtype=Scalar)
 ):
-    """-(K w).d + d.K d rate/2."""
+    """Compute -(K w).d + d.K d rate/2 of every sample."""
     q = o + wp.tid()
     d = moved(x, s, frozen, q)
     half = Scalar(0.5) * frozen.rate
@@ -137,7 +140,7 @@ def energies(
 def gradients(
     o: int, x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, out: wp.array2d(dtype=vec3)
 ):
-    """N_a (K d rate - K w)."""
+    """Compute N_a (K d rate - K w) of every sample and vertex."""
     q = o + wp.tid()
     g = frozen.rate * (frozen.K[q] * moved(x, s, frozen, q)) - frozen.push[q]
     for a in range(s.stencil.shape[1]):
@@ -146,36 +149,37 @@ def gradients(
 
 @dataclass(frozen=True, eq=False)
 class AirForce:
-    """Lift and drag of a wind on cloth, at samples of it.
+    """Lift and drag of a wind on cloth, at its samples.
 
-    Local arrays are those of no step, zeros; ``frozen`` has those of one.
+    Local arrays are those without a step, zeros; ``frozen`` returns the potential of a step.
     """
 
     samples: Samples
     wind: Wind
     name: str = "wind"
-    carried: tuple[float, float, float] | None = None  # [m] how far gusts are; None: velocity t
+    # [m] displacement of the gusts by the wind; None: velocity times t
+    carried: tuple[float, float, float] | None = None
 
     @property
     def stencil(self) -> Ints:
-        """(q,k)."""
+        """Vertices of each sample, (q,k)."""
         return self.samples.stencil
 
     def value(self, x: Positions) -> Floats:
-        """(q,) zero."""
+        """Return zeros (q,)."""
         return np.zeros(len(self.stencil))
 
     def gradient(self, x: Positions) -> Floats:
-        """(q,k,3) zero."""
+        """Return zeros (q,k,3)."""
         return np.zeros((*self.stencil.shape, 3))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(q,k,k,3,3) zero."""
+        """Return zeros (q,k,k,3,3)."""
         q, k = self.stencil.shape
         return np.zeros((q, k, k, 3, 3))
 
     def frozen(self, step: Step) -> "FrozenAir":
-        """The potential of a step, in NumPy."""
+        """Return the potential of a step, in NumPy."""
         x, v = extrapolated(step)
         s, w = self.samples, self.wind
         at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
@@ -195,14 +199,14 @@ class AirForce:
 
     @property
     def constants(self) -> ByName:
-        """Density, both coefficients, and the velocity, unless it carries gusts."""
+        """Constants by name: density, coefficients, and the velocity of a wind without gusts."""
         q, w = len(self.stencil), self.wind
         names = ("density", "drag", "lift", *(() if w.gusts else ("velocity",)))
         return {name: everywhere(getattr(w, name), q) for name in names}
 
     @property
     def structure(self) -> Any:
-        """The samples, and what the air does besides."""
+        """Data besides the constants: the samples, and the rest of the wind's settings."""
         w = self.wind
         return (
             self.samples,
@@ -214,7 +218,7 @@ class AirForce:
         )
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (q,k,3) and (q,k,3,3); nothing without a step."""
+        """Return d gradient/dc by constant, (q,k,3) or (q,k,3,3); zero without a step."""
         (q, k), w = self.stencil.shape, self.wind
         if step is None:
             return {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
@@ -241,14 +245,14 @@ class AirForce:
         return {name: np.einsum("qa,qi...->qai...", s.shares, d) for name, d in by.items()}
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.samples.n_vertices, pattern)
         return BoundAir(self, rows, pattern.scratch)
 
 
 @dataclass(frozen=True, eq=False)
 class FrozenAir:
-    """The potential of a step's lift and drag: -(K w).d + d.K d/(2 span)."""
+    """Potential of lift and drag in a step: -(K w).d + d.K d/(2 span)."""
 
     samples: Samples
     K: Floats  # (q,3,3) [N s/m]
@@ -259,33 +263,33 @@ class FrozenAir:
 
     @property
     def stencil(self) -> Ints:
-        """(q,k)."""
+        """Vertices of each sample, (q,k)."""
         return self.samples.stencil
 
     def moved(self, x: Positions) -> Floats:
-        """(q,3) [m] d at the samples."""
+        """Return d at the samples, (q,3) [m]."""
         s = self.samples
         return np.asarray(np.einsum("qa,qai->qi", s.shares, (x - self.origin)[s.stencil]))
 
     def value(self, x: Positions) -> Floats:
-        """(q,) [J]."""
+        """Return the local energies, (q,) [J]."""
         d = self.moved(x)
         pull = np.einsum("qij,qj->qi", self.K, 0.5 * d / self.span - self.air)
         return np.asarray((pull * d).sum(1))
 
     def gradient(self, x: Positions) -> Floats:
-        """(q,k,3) [N]."""
+        """Return the local gradients, (q,k,3) [N]."""
         g = np.einsum("qij,qj->qi", self.K, self.moved(x) / self.span - self.air)
         return np.asarray(self.samples.shares[:, :, None] * g[:, None])
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(q,k,k,3,3) [N/m]."""
+        """Return the local Hessians, (q,k,k,3,3) [N/m]."""
         N = self.samples.shares
         return np.asarray(np.einsum("qa,qb,qij->qabij", N, N, self.K / self.span))
 
 
 class BoundAir(Bound):
-    """Lift and drag on a pattern; nothing before the first ``freeze``."""
+    """Lift and drag bound to a block pattern; they are zero before the first ``freeze``."""
 
     is_load = True
 
@@ -300,7 +304,7 @@ class BoundAir(Bound):
         self._frozen.origin = kernel.zeros(rows.n, vec3)
 
     def retake(self, energy: AirForce) -> None:
-        """Its wind."""
+        """Take the wind of another energy."""
         self.energy, w = energy, energy.wind
         half = 0.5 * w.density
         along, across = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
@@ -311,7 +315,7 @@ class BoundAir(Bound):
         return sheet_of(self.energy.samples)
 
     def freeze(self, step: Step) -> None:
-        """Take |u|, normals, areas and the air as they are expected at the step's end."""
+        """Lag |u|, normals, areas and the air at positions extrapolated to the end of the step."""
         self._step = step
         self._frozen.origin = step.device_origin
         self._frozen.rate = Scalar(1.0 / step.span)
@@ -319,7 +323,7 @@ class BoundAir(Bound):
         self._lag(kernel.points(x), kernel.points(v), step.t)
 
     def lag(self, x: WarpArray) -> bool:
-        """Take them anew at x."""
+        """Lag them again at x."""
         step = self._step
         if step is None:
             return False
@@ -328,6 +332,7 @@ class BoundAir(Bound):
         return True
 
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
+        """Compute K and K w with normals at x, velocities v and the air at time t."""
         q = self.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
         kernel.launch(place, q, x, self._sheet, at)
@@ -341,17 +346,17 @@ class BoundAir(Bound):
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Of the lagged potential [J]: less by what the wind does, plus half of what is lost."""
+        """Return the lagged potential [J]: half of the dissipated energy minus the wind's work."""
         return kernel.total(self._energies(x))
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx: minus lift and drag."""
+        """Add dE/dx, which is minus lift and drag, to g."""
         local = self.scratch.take(self.shape, vec3)
         kernel.launch(gradients, self.shape[0], x, self._sheet, self._frozen, local)
         self.rows.add_gradient(local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + N N^T K/span, the same for every x and psd."""
+        """Add N N^T K/span, which is the same for every x and psd, to A and return A."""
         if self._frozen.rate > 0.0:
             local = Shared()
             local.N, local.K, local.scale = self._sheet.N, self._frozen.K, self._frozen.rate
@@ -360,7 +365,7 @@ class BoundAir(Bound):
 
 
 def sheet_of(s: Samples) -> Any:
-    """The ``ClothSamples`` of samples."""
+    """Return samples as ``ClothSamples`` on the device."""
     out = ClothSamples()
     out.stencil = kernel.array(s.stencil, wp.int32)
     out.N = kernel.array(s.shares, Scalar)
@@ -370,9 +375,10 @@ def sheet_of(s: Samples) -> Any:
 
 
 def extrapolated(step: Step) -> tuple[Positions, Velocities]:
-    """Where cloth will be at the end of a step, (n,3) [m], and how fast, (n,3) [m/s], to second
-    order in its length with two steps of the past, to first order with one; at rest in an
-    equilibrium.
+    """Return the expected positions (n,3) [m] and velocities (n,3) [m/s] at the end of a step.
+
+    They are of second order in the length of the step if it knows two steps of the past, of first
+    order if it knows one. In an equilibrium cloth is at rest.
 
     With p = (1 + a) v_n - a v_(n-1) the velocity of the prediction, a = w^2/(1 + 2 w) and w the
     step over the one before, w = a + sqrt(a^2 + a) and v' = v_n + w (v_n - v_(n-1)).

@@ -1,7 +1,7 @@
-"""Wind: what the air does far from cloth, and with which coefficients cloth meets it.
+"""Wind: velocity of the air far from cloth, and the coefficients of its forces on cloth.
 
 The velocity at a place and time is the sum of a constant, gusts that it carries, and a field. Cloth
-and bodies do not shelter what is behind them.
+and bodies do not shelter places behind them.
 """
 
 import dataclasses
@@ -79,7 +79,7 @@ class Wind:
             )
 
     def loaded(self, folder: str | Path = ".") -> "Wind":
-        """The same with its field read, where that is a file, relative to a folder.
+        """Return the wind with its field read, if the field is a file, relative to a folder.
 
         Raises:
             SceneError: as ``WindGrid.load``.
@@ -90,12 +90,12 @@ class Wind:
 
     @property
     def speed(self) -> float:
-        """[m/s] of the constant part."""
+        """Speed [m/s] of the constant part."""
         return float(np.linalg.norm(self.velocity))
 
     @cached_property
     def waves(self) -> Waves | None:
-        """Of the gusts."""
+        """Waves of the gusts; None without gusts."""
         return None if self.gusts is None else self.gusts.waves(self.speed)
 
     def at(
@@ -106,13 +106,13 @@ class Wind:
         *,
         gusts: bool = True,
     ) -> Velocities:
-        """(m,3) [m/s] of the air at places x (m,3) [m] and time t [s].
+        """Return the velocity of the air, (m,3) [m/s], at places x and time t.
 
         Args:
             x: (m,3) [m].
             t: [s].
-            carried: [m] how far it has carried its gusts; None: by its velocity, all the time.
-            gusts: with them; else the mean wind.
+            carried: (3,) [m] displacement of the gusts by the wind; None: velocity times t.
+            gusts: whether to include gusts; False: the mean wind.
         """
         out = kernel.empty(len(x), vec3)
         self.blow(kernel.points(x), t, out, carried, gusts=gusts)
@@ -127,7 +127,7 @@ class Wind:
         *,
         gusts: bool = True,
     ) -> None:
-        """The same into out (m,) vec3, on the device.
+        """Write the velocity of the air into out (m,) vec3, on the device; arguments as of ``at``.
 
         Raises:
             SceneError: a function that gives another shape, or numbers that are not finite.
@@ -144,6 +144,11 @@ class Wind:
             out.assign(kernel.points(now))
 
     def _given(self, x: Positions, t: float) -> Floats:
+        """Return the velocities of the user's function, (m,3) [m/s].
+
+        Raises:
+            SceneError: another shape, or numbers that are not finite.
+        """
         assert callable(self.field)
         v = np.asarray(self.field(x, t), dtype=np.float64)
         if v.shape != x.shape or not np.isfinite(v).all():

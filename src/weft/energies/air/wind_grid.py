@@ -1,4 +1,4 @@
-"""A field of velocities on a grid in space and time: linear in each direction and in time."""
+"""Wind grid: a velocity field on a grid in space and time, linear in each direction and in time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def add_linear(
     part: Scalar,
     out: wp.array(dtype=vec3),
 ):
-    """out += the field between two frames, trilinear in the cell of x or the nearest one."""
+    """Add the field between two frames to out, trilinear in the cell of x or the nearest cell."""
     i = o + wp.tid()
     p = wp.cw_div(x[i] - origin, spacing)
     last = velocity.shape[0] - 1
@@ -60,11 +60,12 @@ def add_linear(
 class WindGrid:
     """Velocities of the air at the nodes of a grid.
 
-    Outside it is the nearest place inside; before the first and after the last frame, that frame.
+    A place outside the grid has the velocity of the nearest place inside. Before the first and
+    after the last frame, the velocities are those of that frame.
 
     Raises:
-        SceneError: shapes that do not fit, spacing that is not > 0, times that do not rise,
-            numbers that are not finite.
+        SceneError: shapes that do not fit, spacing that is not > 0, times that do not rise, numbers
+            that are not finite.
     """
 
     velocity: Annotated[
@@ -94,8 +95,10 @@ class WindGrid:
 
     @staticmethod
     def load(path: str | Path) -> "WindGrid":
-        """From an .npz with ``velocity`` (frames,nx,ny,nz,3) or (nx,ny,nz,3) [m/s], ``origin`` and
-        ``spacing`` (3,) [m], and ``times`` (frames,) [s] where there are several frames.
+        """Read a grid from an .npz file.
+
+        The file has ``velocity`` (frames,nx,ny,nz,3) or (nx,ny,nz,3) [m/s], ``origin`` and
+        ``spacing`` (3,) [m], and ``times`` (frames,) [s] if there are several frames.
 
         Raises:
             SceneError: no such file, one that is no .npz, or without these arrays.
@@ -110,7 +113,7 @@ class WindGrid:
         return kernel.array(self.velocity, vec3), origin, spacing
 
     def between(self, t: float) -> tuple[int, float]:
-        """The frame before time t [s], and the part of the way to the next."""
+        """Return the frame before time t [s], and the part of the way to the next one."""
         t = float(np.clip(t, self.times[0], self.times[-1]))
         frame = int(np.clip(np.searchsorted(self.times, t, "right") - 1, 0, len(self.times) - 1))
         if frame == len(self.times) - 1:
@@ -118,12 +121,13 @@ class WindGrid:
         return frame, float((t - self.times[frame]) / (self.times[frame + 1] - self.times[frame]))
 
     def add(self, x: WarpArray, t: float, out: WarpArray) -> None:
-        """out (m,) vec3 += the velocities at places x (m,) vec3 and time t [s]."""
+        """Add the velocities at places x (m,) vec3 and time t [s] to out (m,) vec3."""
         frame, part = self.between(t)
         kernel.launch(add_linear, x.shape[0], x, *self._device, frame, Scalar(part), out)
 
 
 def _of_arrays(arrays: Mapping[str, Any], where: str) -> WindGrid:
+    """Build a grid from named arrays; errors name the file ``where``."""
     missing = [name for name in ("velocity", "origin", "spacing") if name not in arrays]
     if missing:
         raise SceneError(

@@ -1,8 +1,11 @@
 """Elastic energies of cloth: membranes, bending, plasticity and strain limits.
 
-``membrane`` evaluates a law psi(F) at samples. ``hinge_bending``, ``quadratic_bending`` and
-``buckling_bending`` are the three bending models for triangles; ``condition`` and
-``bend_condition`` are the energies of Baraff & Witkin (1998). ``creases`` and ``permanent_stretch``
-yield (``plasticity``), ``pressed_lines`` sets rest angles, ``strain_limit`` is a barrier on strain,
-``damping`` and ``curvature_damping`` are Rayleigh damping with the stiffness frozen per step.
+Read in this order: ``membrane`` evaluates a law psi(F) at samples. ``hinge_bending`` (with
+``hinge_kernels``), ``quadratic_bending`` (with ``quadratic_form``) and ``buckling_bending`` (with
+``buckled_arc`` and ``pair_kernels``) are the three bending models for triangles. ``condition`` and
+``bend_condition`` are the energies of Baraff & Witkin (1998). ``plasticity`` is the model of
+yielding that ``creases`` and ``permanent_stretch`` use; ``pressed_lines`` sets rest angles;
+``strain_limit`` is a barrier on strain. ``damping`` and ``curvature_damping`` are Rayleigh damping
+with the stiffness frozen per step. ``membrane_by_constants``, ``hinge_by_constants`` and
+``hinge_geometry`` have derivatives by constants and by the rest shape.
 """

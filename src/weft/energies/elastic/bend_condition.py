@@ -1,12 +1,12 @@
-"""The bend condition as Baraff & Witkin (1998) differentiate it: with normals and edge of constant
-length (Pritchard 2012, eqs. 24-57; BODY).
+"""Bend condition with Baraff & Witkin's (1998) derivatives: normals and edge keep their lengths.
 
-E = k/2 theta^2, but ``gradient`` and ``hessian`` are *not* derivatives of E: they are k theta g and
-k (g g^T + theta h), with g (eq. 54) and h (eq. 57) the derivatives of an angle whose normals and
-edge keep their lengths (``bend_condition_kernels``). What that adds to the true derivative
-(``HingeBending``) is a tension k theta sin(theta) cos(theta)/|e| in the edge: no net force, no net
-moment, but work under a change of size (``tests/energies/test_condition.py``). h is symmetric as a
-12 x 12 matrix; its 3 x 3 blocks are not, contrary to section 3.4 of the notes.
+Source: Pritchard 2012, eqs. 24-57 (BODY). E = k/2 theta^2, but ``gradient`` and ``hessian`` are
+*not* derivatives of E. They are k theta g and k (g g^T + theta h), with g (eq. 54) and h (eq. 57)
+the derivatives of an angle whose normals and edge keep their lengths (``bend_condition_kernels``).
+The difference to the true derivative (``HingeBending``) is a tension k theta sin(theta)
+cos(theta)/|e| in the edge: it has no net force and no net moment, but it does work under a change
+of size (``tests/energies/test_condition.py``). h is symmetric as a 12 x 12 matrix; its 3 x 3 blocks
+are not, contrary to section 3.4 of the notes.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,10 @@ from weft.solve.newton.psd import Psd
 
 @dataclass(frozen=True, eq=False)
 class FrozenBend(HingeBending):
-    """Hinges with frozen lengths: weight is k [J]. PROJECTED and GAUSS_NEWTON keep k g g^T only."""
+    """Hinges with frozen lengths; the weight is k [J].
+
+    PROJECTED and GAUSS_NEWTON keep k g g^T only.
+    """
 
     name: str = "bend"
 

@@ -1,10 +1,10 @@
-"""Warp functions and kernels of the bend condition with frozen lengths. Pritchard 2012, 24-57.
+"""Warp functions and kernels of the bend condition with frozen lengths. Pritchard 2012, eqs. 24-57.
 
     sin = ê.(m̂ x n̂),   cos = n̂.m̂,   n̂ = n/|n|, m̂ = m/|m|, ê = e/|e|
 
-n and m are the normals of the left and right face, e the edge; the lengths are held while n, m and
-e are differentiated. ``g = cos dsin - sin dcos`` and eq. 57's h are first and second derivative of
-atan2(sin, cos) then.
+n and m are the normals of the left and right face, e the edge; their lengths are held constant
+while n, m and e are differentiated. Under this assumption ``g = cos dsin - sin dcos`` and eq. 57's
+h are the first and second derivative of atan2(sin, cos).
 """
 
 import warp as wp
@@ -18,7 +18,7 @@ _module = wp.get_module("weft.bend_condition")
 
 @wp.struct
 class BendFold:
-    """What every derivative of a hinge is made of."""
+    """Geometry of one hinge that all of its derivatives use."""
 
     n: vec3  # normal of the left face
     m: vec3  # of the right face
@@ -36,7 +36,7 @@ class BendFold:
 
 @wp.func
 def fold(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """The hinge of faces (x0,x1,x2) and (x1,x0,x3). Eqs. 24-29."""
+    """Return the geometry of the hinge of faces (x0,x1,x2) and (x1,x0,x3). Eqs. 24-29."""
     tiny = Scalar(1e-30)
     f = BendFold()
     f.e = x1 - x0
@@ -56,7 +56,10 @@ def fold(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
 
 @wp.func
 def normal_arm(j: int, f: BendFold):
-    """a_j with dn = a_j x dx_j, for n = (x1-x0) x (x2-x0). Eqs. 31, 34 (his q^A up to order)."""
+    """Return a_j with dn = a_j x dx_j, for n = (x1-x0) x (x2-x0).
+
+    Eqs. 31, 34 (Pritchard's q^A up to the order).
+    """
     a = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     if j == 0:
         a = f.tip - f.e
@@ -69,7 +72,7 @@ def normal_arm(j: int, f: BendFold):
 
 @wp.func
 def other_arm(j: int, f: BendFold):
-    """b_j with dm = b_j x dx_j, for m = (x3-x0) x (x1-x0). Eqs. 32, 35."""
+    """Return b_j with dm = b_j x dx_j, for m = (x3-x0) x (x1-x0). Eqs. 32, 35."""
     b = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     if j == 0:
         b = f.e - f.other
@@ -82,7 +85,10 @@ def other_arm(j: int, f: BendFold):
 
 @wp.func
 def arm_slope(j: int, k: int, tip: int):
-    """da_j/dx_k (tip 2) or -db_j/dx_k (tip 3), a multiple of I: the cyclic order of (0, 1, tip)."""
+    """Return s with da_j/dx_k = s I (tip 2) or -db_j/dx_k = s I (tip 3).
+
+    s is 1, -1 or 0 by the cyclic order of (0, 1, tip).
+    """
     s = Scalar(0.0)
     if (j == 0 and k == tip) or (j == 1 and k == 0) or (j == tip and k == 1):
         s = Scalar(1.0)
@@ -93,7 +99,7 @@ def arm_slope(j: int, k: int, tip: int):
 
 @wp.func
 def edge_sign(j: int):
-    """de/dx_j, a multiple of I. Eqs. 33, 36."""
+    """Return s with de/dx_j = s I. Eqs. 33, 36."""
     s = Scalar(0.0)
     if j == 0:
         s = Scalar(-1.0)
@@ -104,7 +110,7 @@ def edge_sign(j: int):
 
 @wp.func
 def slopes(j: int, f: BendFold):
-    """dsin/dx_j and dcos/dx_j with frozen lengths. Eqs. 46-49."""
+    """Return dsin/dx_j and dcos/dx_j with frozen lengths. Eqs. 46-49."""
     a = normal_arm(j, f)
     b = other_arm(j, f)
     s = edge_sign(j) * f.mn + wp.cross(f.ne, b) + wp.cross(f.em, a)
@@ -114,29 +120,29 @@ def slopes(j: int, f: BendFold):
 
 @wp.func
 def angle_slope(j: int, f: BendFold):
-    """g_j = cos dsin/dx_j - sin dcos/dx_j (eq. 54)."""
+    """Return g_j = cos dsin/dx_j - sin dcos/dx_j (eq. 54)."""
     s, c = slopes(j, f)
     return f.cos * s - f.sin * c
 
 
 @wp.func
 def two_skews(a: vec3, b: vec3):
-    """skew(a) skew(b) = b a^T - (a.b) I."""
+    """Return skew(a) skew(b) = b a^T - (a.b) I."""
     return wp.outer(b, a) - wp.dot(a, b) * wp.identity(n=3, dtype=Scalar)
 
 
 @wp.func
 def three_skews(a: vec3, e: vec3, b: vec3):
-    """skew(a) skew(e) skew(b)."""
+    """Return skew(a) skew(e) skew(b)."""
     return wp.outer(wp.cross(a, b), e) - wp.dot(e, b) * wp.skew(a)
 
 
 @wp.func
 def curvatures(j: int, k: int, f: BendFold):
-    """d2sin/dx_j dx_k and d2cos/dx_j dx_k with frozen lengths. Eqs. 50-51.
+    """Return d2sin/dx_j dx_k and d2cos/dx_j dx_k with frozen lengths. Eqs. 50-51.
 
-    The left face does not know x3, nor the right one x2, nor the edge either of them: what is zero
-    is left out (a third of the time of this kernel).
+    The left face does not depend on x3, the right face not on x2, and the edge on neither of them.
+    Terms that are zero for this reason are left out, which saves a third of the kernel's time.
     """
     a_j = normal_arm(j, f)
     b_j = other_arm(j, f)
@@ -168,7 +174,7 @@ def curvatures(j: int, k: int, f: BendFold):
 
 @wp.func
 def fold_of(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
-    """The fold of hinge i."""
+    """Return the geometry of hinge i."""
     x0, x1, x2, x3 = corners(i, x, stencil)
     return fold(x0, x1, x2, x3)
 
@@ -181,7 +187,7 @@ def fold_energy(
     hinge: wp.array(dtype=Hinge),
     out: wp.array(dtype=vec2),
 ):
-    """1/2 k (theta - rest)^2 of every hinge, and what is dissipated."""
+    """Compute 1/2 k (theta - rest)^2 and the dissipated energy of every hinge."""
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
     out[i] = energies(hinge[i], wp.atan2(f.sin, f.cos))
@@ -198,8 +204,10 @@ def freeze_folds(
     past: Scalar,
     out: wp.array(dtype=Hinge),
 ):
-    """Damping of every hinge from its angle at x, with the lead h sum_j g_j.v_j (eq. 58; v is
-    ``other``), or less ``past`` times the change since x_(n-1) (``other``).
+    """Freeze the damping of every hinge at its angle at x.
+
+    ``lead`` is h sum_j g_j.v_j if h is not 0 (eq. 58; ``other`` is v), or minus ``past`` times the
+    change of the angle since x_(n-1) (``other`` is x_(n-1)).
     """
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
@@ -222,7 +230,7 @@ def fold_gradient(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """k (theta - rest) g of every hinge."""
+    """Compute k (theta - rest) g of every hinge, damping included."""
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
     moment = hinge[i].weight * deviation(hinge[i], wp.atan2(f.sin, f.cos))
@@ -238,7 +246,7 @@ def fold_factor(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """sqrt(k (1 + beta/h)) g: the Gauss-Newton Hessian is the outer product of this with itself."""
+    """Compute f = sqrt(k (1 + beta/h)) g of every hinge; the Gauss-Newton Hessian is f f^T."""
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
     s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
@@ -254,7 +262,7 @@ def fold_hessian(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """k [(1 + beta/h) g g^T + deviation h], h of eq. 57: blocks on and above the diagonal."""
+    """Compute the blocks of k [(1 + beta/h) g g^T + deviation h], h of eq. 57."""
     i = o + wp.tid()
     f = fold_of(i, x, stencil)
     stiff = hinge[i].weight * (Scalar(1.0) + hinge[i].rate)
@@ -262,7 +270,7 @@ def fold_hessian(
     for j in range(4):
         s_j, c_j = slopes(j, f)
         g_j = f.cos * s_j - f.sin * c_j
-        # Eq. 57 with its products of slopes put together: -(g_j r_k^T + r_j g_k^T).
+        # The products of slopes in eq. 57 are collected: they sum to -(g_j r_k^T + r_j g_k^T).
         r_j = f.sin * s_j + f.cos * c_j
         for k in range(4):
             if k >= j:

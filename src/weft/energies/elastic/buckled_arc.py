@@ -1,8 +1,8 @@
-"""The arc that a compressed pair of vertices is taken to buckle into. Choi & Ko 2003, eqs. 6 and 7.
+"""Arc into which a compressed pair of vertices is assumed to buckle. Choi & Ko 2003, eqs. 6 and 7.
 
-Rest length L, distance r L: an arc of constant curvature kappa = 2 sqrt(w)/L, where w is the square
-of half its angle and solves sinc(sqrt w) = r. Everything is a power series in w, from w = 0 (flat)
-to pi^2 (a closed circle, r = 0), without a singular point:
+A pair with the rest length L and the distance r L lies on an arc of constant curvature kappa = 2
+sqrt(w)/L, where w is the square of half the arc's angle and solves sinc(sqrt w) = r. All quantities
+are power series in w, from w = 0 (flat) to pi^2 (a closed circle, r = 0), without a singular point:
 
     T(w) = 1 - sinc(sqrt w) = w/6 - w^2/120 + ...,   G(w) = 2 T'(w) = 1/3 - w/30 + ...
     E = 2 e w,   dE/dr = -4 e/G,   d2E/dr2 = -8 e G'/G^3 > 0,   e = k (A_i + A_l)/L^2
@@ -22,9 +22,10 @@ _module = wp.get_module("weft.pairs")
 
 @wp.func
 def shortening(w: Scalar):
-    """T(w) = 1 - sinc(sqrt w), and its first two derivatives, for w in [0, pi^2], to round-off.
+    """Return T(w) = 1 - sinc(sqrt w) and its first two derivatives for w in [0, pi^2].
 
-    Fifteen terms -(-w)^k/(2k+1)!: the first one left out is below 1e-18.
+    The series has fifteen terms -(-w)^k/(2k+1)!: the first term that is left out is below 1e-18, so
+    the result is exact to round-off.
     """
     t = Scalar(1.0)
     dt = Scalar(0.0)
@@ -42,9 +43,10 @@ def shortening(w: Scalar):
 
 @wp.func
 def half_angle_sq(r: Scalar):
-    """w with sinc(sqrt w) = r, for r in [0, 1].
+    """Return w with sinc(sqrt w) = r, for r in [0, 1], by Newton's method.
 
-    Newton's iteration on the concave T rises to the root from below; it starts 0.02 off at most.
+    The polynomial in 1 - r that gives the start is at most 0.02 off. T is concave, so the iterates
+    rise to the root from below.
     """
     d = Scalar(1.0) - r
     w = d * (Scalar(6.0) + d * (Scalar(1.8) + d * (Scalar(0.8228571428571428) + Scalar(1.2) * d)))
@@ -56,7 +58,7 @@ def half_angle_sq(r: Scalar):
 
 @wp.func
 def arc(r: Scalar):
-    """E, dE/dr and d2E/dr2 over e, at the distance r in [0, 1] over the rest length."""
+    """Return E, dE/dr and d2E/dr2 over e, for r in [0, 1], the distance over the rest length."""
     w = half_angle_sq(r)
     _t, dt, ddt = shortening(w)
     g = Scalar(2.0) * dt
@@ -67,7 +69,7 @@ def arc(r: Scalar):
 
 @wp.kernel(module=_module)
 def arcs(o: int, r: wp.array(dtype=Scalar), out: wp.array2d(dtype=Scalar)):
-    """``arc`` of every distance."""
+    """Evaluate ``arc`` for every distance."""
     i = o + wp.tid()
     e, force, stiffness = arc(r[i])
     out[i, 0] = e
@@ -76,12 +78,12 @@ def arcs(o: int, r: wp.array(dtype=Scalar), out: wp.array2d(dtype=Scalar)):
 
 
 def inverse_sinc(r: Floats) -> Floats:
-    """The angle u in [0, pi] with sin(u)/u = r, for r (n,) in [0, 1]."""
+    """Return the angle u in [0, pi] with sin(u)/u = r, for r (n,) in [0, 1]."""
     return np.asarray(np.sqrt(arc_energy(r)[:, 0] / 2))
 
 
 def arc_energy(r: Floats) -> Floats:
-    """(n,3) E, dE/dr and d2E/dr2 over e = k (A_i + A_l)/L^2, for r (n,) in [0, 1]."""
+    """Return E, dE/dr and d2E/dr2 over e = k (A_i + A_l)/L^2, (n,3), for r (n,) in [0, 1]."""
     r = np.ascontiguousarray(r, dtype=np.float64)
     out = kernel.empty((len(r), 3))
     kernel.launch(arcs, len(r), kernel.array(r, Scalar), out)

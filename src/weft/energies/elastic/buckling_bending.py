@@ -1,26 +1,26 @@
 """Bending by the predicted buckled shape. Choi & Ko 2003, section 3.2.
 
-The two vertices opposite an inner edge, at rest a distance L apart, are taken to lie on an arc of
+The two vertices opposite an inner edge, at rest a distance L apart, are assumed to lie on an arc of
 constant curvature once they come closer (eq. 6), with the energy (eqs. 7-8, M = k kappa)
 
     E = 1/2 (A_i + A_l) k kappa^2,   kappa = (2/L) sinc^-1(d/L),   d < L
     k = sqrt((k_u^2 u^2 + k_v^2 v^2)/(u^2 + v^2)),   (u, v) the pair in material coordinates
 
-and none where d > L: with a law of tension only (``ImmediateBuckling``), cloth that is pushed
+and no energy if d > L: with a law of tension only (``ImmediateBuckling``), cloth that is pushed
 buckles at once. At d = L the force of the arc jumps to -12 k (A_i + A_l)/L^3, Euler's load of the
 pair. Choi & Ko (2002) therefore begin with a spring, c (A_i + A_l)/(2 L^2) (d - L)^2, as long as it
 pushes less; ``compression`` is its c, "comparable" to the stretch stiffness.
 
 An arc of curvature kappa is only kappa^2 L^2/24 shorter than L, and cloth of stretch stiffness K
-would rather stretch by that than push with 12 k/L^2: below a curvature of about 17 sqrt(k/K)/L^2
-this model hardly resists bending (``weft reproduce buckling-compression``).
+would rather stretch by that amount than push with 12 k/L^2: below a curvature of about 17
+sqrt(k/K)/L^2 this model hardly resists bending (``weft reproduce buckling-compression``).
 
-What the Hessians drop: across the pair a push has the eigenvalue dE/dd / d < 0; PROJECTED and
-GAUSS_NEWTON leave it out and keep the (positive) one along the pair, as Choi & Ko do. That is the
-exact eigenvalue clamp of a pair. EXACT keeps both.
+The exact Hessian of a pair that pushes has the eigenvalue dE/dd / d < 0 across the pair. PROJECTED
+and GAUSS_NEWTON leave it out and keep the (positive) one along the pair, as Choi & Ko do; this is
+the exact eigenvalue clamp of a pair. EXACT keeps both.
 
-``stiffness`` is a flexural rigidity D, as a laboratory measures it on a strip. What a mesh of pairs
-resists with depends on their directions: k = D where triangles are equilateral, 1.74 D on a grid
+``stiffness`` is a flexural rigidity D, as a laboratory measures it on a strip. The resistance of a
+mesh of pairs depends on their directions: k = D for equilateral triangles, 1.74 D on a grid
 (``strip_factor`` derives it). ``calibrate=False`` takes k = D as the paper has it.
 """
 
@@ -76,8 +76,8 @@ class BucklingBending(LocalEnergy):
     """Bending energy of the pairs of vertices opposite the inner edges of a mesh.
 
     Energies are given per pair, for the vertices ``pairs``; ``area`` is A_i + A_l. Damping is
-    beta/(2h) K_n (d - d_n)^2, K_n the stiffness along the pair where the step begins; a pair that
-    is longer there than at rest is not damped.
+    beta/(2h) K_n (d - d_n)^2, K_n the stiffness along the pair at the start of the step; a pair
+    that is longer there than at rest is not damped.
     """
 
     pairs: Ints  # (m,2)
@@ -102,14 +102,14 @@ class BucklingBending(LocalEnergy):
         calibrate: bool = True,
         damping: float = 0.0,
     ) -> "BucklingBending":
-        """Pairs of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+        """Build the pairs of a mesh with flexural rigidity (D_warp, D_weft) [N m].
 
         Args:
             mesh: the mesh.
             stiffness: D of bending the warp yarns and the weft yarns, >= 0.
             compression: c [N/m] of the spring with which a pair begins; infinite: without.
             rest: L in the plane (``"flat"``), or between ``mesh.vertices`` (``"as-given"``).
-            calibrate: so that a strip of this mesh bends with D; False: k = D.
+            calibrate: choose k so that a strip of this mesh bends with D; False: k = D.
             damping: [s] time constant of stiffness-proportional damping.
 
         Raises:
@@ -134,17 +134,17 @@ class BucklingBending(LocalEnergy):
 
     @property
     def stencil(self) -> Ints:
-        """(m,2)."""
+        """Vertices of each pair, (m,2)."""
         return self.pairs
 
     @cached_property
     def start(self) -> Floats:
-        """(m,) d/L at which the spring pushes as much as the arc, which takes over below."""
+        """Ratio d/L below which the arc replaces the spring, (m,): there both push alike."""
         return arc_starts(self.stiffness, self.compression, self.length)
 
     @cached_property
     def records(self) -> "np.ndarray[Any, Any]":
-        """(m,) records of ``Pair``, not damped."""
+        """Parameters as (m,) records of ``Pair``, without damping."""
         dtype = Pair.numpy_dtype()  # type: ignore[attr-defined]
         records: np.ndarray[Any, Any] = np.zeros(len(self.pairs), dtype)
         bounded = np.isfinite(self.compression)
@@ -157,25 +157,27 @@ class BucklingBending(LocalEnergy):
         return records
 
     def parameters(self) -> WarpArray:
-        """(m,) ``Pair``, not damped."""
+        """Return (m,) ``Pair`` on the device, without damping."""
         return kernel.array(self.records.copy(), Pair)
 
     @property
     def constants(self) -> ByName:
-        """Stiffness [N m], the springs' [N/m], and the time constant of damping [s]."""
+        """Constants by name: stiffness [N m], ``compression`` [N/m], and ``damping`` [s]."""
         beta = everywhere(self.damping, len(self.pairs))
         springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
         return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
 
     @property
     def structure(self) -> Any:
-        """The pairs, and whether they begin with springs."""
+        """Data besides the constants: pairs, rest lengths, areas, and which pairs have springs."""
         bounded = np.isfinite(self.compression)
         return self.pairs, self.length, self.area, bounded, self.n_vertices
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,2,3). Forces are linear in arcs and springs together, and go over from
-        one to the other without a jump: where they do changes nothing.
+        """Return d gradient/dc by constant, (m,2,3).
+
+        Forces are linear in the stiffness of arcs and springs, and continuous where an arc replaces
+        a spring, so the change of the ratio ``start`` itself contributes nothing.
         """
         bounded, none = np.isfinite(self.compression), np.zeros(len(self.pairs))
         springs = np.where(bounded, self.compression, 0.0)
@@ -192,7 +194,10 @@ class BucklingBending(LocalEnergy):
     def _linear(
         self, x: Positions, step: Step | None, arc: Floats, spring: Floats, beta: float
     ) -> Floats:
-        """(m,2,3) [N] of pairs with other arcs, springs and damping, from where they are."""
+        """Return the forces, (m,2,3) [N], for other arcs, springs and damping.
+
+        The ratio ``start`` stays the same.
+        """
         records, rate = self.records.copy(), beta * rate_of(step)
         records["arc"], records["spring"] = arc, spring
         p, out = kernel.array(records, Pair), kernel.empty(self.stencil.shape, vec3)
@@ -205,24 +210,31 @@ class BucklingBending(LocalEnergy):
         return np.array(kernel.numpy(out))
 
     def curvature(self, x: Positions) -> Floats:
-        """(m,) [1/m] of the predicted arcs at positions x; 0 where a pair is not compressed. Eq.
-        6."""
+        """Return the curvature of the predicted arcs at positions x, (m,) [1/m]. Eq. 6.
+
+        It is 0 where a pair is not compressed.
+        """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         angle = np.sqrt(arc_energy(np.minimum(d / self.length, 1.0))[:, 0] / 2)
         return np.asarray(2 / self.length * angle)
 
 
 def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
-    """(m,) [m] rest length of every pair, and (m,3) its cos^2, sin^2 and cos sin to the warp."""
+    """Return rest lengths (m,) [m] and directions (m,3) of all pairs.
+
+    A direction is given by cos^2, sin^2 and cos sin of the angle between pair and warp.
+    """
     return unfolded(material_corners(mesh))
 
 
 def unfolded(corners: Floats) -> tuple[Floats, Floats]:
-    """The same of material corners (m,2,3,2) [m]: start and end of the edge between both, and the
-    tip, in both faces.
+    """Return rest lengths (m,) [m] and directions (m,3) of pairs, as ``material_pairs`` does.
 
-    The two triangles are unfolded about their edge; at a seam, where they lie apart in material
-    coordinates, the direction's are the mean of both.
+    The two triangles are unfolded about their common edge. At a seam, where they lie apart in
+    material coordinates, the direction is the mean of those on both sides.
+
+    Args:
+        corners: (m,2,3,2) [m] start and end of the common edge and the tip, in both faces.
     """
     tips, frames = [], []
     for side, sign in ((0, 1.0), (1, -1.0)):
@@ -244,27 +256,32 @@ def unfolded(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def strip_factor(along: Floats, area: Floats) -> tuple[float, float]:
-    """k/D with which strips along warp and weft bend with the rigidity D, on average over a mesh.
+    """Return k/D with which strips along warp and weft have the rigidity D, averaged over a mesh.
 
-    A surface with curvatures (a, b, c) = (z_uu, z_uv, z_vv) bends a pair by q.(a, b, c),
-    q = (cos^2, 2 cos sin, sin^2); every point is covered by three pairs, so its energy per area is
-    k/2 (a,b,c).Q.(a,b,c), Q = 3 <q q^T>. A strip along u is free to choose b and c, which leaves
-    k/2 a^2/(Q^-1)_aa.
+    A surface with curvatures (a, b, c) = (z_uu, z_uv, z_vv) bends a pair by q.(a, b, c), q =
+    (cos^2, 2 cos sin, sin^2); every point is covered by three pairs, so its energy per area is k/2
+    (a,b,c).Q.(a,b,c), Q = 3 <q q^T>. A strip along u is free to choose b and c, which leaves k/2
+    a^2/(Q^-1)_aa.
+
+    Args:
+        along: (m,3) directions of pairs, from ``material_pairs``.
+        area: (m,) [m^2] of the pairs.
     """
     q = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0]
     Q = 3 * np.einsum("m,mi,mj->ij", area / area.sum(), q, q)
-    # A few pairs in one direction (a strip one cell wide) leave curvatures that nothing resists.
+    # The regularization is for meshes with pairs in few directions (a strip one cell wide), where
+    # some curvatures meet no resistance and Q is singular.
     inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))
     return float(inverse[0, 0]), float(inverse[2, 2])
 
 
 def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats:
-    """(m,) d/L at which a spring c (A/L^2) (L - d) pushes as much as the arc, by bisection.
+    """Return d/L at which a spring c (A/L^2) (L - d) pushes as much as the arc, (m,), by bisection.
 
-    1 without a spring; 0 where the spring stays the weaker one down to d = 0.
+    It is 1 without a spring, and 0 if the spring is the weaker one down to d = 0.
     """
     with np.errstate(divide="ignore"):
-        ratio = compression * length**2 / stiffness  # of C (1 - r) to the arc's force
+        ratio = compression * length**2 / stiffness  # the spring's stiffness over the arc's e
     low, high = np.zeros(len(ratio)), np.ones(len(ratio))
     bounded = np.isfinite(ratio)
     ratio = np.where(bounded, ratio, 0.0)

@@ -1,10 +1,10 @@
-"""Baraff & Witkin's (1998) energies E = k/2 C^T C of condition functions, as Pritchard (2012) has
-them, on weft's samples and hinges.
+"""Energies E = k/2 C^T C of the condition functions of Baraff & Witkin (1998).
 
-A condition of a triangle is alpha times a function of F = [w_u w_v] (his eqs. 2-12), so its energy
-is a membrane law weighted by alpha^2 = a^(2p) in place of the area a. With p = 1/2 that *is* the
-finite element energy (Kim 2020); p = 1 is Baraff & Witkin's, p = 3/4 Pritchard's. Unless p = 1/2
-the stiffness has other units than N/m, and the cloth depends on the mesh.
+The formulas are those of Pritchard (2012), on weft's samples and hinges. A condition of a triangle
+is alpha times a function of F = [w_u w_v] (eqs. 2-12), so its energy is a membrane law weighted by
+alpha^2 = a^(2p) in place of the area a. With p = 1/2 that *is* the finite element energy (Kim
+2020); p = 1 is Baraff & Witkin's, p = 3/4 Pritchard's. Unless p = 1/2 the stiffness has other units
+than N/m, and the behavior of the cloth depends on the mesh.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ POWERS = (1.0, 0.75, 0.5)  # p of alpha = a^p: 1998, Pritchard, finite elements
 
 
 class Variant(enum.Enum):
-    """Which formulas: those of the notes' body, or of their appendix."""
+    """Formulas of shear and bend: those of the body of Pritchard's notes, or of their appendix."""
 
     BODY = "body"  # shear w_u.w_v; bend with frozen lengths
     EXACT = "exact"  # shear of the unit axes; bend differentiated in full
@@ -39,7 +39,7 @@ class Variant(enum.Enum):
 @checked(LawError, "conditions")
 @dataclass(frozen=True)
 class Conditions:
-    """Stiffness and variant. Pritchard's Table 1 is the default.
+    """Stiffness and variant of the conditions. The defaults are Pritchard's Table 1.
 
     Raises:
         LawError: a stiffness or rest stretch out of range, or another p.
@@ -64,8 +64,8 @@ class Conditions:
 @documented
 @dataclass(frozen=True)
 class ConditionForm:
-    """Baraff & Witkin's condition energies as Pritchard (2012) has them, in place of weft's law;
-    a fabric gives the stiffness.
+    """Baraff & Witkin's condition energies in Pritchard's (2012) form, in place of weft's law; the
+    stiffness is that of the fabric.
     """
 
     p: float = setting(
@@ -94,13 +94,19 @@ def condition_energies(
     weight: Floats | None = None,
     rest_angle: Floats | None = None,
 ) -> tuple[Membrane, Membrane, FrozenBend | HingeBending]:
-    """Stretch (eqs. 13-18), shear (eqs. 19-23 or A.5-A.7) and bend (eqs. 24-57 or A.8-A.13).
+    """Build the energies of stretch, shear and bend of a mesh.
+
+    The equations are Pritchard's 13-18 (stretch), 19-23 or A.5-A.7 (shear), and 24-57 or A.8-A.13
+    (bend).
 
     Args:
         mesh: the mesh.
         c: stiffness and variant.
         weight: (h,) [J] k_bend of every hinge, instead of ``c.bend``.
         rest_angle: (h,) [rad] where the bend condition is zero; None is flat.
+
+    Returns:
+        The energies of stretch, shear and bend.
     """
     stretch, shear = condition_membranes(linear_triangle(mesh), c)
     k = bend_stiffness(mesh, c.bend) if weight is None else weight
@@ -110,7 +116,10 @@ def condition_energies(
 
 
 def condition_membranes(samples: Samples, c: Conditions) -> tuple[Membrane, Membrane]:
-    """Stretch and shear at any samples, whose weights take the place of the triangles' areas."""
+    """Build the energies of stretch and shear at any samples.
+
+    The weights of the samples take the place of the triangles' areas.
+    """
     samples = dataclasses.replace(samples, weight=samples.weight ** (2 * c.p))
     law = BaraffWitkin(c.stretch, 0.0, c.rest_stretch)
     stretch = Membrane(samples, law, name="stretch", damping=c.damping[0])
@@ -119,5 +128,5 @@ def condition_membranes(samples: Samples, c: Conditions) -> tuple[Membrane, Memb
 
 
 def bend_stiffness(mesh: TriangleMesh, bend: tuple[float, float]) -> Floats:
-    """(h,) k_bend by the direction of each edge: (k_u du^2 + k_v dv^2)/(du^2 + dv^2)."""
+    """Return k_bend by the direction of each edge, (h,): (k_u du^2 + k_v dv^2)/(du^2 + dv^2)."""
     return np.asarray((material_share(mesh) * bend).sum(-1).mean(1))

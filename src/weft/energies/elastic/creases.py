@@ -1,11 +1,11 @@
-"""Hinges that keep creases: bending whose rest angles yield past a curvature, harden, and recover
-in time (``plasticity``).
+"""Hinges that keep creases: bending whose rest angles yield past a curvature, harden, and recover.
 
-Cloth rolled onto a cylinder of curvature c has the angles c A/l at the hinges along its axis, A the
-area of both faces and l the edge's length (``docs/bending.md``). So a limit y of curvature is the
-angle y A/l, whatever the stiffness and the size of the mesh. Of a sharp fold, which is one row of
-hinges on any mesh, the limit is a smaller angle the finer the mesh is; what is left of it then is
-pi/(1 + h).
+The model of yielding is in ``plasticity``. Cloth rolled onto a cylinder of curvature c has the
+angles c A/l at the hinges along its axis, A the area of both faces and l the edge's length
+(``docs/bending.md``). So the yield curvature y is the yield angle y A/l, whatever the stiffness and
+the size of the mesh. For a sharp fold, which is one row of hinges on any mesh, the yield angle is
+the smaller the finer the mesh is; on a fine mesh a closed fold keeps the angle pi/(1 + h), h the
+hardening.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,10 @@ TURN = 2 * np.pi
 
 @dataclass(frozen=True, eq=False)
 class Creases(HingeBending):
-    """Bending energy of hinges that yield. Its NumPy face is that of hinges without creases."""
+    """Bending energy of hinges that yield.
+
+    Its NumPy methods are those of hinges that have not yielded.
+    """
 
     limit: Floats = field(default_factory=lambda: np.zeros(0))  # (h,) [rad] of the elastic angle
     plasticity: Plasticity = field(default_factory=Plasticity)
@@ -56,7 +59,7 @@ class Creases(HingeBending):
         rest: str | Floats = "flat",
         damping: float = 0.0,
     ) -> "Creases":
-        """Bending of a mesh that yields at a curvature.
+        """Build the bending energy of a mesh that yields at a curvature.
 
         Args:
             mesh: the mesh.
@@ -67,7 +70,8 @@ class Creases(HingeBending):
             damping: [s].
 
         Raises:
-            FabricError: a negative curvature. MeshError: as ``HingeBending.of``.
+            FabricError: a negative curvature.
+            MeshError: as ``HingeBending.of``.
         """
         if not (np.isfinite(curvature) and curvature >= 0):
             raise FabricError("crease_yield", got=curvature, expected="must be >= 0 [1/m]")
@@ -83,38 +87,38 @@ class Creases(HingeBending):
 
     @property
     def key(self) -> str:
-        """Name of what is kept from step to step."""
+        """Name under which the plastic angles are kept from step to step."""
         return f"{self.name}.set"
 
     @property
     def structure(self) -> Any:
-        """The hinges, and how they yield."""
+        """Data besides the constants: the hinges, the limits and the plasticity."""
         return *super().structure, self.limit, self.plasticity
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (h,4,3), with the set that the step begins with."""
+        """Return d gradient/dc by constant, (h,4,3), with plastic angles of the step's start."""
         none = Plasticity.none_kept(len(self.hinges))
         kept = none if step is None else np.asarray(step.kept.get(self.key, none))
         return hinge_mixed(self, x, step, Plasticity.set_of(kept))
 
     def bind(self, pattern: BlockPattern) -> "BoundCreases":
-        """The production face."""
+        """Bind the energy to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
         return BoundCreases(self, rows, self.parameters(), pattern.scratch)
 
 
 class BoundCreases(BoundLocal):
-    """Hinges whose rest angles are those of the step's start."""
+    """Bound hinges with the rest angles of the start of the step."""
 
     energy: Creases
-    is_condition = False  # the step of 1998 knows no conditions with a memory
+    is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
 
     @cached_property
     def _kept(self) -> Floats:
         return Plasticity.none_kept(len(self.energy.hinges))
 
     def freeze(self, step: Step) -> None:
-        """Take the set where the step begins; damping."""
+        """Take the plastic angles at the start of the step, and freeze damping."""
         e = self.energy
         self._kept = np.asarray(step.kept.get(e.key, Plasticity.none_kept(len(e.hinges))))
         self._dt = step.dt
@@ -122,7 +126,7 @@ class BoundCreases(BoundLocal):
         super().freeze(step)
 
     def _write(self) -> None:
-        """Rest angles on the device, undamped."""
+        """Write rest angles to the device, without damping."""
         e = self.energy
         dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
         records: np.ndarray[Any, Any] = np.zeros(len(e.hinges), dtype)
@@ -131,19 +135,19 @@ class BoundCreases(BoundLocal):
         self.parameters = kernel.array(records, Hinge)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Sets after a step that ended at x."""
+        """Return the plastic angles after a step that ended at x, by name."""
         e, out = self.energy, kernel.empty(len(self.energy.hinges), Scalar)
         kernel.launch(angles, len(e.hinges), x, e.device_stencil, out)
         already = Plasticity.set_of(self._kept)
         off = np.array(kernel.numpy(out)) - e.rest_angle - already
-        off -= TURN * np.round(off / TURN)  # the short way round
+        off -= TURN * np.round(off / TURN)  # wrap to [-pi, pi]
         after = e.plasticity.after(off + already, self._kept, e.limit, self._dt)
         return {e.key: after}
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """None.
+        """Raise an error: hinges with creases are no conditions.
 
         Raises:
             LawError: always.
@@ -152,16 +156,16 @@ class BoundCreases(BoundLocal):
 
 
 def radius_of(mesh: TriangleMesh) -> Floats:
-    """(h,) [m] angle of every hinge over the curvature that it stands for, A/l."""
+    """Return the angle of every hinge per curvature of the surface, A/l, (h,) [m]."""
     length = np.linalg.norm(material_edges(mesh), axis=-1).mean(1)
     return np.asarray(mesh.rest_area[mesh.hinge_faces].sum(1) / length)
 
 
 def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
-    """(h,) [rad] sets of an energy's hinges, from the memory of a state or frame.
+    """Return the plastic angles of an energy's hinges, (h,) [rad], from the memory of a state.
 
     Args:
-        kept: memory, by name.
+        kept: memory of a state or frame, by name.
         name: of the energy.
     """
     return Plasticity.set_of(np.asarray(kept[f"{name}.set"]))

@@ -5,10 +5,10 @@ normal to the surface. Its damping measures the rate of h = n.L, n the unit norm
 
     E = beta/(2 dt) w (h - h_n)^2
 
-A rotation turns n and L alike, so h does not change; where the surface bends without stretching,
-the Hessian is beta/dt times that of bending (tests/energies/test_curvature_damping.py).
+A rotation turns n and L alike, so h does not change. If the surface bends without stretching, the
+Hessian is beta/dt times that of bending (tests/energies/test_curvature_damping.py).
 
-Where the normal may vanish, as between the faces of a closed fold, ``least_normal`` keeps the
+The normal may vanish, as between the faces of a closed fold. There ``least_normal`` keeps the
 derivatives bounded: n = N/sqrt(|N|^2 + least_normal^2).
 """
 
@@ -30,12 +30,12 @@ from weft.solve.newton.psd import Psd
 
 _module = wp.get_module("weft.curvature_damping")
 
-TINY = 1e-30  # length of a normal of nothing
+TINY = 1e-30  # least length of a normal, which only avoids a division by zero
 
 
 @wp.struct
 class BendingPoints:
-    """Points of bending, and what damps them in a step."""
+    """Sample points of bending, and their damping in a step."""
 
     dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
     c: wp.array2d(dtype=Scalar)  # (q,k) coefficients of the Laplacian
@@ -52,7 +52,7 @@ def frame_of(
     stencil: wp.array2d(dtype=wp.int32),
     p: BendingPoints,
 ):
-    """Tangents t0 and t1 of the surface at point q, and its Laplacian."""
+    """Return the tangents t0 and t1 of the surface at point q, and its Laplacian."""
     t0 = vec3(Scalar(0.0))
     t1 = vec3(Scalar(0.0))
     L = vec3(Scalar(0.0))
@@ -66,13 +66,13 @@ def frame_of(
 
 @wp.func
 def normal_length(N: vec3, least: Scalar):
-    """|N|, and at least the least."""
+    """Return sqrt(|N|^2 + least^2), a smooth |N| that is never less than ``least``."""
     return wp.sqrt(wp.dot(N, N) + least * least)
 
 
 @wp.func
 def normal_laplacian(t0: vec3, t1: vec3, L: vec3, least: Scalar):
-    """h = n.L."""
+    """Return h = n.L."""
     N = wp.cross(t0, t1)
     return wp.dot(N, L) / normal_length(N, least)
 
@@ -88,7 +88,10 @@ def freeze_curvatures(
     past: Scalar,
     p: BendingPoints,
 ):
-    """h_n of every point, and ``past`` times its change since x_(n-1) (``other``)."""
+    """Store h_n of every point, plus ``past`` times its change since x_(n-1), and the rate.
+
+    ``other`` is x_(n-1).
+    """
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
     start = normal_laplacian(t0, t1, L, p.least)
@@ -108,7 +111,7 @@ def rate_energy(
     p: BendingPoints,
     out: wp.array(dtype=vec2),
 ):
-    """beta/(2h) w (h - h_n)^2, all dissipated."""
+    """Compute beta/(2h) w (h - h_n)^2, which is all dissipated."""
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
     d = normal_laplacian(t0, t1, L, p.least) - p.start[q]
@@ -124,9 +127,10 @@ def differentiate(
     root: int,
     out: wp.array2d(dtype=vec3),
 ):
-    """dh times w (h - h_n): the gradient; or times sqrt(w): a factor of its Hessian.
+    """Compute dh times rate w (h - h_n) (root 0), or dh times sqrt(rate w) (root 1).
 
-    dh = n.dL + s.d(t0 x t1) with s = (L - h n)/|t0 x t1|, also where the length is bounded.
+    The first is the gradient, the second a factor of its Hessian. dh = n.dL + s.d(t0 x t1) with s =
+    (L - h n)/|t0 x t1|, which also holds where the length is bounded from below.
     """
     t0, t1, L = frame_of(q, x, stencil, p)
     N = wp.cross(t0, t1)
@@ -145,6 +149,8 @@ def differentiate(
 
 
 def _derivative(root: int) -> Any:
+    """Build the kernel of the gradient (root 0) or of the factor of the Hessian (root 1)."""
+
     @wp.kernel(module=_module)
     def derivative(
         o: int,
@@ -160,7 +166,7 @@ def _derivative(root: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class CurvatureDamping(LocalEnergy):
-    """Damping of quadratic bending; nothing before a step has begun.
+    """Damping energy of quadratic bending; it is zero before a step has begun.
 
     The Hessian is always the Gauss-Newton one.
     """
@@ -181,27 +187,26 @@ class CurvatureDamping(LocalEnergy):
 
     @property
     def stencil(self) -> Ints:
-        """(q,k)."""
+        """Points of each sample, (q,k)."""
         return self.source.stencil
 
     @property
     def constants(self) -> ByName:
-        """Weights and coefficients (q,k) of bending, and the time constant [s]."""
+        """Constants by name: weights and coefficients (q,k) of bending, time constant [s]."""
         f = self.source
         beta = everywhere(self.damping, len(f.weight))
         return {"weight": f.weight, "coefficient": f.coefficient, "damping": beta}
 
     @property
     def structure(self) -> Any:
-        """The points."""
+        """Data besides the constants: the stencil, gradients and least normal."""
         return self.source.structure, self.gradient_of_points, self.least_normal
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By ``weight`` and ``damping`` (q,k,3), and by ``coefficient`` (q,k,3,k); nothing without
-        a step.
+        """Return d gradient/dc by ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k).
 
-        With g = beta/h w (h - h_r) D, D_a = c_a n + dN_a0 u + dN_a1 v, all of h, h_r, u and v are
-        linear in c.
+        All are zero without a step. With g = beta/h w (h - h_r) D, D_a = c_a n + dN_a0 u + dN_a1 v,
+        all of h, h_r, u and v are linear in c.
         """
         f, rate = self.source, rate_of(step)
         q, k = f.stencil.shape
@@ -224,7 +229,7 @@ class CurvatureDamping(LocalEnergy):
         }
 
     def _curvatures(self, x: Positions) -> tuple[Floats, Floats, Floats]:
-        """n (q,3), and what D (q,k,3,k) and h (q,k) are for each of the coefficients."""
+        """Return n (q,3), and D (q,k,3,k) and h (q,k) per unit of each coefficient."""
         dN, y = self.gradient_of_points, x[self.source.stencil]
         t0, t1 = (np.einsum("qa,qai->qi", dN[:, :, j], y) for j in (0, 1))
         N = np.cross(t0, t1)
@@ -238,7 +243,7 @@ class CurvatureDamping(LocalEnergy):
         return n, D, h
 
     def parameters(self) -> Any:
-        """``BendingPoints``, not damped."""
+        """Return ``BendingPoints`` on the device, without damping."""
         f, p = self.source, BendingPoints()
         p.dN = kernel.array(self.gradient_of_points, vec2)
         p.c, p.weight = kernel.array(f.coefficient, Scalar), kernel.array(f.weight, Scalar)

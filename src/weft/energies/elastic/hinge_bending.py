@@ -3,10 +3,10 @@
     E = 1/2 w (theta - theta_0)^2,   w = 5/4 D l^2 / A
 
 with l the rest length of the edge, A the sum of the two rest areas, theta the signed dihedral angle
-(0 when flat) and D the flexural rigidity [N m] of the fabric. The 5/4 makes a *strip* cut along the
-warp or weft of a grid bend with exactly D, as the strips of a laboratory do: ``docs/bending.md``
-derives it, and says what other meshes do. In Grinspun's form ``1/2 k (3 l^2/A)`` that is k = 5
-D/12; in Kim's, without 1/2, k_theta = 5 D/24.
+(0 when flat) and D the flexural rigidity [N m] of the fabric. The factor 5/4 makes a *strip* cut
+along the warp or weft of a grid bend with exactly D, as the strips of a laboratory do:
+``docs/bending.md`` derives it, and says what other meshes do. In Grinspun's form ``1/2 k (3
+l^2/A)`` this is k = 5 D/12; in Kim's, without 1/2, k_theta = 5 D/24.
 
 Along an edge whose normal in material space makes the angle phi with the warp, D is ``D_warp cos^2
 phi + D_weft sin^2 phi``.
@@ -40,15 +40,17 @@ from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 
-STRIP = 1.25  # D l^2/A to hinge weight: a free strip of a grid relaxes to 4/5 (docs/bending.md)
+# Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5 (docs/bending.md).
+STRIP = 1.25
 
 
 def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
-    """(h,) [J] weight w = 5/4 D l^2/A of every hinge, from material coordinates.
+    """Return the weight w = 5/4 D l^2/A of every hinge, (h,) [J], from material coordinates.
 
     Args:
-        mesh: the mesh. stiffness: flexural rigidity (D_warp, D_weft) [N m], both >= 0: of bending
-        the warp yarns, and the weft yarns.
+        mesh: the mesh.
+        stiffness: flexural rigidity (D_warp, D_weft) [N m], both >= 0: of bending the warp yarns,
+            and the weft yarns.
 
     Raises:
         MeshError: a negative or infinite stiffness.
@@ -63,13 +65,17 @@ def hinge_weight(mesh: TriangleMesh, stiffness: tuple[float, float]) -> Floats:
 
 
 def check_stiffness(stiffness: tuple[float, float]) -> None:
-    """Raises a MeshError where one is negative or infinite."""
+    """Raise a MeshError if a stiffness is negative or infinite."""
     if not all(np.isfinite(d) and d >= 0 for d in stiffness):
         raise MeshError("bending stiffness", got=stiffness, expected="must be >= 0 [N m]")
 
 
 def rest_angles(mesh: TriangleMesh, rest: str | Floats) -> Floats:
-    """(h,) [rad] of ``"flat"``, ``"as-given"`` (those of ``mesh.vertices``), or (h,) angles.
+    """Return the rest angles of the hinges, (h,) [rad].
+
+    Args:
+        mesh: the mesh.
+        rest: ``"flat"``, ``"as-given"`` (the angles of ``mesh.vertices``), or (h,) angles [rad].
 
     Raises:
         MeshError: another word, or angles of another shape.
@@ -88,7 +94,7 @@ def rest_angles(mesh: TriangleMesh, rest: str | Floats) -> Floats:
 
 
 def material_edges(mesh: TriangleMesh) -> Floats:
-    """(h,2,2) each hinge's edge in the material coordinates of its two faces.
+    """Return each hinge's edge in the material coordinates of its two faces, (h,2,2) [m].
 
     At a seam the two may differ in length and direction.
     """
@@ -97,13 +103,13 @@ def material_edges(mesh: TriangleMesh) -> Floats:
 
 
 def material_share(mesh: TriangleMesh) -> Floats:
-    """(h,2,2) squared direction cosines (u, v) of each hinge's edge, in both faces."""
+    """Return the squared direction cosines (u, v) of each hinge's edge in both faces, (h,2,2)."""
     edge_sq = material_edges(mesh) ** 2
     return np.asarray(edge_sq / edge_sq.sum(-1, keepdims=True))
 
 
 def material_corners(mesh: TriangleMesh) -> Floats:
-    """(h,2,3,2) [m] each hinge's start, end and tip in the material coordinates of both faces."""
+    """Return each hinge's start, end and tip in the material, for both faces, (h,2,3,2) [m]."""
     row = np.arange(len(mesh.hinges))
     found = []
     for side in (0, 1):
@@ -116,7 +122,7 @@ def material_corners(mesh: TriangleMesh) -> Floats:
 
 
 def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
-    """(h,2) the hinge's edge in the material coordinates of one of its faces."""
+    """Return the hinge's edge in the material coordinates of one of its faces, (h,2)."""
     corners = mesh.faces[face]
     uv = mesh.corner_uv[face]
     rows = np.arange(len(face))
@@ -159,7 +165,7 @@ class HingeBending(LocalEnergy):
         rest: str | Floats = "flat",
         damping: float = 0.0,
     ) -> "HingeBending":
-        """Bending of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+        """Build the bending energy of a mesh with flexural rigidity (D_warp, D_weft) [N m].
 
         Args:
             mesh: the mesh.
@@ -177,11 +183,11 @@ class HingeBending(LocalEnergy):
 
     @property
     def stencil(self) -> Ints:
-        """(h,4)."""
+        """Vertices of each hinge, (h,4): both ends of the edge, and both tips."""
         return self.hinges
 
     def parameters(self) -> WarpArray:
-        """(h,) ``Hinge``, not damped."""
+        """Return (h,) ``Hinge`` on the device, without damping."""
         dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
         records: np.ndarray[Any, Any] = np.zeros(len(self.weight), dtype)
         records["weight"], records["rest"] = self.weight, self.rest_angle
@@ -189,22 +195,27 @@ class HingeBending(LocalEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Weights [J], rest angles [rad], and the time constant of damping [s]."""
+        """Constants by name: weights [J], rest angles [rad], time constant of damping [s]."""
         beta = everywhere(self.damping, len(self.weight))
         return {"weight": self.weight, "rest_angle": self.rest_angle, "damping": beta}
 
     @property
     def structure(self) -> Any:
-        """The hinges."""
+        """Data besides the constants: the hinges and the number of vertices."""
         return self.hinges, self.n_vertices
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (h,4,3) (``energies.by_constants``)."""
+        """Return d gradient/dc by constant, (h,4,3) (``energies.by_constants``)."""
         return hinge_mixed(self, x, step)
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:
-    """(h,) signed dihedral angles [rad] of hinges (h,4) at positions (n,3); 0 when flat."""
+    """Return the signed dihedral angles of hinges, (h,) [rad]; 0 when flat.
+
+    Args:
+        x: (n,3) [m] positions.
+        hinges: (h,4) vertices.
+    """
     out = kernel.empty(len(hinges))
     kernel.launch(angles, len(hinges), kernel.points(x), kernel.array(hinges, wp.int32), out)
     return np.array(kernel.numpy(out))

@@ -1,7 +1,7 @@
 """Mixed derivatives of hinges, by weight, rest angle and time constant of damping.
 
-With d = theta - theta_0 + beta/h (theta - theta_r) the gradient is w d dtheta: of degree one in
-each constant, so that the kernels of the gradient give its derivatives where they are fed with 1.
+With d = theta - theta_0 + beta/h (theta - theta_r) the gradient is w d dtheta. It is of degree one
+in each constant, so the kernel of the gradient computes its derivatives if that constant is 1.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def hinge_mixed(
     energy: "HingeBending", x: Positions, step: Step | None, turned: Floats | float = 0.0
 ) -> ByName:
-    """By ``weight``, ``rest_angle`` and ``damping``, (h,4,3) each.
+    """Return the derivatives by ``weight``, ``rest_angle`` and ``damping``, (h,4,3) each.
 
     Args:
         energy: hinges.
         x: (n,3) [m].
-        step: that they are frozen for; None: undamped.
-        turned: (h,) [rad] what has been added to rest angles (creases).
+        step: for which damping is frozen; None: undamped.
+        turned: (h,) [rad] added to rest angles (creases).
     """
     rate, h, theta = rate_of(step), len(energy.weight), kernel.empty(len(energy.weight))
     p, at = energy.parameters(), kernel.points(np.ascontiguousarray(x))
@@ -42,7 +42,7 @@ def hinge_mixed(
     records["rest"] = energy.rest_angle + turned
 
     def gradient(**fields: Any) -> Floats:
-        """(h,4,3) with some fields of the records in place of their own."""
+        """Return the gradient (h,4,3) with some fields of the records replaced."""
         changed = np.array(records)
         for name, values in fields.items():
             changed[name] = values

@@ -1,11 +1,11 @@
-"""What the weight of a hinge is made of: two faces, and the edge that both have, in the material.
+"""Hinge weights from the material coordinates of two faces, and derivatives of the weights.
 
     w = 5/4 D l^2/A,   D l^2 = D_warp e_v^2 + D_weft e_u^2
 
-with e the edge on either side and D l^2 the mean of both (``hinge_bending``). The sides may differ:
-at a seam each has an edge and a fabric of its own. A seam may also have a stiffness of its own per
-length: then w is that times the mean length. The same table gives weights (``weights``) and what
-they say of the rest shape (``by_corner``).
+with e the edge on either side and D l^2 the mean of both sides (``hinge_bending``). The sides may
+differ: at a seam each has an edge and a fabric of its own. A seam may also have its own stiffness
+per length: then w is that stiffness times the mean length. ``HingeGeometry`` computes the weights
+(``weights``) and pulls derivatives by weights back to the rest shape (``by_corner``).
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class HingeGeometry:
 
     @staticmethod
     def joined(several: "list[HingeGeometry]") -> "HingeGeometry":
-        """One after the other."""
+        """Concatenate several tables of hinges."""
         none = HingeGeometry(
             np.zeros((0, 2), np.int32),
             np.zeros((0, 2, 2), np.int32),
@@ -48,21 +48,21 @@ class HingeGeometry:
         )
 
     def corners(self, mesh: TriangleMesh) -> Ints:
-        """(h,2,2) which corners of their faces the edges' ends are."""
+        """Return the corners of the faces that the edges' ends are, (h,2,2)."""
         held = mesh.faces[self.faces][:, :, None, :] == self.edges[..., None]
         return np.asarray(np.argmax(held, axis=-1))
 
     def along(self, mesh: TriangleMesh) -> Floats:
-        """(h,2,2) [m] edges in the material coordinates of their faces."""
+        """Return the edges in the material coordinates of their faces, (h,2,2) [m]."""
         uv = mesh.corner_uv[self.faces[:, :, None], self.corners(mesh)]
         return np.asarray(uv[:, :, 1] - uv[:, :, 0])
 
     def lengths(self, mesh: TriangleMesh) -> Floats:
-        """(h,) [m] the mean of both sides."""
+        """Return the length of each edge, the mean of both sides, (h,) [m]."""
         return np.asarray(np.linalg.norm(self.along(mesh), axis=-1).mean(1))
 
     def weights(self, mesh: TriangleMesh) -> Floats:
-        """(h,) [J]."""
+        """Return the weights of the hinges, (h,) [J]."""
         edges, own = self.along(mesh), np.isfinite(self.own)
         length_sq = (edges**2).sum(-1)
         share = edges**2 / np.maximum(length_sq, 1e-300)[..., None]
@@ -73,8 +73,11 @@ class HingeGeometry:
         return np.asarray(np.where(own, seam, bent))
 
     def by_corner(self, mesh: TriangleMesh, by: Floats) -> Floats:
-        """(m,3,2) derivatives by the material coordinates of every face's corners, from (h,) those
-        by weights.
+        """Return derivatives by the material coordinates of every face's corners, (m,3,2).
+
+        Args:
+            mesh: the mesh.
+            by: (h,) derivatives by the weights.
         """
         edge, own = self.along(mesh), np.isfinite(self.own)
         area = mesh.rest_area[self.faces].sum(1)
@@ -93,8 +96,11 @@ class HingeGeometry:
 
 
 def by_areas(mesh: TriangleMesh, by: Floats) -> Floats:
-    """(m,3,2) derivatives by the material coordinates of every face's corners, from (m,) those by
-    their areas.
+    """Return derivatives by the material coordinates of every face's corners, (m,3,2).
+
+    Args:
+        mesh: the mesh.
+        by: (m,) derivatives by the areas of the faces.
     """
     uv = mesh.corner_uv
     opposite = np.roll(uv, -2, axis=1) - np.roll(uv, -1, axis=1)  # the edge after each corner

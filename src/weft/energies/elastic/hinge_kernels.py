@@ -1,8 +1,9 @@
 """Warp functions and kernels of the dihedral angle, its gradient and its second derivative.
 
-The angle is that of faces (x0,x1,x2) and (x1,x0,x3) about the edge x0 -> x1. The derivatives follow
-from how a flap turns: a tip moves the angle by its face's unit normal over its height, and the edge
-balances force and moment (Tamstorf & Grinspun 2013 list the same Hessian).
+The angle is that of the faces (x0,x1,x2) and (x1,x0,x3) about the edge x0 -> x1. Its derivative by
+a tip is the unit normal of the tip's face over the height of the tip; the derivatives by the ends
+of the edge follow from the balance of force and moment (Tamstorf & Grinspun 2013 list the same
+Hessian).
 """
 
 import warp as wp
@@ -12,25 +13,27 @@ from weft.kernel import Scalar, corners, mat33, vec2, vec3
 
 _module = wp.get_module("weft.hinge")
 
-COLLAPSED_SQ = Scalar(1e-30)  # [m^4] square of twice a face's area; below, it has no normal
+COLLAPSED_SQ = Scalar(1e-30)  # [m^4] lower bound of |n|^2, the square of twice a face's area
 
 
 @wp.struct
 class Hinge:
-    """Parameters of a hinge, and what damps it in a step."""
+    """Parameters of a hinge, and its damping in a step."""
 
     weight: Scalar  # [J] w
     rest: Scalar  # [rad] theta_0
     start: Scalar  # [rad] theta_n
     rate: Scalar  # [1] beta/h
-    lead: Scalar  # [rad] added to theta - theta_n: h dtheta/dt of conditions, or what the past says
+    # [rad] added to theta - theta_n: h dtheta/dt of conditions, or the part of x_(n-1)
+    lead: Scalar
 
 
 @wp.func
 def dihedral(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """Signed dihedral angle of faces (x0,x1,x2) and (x1,x0,x3).
+    """Return the signed dihedral angle [rad] of faces (x0,x1,x2) and (x1,x0,x3).
 
-    Positive when they fold towards their front.
+    It is positive if the faces fold towards their front. atan2 keeps the sign and is accurate near
+    0, where arccos is not.
     """
     e = x1 - x0
     n = wp.cross(e, x2 - x0)
@@ -40,7 +43,7 @@ def dihedral(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
 
 @wp.func
 def angle_difference(theta: Scalar, rest: Scalar):
-    """theta - rest, taken the short way round, in (-pi, pi]."""
+    """Return theta - rest, wrapped to (-pi, pi]."""
     two_pi = Scalar(6.283185307179586)
     d = theta - rest
     if d > Scalar(0.5) * two_pi:
@@ -52,7 +55,7 @@ def angle_difference(theta: Scalar, rest: Scalar):
 
 @wp.func
 def deviation(h: Hinge, theta: Scalar):
-    """theta - theta_0 + beta/h (theta - theta_n + lead): w times this is the moment."""
+    """Return theta - theta_0 + beta/h (theta - theta_n + lead); the moment is w times this."""
     d = angle_difference(theta, h.rest)
     if h.rate != Scalar(0.0):
         d += h.rate * (angle_difference(theta, h.start) + h.lead)
@@ -61,7 +64,7 @@ def deviation(h: Hinge, theta: Scalar):
 
 @wp.func
 def energies(h: Hinge, theta: Scalar):
-    """1/2 w (theta - theta_0)^2, and 1/2 beta/h w (theta - theta_n + lead)^2."""
+    """Return 1/2 w (theta - theta_0)^2 and 1/2 beta/h w (theta - theta_n + lead)^2."""
     half = Scalar(0.5) * h.weight
     d = angle_difference(theta, h.rest)
     r = Scalar(0.0)
@@ -72,7 +75,7 @@ def energies(h: Hinge, theta: Scalar):
 
 @wp.func
 def frozen(h: Hinge, theta: Scalar, rate: Scalar, lead: Scalar):
-    """A hinge whose damping is measured from the angle theta."""
+    """Return the hinge with its damping measured from the angle theta."""
     h.start = theta
     h.rate = rate
     h.lead = lead
@@ -81,10 +84,10 @@ def frozen(h: Hinge, theta: Scalar, rate: Scalar, lead: Scalar):
 
 @wp.func
 def flap(e: vec3, d: vec3, n: vec3):
-    """Gradient of theta with respect to the tip of one flap, up to its sign, and the foot of the
-    tip on the edge.
+    """Return the gradient of theta by the tip of one flap, up to its sign, and the tip's foot.
 
-    The tip moves the angle by n^/height; d is the tip seen from the start of the edge e.
+    The gradient is n^/height. The foot of the tip on the edge e is given as a fraction of e; d is
+    the tip relative to the start of e.
     """
     g = (wp.length(e) / wp.max(wp.dot(n, n), COLLAPSED_SQ)) * n
     t = wp.dot(d, e) / wp.max(wp.dot(e, e), Scalar(1e-30))
@@ -93,9 +96,10 @@ def flap(e: vec3, d: vec3, n: vec3):
 
 @wp.func
 def dihedral_gradient(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
-    """d theta/dx of the four vertices.
+    """Return d theta/dx of the four vertices.
 
-    Tips move along their normals; the edge balances force and moment.
+    Tips move along their normals; force and moment of the four vertices are in balance, which
+    determines the gradients of the edge's ends.
     """
     e = x1 - x0
     g2, t2 = flap(e, x2 - x0, wp.cross(e, x2 - x0))
@@ -108,7 +112,7 @@ def dihedral_gradient(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
 
 @wp.func
 def flap_derivative(e: vec3, d: vec3, n: vec3, N: mat33, length_gradient: vec3):
-    """dg/dx_j of ``flap``'s g = |e| n/|n|^2, given N = dn/dx_j and d|e|/dx_j."""
+    """Return dg/dx_j of ``flap``'s g = |e| n/|n|^2, given N = dn/dx_j and d|e|/dx_j."""
     n_sq = wp.max(wp.dot(n, n), COLLAPSED_SQ)
     reflect = (wp.identity(n=3, dtype=Scalar) - (Scalar(2.0) / n_sq) * wp.outer(n, n)) / n_sq
     return wp.length(e) * (reflect * N) + wp.outer(n, length_gradient) / n_sq
@@ -121,7 +125,7 @@ def angles(
     stencil: wp.array2d(dtype=wp.int32),
     out: wp.array(dtype=Scalar),
 ):
-    """theta of every hinge."""
+    """Compute theta of every hinge."""
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
     out[i] = dihedral(x0, x1, x2, x3)
@@ -135,7 +139,7 @@ def hinge_energy(
     hinge: wp.array(dtype=Hinge),
     out: wp.array(dtype=vec2),
 ):
-    """Elastic and dissipated energy of every hinge."""
+    """Compute the elastic and the dissipated energy of every hinge."""
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
     out[i] = energies(hinge[i], dihedral(x0, x1, x2, x3))
@@ -152,8 +156,10 @@ def freeze_hinges(
     past: Scalar,
     out: wp.array(dtype=Hinge),
 ):
-    """Damping of every hinge from its angle at x, with the lead h dtheta/dx . v (``other``), or
-    less ``past`` times the change since x_(n-1) (``other``).
+    """Freeze the damping of every hinge at its angle at x.
+
+    ``lead`` is h dtheta/dx . v if h is not 0 (``other`` is v), or minus ``past`` times the change
+    of theta since x_(n-1) (``other`` is x_(n-1)).
     """
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
@@ -177,7 +183,7 @@ def hinge_gradient(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """Moment times d theta/dx of every hinge."""
+    """Compute moment times d theta/dx of every hinge."""
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
     moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
@@ -196,7 +202,7 @@ def hinge_factor(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=vec3),
 ):
-    """sqrt(w (1 + beta/h)) d theta/dx: the Gauss-Newton Hessian is the outer product of this."""
+    """Compute f = sqrt(w (1 + beta/h)) d theta/dx; the Gauss-Newton Hessian is f f^T."""
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
     g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
@@ -215,7 +221,10 @@ def hinge_hessian(
     hinge: wp.array(dtype=Hinge),
     out: wp.array2d(dtype=mat33),
 ):
-    """w [(1 + beta/h) d theta d theta^T + deviation d2 theta]: the exact Hessian of every hinge."""
+    """Compute the exact Hessian of every hinge.
+
+    It is w [(1 + beta/h) dtheta dtheta^T + deviation d2theta], in blocks on and above the diagonal.
+    """
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
     e = x1 - x0

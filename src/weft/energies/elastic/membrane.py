@@ -1,10 +1,10 @@
-"""A membrane: a law evaluated at samples. Three stages, so that laws and discretizations multiply
-for free:
+"""Membrane energy: a law psi(F) evaluated at the samples of a discretization.
 
-F = deform(x) (any number of vertices per sample), the law's own kernels on arrays of F, and a
-gather to the vertices. The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix
-row walks its samples (docs/decisions/0003). Damping is one more law at the samples (``viscous``),
-so that it shares F and the gather.
+An evaluation has three stages, so that every law works with every discretization: F = deform(x)
+with any number of vertices per sample, the law's own kernels on arrays of F, and a gather to the
+vertices. The Hessian is kept as three 3x3 blocks per sample (uu, uv, vv); each matrix row visits
+its samples (docs/decisions/0003). Damping is one more law at the samples (``laws/viscous.py``), so
+that it shares F and the gather.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def deform(
     dN: wp.array2d(dtype=vec2),
     F: wp.array(dtype=mat32),
 ):
-    """F_q = sum_a x_a (dN_a/dX)^T. Kim 2020, eqs. 2-3."""
+    """Compute F_q = sum_a x_a (dN_a/dX)^T. Kim 2020, eqs. 2-3."""
     q = o + wp.tid()
     sum = mat32(Scalar(0.0))
     for a in range(stencil.shape[1]):
@@ -55,7 +55,7 @@ def deform(
 
 @wp.kernel(module=_module)
 def weigh(o: int, weight: wp.array(dtype=Scalar), value: wp.array(dtype=Scalar)):
-    """value_q *= weight_q."""
+    """Multiply value_q by weight_q."""
     q = o + wp.tid()
     value[q] = weight[q] * value[q]
 
@@ -71,7 +71,7 @@ def add_nodal_gradient(
     P: wp.array(dtype=mat32),
     g: wp.array(dtype=vec3),
 ):
-    """g_v += sum_q w_q P_q dN_v. Kim 2020, eq. 6."""
+    """Add sum_q w_q P_q dN_v to g_v. Kim 2020, eq. 6."""
     v = o + wp.tid()
     sum = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     for m in range(start[v], start[v + 1]):
@@ -82,30 +82,30 @@ def add_nodal_gradient(
 
 @dataclass(frozen=True, eq=False)
 class DeviceSamples:
-    """Samples on the device, with their incidence; shared by every energy that is sampled there."""
+    """Samples on the device; all energies of the same samples share them."""
 
     samples: Samples
 
     @cached_property
     def stencil(self) -> WarpArray:
-        """(q,k) int32."""
+        """Vertices of each sample, (q,k) int32."""
         return kernel.array(self.samples.stencil, wp.int32)
 
     @cached_property
     def gradient(self) -> WarpArray:
-        """(q,k) vec2."""
+        """Gradients dN/dX, (q,k) vec2 [1/m]."""
         return kernel.array(self.samples.gradient, vec2)
 
     @cached_property
     def weight(self) -> WarpArray:
-        """(q,)."""
+        """Rest areas of the samples, (q,) [m^2]."""
         return kernel.array(self.samples.weight, Scalar)
 
     def __len__(self) -> int:
         return len(self.samples.weight)
 
     def deform(self, x: WarpArray, F: WarpArray) -> tuple[Any, ...]:
-        """F = dx/dX at every sample, as the first stage of a launch."""
+        """Return the launch stage that computes F = dx/dX at every sample."""
         return deform, x, self.stencil, self.gradient, F
 
 
@@ -113,21 +113,20 @@ class DeviceSamples:
 class Membrane:
     """Energy of a law over samples: E = sum_q weight_q psi(F_q). Kim 2020, eqs. 6 and 20.
 
-    ``law`` may be one law for all samples, or records of its parameters, one per sample.
+    The parameters of the law are the same at all samples, or given by records, one per sample.
     """
 
     samples: Samples
     law: Law
-    parameters: Any = (
-        None  # (q,) records of the law's Params struct, or a tuple of them for its parts; None:
-        # the law's own, everywhere
-    )
+    # (q,) records of the law's Params struct, or a tuple of them for its parts; None: the
+    # parameters of ``law`` at every sample
+    parameters: Any = None
     name: str = "membrane"
     damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
 
     @property
     def stencil(self) -> Ints:
-        """(q,k)."""
+        """Vertices of each sample, (q,k)."""
         return self.samples.stencil
 
     @cached_property
@@ -137,7 +136,7 @@ class Membrane:
 
     @cached_property
     def device_parameters(self) -> tuple[WarpArray, ...]:
-        """For each part of the law, (q,) Params on the device."""
+        """Parameters on the device: (q,) Params for each part of the law."""
         if self.parameters is None:
             return self.law.device_parameters(len(self.samples.weight))
         given = self.parameters if isinstance(self.parameters, tuple) else (self.parameters,)
@@ -147,17 +146,17 @@ class Membrane:
         )
 
     def value(self, x: Positions) -> Floats:
-        """(q,) [J]."""
+        """Return the energy of each sample, (q,) [J], at positions x (n,3) [m]."""
         return np.asarray(self._local(x, "psi", Scalar) * self.samples.weight)
 
     def gradient(self, x: Positions) -> Floats:
-        """(q,k,3) [N]."""
+        """Return the gradient of each sample's energy, (q,k,3) [N]."""
         P = self._local(x, "pk1", mat32)
         s = self.samples
         return np.asarray(np.einsum("q,qij,qaj->qai", s.weight, P, s.gradient))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(q,k,k,3,3) [N/m]."""
+        """Return the Hessian of each sample's energy, (q,k,k,3,3) [N/m]."""
         local = Sampled()
         local.H = kernel.array(self._local(x, Psd(psd), mat33, 3), mat33)
         local.dN, local.weight = self.device_samples.gradient, self.device_samples.weight
@@ -165,8 +164,10 @@ class Membrane:
 
     @property
     def constants(self) -> ByName:
-        """Numbers of the law (``law.stretch_warp``; ``law 2.shear`` of the second of several), and
-        the time constant of damping [s].
+        """Constants by name: numbers of the law and the time constant of damping [s], (q,...) each.
+
+        Numbers of the law are named ``law.stretch_warp``; ``law 2.shear`` is of the second of
+        several.
         """
         q, out = len(self.samples.weight), dict[str, Floats]()
         for k, records in enumerate(self.records()):
@@ -176,7 +177,7 @@ class Membrane:
 
     @property
     def structure(self) -> Any:
-        """The samples, the law's functions, and what of it is no number."""
+        """Data besides the constants: samples, the law's functions and its integer parameters."""
         records = self.records()
         kinds = [
             {n: r[n] for n in r.dtype.names or () if r.dtype[n].base.kind != "f"} for r in records
@@ -184,26 +185,33 @@ class Membrane:
         return self.samples, [part.functions for part in self.law.parts], kinds
 
     def records(self) -> "list[np.ndarray[Any, Any]]":
-        """For each part of the law, (q,) records of its Params."""
+        """Return the parameters as NumPy records: (q,) for each part of the law."""
         if self.parameters is None:
             return [part.parameter_array(len(self.samples.weight)) for part in self.law.parts]
         return list(self.parameters if isinstance(self.parameters, tuple) else (self.parameters,))
 
     def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
-        """For each part of the law, (q,) Params on the device, in a step."""
+        """Return the parameters that hold in a step, on the device: (q,) Params for each part."""
         return self.device_parameters
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (q,k,3,...) (``energies.by_constants``)."""
+        """Return d gradient/dc by constant, (q,k,3,...) (``energies.by_constants``)."""
         s, found = self.samples, MembraneMixed(self, self.parameters_in(step), x, step).stress()
         weighted = s.weight[:, None, None] * s.gradient
         return {n: np.einsum("qij...,qaj->qai...", d, weighted) for n, d in found.items()}
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-        """By constant, (q,...) d(by . dE/dx)/dc, in one pass."""
+        """Return d(by . dE/dx)/dc by constant, (q,...), in one pass.
+
+        Args:
+            x: (n,3) [m] positions.
+            by: (n,3) vector that the gradient is contracted with.
+            step: for which damping is frozen; None: undamped.
+        """
         return MembraneMixed(self, self.parameters_in(step), x, step).by_constants(by)
 
     def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
+        """Evaluate psi, stress or Hessian of the law at all samples, in NumPy."""
         n = len(self.samples.weight)
         F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
         start = self.device_samples.deform(kernel.points(x), F)
@@ -211,13 +219,13 @@ class Membrane:
         return np.array(kernel.numpy(out))
 
     def bind(self, pattern: BlockPattern) -> "BoundMembrane":
-        """The production face."""
+        """Bind the membrane to the block pattern of a matrix."""
         rows = GatherMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
         return BoundMembrane(self, rows, pattern.scratch)
 
 
 class BoundMembrane(Bound):
-    """A membrane on a pattern, with its damping in the step as one more part of the law."""
+    """A membrane bound to a block pattern; damping in a step is one more part of the law."""
 
     is_elastic = True
 
@@ -225,12 +233,12 @@ class BoundMembrane(Bound):
         self.name, self.rows, self.scratch = membrane.name, rows, scratch
         self.samples = membrane.device_samples
         self._F = kernel.empty(len(self.samples), mat32)
-        self._at: WarpArray = None  # (n,) vec3, of which F is
-        self._deformed = False  # whether it is
+        self._at: WarpArray = None  # (n,) vec3 positions for which F was computed last
+        self._deformed = False  # whether F still belongs to them
         self.retake(membrane)
 
     def retake(self, energy: Membrane) -> None:
-        """Its law's parameters and damping."""
+        """Replace the law's parameters and the damping by those of another membrane."""
         self.membrane, law, self._deformed = energy, energy.law, False
         self.is_condition, self.damping = law.is_condition, energy.damping
         self._elastic = law, self._parameters()
@@ -240,7 +248,7 @@ class BoundMembrane(Bound):
             self._now = self._all
 
     def _parameters(self) -> tuple[WarpArray, ...]:
-        """Of the law, on the device."""
+        """Return the parameters of the law on the device."""
         return self.membrane.device_parameters
 
     @cached_property
@@ -248,7 +256,7 @@ class BoundMembrane(Bound):
         return kernel.zeros(len(self.samples), ViscousParams)
 
     def freeze(self, step: Step) -> None:
-        """Measure damping with the stiffness at x_n, from the strain of the step's past."""
+        """Freeze damping for a step: the stiffness at x_n, and the strain at the step's past."""
         beta = self.membrane.damping
         damped = beta > 0 and np.isfinite(step.span)
         self._now = self._all if damped else self._elastic
@@ -264,11 +272,11 @@ class BoundMembrane(Bound):
                 kernel.launch_each(len(s), stages[0], (*stages[1], self._viscous))
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return self._energy(x, self._now)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of the elastic part and of damping."""
+        """Return the energy [J] of the elastic part and of damping, by name."""
         elastic = self._energy(x, self._elastic)
         if self.membrane.damping == 0:
             return {self.name: elastic}
@@ -278,7 +286,7 @@ class BoundMembrane(Bound):
         return {self.name: elastic, damping_of(self.name): damped}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         s, P = self.samples, self.scratch.take(len(self.samples), mat32)
         self._launch(x, "pk1", P, self._now)
         i, worth = self.rows.incidence, kernel.slice_above(self.rows.around)
@@ -287,7 +295,7 @@ class BoundMembrane(Bound):
         kernel.launch(add_nodal_gradient, n, *arrays, slice_above=worth, begin=begin)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + d2E/dx2."""
+        """Add d2E/dx2 to A and return A."""
         H = self._hessians()
         self._launch(x, Psd(psd), H, self._now)
         return self._add_rows(H, 1.0, A)
@@ -295,10 +303,10 @@ class BoundMembrane(Bound):
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """A += k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C].
+        """Add k [(1 + beta/h) dC dC^T + (C + beta dC/dt) d2C] to A.
 
-        That is 1 + beta/h times the Hessian of conditions with another rest value, ``keep (C + beta
-        dC/dt)`` for C, keep = h/(h + beta).
+        This is 1 + beta/h times the Hessian of conditions with another rest value: ``keep (C + beta
+        dC/dt)`` takes the place of C, keep = h/(h + beta).
 
         Raises:
             LawError: a law that is not written in conditions.
@@ -329,6 +337,7 @@ class BoundMembrane(Bound):
         return SAMPLED.take(self.scratch, *self.membrane.stencil.shape)
 
     def _energy(self, x: WarpArray, law: "_Laws") -> float:
+        """Return the energy [J] of a law with its parameters."""
         psi = self.scratch.take(len(self.samples))
         self._launch(x, "psi", psi, law, (weigh, self.samples.weight, psi))
         return kernel.total(psi)
@@ -336,7 +345,10 @@ class BoundMembrane(Bound):
     def _launch(
         self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: tuple[Any, ...]
     ) -> None:
-        """Deform, evaluate a law, and then what else is asked for, in one go."""
+        """Launch deformation, evaluation of a law, and the stages ``then``, together.
+
+        The deformation is left out if F belongs to x already.
+        """
         s, (functions, parameters) = self.samples, law
         stages = functions.stages(what, self._F, parameters, out)
         worth = kernel.slice_above(3 * self.membrane.stencil.shape[1])
@@ -344,8 +356,11 @@ class BoundMembrane(Bound):
         kernel.launch_each(len(s), *first, *stages, *then, slice_above=worth)
 
     def _is_deformed(self, x: WarpArray) -> bool:
-        """Whether F is that of x from before, as it is for most gradients and Hessians; if not,
-        it is about to be. Devices that would have to be waited for are not asked.
+        """Return whether F is that of x already; if not, record that the caller computes it next.
+
+        Most gradients and Hessians are evaluated at positions for which F has just been computed.
+        The comparison is done on the CPU only, with one world: elsewhere it would have to wait for
+        the device.
         """
         if not kernel.is_cpu() or kernel.shared():
             self._deformed = False
@@ -360,6 +375,7 @@ class BoundMembrane(Bound):
         return False
 
     def _add_rows(self, H: WarpArray, scale: float, A: BlockCsr) -> BlockCsr:
+        """Add ``scale`` times the Hessians H of the samples to A."""
         local = Sampled()
         local.dN, local.weight, local.H = self.samples.gradient, self.samples.weight, H
         local.scale = Scalar(scale)

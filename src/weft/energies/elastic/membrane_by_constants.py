@@ -6,8 +6,8 @@ With L = d by/dX at the samples, by . dE/dx is a sum of weights times
 
 so that ds/dp is d(P : L)/dp and, through the frozen tangent C = G M G, M = B^T H(F_n; p) B
 (``energies.elastic.damping``), d(H : A)/dp with A = beta/h B G S G B^T and S the symmetric part of
-e'(F)[L] (e - e_r)^T. Both are ``laws.mixed``. One pass gives all of them; the change of forces
-along some takes six, one for every number of F.
+e'(F)[L] (e - e_r)^T. Both are computed by ``laws.mixed``. One pass gives the derivatives by all
+constants; the change of forces along some constants takes six passes, one for every entry of F.
 """
 
 from collections.abc import Sequence
@@ -34,21 +34,21 @@ DAMPING = "damping"
 
 
 def names_of(law: Law, k: int) -> str:
-    """What constants of a part of a law begin with."""
+    """Return the prefix of the names of constants of part k of a law."""
     return "law" if len(law.parts) == 1 else f"law {k + 1}"
 
 
 @dataclass(frozen=True, eq=False)
 class Damped:
-    """What damping of a step is made from, at the samples."""
+    """State of the damping in a step, at the samples."""
 
-    F: Gradients  # (q,3,2) where the step begins
+    F: Gradients  # (q,3,2) at the start of the step
     since: Floats  # (q,3) e - e_r
     unit: Floats  # (q,3,3) C of the time constant 1
     rate: float  # [1/s]
 
     def pulled(self, rate: Floats) -> Floats:
-        """(q,3,3,3) A of a time constant of 1, for e'(F)[L] (q,3)."""
+        """Return A, (q,3,3,3), of a time constant of 1, for rates e'(F)[L] (q,3)."""
         f0, f1, zero = self.F[:, :, 0], self.F[:, :, 1], np.zeros((len(self.F), 3))
         B0, B1 = np.stack([f0, zero, f1], axis=2), np.stack([zero, f1, f0], axis=2)
         S = 0.5 * rate[:, :, None] * self.since[:, None]
@@ -61,7 +61,7 @@ class Damped:
 
 
 class MembraneMixed:
-    """Of a membrane at positions x (n,3), in a step or at rest.
+    """Mixed derivatives of a membrane at positions x (n,3), in a step or at rest.
 
     Args:
         membrane: the energy.
@@ -82,6 +82,7 @@ class MembraneMixed:
         self.damped = None if step is None or rate_of(step) == 0 else self._damped(step)
 
     def _damped(self, step: Step) -> Damped:
+        """Return the state of damping in a step."""
         s, law, q = self.membrane.samples, self.membrane.law, len(self.F)
         F = s.deformation_gradient(np.asarray(step.state.x))
         at, H, p = (
@@ -99,7 +100,7 @@ class MembraneMixed:
         return Damped(F, strain_of(self.F) - start, np.array(kernel.numpy(p)["tangent"]), rate)
 
     def contracted(self, L: Gradients) -> dict[str, Floats]:
-        """By constant, (q,...) ds/dc for L (q,3,2), without weights."""
+        """Return ds/dc by constant, (q,...), for L (q,3,2), without weights."""
         law, damped, beta = self.membrane.law, self.damped, self.membrane.damping
         out: dict[str, Floats] = {}
         rate = strain_slope(self.F, L)
@@ -117,7 +118,7 @@ class MembraneMixed:
         return out
 
     def by_constants(self, by: Floats) -> ByName:
-        """By constant, (q,...)."""
+        """Return d(by . dE/dx)/dc by constant, (q,...), for ``by`` (n,3)."""
         s = self.membrane.samples
         return {
             name: s.weight.reshape(-1, *[1] * (d.ndim - 1)) * d
@@ -125,7 +126,7 @@ class MembraneMixed:
         }
 
     def stress(self) -> ByName:
-        """By constant, (q,3,2,...) dP/dc."""
+        """Return dP/dc by constant, (q,3,2,...)."""
         q = len(self.F)
         out: dict[str, Floats] = {}
         for i, j in np.ndindex(3, 2):

@@ -1,7 +1,7 @@
 """Kernels of pairs of vertices: energy, force and Hessian of a function of their distance.
 
-A pair is a buckled arc below the distance ``start`` (over the rest length), and a linear spring
-that only pushes above it. Its damping is a spring that pushes and pulls.
+A pair is a buckled arc below the distance ``start`` (over the rest length), and above it a linear
+spring that only pushes. Its damping is a spring that pushes and pulls.
 """
 
 from typing import Any
@@ -27,13 +27,13 @@ class Pair:
     rest: Scalar  # [1]
     start: Scalar  # [1] r below which the pair is an arc; < 0: never
     offset: Scalar  # [J] that makes the energy continuous there
-    viscous: Scalar  # [J] damping's spring, beta/h times the stiffness where the step begins
-    before: Scalar  # [1] r there
+    viscous: Scalar  # [J] stiffness of the damping spring: beta/h times that at the step's start
+    before: Scalar  # [1] r at which the damping spring is at rest
 
 
 @wp.func
 def elastic(r: Scalar, p: Pair):
-    """E, dE/dr, d2E/dr2."""
+    """Return E, dE/dr and d2E/dr2 of the elastic part."""
     energy = Scalar(0.0)
     force = Scalar(0.0)
     stiffness = Scalar(0.0)
@@ -52,7 +52,7 @@ def elastic(r: Scalar, p: Pair):
 
 @wp.func
 def damped(r: Scalar, p: Pair):
-    """dE/dr and d2E/dr2 with damping."""
+    """Return dE/dr and d2E/dr2 with damping."""
     _energy, force, stiffness = elastic(r, p)
     return force + p.viscous * (r - p.before), stiffness + p.viscous
 
@@ -65,7 +65,7 @@ def pair_energy(
     pair: wp.array(dtype=Pair),
     out: wp.array(dtype=vec2),
 ):
-    """Elastic and dissipated energy of every pair."""
+    """Compute the elastic and the dissipated energy of every pair."""
     i = o + wp.tid()
     p = pair[i]
     d = wp.length(x[stencil[i, 1]] - x[stencil[i, 0]])
@@ -83,7 +83,7 @@ def pair_gradient(
     pair: wp.array(dtype=Pair),
     out: wp.array2d(dtype=vec3),
 ):
-    """dE/dx of both vertices of every pair."""
+    """Compute dE/dx of both vertices of every pair."""
     i = o + wp.tid()
     p = pair[i]
     e = (x[stencil[i, 1]] - x[stencil[i, 0]]) / p.length
@@ -95,10 +95,11 @@ def pair_gradient(
 
 
 def pair_hessian(mode: Psd) -> tuple[Any, BlockLayout]:
-    """Kernel of d2E/dx2: K (1, -1; -1, 1) of every pair.
+    """Build the kernel of d2E/dx2: K (1, -1; -1, 1) of every pair.
 
-    PROJECTED clamps both eigenvalues: along the pair, where it is >= 0 already, and across, where a
-    compressed pair has dE/dd / d < 0 (Choi & Ko 2002). GAUSS_NEWTON drops the one across.
+    PROJECTED clamps both eigenvalues: the one along the pair, which is >= 0 already, and the one
+    across, where a compressed pair has dE/dd / d < 0 (Choi & Ko 2002). GAUSS_NEWTON drops the one
+    across.
     """
     clamped, along_only = mode is not Psd.EXACT, mode is Psd.GAUSS_NEWTON
 
@@ -146,8 +147,10 @@ def freeze_pairs(
     past: Scalar,
     out: wp.array(dtype=Pair),
 ):
-    """Damping's springs of every pair at x: ``rate`` times its stiffness, at rest there, or past it
-    by ``past`` times the change since x_(n-1) (``other``).
+    """Freeze the damping spring of every pair at x, with ``rate`` times the stiffness of the pair.
+
+    The spring is at rest at x, or, with two states of the past, at x plus ``past`` times the change
+    since x_(n-1) (``other``).
     """
     i = o + wp.tid()
     p = out[i]

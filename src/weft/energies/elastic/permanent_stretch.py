@@ -1,8 +1,8 @@
-"""Cloth that is drawn out: a membrane whose fibers' lengths at rest yield past a strain and stay.
+"""Permanent stretch: a membrane whose fibers' rest lengths yield past a strain.
 
-Warp and weft yield in tension alone (compressed cloth buckles), each at its own strain, counted
-from the stretch at which it carries no force. What has yielded lengthens the fiber at rest for good
-(``plasticity`` without recovery); the law is one that has a length at rest.
+Warp and weft yield in tension only (compressed cloth buckles), each at its own strain, counted from
+the stretch at which it carries no force. Plastic strain lengthens the fiber's rest length for good
+(``plasticity`` without recovery); the law must be one that has a rest length.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _module = wp.get_module("weft.stretch_set")
 
 @cache
 def rest_kernel(functions: LawFunctions) -> Any:
-    """Kernel (o, warp (q,), weft (q,), out (q,) Params) that writes stretches at rest."""
+    """Build the kernel (o, warp (q,), weft (q,), out (q,) Params) that writes stretches at rest."""
     Params = functions.Params
 
     @wp.kernel(module=wp.get_module(f"weft.stretch_set.{functions.name}"))
@@ -51,7 +51,7 @@ def rest_kernel(functions: LawFunctions) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PermanentStretch(Membrane):
-    """A membrane whose fibers yield. Its NumPy face is that of fibers that have not.
+    """A membrane whose fibers yield. Its NumPy methods are those of fibers that have not yielded.
 
     Raises:
         LawError: a law without lengths at rest, or with fibers across the axes.
@@ -70,21 +70,21 @@ class PermanentStretch(Membrane):
 
     @property
     def key(self) -> str:
-        """Name of what is kept from step to step."""
+        """Name under which the plastic strains are kept from step to step."""
         return f"{self.name}.set"
 
     @property
     def plasticity(self) -> Plasticity:
-        """Of both fibers."""
+        """Plasticity of both fibers."""
         return Plasticity(self.hardening, pulled=True)
 
     @property
     def structure(self) -> Any:
-        """That of a membrane, and how fibers yield."""
+        """Data besides the constants: those of a membrane, and how fibers yield."""
         return super().structure, self.limits, self.hardening
 
     def parameters_in(self, step: Step | None) -> tuple[WarpArray, ...]:
-        """With what has yielded before a step."""
+        """Return the parameters on the device, with the plastic strains at the start of a step."""
         out = super().parameters_in(step)
         if step is None or self.key not in step.kept:
             return out
@@ -97,13 +97,13 @@ class PermanentStretch(Membrane):
         return *out[:k], changed, *out[k + 1 :]
 
     def bind(self, pattern: BlockPattern) -> "BoundPermanentStretch":
-        """The production face."""
+        """Bind the membrane to the block pattern of a matrix."""
         rows = GatherMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
         return BoundPermanentStretch(self, rows, pattern.scratch)
 
 
 class BoundPermanentStretch(BoundMembrane):
-    """A membrane whose lengths at rest are those of the step's start."""
+    """A bound membrane with the rest lengths of the start of the step."""
 
     membrane: PermanentStretch
 
@@ -113,16 +113,16 @@ class BoundPermanentStretch(BoundMembrane):
         self._kept, self._dt = _none(len(self.samples)), 0.0
 
     def retake(self, energy: Membrane) -> None:
-        """Its law's parameters and damping, its limits."""
+        """Replace the law's parameters, the damping and the limits."""
         super().retake(energy)
-        self.is_condition = False  # the step of 1998 knows no conditions with a memory
+        self.is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
 
     def _parameters(self) -> tuple[WarpArray, ...]:
-        """Of its own: not those of the NumPy face."""
+        """Return a copy of the law's parameters, because ``freeze`` writes into it."""
         return self.membrane.law.device_parameters(len(self.samples))
 
     def freeze(self, step: Step) -> None:
-        """Take the set where the step begins; damping."""
+        """Take the plastic strains at the start of the step, and freeze damping."""
         m, n = self.membrane, len(self.samples)
         self._kept = np.asarray(step.kept.get(m.key, _none(n)))
         self._dt = step.dt
@@ -134,11 +134,11 @@ class BoundPermanentStretch(BoundMembrane):
         super().freeze(step)
 
     def _sets(self) -> Floats:
-        """(2,q) of warp and weft."""
+        """Return the plastic strains of warp and weft, (2,q)."""
         return np.stack([Plasticity.set_of(self._kept[:, k]) for k in (0, 1)])
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Sets after a step that ended at x."""
+        """Return the plastic strains after a step that ended at x, by name."""
         m = self.membrane
         F = m.samples.deformation_gradient(np.array(kernel.numpy(x)))
         lengths, rest = np.linalg.norm(F, axis=1), _rest(m.law.parts[self._part])
@@ -150,14 +150,16 @@ class BoundPermanentStretch(BoundMembrane):
 
 
 def _none(n: int) -> Floats:
+    """Return the memory of n samples that have never yielded, (n,2,4)."""
     return np.zeros((n, 2, COLUMNS))
 
 
 def _has_rest(part: SingleLaw) -> bool:
+    """Return whether a law has rest stretches."""
     return part.functions.name in LAWS
 
 
 def _rest(part: SingleLaw) -> Floats:
-    """(2,) stretch at rest of warp and weft."""
+    """Return the stretch at rest of warp and weft, (2,)."""
     given = part.parameters()
     return np.array([given["rest_warp"], given["rest_weft"]], dtype=np.float64)

@@ -1,15 +1,15 @@
-"""What yields, hardens and recovers, of one strain: memory of cloth between steps.
+"""Plasticity of one strain: yield, isotropic hardening and recovery between time steps.
 
-A strain e (an angle of a hinge, the stretch of a fiber) is elastic but for its set p: its stress
-is k (e - p). It yields where |e - p| would pass y + h a, a the set that was gone through so far:
-isotropic hardening with the modulus h k. Part of what yields lasts (s); the rest (q) recovers with
-the time constant tau, and what it hardened recovers with it:
+A strain e (an angle of a hinge, the stretch of a fiber) is elastic except for its plastic part p,
+the set: its stress is k (e - p). It yields where |e - p| would exceed y + h a, with a the
+accumulated plastic strain: isotropic hardening with the modulus h k. The fraction f of plastic
+strain lasts (s); the rest (q) recovers with the time constant tau, and so does its hardening:
 
-    p = q + s,   dq = -q/tau dt + (1 - f) dp_y,   ds = f dp_y,   a alike of |dp_y|
+    p = q + s,   dq = -q/tau dt + (1 - f) dp_y,   ds = f dp_y,   a in the same way from |dp_y|
 
-A step is one minimization with p as it was at its start. After it the set is brought to where the
-strain it led to is within the limit again (closest point, exact for this law: Simo & Hughes 1998,
-*Computational Inelasticity*, box 1.4, with k -> 1), once recovery has had the time of the step.
+A step is one minimization with p as it was at its start. After the step, and after recovery over
+its time, p is updated such that the strain is within the limit again (closest-point projection,
+exact for this law: Simo & Hughes 1998, *Computational Inelasticity*, box 1.4, with k -> 1).
 """
 
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError
 
-COLUMNS = 4  # of what is kept: q, s, and the set that was gone through of each
+COLUMNS = 4  # of the memory: q, s, and the accumulated plastic strain of each
 
 
 @dataclass(frozen=True)
 class Plasticity:
-    """How a strain yields.
+    """Parameters of the yielding of a strain.
 
     Args:
-        hardening: h >= 0, the modulus of what hardens over the elastic one: of strain beyond the
-            limit, 1/(1 + h) is left as set.
+        hardening: h >= 0, the hardening modulus over the elastic one: of strain beyond the limit,
+            the fraction 1/(1 + h) becomes plastic.
         recovery: tau [s] > 0; infinite: nothing recovers.
-        lasting: f, part of what yields that never recovers, from 0 to 1.
+        lasting: f, fraction of plastic strain that never recovers, from 0 to 1.
         pulled: whether it yields in tension alone.
 
     Raises:
@@ -52,20 +52,20 @@ class Plasticity:
 
     @staticmethod
     def none_kept(n: int) -> Floats:
-        """(n,4) of strains that have never yielded."""
+        """Return the memory (n,4) of strains that have never yielded."""
         return np.zeros((n, COLUMNS))
 
     @staticmethod
     def set_of(kept: Floats) -> Floats:
-        """(n,) p."""
+        """Return the plastic strain p, (n,), of a memory (n,4)."""
         return np.asarray(kept[:, 0] + kept[:, 1])
 
     def after(self, strain: Floats, kept: Floats, limit: Floats | float, dt: float) -> Floats:
-        """(n,4) what is kept after a step.
+        """Return the memory after a step, (n,4).
 
         Args:
-            strain: (n,) e that the step led to, set included.
-            kept: (n,4) before it.
+            strain: (n,) e at the end of the step, plastic part included.
+            kept: (n,4) memory before the step.
             limit: (n,) y.
             dt: [s] of the step.
         """

@@ -1,4 +1,4 @@
-"""Lines that were pressed in: rest angles of hinges along a line in material coordinates."""
+"""Pressed lines: rest angles of hinges along a line in material coordinates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,15 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.discretization.mesh import TriangleMesh
 
-NEAR = 0.02  # of an edge's length, by which its ends may be off the line
-WHOLE = 0.98  # of a line that edges have to follow
+NEAR = 0.02  # largest distance of an edge's ends from the line, over the length of the edge
+WHOLE = 0.98  # least fraction of a line that edges of the mesh must follow
 
 
 @checked(SceneError, "pressed")
 @documented
 @dataclass(frozen=True)
 class Pressed:
-    """A line with an angle at which it is at rest: a pleat, a crease. Edges of the mesh have to
-    follow it.
+    """A line with a rest angle: a pleat or a crease. Edges of the mesh have to follow it.
 
     Raises:
         SceneError: fewer than two points, or an angle beyond a half turn.
@@ -46,7 +45,9 @@ class Pressed:
 def pressed_angles(
     mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed, Ints]]
 ) -> Floats:
-    """(h,) [rad] rest angles with lines pressed in; the later one counts where two meet.
+    """Return rest angles with lines pressed in, (h,) [rad].
+
+    If two lines meet, the later one counts.
 
     Args:
         mesh: the mesh.
@@ -73,12 +74,12 @@ def pressed_angles(
                     hint="take as many vertices that rows or columns of the sheet lie on it, or "
                     "a pattern's fold lines (docs/garments.md); a border cannot be folded",
                 )
-            angle[on] = -line.angle  # hinges count valleys as positive
+            angle[on] = -line.angle  # a hinge's angle is positive for a valley fold
     return angle
 
 
 def _ends(mesh: TriangleMesh) -> Floats:
-    """(h,2,2) [m] the two ends of every hinge's edge, in its first face's material coordinates."""
+    """Return both ends of each hinge's edge in the material of its first face, (h,2,2) [m]."""
     face = mesh.hinge_faces[:, 0]
     corners, uv, rows = mesh.faces[face], mesh.corner_uv[face], np.arange(len(face))
     ends = [uv[rows, np.argmax(corners == mesh.hinges[:, [k]], axis=1)] for k in (0, 1)]
@@ -86,7 +87,7 @@ def _ends(mesh: TriangleMesh) -> Floats:
 
 
 def _along(ends: Floats, a: Floats, b: Floats) -> Bools:
-    """(h,) edges that lie on the line from a to b."""
+    """Return which edges lie on the line from a to b, (h,)."""
     length = float(np.linalg.norm(b - a))
     if length == 0:
         return np.zeros(len(ends), dtype=bool)

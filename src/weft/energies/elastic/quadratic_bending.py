@@ -2,21 +2,23 @@
 
     E = 1/2 w |y|^2,   y = t_2 + t_3,   w = P l^2/A
 
-with t_2 and t_3 the derivatives of the two faces out across their common edge, per length of
-material. Both are unit vectors where the cloth is not stretched, opposite ones where it is flat:
-then |y| = 2 sin(theta/2), and E = w (1 - cos theta). y is the discrete Laplacian of the paper over
-the length of the edge, K_e x/l (with cotangents in material coordinates), its weight 1/2 k 3/A
-|K_e x|^2 with k = P/3. P is that of the hinges, cos^2 and sin^2 of what an edge makes with warp and
-weft times one number each, but these are solved for such that strips of a grid bend with D_warp and
-D_weft also where the two differ (``strip_weights``; both 5/4 D where not: ``docs/bending.md``).
+with t_2 and t_3 the derivatives of the two faces outward across their common edge, per length of
+material. Both are unit vectors if the cloth is not stretched, and opposite ones if it is flat: then
+|y| = 2 sin(theta/2), and E = w (1 - cos theta). y is the discrete Laplacian of the paper over the
+length of the edge, K_e x/l (with cotangents in material coordinates), its weight 1/2 k 3/A |K_e
+x|^2 with k = P/3. P depends on direction as that of the hinges: it is P_warp and P_weft weighted
+with the squared cosine and sine of the angle between edge and yarns. P_warp and P_weft are such
+that strips of a grid bend with D_warp and D_weft even if the two differ (``strip_weights``; P is
+5/4 D if they are equal: ``docs/bending.md``).
 
-y is linear in the positions: the Hessian is constant, the same in x, y and z, multiplied out once
+y is linear in the positions: the Hessian is constant, the same in x, y and z, computed once
 (``quadratic_form``), never indefinite, and finite where triangles collapse.
 
-Valid for cloth that is flat at rest and hardly stretches. A fold by theta costs w (1 - cos theta)
-in place of w theta^2/2: 2 % less at 0.5 rad, 19 % less at a right angle, 59 % less closed. Stretch
-by s scales the energy by s^2, and a stretch that varies over flat cloth costs energy, too. A curved
-rest shape would be a constant vector y_0 that does not turn with the cloth: it is refused.
+The model is valid for cloth that is flat at rest and hardly stretches. A fold by theta costs w (1 -
+cos theta) in place of w theta^2/2: 2 % less at 0.5 rad, 19 % less at a right angle, 59 % less if
+closed. Stretch by s scales the energy by s^2, and a stretch that varies over flat cloth costs
+energy, too. A curved rest shape would be a constant vector y_0 that does not turn with the cloth;
+it is refused.
 """
 
 import warnings
@@ -46,7 +48,7 @@ from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-FLAT = 1e-4  # [rad] a rest angle that is none: flat files have it from their digits
+FLAT = 1e-4  # [rad] largest rest angle that counts as flat; rounded coordinates in files cause it
 FOLDED = 0.03  # [1] cos(theta/2), the length of the mean normal, below which damping fades: 177 deg
 
 
@@ -55,8 +57,8 @@ class QuadraticBending:
     """Bending energy of the inner edges of a mesh, as a quadratic form, and its damping.
 
     Damping is that of the curvature n.y, n the mean normal of both faces (``curvature_damping``):
-    rigid motion does not feel it. For a matrix it gives beta/h times that of bending, which is not
-    less than its own where cloth does not stretch: that is constant, too.
+    rigid motion does not feel it. In the matrix it is represented by beta/h times the Hessian of
+    bending, which is an upper bound of its own Hessian if the cloth does not stretch, and constant.
     """
 
     form: QuadraticForm
@@ -72,7 +74,7 @@ class QuadraticBending:
         rest: str | Floats = "flat",
         damping: float = 0.0,
     ) -> "QuadraticBending":
-        """Bending of a mesh with flexural rigidity (D_warp, D_weft) [N m].
+        """Build the bending energy of a mesh with flexural rigidity (D_warp, D_weft) [N m].
 
         Args:
             mesh: the mesh.
@@ -93,56 +95,56 @@ class QuadraticBending:
 
     @property
     def stencil(self) -> Ints:
-        """(h,4)."""
+        """Vertices of each hinge, (h,4)."""
         return self.form.stencil
 
     @property
     def weight(self) -> Floats:
-        """(h,) [J] w."""
+        """Weights w of the hinges, (h,) [J]."""
         return self.form.weight
 
     def value(self, x: Positions) -> Floats:
-        """(h,) [J], undamped."""
+        """Return the energy of each hinge, (h,) [J], undamped."""
         return self.form.value(x)
 
     def gradient(self, x: Positions) -> Floats:
-        """(h,4,3) [N], undamped."""
+        """Return the gradient of each hinge's energy, (h,4,3) [N], undamped."""
         return self.form.gradient(x)
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(h,4,4,3,3) [N/m], undamped; the same for every x and psd."""
+        """Return the Hessian, (h,4,4,3,3) [N/m], undamped; it is the same for every x and psd."""
         return self.form.hessian(x, psd)
 
     @property
     def rate(self) -> CurvatureDamping:
-        """Its damping."""
+        """Damping of this bending energy."""
         how = (self.damping, self.n_vertices, self.name, FOLDED)
         return CurvatureDamping(self.form, self.frame, *how)
 
     @property
     def constants(self) -> ByName:
-        """Weights [J], and the time constant of damping [s]."""
+        """Constants by name: weights [J], and the time constant of damping [s]."""
         return {"weight": self.weight, "damping": everywhere(self.damping, len(self.weight))}
 
     @property
     def structure(self) -> Any:
-        """The edges."""
+        """Data besides the constants: the edges and their coefficients."""
         return self.form.structure, self.form.coefficient, self.frame, self.n_vertices
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (h,4,3)."""
+        """Return d gradient/dc by constant, (h,4,3)."""
         late = self.rate.mixed(x, step)
         weight = self.form.mixed(x)["weight"] + late["weight"]
         return {"weight": weight, "damping": late["damping"]}
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
-        """The production face."""
+        """Bind the energy and its damping to the block pattern of a matrix."""
         rate = self.rate.bind(pattern) if self.damping > 0 else None
         return BoundQuadratic(self, self.form.bind(pattern), rate)
 
 
 class BoundQuadratic(Bound):
-    """Quadratic bending on a pattern: one matrix for every iteration, damped or not."""
+    """Quadratic bending bound to a block pattern: one matrix for every iteration, damped or not."""
 
     is_elastic = True
 
@@ -151,7 +153,7 @@ class BoundQuadratic(Bound):
         self._scale = 1.0
 
     def retake(self, energy: QuadraticBending) -> None:
-        """Its weights and damping.
+        """Replace weights and damping by those of another energy.
 
         Raises:
             SceneError: damping that begins or ends.
@@ -168,39 +170,42 @@ class BoundQuadratic(Bound):
             self.rate.retake(energy.rate)
 
     def freeze(self, step: Step) -> None:
-        """Measure damping from where the new velocity is measured from, beta/h the rate."""
+        """Freeze damping for a step, with the rate beta/h."""
         if self.rate is not None:
             self.rate.freeze(step)
             self._scale = 1.0 + self.damping / step.span
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return self.form.value(x) + (0.0 if self.rate is None else self.rate.value(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of the elastic part and of damping."""
+        """Return the energy [J] of the elastic part and of damping, by name."""
         elastic = {self.name: self.form.value(x)}
         if self.rate is None:
             return elastic
         return {**elastic, damping_of(self.name): self.rate.value(x)}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         self.form.add_gradient(x, g)
         if self.rate is not None:
             self.rate.add_gradient(x, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + (1 + beta/h) K."""
+        """Add (1 + beta/h) K to A and return A."""
         return self.form.add_scaled(self._scale, A)
 
 
 def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
-    """(P_warp, P_weft) [N m] with which strips of a grid bend with (D_warp, D_weft).
+    """Return (P_warp, P_weft) [N m] with which strips of a grid bend with (D_warp, D_weft).
 
     On the grid of ``docs/bending.md`` the diagonals have the mean of both, and a strip that is free
-    in z_uv and z_vv keeps D_warp = P_warp 2 (1 + r)/(3 + 2 r), r = P_weft/P_warp; likewise
-    along the weft. So D_weft/D_warp = r (3 + 2 r)/(2 + 3 r), which is a quadratic equation for r.
+    in z_uv and z_vv keeps D_warp = P_warp 2 (1 + r)/(3 + 2 r), r = P_weft/P_warp; likewise along
+    the weft. So D_weft/D_warp = r (3 + 2 r)/(2 + 3 r), which is a quadratic equation for r.
+
+    Args:
+        stiffness: (D_warp, D_weft) [N m] flexural rigidity.
 
     Raises:
         MeshError: a negative or infinite stiffness.
@@ -217,8 +222,11 @@ def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
 
 
 def coefficients(corners: Floats) -> tuple[Floats, Floats]:
-    """(h,4) [1/m] of y, and the frame (h,4,2) [1/m], from material corners (h,2,3,2) [m]: start and
-    end of the edge and the tip, in both faces.
+    """Return the coefficients of y, (h,4) [1/m], and the frame, (h,4,2) [1/m].
+
+    Args:
+        corners: (h,2,3,2) [m] material coordinates of the edge's start and end and of the tip, in
+            both faces.
     """
     left, right = (_outward(corners[:, side], side) for side in (0, 1))
     length = np.linalg.norm(corners[:, :, 1] - corners[:, :, 0], axis=-1).mean(1)
@@ -228,9 +236,10 @@ def coefficients(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def _outward(corners: Floats, side: int) -> Floats:
-    """(h,4) [1/m] derivative of the face on one side of each hinge, out across the edge.
+    """Return the derivative of one face of each hinge, outward across the edge, (h,4) [1/m].
 
-    The tip's foot on the edge less the tip, over the height of the tip, in material coordinates.
+    It is the tip's foot on the edge less the tip, over the height of the tip, in material
+    coordinates.
     """
     start, end, tip = np.moveaxis(corners, 1, 0)
     edge, flap = end - start, tip - start
@@ -243,6 +252,7 @@ def _outward(corners: Floats, side: int) -> Floats:
 
 
 def _require_flat(angles: Floats) -> None:
+    """Raise a MeshError if a rest angle is larger than ``FLAT``."""
     steepest = float(np.abs(angles).max(initial=0.0))
     if steepest > FLAT:
         raise MeshError(

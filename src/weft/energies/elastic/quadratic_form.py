@@ -1,9 +1,9 @@
 """Energies that are quadratic in positions: E = 1/2 sum_q w_q |sum_a c_qa x_a|^2.
 
 Mean-curvature bending of splines (Meng et al. 2025, supplement, eqs. 13-19), quadratic bending of
-triangles (Bergou et al. 2006), points that are held, and seams of points are all of this form. The
-Hessian w c c^T is constant, and the same in x, y and z: it is multiplied out once, a number per
-block, and then added.
+triangles (Bergou et al. 2006), prescribed points and seams of points are all of this form. The
+Hessian w c c^T is constant, and the same in x, y and z: it is computed once, with one number per
+block, and then added in every iteration.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def form_energy(
     weight: wp.array(dtype=Scalar),
     out: wp.array(dtype=vec2),
 ):
-    """w/2 |y|^2 and rate w/2 |y - y_n|^2, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
+    """Compute w/2 |y|^2 and rate w/2 |y - y_n|^2, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
     q = o + wp.tid()
     y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     d = y
@@ -59,7 +59,7 @@ def pulled(
     rate: Scalar,
     out: wp.array(dtype=vec3),
 ):
-    """x + rate (x - origin)."""
+    """Compute x + rate (x - origin)."""
     v = o + wp.tid()
     out[v] = x[v] + rate * (x[v] - origin[v])
 
@@ -75,7 +75,7 @@ def add_form_rows(
     clear: int,
     values: wp.array(dtype=mat33),
 ):
-    """Row v += scale K_vb I. Meng 2025 supp. eq. 19."""
+    """Add scale K_vb I to the blocks of row v. Meng 2025 supp. eq. 19."""
     v = o + wp.tid()
     clear_row(v, row_start, clear, values)
     for b in range(start[v], start[v + 1]):
@@ -90,10 +90,10 @@ def add_form_rows(
 
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
-    """1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2, a condition that is linear in x.
+    """Quadratic energy 1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2 of conditions linear in x.
 
-    Its damping with the time constant beta, beta/h times the same of x - x_n, resists turning too;
-    for what turns see ``curvature_damping``.
+    Its damping with the time constant beta is beta/h times the same form of x - x_n. This damping
+    resists rotation, too; for surfaces that rotate see ``curvature_damping``.
     """
 
     stencil: Ints  # (q,k)
@@ -103,35 +103,35 @@ class QuadraticForm:
     damping: float = 0.0  # [s] beta
 
     def amount(self, x: Positions) -> Floats:
-        """(q,3) sum_a c_a x_a: for bending the Laplacian of the surface, times sqrt(D)."""
+        """Return sum_a c_a x_a, (q,3); for bending it is the surface's Laplacian times sqrt(D)."""
         return np.asarray(np.einsum("qa,qai->qi", self.coefficient, x[self.stencil]))
 
     def value(self, x: Positions) -> Floats:
-        """(q,) [J]."""
+        """Return the local energies, (q,) [J]."""
         return np.asarray(0.5 * self.weight * (self.amount(x) ** 2).sum(1))
 
     def gradient(self, x: Positions) -> Floats:
-        """(q,k,3) [N]."""
+        """Return the local gradients, (q,k,3) [N]."""
         return np.asarray(np.einsum("q,qa,qi->qai", self.weight, self.coefficient, self.amount(x)))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(q,k,k,3,3) [N/m]; the same for every x and psd."""
+        """Return the local Hessians, (q,k,k,3,3) [N/m]; they are the same for every x and psd."""
         c = self.coefficient
         return np.asarray(np.einsum("q,qa,qb,ij->qabij", self.weight, c, c, np.eye(3)))
 
     @property
     def constants(self) -> ByName:
-        """Weights, coefficients (q,k), and the time constant of damping [s]."""
+        """Constants by name: weights, coefficients (q,k), and the time constant of damping [s]."""
         beta = everywhere(self.damping, len(self.weight))
         return {"weight": self.weight, "coefficient": self.coefficient, "damping": beta}
 
     @property
     def structure(self) -> Any:
-        """Of which points."""
+        """Data besides the constants: the stencil."""
         return (self.stencil,)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By ``weight`` and ``damping`` (q,k,3), and by ``coefficient`` (q,k,3,k)."""
+        """Return d gradient/dc: ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k)."""
         c, w, rate = self.coefficient, self.weight, rate_of(step)
         late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
         pulled = np.asarray(x) + self.damping * late
@@ -145,7 +145,7 @@ class QuadraticForm:
         }
 
     def matrix(self, n: int) -> Any:
-        """(n,n) SciPy CSR, the Hessian of each coordinate."""
+        """Return the Hessian of each coordinate as an (n,n) SciPy CSR matrix."""
         q, k = self.stencil.shape
         rows = np.repeat(np.arange(q), k)
         root = (np.sqrt(self.weight)[:, None] * self.coefficient).reshape(-1)
@@ -155,7 +155,7 @@ class QuadraticForm:
         return K
 
     def bind(self, pattern: BlockPattern) -> "BoundForm":
-        """The production face."""
+        """Bind the form to the block pattern of a matrix."""
         K = self.matrix(pattern.n)
         rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
         block = pattern.find(rows, K.indices.astype(np.int32))
@@ -164,7 +164,10 @@ class QuadraticForm:
 
 
 class BoundForm(Bound):
-    """A quadratic form on a pattern: its constant matrix K, the Hessian of each coordinate."""
+    """A quadratic form bound to a block pattern.
+
+    Its constant matrix K is the Hessian of each coordinate.
+    """
 
     is_condition = is_elastic = True
 
@@ -182,12 +185,12 @@ class BoundForm(Bound):
         self._origin: WarpArray | None = None
 
     def freeze(self, step: Step) -> None:
-        """Measure damping from where the new velocity is measured from."""
+        """Freeze damping for a step; it is measured from ``step.origin``, as the velocity is."""
         if self.form.damping > 0:
             self._rate, self._origin = self.form.damping / step.span, step.device_origin
 
     def retake(self, energy: QuadraticForm) -> None:
-        """Its weights and damping."""
+        """Replace weights and damping by those of another form."""
         self.form, self.damping, self.K = (
             energy,
             energy.damping,
@@ -204,18 +207,18 @@ class BoundForm(Bound):
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return kernel.total(self._energies(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of the elastic part and of damping."""
+        """Return the energy [J] of the elastic part and of damping, by name."""
         elastic, dissipated = kernel.columns(self._energies(x))
         if self.form.damping == 0:
             return {self.name: elastic}
         return {self.name: elastic, damping_of(self.name): dissipated}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += K x. Meng 2025 supp. eq. 19."""
+        """Add K x to g, and beta/h K (x - origin) if the form is damped. Meng 2025 supp. eq. 19."""
         if self._origin is not None:
             out = self.scratch.take(x.shape[0], vec3)
             kernel.launch(pulled, x.shape[0], x, self._origin, Scalar(self._rate), out)
@@ -223,17 +226,17 @@ class BoundForm(Bound):
         self.K.multiply(x, g, add=True)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + (1 + beta/h) K."""
+        """Add (1 + beta/h) K to A and return A."""
         return self.add_scaled(1.0 + self._rate, A)
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
     ) -> None:
-        """The same: a condition that is linear in x has no second derivative."""
+        """Add (1 + beta/h) K to A; a condition that is linear in x has no second derivative."""
         self.add_scaled(1.0 + beta / step.dt, A)
 
     def add_scaled(self, scale: float, A: BlockCsr) -> BlockCsr:
-        """A + scale K."""
+        """Add ``scale`` times K to A and return A."""
         rows = (self.K.start, self.block, self.K.value, Scalar(scale), A.pattern.device_row_start)
         worth = kernel.slice_above(self.block.shape[0] / max(A.n, 1))
         kernel.launch(add_form_rows, A.n, *rows, A.claim(), A.values, slice_above=worth)

@@ -1,9 +1,10 @@
-"""Limits of strain on cloth: the barrier of a law at samples, and how far a step may go.
+"""Strain limits on cloth: the barrier law of ``laws/strain_limit.py`` at samples, and step bounds.
 
 A direction d stretches a fiber to |f + t df|, whose square is a quadratic in t: the step to a limit
 is its root. The sine of shear stays below its limit M while M^2 |f0|^2 |f1|^2 - (f0.f1)^2 > 0, a
-polynomial of degree 4 along d, which is positive on [0, t] if its coefficients in Bernstein's basis
-there are. Nine tenths of what is found are gone at most: no sample ever reaches a limit.
+polynomial of degree 4 along d. It is positive on [0, t] if its Bernstein coefficients on that
+interval are positive. A step uses at most nine tenths of the bound, so no sample ever reaches a
+limit.
 """
 
 from collections.abc import Mapping
@@ -27,11 +28,14 @@ from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
-PART = 0.9  # of the way to a limit
-FALL = 0.5  # of the room below a limit, that it may fall by in a step
-HELD = 1e-3  # of the way from the onset to a limit: room that is left where cloth is held beyond
-SETTLED = 0.1  # part of the way to a limit that the last displacement of a search may go
-HALVINGS, REFINED = 40, 4  # of the interval on which shear is looked at, and back
+PART = 0.9  # largest part of the way to a limit that a step may go
+FALL = 0.5  # part of the room between cloth and a limit by which the limit may fall in a step
+# Room above the cloth, over the distance from onset to limit, below which a falling limit gives up:
+# something holds the cloth beyond the limit.
+HELD = 1e-3
+SETTLED = 0.1  # largest part of the way to a limit that a search's last displacement may go
+# Number of times that the interval for shear is halved, and of bisections that enlarge it again.
+HALVINGS, REFINED = 40, 4
 _module = wp.get_module("weft.strain_limit")
 
 if TYPE_CHECKING:
@@ -42,7 +46,10 @@ else:
 
 @wp.func
 def fiber_reach(f: vec3, d: vec3, most: Scalar):
-    """t > 0 at which |f + t d| is ``most``; a large number where it never is."""
+    """Return t > 0 at which |f + t d| is ``most``, or a large number if it never is.
+
+    The root is computed in the form without cancellation.
+    """
     a = wp.dot(d, d)
     reach = Scalar(1e30)
     if a > Scalar(0.0):
@@ -58,7 +65,10 @@ def fiber_reach(f: vec3, d: vec3, most: Scalar):
 
 @wp.func
 def all_positive(g: vec5, t: Scalar):
-    """Whether sum_i g_i s^i is positive on [0, t], from its Bernstein coefficients there."""
+    """Return whether sum_i g_i s^i is positive on [0, t], from its Bernstein coefficients there.
+
+    The test is conservative: coefficients may be negative although the polynomial is positive.
+    """
     h = vec5(g[0], g[1] * t, g[2] * t * t, g[3] * t * t * t, g[4] * t * t * t * t)
     b1 = h[0] + h[1] / Scalar(4.0)
     b2 = h[0] + h[1] / Scalar(2.0) + h[2] / Scalar(6.0)
@@ -69,7 +79,10 @@ def all_positive(g: vec5, t: Scalar):
 
 @wp.func
 def shear_reach(f0: vec3, f1: vec3, d0: vec3, d1: vec3, most: Scalar, halvings: int, back: int):
-    """t in [0, 1] up to which |sin gamma| stays below ``most``."""
+    """Return t in [0, 1] up to which |sin gamma| stays below ``most``.
+
+    t is halved until the Bernstein test passes, and then enlarged by a few bisections (``back``).
+    """
     p0 = wp.dot(f0, f0) + COLLAPSED_SQ
     p1 = Scalar(2.0) * wp.dot(f0, d0)
     p2 = wp.dot(d0, d0)
@@ -109,7 +122,7 @@ def shear_reach(f0: vec3, f1: vec3, d0: vec3, d1: vec3, most: Scalar, halvings: 
 
 @wp.func
 def column(F: mat32, j: int):
-    """A fiber."""
+    """Return column j of F, the image of a fiber."""
     return vec3(F[0, j], F[1, j], F[2, j])
 
 
@@ -125,7 +138,7 @@ def reaches(
     back: int,
     out: wp.array(dtype=Scalar),
 ):
-    """How far along D every sample may go before a limit."""
+    """Compute how far along D every sample may go before it reaches a limit."""
     q = o + wp.tid()
     f0 = column(F[q], 0)
     f1 = column(F[q], 1)
@@ -145,7 +158,7 @@ def reaches(
 
 @dataclass(frozen=True, eq=False)
 class StrainLimits:
-    """Limits of strain of cloth at its samples; on triangles, of every triangle."""
+    """Strain limits of cloth at its samples; on triangles, of every triangle."""
 
     samples: Samples
     law: StrainLimit
@@ -153,28 +166,28 @@ class StrainLimits:
 
     @property
     def membrane(self) -> Membrane:
-        """Its local energies, as of any law."""
+        """The limits as a membrane energy, for its local values and derivatives."""
         return Membrane(self.samples, self.law, name=self.name)
 
     @property
     def stencil(self) -> Ints:
-        """(q,k)."""
+        """Vertices of each sample, (q,k)."""
         return self.samples.stencil
 
     def value(self, x: Positions) -> Floats:
-        """(q,) [J]; infinite beyond a limit."""
+        """Return the energy of each sample, (q,) [J]; it is infinite beyond a limit."""
         return self.membrane.value(x)
 
     def gradient(self, x: Positions) -> Floats:
-        """(q,k,3) [N]."""
+        """Return the gradient of each sample's energy, (q,k,3) [N]."""
         return self.membrane.gradient(x)
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(q,k,k,3,3) [N/m]."""
+        """Return the Hessian of each sample's energy, (q,k,k,3,3) [N/m]."""
         return self.membrane.hessian(x, psd)
 
     def measured(self, x: Positions) -> Floats:
-        """(q,3) stretch of warp and weft and sine of shear at x (n,3)."""
+        """Return stretch of warp and weft and sine of shear at x (n,3), (q,3)."""
         F = self.samples.deformation_gradient(np.asarray(x))
         r = np.linalg.norm(F, axis=1)
         sine = np.einsum("qi,qi->q", F[:, :, 0], F[:, :, 1]) / np.maximum(r.prod(1), 1e-300)
@@ -182,50 +195,50 @@ class StrainLimits:
 
     @property
     def constants(self) -> ByName:
-        """Numbers of the law."""
+        """Numbers of the law, by name."""
         return {n: c for n, c in self.membrane.constants.items() if n != DAMPING}
 
     @property
     def structure(self) -> Any:
-        """The samples."""
+        """Data besides the constants: those of the membrane."""
         return self.membrane.structure
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (q,k,3)."""
+        """Return d gradient/dc by constant, (q,k,3)."""
         return {n: d for n, d in self.membrane.mixed(x).items() if n != DAMPING}
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-        """By constant, (q,) d(by . dE/dx)/dc."""
+        """Return d(by . dE/dx)/dc by constant, (q,)."""
         return {n: d for n, d in self.membrane.by_constants(x, by).items() if n != DAMPING}
 
     def bind(self, pattern: BlockPattern) -> "BoundLimits":
-        """The production face."""
+        """Bind the limits to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.samples.n_vertices, pattern)
         return BoundLimits(self, rows, pattern.scratch)
 
 
 class BoundLimits(BoundMembrane):
-    """Limits of strain on a pattern: a membrane that bounds steps."""
+    """Strain limits bound to a block pattern: a membrane that bounds steps."""
 
     limits = True
     is_elastic = False
 
     def __init__(self, energy: StrainLimits, rows: GatherMap, scratch: Scratch) -> None:
-        self.asked: StrainLimits | None = None  # limits that change in time
+        self.asked: StrainLimits | None = None  # requested limits, if these change in time
         self.energy = energy
         super().__init__(energy.membrane, rows, scratch)
         self._most = tuple(Scalar(m) for m in energy.law.most)
         self._D = kernel.empty(len(self.samples), mat32)
 
     def retake(self, energy: StrainLimits | Membrane) -> None:
-        """Its limits, as far as cloth is within them when a step begins (``freeze``)."""
+        """Request other limits; ``freeze`` applies them as far as the cloth is within them."""
         if isinstance(energy, StrainLimits):
             self.asked = energy
         else:
             super().retake(energy)
 
     def freeze(self, step: Step) -> None:
-        """Take what is asked for; of a limit that falls, as much as there is room for.
+        """Apply the requested limits; a limit that falls moves only as far as there is room.
 
         Raises:
             SimulationError: cloth that is held beyond a limit.
@@ -238,11 +251,11 @@ class BoundLimits(BoundMembrane):
         self._most = tuple(Scalar(m) for m in self.now.law.most)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Where limits are, where they change."""
+        """Return the present limits, if they change in time."""
         return {} if self.asked is None else {self.name: np.array(self.now.law.most)}
 
     def reach(self, x: WarpArray, d: WarpArray) -> float:
-        """How far along d (n,) vec3 the nearest limit is; beyond 1: farther than d."""
+        """Return the multiple of d (n,) vec3 at which the nearest limit is met; it may exceed 1."""
         s, n = self.samples, len(self.samples)
         out = self.scratch.take(n)
         self._deformed = False
@@ -251,26 +264,29 @@ class BoundLimits(BoundMembrane):
         return kernel.least(out)
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
-        """Nine tenths of the way to the nearest limit, 1 at most."""
+        """Return nine tenths of the way to the nearest limit, and at most 1."""
         return min(1.0, PART * self.reach(x, d))
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Whether d goes a small part of the way to the nearest limit."""
+        """Return whether d goes at most a tenth of the way to the nearest limit."""
         return SETTLED * self.reach(x, d) >= 1.0
 
 
 def falling(asked: StrainLimits, before: Floats, x: Positions, t: float) -> StrainLimits:
-    """Limits as they are asked for; one that falls takes half of the room above the largest strain
-    at most, so that cloth at x (n,3) is within it and its barrier pulls it on.
+    """Return limits between those of the step before and the requested ones.
+
+    A limit that falls moves by at most half of the room above the largest strain, so that cloth at
+    x (n,3) is within it, and its barrier pulls the cloth further.
 
     Args:
-        asked: for.
+        asked: the requested limits.
         before: (3,) largest stretch of warp and weft and sine of shear in the step before.
-        x: where a step begins.
+        x: (n,3) [m] positions at the start of the step.
         t: [s] its end.
 
     Raises:
-        SimulationError: no room is left above cloth that something holds beyond what is asked for.
+        SimulationError: there is no room left, because something holds the cloth beyond the
+            requested limit.
     """
     wanted, measured = np.array(asked.law.most), asked.measured(x)
     largest = measured.max(0)

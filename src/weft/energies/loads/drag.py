@@ -1,10 +1,10 @@
-"""Drag on every mass, at a rate: what sews and settles comes to rest.
+"""Drag on every mass, at a given rate: it brings cloth to rest while it is sewn and settles.
 
     E = c m |x - x_n|^2 / (2 h),   force -c m v
 
-A velocity decays as exp(-c t). That is no air (``wind`` knows directions of faces) but a way to a
-state of rest, which has no drag. At a very high rate it freezes what is sewn already, while other
-garments close over it.
+A velocity decays as exp(-c t). This is not the drag of air (``wind``, which uses the directions of
+faces) but a way to a state of rest, at which it vanishes. At a very high rate it freezes garments
+that are sewn already, while others close over them.
 """
 
 import dataclasses
@@ -22,12 +22,12 @@ from weft.energies.step import Step
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
-FROZEN = 1e7  # [1/s]: a vertex of cloth is held ten times as firmly as by its own stiffness
+FROZEN = 1e7  # [1/s] holds a vertex of cloth ten times as firmly as the cloth's own stiffness
 
 
 @dataclass(frozen=True, eq=False)
 class Drag:
-    """Of masses (n,) [kg], at a rate c [1/s], until a time [s].
+    """Drag of masses (n,) [kg], at a rate c [1/s], until a time [s].
 
     Args:
         mass: (n,) [kg].
@@ -51,47 +51,48 @@ class Drag:
             raise SceneError("drag.rate", got=self.rate, expected="must be >= 0 [1/s]")
 
     def rates(self, t: float) -> Floats:
-        """(n,) [1/s] in a step that ends at time t [s]."""
+        """Return the rates, (n,) [1/s], in a step that ends at time t [s]."""
         rates = np.full(len(self.mass), self.rate)
         if self.frozen is not None:
             for (begin, end), held in zip(*self.frozen):
+                # The tolerance keeps a step that ends at begin or end, up to round-off, before it.
                 if begin * (1 + 1e-9) < t <= end * (1 + 1e-9):
                     rates[held] = FROZEN
         return rates
 
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "Drag":
-        """The same on masses (n,) [kg] of cloth that is cut otherwise."""
+        """Return the drag of masses (n,) [kg] of cloth with another cut."""
         return dataclasses.replace(self, mass=mass)
 
     @property
     def stencil(self) -> Ints:
-        """(n,1)."""
+        """The vertex of each local energy, (n,1)."""
         return np.arange(len(self.mass), dtype=np.int32)[:, None]
 
     def value(self, x: Positions) -> Floats:
-        """(n,): nothing, without a step."""
+        """Return zeros (n,): there is no drag without a step."""
         return np.zeros(len(self.mass))
 
     def gradient(self, x: Positions) -> Floats:
-        """(n,1,3): nothing, without a step."""
+        """Return zeros (n,1,3): there is no drag without a step."""
         return np.zeros((len(self.mass), 1, 3))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(n,1,1,3,3): nothing, without a step."""
+        """Return zeros (n,1,1,3,3): there is no drag without a step."""
         return np.zeros((len(self.mass), 1, 1, 3, 3))
 
     @property
     def constants(self) -> ByName:
-        """Masses [kg], and the rate [1/s]."""
+        """Constants by name: masses [kg], and the rate [1/s]."""
         return {"mass": self.mass, "rate": everywhere(self.rate, len(self.mass))}
 
     @property
     def structure(self) -> Any:
-        """Until when, and what it freezes meanwhile."""
+        """Data besides the constants: the end, and the frozen vertices."""
         return self.until, self.frozen
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By ``mass`` and ``rate``, (n,1,3) each; nothing without a step."""
+        """Return d gradient/dc by ``mass`` and ``rate``, (n,1,3) each; zero without a step."""
         n = len(self.mass)
         if step is None or rate_of(step) == 0 or step.t > self.until:
             return {"mass": np.zeros((n, 1, 3)), "rate": np.zeros((n, 1, 3))}
@@ -102,7 +103,7 @@ class Drag:
         return {"mass": rates[:, None, None] * v, "rate": by_rate}
 
     def bind(self, pattern: BlockPattern) -> "BoundDrag":
-        """The production face."""
+        """Return the term for simulations."""
         return BoundDrag(self)
 
 
@@ -114,11 +115,11 @@ class BoundDrag(Diagonal):
         self.drag, self.name = drag, drag.name
 
     def reweigh(self, mass: Floats) -> None:
-        """Masses of its points, the first of all."""
+        """Take new masses; the points of the drag are the first of all points."""
         self.drag = dataclasses.replace(self.drag, mass=mass[: len(self.drag.mass)])
 
     def freeze(self, step: Step) -> None:
-        """Measure velocities as the step does; none in equilibria."""
+        """Measure velocities as the step does; there is no drag in an equilibrium."""
         drag = self.drag
         rates = drag.rates(step.t)
         self._acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)

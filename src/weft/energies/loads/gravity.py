@@ -1,4 +1,4 @@
-"""Gravity: E = -sum_v m_v g . x_v. Linear, so it adds nothing to the Hessian."""
+"""Gravity: E = -sum_v m_v g . x_v. It is linear, so it adds nothing to the Hessian."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,14 +26,14 @@ def weights(
     x: wp.array(dtype=vec3),
     out: wp.array(dtype=Scalar),
 ):
-    """-m g.x of every vertex."""
+    """Compute -m g.x of every vertex."""
     v = o + wp.tid()
     out[v] = -mass[v] * wp.dot(acceleration, x[v])
 
 
 @wp.kernel(module=_module)
 def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)):
-    """Gradient of -m g.x."""
+    """Add the gradient of -m g.x."""
     v = o + wp.tid()
     g[v] = g[v] - mass[v] * acceleration
 
@@ -42,7 +42,8 @@ def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.a
 class Gravity:
     """A uniform field of acceleration g [m/s^2] on masses (n,) [kg].
 
-    It grows between two times ``onset`` [s], (2,) or (n,2) of each: before the first there is none.
+    Gravity grows from zero between the two times ``onset`` [s], (2,) for all or (n,2) for each
+    vertex.
     """
 
     mass: Floats
@@ -52,44 +53,45 @@ class Gravity:
 
     @property
     def grows(self) -> bool:
-        """Whether it is not there from the start on."""
+        """True if gravity does not act fully from t = 0 on."""
         return bool(np.any(np.asarray(self.onset) != 0))
 
     def part(self, t: float) -> Floats:
-        """() or (n,): part of the acceleration that acts in a step that ends at time t [s]."""
+        """Return the part of the acceleration in a step that ends at time t [s], () or (n,)."""
         begin, end = np.moveaxis(np.asarray(self.onset, dtype=np.float64), -1, 0)
         grown = np.clip((t - begin) / np.where(end > begin, end - begin, 1.0), 0.0, 1.0)
+        # An onset without duration switches gravity on for steps that end after it.
         return np.asarray(np.where(end > begin, grown, t > end * (1 + 1e-9)), dtype=np.float64)
 
     @property
     def stencil(self) -> Ints:
-        """(n,1)."""
+        """The vertex of each local energy, (n,1)."""
         return np.arange(len(self.mass), dtype=np.int32)[:, None]
 
     def value(self, x: Positions) -> Floats:
-        """(n,) [J], zero at the origin."""
+        """Return the energies, (n,) [J], zero at the origin."""
         return np.asarray(-self.mass * np.einsum("ni,i->n", x, np.asarray(self.acceleration)))
 
     def gradient(self, x: Positions) -> Floats:
-        """(n,1,3) [N]."""
+        """Return the local gradients, (n,1,3) [N]."""
         return np.asarray(-self.mass[:, None, None] * np.asarray(self.acceleration)[None, None, :])
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(n,1,1,3,3): zero."""
+        """Return zeros (n,1,1,3,3)."""
         return np.zeros((len(self.mass), 1, 1, 3, 3))
 
     @property
     def constants(self) -> ByName:
-        """Masses [kg], and the acceleration [m/s^2]."""
+        """Constants by name: masses [kg], and the acceleration [m/s^2]."""
         return {"mass": self.mass, "acceleration": everywhere(self.acceleration, len(self.mass))}
 
     @property
     def structure(self) -> Any:
-        """When it begins."""
+        """Data besides the constants: the onset."""
         return (self.onset,)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By ``mass`` (n,1,3), and by ``acceleration`` (n,1,3,3)."""
+        """Return d gradient/dc by ``mass`` (n,1,3), and by ``acceleration`` (n,1,3,3)."""
         n = len(self.mass)
         part = self.part(step.t) if step is not None and self.grows else np.ones(())
         part = np.broadcast_to(part, (n,))[:, None, None]
@@ -98,7 +100,7 @@ class Gravity:
         return {"mass": by_mass, "acceleration": by_acceleration}
 
     def bind(self, pattern: BlockPattern) -> "BoundGravity":
-        """The production face."""
+        """Return the term for simulations."""
         return BoundGravity(self, pattern.scratch)
 
 
@@ -112,28 +114,28 @@ class BoundGravity(Bound):
         self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
 
     def retake(self, energy: Gravity) -> None:
-        """Its acceleration and masses."""
+        """Take acceleration and masses of another energy."""
         mass = self._field[0]
         if energy.mass is not self.gravity.mass:
             mass = kernel.array(energy.mass, Scalar)
         self.gravity, self._field = energy, (mass, vec3(*energy.acceleration))
 
     def freeze(self, step: Step) -> None:
-        """Take what acts at the end of the step."""
+        """Take the part of gravity that acts at the end of the step."""
         if self.gravity.grows:
             mass = self.gravity.mass * self.gravity.part(step.t)
             self._field = kernel.array(mass, Scalar), self._field[1]
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         out = self.scratch.take(x.shape[0])
         kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=kernel.TRIVIAL)
         return kernel.total(out)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         kernel.launch(add_weight, x.shape[0], *self._field, g, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """Nothing to add."""
+        """Return A unchanged, because the Hessian is zero."""
         return A

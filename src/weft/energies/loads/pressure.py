@@ -1,13 +1,13 @@
-"""Pressure inside a closed surface: constant, or that of a gas whose amount is given.
+"""Pressure inside a closed surface: constant, or that of a fixed amount of gas.
 
     E = -integral of p dV,   V = sum over faces of x_0 . (x_1 x x_2)/6,   dE/dx = -p dV/dx
 
 A gas at constant temperature has p(V) = (p_0 + p_a) V_0/V - p_a above the ambient pressure p_a. Its
-Hessian has the dense part -p'(V) dV dV^T, which would fill the matrix; it is handed to the
-minimizer as an update of rank one instead (``solve.linear.low_rank``).
+Hessian has the dense part -p'(V) dV dV^T, which would fill the matrix; the minimizer gets it as a
+rank-one update instead (``solve.linear.low_rank``).
 
 The Hessian of V is indefinite: EXACT keeps it, PROJECTED and GAUSS_NEWTON leave it out. The
-stiffness of the tension that pressure causes is the membrane's and stays.
+stiffness of the tension that pressure causes belongs to the membrane and stays.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def face_volumes(
     center: vec3,
     out: wp.array(dtype=Scalar),
 ):
-    """Signed volume of the tetrahedron of every face and the center."""
+    """Compute the signed volume of the tetrahedron of every face and the center."""
     i = o + wp.tid()
     a = x[faces[i, 0]] - center
     b = x[faces[i, 1]] - center
@@ -61,7 +61,7 @@ def volume_gradients(
     scale: Scalar,
     out: wp.array2d(dtype=vec3),
 ):
-    """scale dV/dx of every face's volume."""
+    """Compute ``scale`` times dV/dx of every face's volume."""
     i = o + wp.tid()
     a = x[faces[i, 0]] - center
     b = x[faces[i, 1]] - center
@@ -81,7 +81,7 @@ def volume_hessians(
     scale: Scalar,
     out: wp.array2d(dtype=mat33),
 ):
-    """scale d2V/dx2 of every face's volume: blocks on and above the diagonal."""
+    """Compute ``scale`` times d2V/dx2 of every face's volume: blocks on and above the diagonal."""
     i = o + wp.tid()
     s = scale / Scalar(6.0)
     zero = mat33(Scalar(0.0))
@@ -112,11 +112,14 @@ class Gas:
 
     @property
     def amount(self) -> float:
-        """[J] (p_0 + p_a) V_0."""
+        """Product (p_0 + p_a) V_0 [J] of absolute pressure and volume."""
         return (self.pressure + self.ambient) * self.volume
 
     def at(self, volume: float) -> tuple[float, float, float]:
-        """E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume; infinite energy where it is not > 0."""
+        """Return E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume [m^3].
+
+        The energy is infinite if the volume is not > 0, so that no search goes there.
+        """
         if not volume > 0:
             return np.inf, 0.0, 0.0
         energy = -self.amount * np.log(volume / self.volume) + self.ambient * (volume - self.volume)
@@ -128,18 +131,19 @@ class Pressure:
     """Pressure on the inside of a closed surface, whose faces are counter-clockwise from outside.
 
     ``law`` is a constant [Pa], or a ``Gas``. Local values of a gas are shares of its energy by
-    volume; local Hessians are those at the present pressure, without the update of rank one.
+    volume; local Hessians are those at the present pressure, without the rank-one update.
     """
 
     faces: Ints  # (m,3)
     law: float | Gas
     n_vertices: int
-    center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m] of the tetrahedra: any point
+    # [m] common apex of the tetrahedra. Any point gives the same total; a near one less round-off.
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
     name: str = "pressure"
 
     @staticmethod
     def of(mesh: TriangleMesh, law: float | Gas) -> "Pressure":
-        """Pressure inside a mesh.
+        """Build the pressure inside a mesh.
 
         Raises:
             MeshError: a surface with a border, or with faces of opposite orientation.
@@ -166,39 +170,39 @@ class Pressure:
 
     @property
     def stencil(self) -> Ints:
-        """(m,3)."""
+        """Vertices of each face, (m,3)."""
         return self.faces
 
     def at(self, volume: float) -> tuple[float, float, float]:
-        """E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume [m^3]."""
+        """Return E [J], p [Pa] and -dp/dV [Pa/m^3] at a volume [m^3]."""
         if isinstance(self.law, Gas):
             return self.law.at(volume)
         return -self.law * volume, self.law, 0.0
 
     def volumes(self, x: Positions) -> Floats:
-        """(m,) [m^3] of the tetrahedra of the faces; their sum is the volume inside."""
+        """Return the volumes of the faces' tetrahedra, (m,) [m^3], which sum to that inside."""
         a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
         return np.asarray(np.einsum("mi,mi->m", a, np.cross(b, c)) / 6)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the local energies, (m,) [J]."""
         volumes = self.volumes(x)
         total = float(volumes.sum())
         energy, _, _ = self.at(total)
         return np.asarray(volumes * (energy / total)) if total else np.zeros(len(volumes))
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,3,3) [N]."""
+        """Return the local gradients, (m,3,3) [N]."""
         return -self.at(float(self.volumes(x).sum()))[1] * self._slopes(x)
 
     def _slopes(self, x: Positions) -> Floats:
-        """(m,3,3) [m^2] dV."""
+        """Return dV of every face, (m,3,3) [m^2]."""
         a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
         return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1) / 6
 
     @property
     def constants(self) -> ByName:
-        """The pressure [Pa]; of a gas its volume [m^3] and what is outside [Pa], too."""
+        """Constants by name: pressure [Pa]; of a gas also ``volume`` [m^3] and ``ambient`` [Pa]."""
         m, law = len(self.faces), self.law
         if not isinstance(law, Gas):
             return {"pressure": everywhere(law, m)}
@@ -207,11 +211,11 @@ class Pressure:
 
     @property
     def structure(self) -> Any:
-        """The surface, and what is inside."""
+        """Data besides the constants: the surface, and whether a gas is inside."""
         return self.faces, self.center, self.n_vertices, isinstance(self.law, Gas)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,3,3)."""
+        """Return d gradient/dc by constant, (m,3,3)."""
         slopes, law = self._slopes(x), self.law
         if not isinstance(law, Gas):
             return {"pressure": -slopes}
@@ -222,7 +226,7 @@ class Pressure:
         return {name: -p * slopes for name, p in by.items()}
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,3,3,3,3) [N/m]."""
+        """Return the local Hessians, (m,3,3,3,3) [N/m], without the rank-one update."""
         out = np.zeros((len(self.faces), 3, 3, 3, 3))
         if psd != Psd.EXACT:
             return out
@@ -238,14 +242,14 @@ class Pressure:
         return out
 
     def bind(self, pattern: BlockPattern) -> "BoundPressure":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundPressure(
             self, GatherMap.of(self.faces, self.n_vertices, pattern), pattern.scratch
         )
 
 
 class BoundPressure(Bound):
-    """Pressure on a pattern."""
+    """Pressure bound to a block pattern."""
 
     is_load = True
 
@@ -254,27 +258,28 @@ class BoundPressure(Bound):
         self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
 
     def retake(self, energy: Pressure) -> None:
-        """Its pressure, or gas."""
+        """Take the pressure or the gas of another energy."""
         self.energy = energy
 
     def _take(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
+        """Launch a kernel over the faces and return ``out``."""
         kernel.launch(evaluate, len(self.energy.faces), x, *self._surface, *scale, out)
         return out
 
     def volume(self, x: WarpArray) -> float:
-        """[m^3] inside."""
+        """Return the volume inside [m^3]."""
         return kernel.total(self._take(face_volumes, x, self.scratch.take(len(self.energy.faces))))
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         return self.energy.at(self.volume(x))[0]
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         self._add(x, -self.energy.at(self.volume(x))[1], g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A - p d2V/dx2, where EXACT asks for it."""
+        """Add -p d2V/dx2 to A if psd is EXACT, and return A."""
         if psd == Psd.EXACT:
             p = self.energy.at(self.volume(x))[1]
             local = SYMMETRIC.take(self.scratch, len(self.energy.faces), 3)
@@ -282,7 +287,7 @@ class BoundPressure(Bound):
         return A
 
     def updates(self, x: WarpArray) -> Sequence[LowRankUpdate]:
-        """-dp/dV u u^T, u = dV/dx, of a gas."""
+        """Return the rank-one update -dp/dV u u^T, u = dV/dx, of a gas."""
         c = self.energy.at(self.volume(x))[2]
         if c == 0.0:
             return ()
@@ -291,6 +296,6 @@ class BoundPressure(Bound):
         return (LowRankUpdate(c, u),)
 
     def _add(self, x: WarpArray, scale: float, g: WarpArray) -> None:
-        """g += scale dV/dx."""
+        """Add ``scale`` times dV/dx to g."""
         local = self.scratch.take((len(self.energy.faces), 3), vec3)
         self.rows.add_gradient(self._take(volume_gradients, x, local, Scalar(scale)), g)

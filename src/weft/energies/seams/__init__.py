@@ -1,5 +1,7 @@
-"""Seams of a garment: what closes them, how they fold, and elastic bands in them.
+"""Seams of a garment: bonds that close them, hinges that fold them, and elastic bands.
 
-``sewing`` builds the energies of all seams, ``seam_hinges`` and ``patch_seams`` bend them,
-``seam_keyframes`` changes their numbers in time, ``elastic_bands`` take in a seam or let it out.
+Read in this order: ``sewing`` builds the energies of all seams, ``seam_hinges`` and ``patch_seams``
+bend them (on triangles and on spline patches), ``seam_keyframes`` changes their numbers in time,
+``elastic_bands`` take in a seam or let it out. The bonds themselves are in
+``energies.springs.bonds``.
 """

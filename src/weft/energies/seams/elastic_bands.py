@@ -1,5 +1,6 @@
-"""Bands whose rest length and stiffness change in time: elastics that take in a seam, or let it
-out.
+"""Elastic bands: rows of bonds whose rest length and stiffness change in time.
+
+They take in a seam, or let it out.
 """
 
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ class ElasticBand:
     """Bonds in a row along a seam or an edge, of one elastic.
 
     Args:
-        rows: of them among the bonds.
+        rows: indices of its bonds among all bonds.
         full: (r,) [m] length of the cloth along each.
-        ratio: rest length over that, by the time of the animation [s].
-        stiffness: [N] tension at a strain of 1, likewise.
+        ratio: rest length over that length, by the time of the animation [s].
+        stiffness: [N] tension at a strain of 1, by the time of the animation [s].
         begin: [s] when the animation begins.
     """
 
@@ -29,9 +30,9 @@ class ElasticBand:
     begin: float = 0.0
 
     def lengths(self, t: float) -> Floats:
-        """(r,) [m] at rest at the time t [s]."""
+        """Return the rest lengths, (r,) [m], at the time t [s]."""
         return np.asarray(self.ratio.at(t - self.begin) * self.full)
 
     def stiffnesses(self, t: float) -> Floats:
-        """(r,) [N/m] of the bonds at the time t [s]."""
+        """Return the stiffness of the bonds, (r,) [N/m], at the time t [s]."""
         return np.asarray(self.stiffness.at(t - self.begin) / self.lengths(t))

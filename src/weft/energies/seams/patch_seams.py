@@ -1,10 +1,10 @@
-"""How seams between spline patches fold: by the angle between their tangent planes.
+"""Seams between spline patches: they fold by the angle between the patches' tangent planes.
 
 A hinge has the seam's edge, and for tips a point in the tangent plane of each patch beside the
-middle of that edge: (x_a + x_b)/2 + l dx/dn, n the way into the panel. So its angle is the jump of
-slope alone, and bending inside the patches is not counted twice. Its weight is that of the penalty
-with which joined patches are smooth, 10 D l/h with h the size of a span (docs/splines.md), or the
-seam's own stiffness.
+middle of that edge: (x_a + x_b)/2 + l dx/dn, n the direction into the panel. So its angle is the
+jump of slope alone, and bending inside the patches is not counted twice. Its weight is that of the
+penalty that makes joined patches smooth, 10 D l/h with h the size of a span (docs/splines.md), or
+the seam's own stiffness.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from weft.energies.seams.sewing import SeamPanels, SeamRows
 
 @dataclass(frozen=True, eq=False)
 class PatchedPart:
-    """A panel of splines among the vertices of all.
+    """A panel of splines among the vertices of all panels.
 
     Args:
         surface: one patch with triangles of its own.
@@ -38,7 +38,7 @@ class PatchedPart:
 
     @property
     def last(self) -> int:
-        """Number after its last vertex."""
+        """One more than the number of its last vertex."""
         touched = self.surface.touched
         assert touched is not None
         return self.first + len(touched.uv)
@@ -46,11 +46,11 @@ class PatchedPart:
 
 @dataclass(frozen=True, eq=False)
 class _Tips:
-    """Points beside edges of a border, and what hinges need there."""
+    """Points beside the edges of a border, and further numbers that their hinges need."""
 
     stencil: Ints  # (k,27)
     weight: Floats  # (k,27)
-    length: Floats  # (k,) [m] of the edge on paper
+    length: Floats  # (k,) [m] of the edge in the material
     across: Floats  # (k,) [m] size of a span, into the panel
     rigidity: Floats  # (k,) [N m] of bending about the edge
 
@@ -63,7 +63,7 @@ def hinges_of_patches(
     begin: float,
     damping: float = 0.0,
 ) -> tuple[SeamHinges, Embedding]:
-    """Hinges across joints of splines, and the vertices with their tips that they are of.
+    """Build hinges across seams of spline panels, and the vertices that they use, tips included.
 
     Args:
         sides: the panels as seams see them.
@@ -72,6 +72,9 @@ def hinges_of_patches(
         joints: that hold for good.
         begin: [s] from which on they act.
         damping: [s].
+
+    Returns:
+        The hinges, and the weights in the points of all vertices followed by the tips.
     """
     n = len(weights)
     stencils, tips, weight = [], [weights], []
@@ -110,7 +113,7 @@ def hinges_of_patches(
 
 
 def _tips(parts: Sequence[PatchedPart], edges: Ints) -> _Tips:
-    """Of edges (k,2) of vertices along borders of patches."""
+    """Return the tips of edges (k,2) of vertices along borders of patches."""
     found: dict[str, Any] = {
         "stencil": np.zeros((len(edges), 27), dtype=np.int32),
         "weight": np.zeros((len(edges), 27)),
@@ -126,7 +129,7 @@ def _tips(parts: Sequence[PatchedPart], edges: Ints) -> _Tips:
 
 
 def _of_patch(part: PatchedPart, edges: Ints) -> _Tips:
-    """Of edges (k,2) of vertices of one panel."""
+    """Return the tips of edges (k,2) of vertices of one panel."""
     surface = part.surface
     assert surface.touched is not None
     patch, ids, uv = surface.patches[0], surface.ids[0].reshape(-1), surface.touched.uv[edges]
@@ -137,7 +140,7 @@ def _of_patch(part: PatchedPart, edges: Ints) -> _Tips:
     into = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1) / length[:, None]
     inside = np.array(patch.spans) / 2 - middle
     rows = np.arange(len(edges))
-    constant = np.argmin(np.abs(way), axis=1)  # the parameter that is constant along the border
+    constant = np.argmin(np.abs(way), axis=1)  # parameter that is constant along the border
     towards = J[rows, :, constant] * np.sign(inside[rows, constant])[:, None]
     side = np.sign((into * towards).sum(1))
     into = into * side[:, None]

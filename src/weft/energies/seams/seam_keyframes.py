@@ -1,4 +1,7 @@
-"""Numbers of seams that change in the times of the animation: how they fold, and when they tear."""
+"""Seam keyframes: fold angles, fold stiffness and strength of seams that change in time.
+
+Times of keyframes are those of the animation, which begins after the garment is sewn.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +14,13 @@ from weft.base.keyframes import Keys
 
 @dataclass(frozen=True, eq=False)
 class FoldingKeys:
-    """Hinges of one seam, as they fold.
+    """Keyframes of the hinges of one seam.
 
     Args:
-        rows: of them among the hinges.
+        rows: indices of its hinges among all hinges.
         angle: [rad] at rest, by the time of the animation [s].
         length: (r,) [m] of each.
-        stiffness: [N m/rad per m] likewise; None: as the fabrics bend.
+        stiffness: [N m/rad per m] by the time of the animation [s]; None: as the fabrics bend.
         begin: [s] when the animation begins.
     """
 
@@ -28,7 +31,7 @@ class FoldingKeys:
     begin: float = 0.0
 
     def put(self, t: float, weight: Floats, angle: Floats) -> None:
-        """Weights [J] and angles [rad] of all hinges at the time t [s], in place."""
+        """Write weights [J] and angles [rad] at the time t [s] into the arrays of all hinges."""
         angle[self.rows] = self.angle.at(t - self.begin)
         if self.stiffness is not None:
             weight[self.rows] = self.stiffness.at(t - self.begin) * self.length
@@ -36,10 +39,10 @@ class FoldingKeys:
 
 @dataclass(frozen=True, eq=False)
 class TearingKeys:
-    """Bonds of one seam, as it tears.
+    """Keyframes of the strength of the bonds of one seam.
 
     Args:
-        rows: of them among the bonds.
+        rows: indices of its bonds among all bonds.
         share: (r,) [m] of the seam that each holds.
         strength: [N/m] at which it tears, by the time of the animation [s].
         begin: [s] when the animation begins.
@@ -51,7 +54,10 @@ class TearingKeys:
     begin: float = 0.0
 
     def strengths(self, t: float) -> Floats:
-        """(r,) [N] of the bonds at the time t [s]; infinite where one holds nothing of the seam."""
+        """Return the strength of the bonds, (r,) [N], at the time t [s].
+
+        It is infinite for bonds without a share of the seam.
+        """
         held = self.strength.at(t - self.begin) * self.share
         return np.asarray(np.where(self.share > 0, held, np.inf))
 
@@ -59,7 +65,7 @@ class TearingKeys:
 def folded(
     foldings: Sequence[FoldingKeys], t: float, weight: Floats, angle: Floats
 ) -> tuple[Floats, Floats]:
-    """Weights [J] and angles [rad] of hinges with those of the time t [s]."""
+    """Return copies of weights [J] and angles [rad] of hinges, with those of the time t [s]."""
     weight, angle = np.array(weight), np.array(angle)
     for folding in foldings:
         folding.put(t, weight, angle)

@@ -1,9 +1,9 @@
-"""What sews a garment, from its seams: bonds that bring points together, and hinges across.
+"""Sewing of a garment: bonds that close its seams, and hinges across them.
 
-Closing: a bond's length goes from the gap at the start to nothing within ``closing`` seconds, so
-that no seam is pulled harder than its panels' inertia asks for. Its stiffness is ``stiffness``
-times that of the fabric in stretch: at the tension f [N/m] of a seam its sides are f/stiffness
-apart, micrometers in a garment that is worn.
+The length of a bond goes from the gap at the start to nothing within ``closing`` seconds, so that
+the bonds need no larger forces than the inertia of the panels at this pace. The stiffness of a bond
+is ``stiffness`` times that of the fabric in stretch: at the tension f [N/m] of a seam its sides are
+f/stiffness apart, micrometers in a garment that is worn.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from weft.energies.springs.bonds import Bonds
 @documented
 @dataclass(frozen=True)
 class Sewing:
-    """How a garment is sewn at the start of a run; its animation begins after that."""
+    """Settings for sewing a garment at the start of a run; its animation begins after that."""
 
     closing: float = setting(1.0, "in which seams close, without gravity", "s", above=0)
     settle: float = setting(
@@ -47,7 +47,10 @@ class Sewing:
     onset: float = setting(0.3, "in which gravity grows, once seams are closed", "s", least=0)
 
     def begin(self, turn: int) -> float:
-        """[s] when garments of a turn are sewn: once those of the turn before have settled."""
+        """Return the time [s] at which garments of a turn are sewn.
+
+        It is the time at which the garments of the turn before have settled.
+        """
         return turn * (self.closing + self.settle)
 
 
@@ -65,7 +68,7 @@ class SeamRows:
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
         window: begin and end of its closing, as parts of the time that sewing takes.
-        share: [m] of the seam that each point holds; None: half of what is to both sides.
+        share: [m] of the seam that each point holds; None: half of the segments to both sides.
         since: [s] when the animation begins, in whose times keyframes are.
     """
 
@@ -82,7 +85,7 @@ class SeamRows:
     since: float = 0.0
 
     def folding(self, rows: Ints, length: Floats) -> list[FoldingKeys]:
-        """What changes of its hinges ``rows``, of these lengths [m]; nothing where all stays."""
+        """Return the keyframes of the hinges ``rows`` with these lengths [m], if there are any."""
         angle, stiff = self.angle, self.fold_stiffness
         if not (isinstance(angle, Keys) or isinstance(stiff, Keys)):
             return []
@@ -91,14 +94,14 @@ class SeamRows:
 
     @property
     def rows(self) -> Any:
-        """(s,2) rows of ``pairs`` between which both sides have an edge."""
+        """Rows of ``pairs`` between which both sides have an edge, (s,2)."""
         if self.segments is not None:
             return self.segments
         return np.arange(len(self.pairs) - 1)[:, None] + [0, 1]
 
     @property
     def edges(self) -> tuple[Ints, Ints]:
-        """(s,2) points of the edges of the first side, and of the second."""
+        """Points of the edges of the first side, and of the second, (s,2) each."""
         ends = np.asarray(self.pairs)[self.rows]
         return ends[:, :, 0], ends[:, :, 1]
 
@@ -108,16 +111,16 @@ class Facing:
     """Edges of both sides of a joint, in turn."""
 
     near: Ints  # (h,2) points of the first side's edges
-    other: Ints  # (h,2) of the second side's
-    one: Ints  # (h,3) the first side's face, the vertex across, 1 where it runs along the edge
-    two: Ints  # (h,3) the second side's
-    start: Ints  # (h,) where a hinge's edge begins, on the first side
-    end: Ints  # (h,)
+    other: Ints  # (h,2) points of the second side's edges
+    one: Ints  # (h,3) the first side's face, the vertex across, 1 if it runs along the edge
+    two: Ints  # (h,3) the same for the second side
+    start: Ints  # (h,) first vertex of a hinge's edge, on the first side
+    end: Ints  # (h,) its second vertex
 
 
 @dataclass(frozen=True, eq=False)
 class SeamPanels:
-    """Panels as seams see them: the mesh, and stiffness of each face's fabric.
+    """Panels as seams see them: the mesh, and the stiffness of each face's fabric.
 
     Args:
         mesh: of all panels, not welded.
@@ -130,9 +133,15 @@ class SeamPanels:
     bending: Floats
 
     def bonds(self, joint: SeamRows, x: Positions, sewing: Sewing) -> Bonds:
-        """The bonds of a joint, closing from when it holds; x (n,3) [m] is where it starts."""
+        """Build the bonds of a joint, which close from the beginning of its life.
+
+        Args:
+            joint: the seam.
+            x: (n,3) [m] positions at the start.
+            sewing: settings.
+        """
         pairs, reach = np.asarray(joint.pairs, dtype=np.int32), self.reach(joint)
-        two = pairs[:, 0] != pairs[:, 1]  # darts end where their legs meet
+        two = pairs[:, 0] != pairs[:, 1]  # at the end of a dart both sides are one point
         pairs, reach = pairs[two], reach[two]
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
@@ -155,7 +164,7 @@ class SeamPanels:
         )
 
     def reach(self, joint: SeamRows) -> Floats:
-        """(k,) [m] of seam that belongs to each pair."""
+        """Return the length of seam that belongs to each pair, (k,) [m]."""
         if joint.share is not None:
             return np.full(len(joint.pairs), joint.share)
         lengths = np.mean([self.lengths(e) for e in joint.edges], axis=0)
@@ -164,25 +173,25 @@ class SeamPanels:
         return out
 
     def along(self, edges: Ints) -> Floats:
-        """(s,2) [m] edges (s,2) in material coordinates."""
+        """Return edges (s,2) as vectors in material coordinates, (s,2) [m]."""
         uv = self._corner_uv
         return np.asarray(uv[edges[:, 1]] - uv[edges[:, 0]])
 
     def lengths(self, edges: Ints) -> Floats:
-        """(s,) [m] of edges (s,2) in material coordinates."""
+        """Return the lengths of edges (s,2) in material coordinates, (s,) [m]."""
         return np.asarray(np.linalg.norm(self.along(edges), axis=1))
 
     @cached_property
     def _corner_uv(self) -> Floats:
-        """(n,2) [m] material coordinates of each vertex: panels are not welded."""
+        """Material coordinates of each vertex, (n,2) [m]; unique, because panels are not welded."""
         uv = np.zeros((self.mesh.n_vertices, 2))
         uv[self.mesh.faces.ravel()] = self.mesh.corner_uv.reshape(-1, 2)
         return uv
 
     def hinges(self, joints: Sequence[SeamRows], begin: float, damping: float = 0.0) -> SeamHinges:
-        """Hinges across joints that hold for good, which act from ``begin`` [s] on.
+        """Build hinges across joints that hold for good, which act from ``begin`` [s] on.
 
-        None where a seam joins a right side to a wrong one, or where one side of it has no face.
+        There are none where a seam joins a right side to a wrong one, or where a side has no face.
         """
         stencils, angles, sides, foldings, first = [], [], [], list[FoldingKeys](), 0
         for joint in joints:
@@ -207,8 +216,9 @@ class SeamPanels:
         )
 
     def facing(self, joint: SeamRows) -> "Facing":
-        """Edges of both sides of a joint that fold: with a face on either side, of panels whose
-        right sides agree.
+        """Return the edges of a joint that fold.
+
+        They have a face on either side, of panels whose right sides agree.
         """
         near, other = joint.edges
         one = self._faces_at(*near.T)
@@ -217,7 +227,7 @@ class SeamPanels:
             two[:, 2] = 1 - two[:, 2]
         else:
             two = self._faces_at(*other.T)
-        # of two panels whose right sides agree, one runs along its seam and the other against it
+        # If the right sides of two panels agree, one runs along its seam and the other against it.
         held = (one[:, 0] >= 0) & (two[:, 0] >= 0) & (one[:, 2] != two[:, 2])
         one, two, near, other = one[held], two[held], near[held], other[held]
         start = np.where(one[:, 2] > 0, near[:, 0], near[:, 1])
@@ -225,7 +235,7 @@ class SeamPanels:
         return Facing(near, other, one, two, start, end)
 
     def _across(self, joint: SeamRows) -> tuple[Ints, HingeGeometry]:
-        """(h,4) hinges of a joint, and what their weights are made of."""
+        """Return the hinges of a joint, (h,4), and the geometry of their weights."""
         f = self.facing(joint)
         stencil = np.stack([f.start, f.end, f.one[:, 1], f.two[:, 1]], axis=1)
         faces = np.stack([f.one[:, 0], f.two[:, 0]], axis=1)
@@ -235,8 +245,10 @@ class SeamPanels:
         return stencil, HingeGeometry(faces, edges, self.bending[faces], np.full(len(faces), own))
 
     def _faces_at(self, start: Ints, end: Ints) -> Ints:
-        """(k,3) of edges start -> end: the face, the vertex across, and 1 where the face runs along
-        the edge, 0 where against it; -1 where no face has the edge.
+        """Return for edges start -> end the face, the vertex across, and a direction, (k,3).
+
+        The direction is 1 if the face runs along the edge, and 0 if against it. All are -1 if no
+        face has the edge.
         """
         out = np.full((len(start), 3), -1, dtype=np.int32)
         for k, (a, b) in enumerate(zip(start.tolist(), end.tolist())):

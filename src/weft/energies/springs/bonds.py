@@ -1,14 +1,14 @@
-"""Bonds: springs between pairs of points that only pull, with lengths and lives in time.
+"""Bonds: springs between pairs of points that only pull, whose lengths and lives change in time.
 
     E = 1/2 k (|d| - g)^2 where |d| > g, else 0,   d = x_b - x_a
 
-g goes from ``first`` to ``last`` between two times, smoothly (3 s^2 - 2 s^3), so bonds close the
-gap of a seam at the pace that is asked for. With g = 0 that is 1/2 k |d|^2: a seam that holds. A
-bond acts from ``begin`` on and until ``end``; one that is pulled harder than its ``strength`` at
-the end of a step tears, and stays torn.
+g changes from ``first`` to ``last`` between two times, smoothly (3 s^2 - 2 s^3), so bonds close the
+gap of a seam at a given pace. With g = 0 the energy is 1/2 k |d|^2: a closed seam. A bond acts from
+``begin`` until ``end``; a bond whose tension exceeds its ``strength`` at the end of a step tears,
+and stays torn.
 
 The Hessian k [(1 - g/|d|) I + (g/|d|) n n^T] is never indefinite where the bond pulls, so EXACT and
-PROJECTED are one.
+PROJECTED are the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ module = wp.get_module("weft.bonds")
 
 @wp.struct
 class Bond:
-    """A pair in the step that is solved."""
+    """Parameters of a bond in the step that is solved."""
 
     stiffness: Scalar
     length: Scalar
@@ -51,7 +51,7 @@ def bond_energy(
     p: wp.array(dtype=Bond),
     out: wp.array(dtype=vec2),
 ):
-    """1/2 k (|d| - g)^2 of bonds that are pulled."""
+    """Compute 1/2 k (|d| - g)^2 of bonds that are pulled."""
     i = o + wp.tid()
     pull = wp.max(wp.length(x[stencil[i, 1]] - x[stencil[i, 0]]) - p[i].length, Scalar(0.0))
     out[i] = vec2(Scalar(0.5) * p[i].stiffness * pull * pull, Scalar(0.0))
@@ -65,7 +65,7 @@ def bond_gradient(
     p: wp.array(dtype=Bond),
     out: wp.array2d(dtype=vec3),
 ):
-    """k (1 - g/|d|) d, on the second point."""
+    """Compute the gradient k (1 - g/|d|) d on the second point, and minus it on the first."""
     i = o + wp.tid()
     d = x[stencil[i, 1]] - x[stencil[i, 0]]
     r = wp.length(d)
@@ -84,7 +84,7 @@ def bond_hessian(
     p: wp.array(dtype=Bond),
     out: wp.array2d(dtype=mat33),
 ):
-    """k [(1 - g/|d|) I + g/|d| n n^T] in blocks 00, 01 and 11."""
+    """Compute k [(1 - g/|d|) I + g/|d| n n^T] in blocks 00, 01 and 11."""
     i = o + wp.tid()
     d = x[stencil[i, 1]] - x[stencil[i, 0]]
     r = wp.length(d)
@@ -117,7 +117,7 @@ class Bonds(LocalEnergy):
         bands: bonds among them whose ``last`` and ``stiffness`` change in time.
         tearing: bonds among them whose ``strength`` does.
         along: (m,) [m] cloth along each, to which its lengths are in proportion and its stiffness
-            in inverse proportion (elastics); nan, and None: it is no matter of the cloth.
+            in inverse proportion (elastics); nan, and None: it does not depend on the cloth.
 
     Raises:
         SceneError: numbers that are not finite, negative stiffness or lengths, or times that run
@@ -165,11 +165,11 @@ class Bonds(LocalEnergy):
 
     @property
     def stencil(self) -> Ints:
-        """(m,2)."""
+        """Points of each bond, (m,2)."""
         return self.pairs
 
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "Bonds":
-        """The same on panels that are cut otherwise, ``mesh``."""
+        """Return the bonds of panels with another cut, ``mesh``."""
         if self.along is None:
             return self
         now = np.where(np.isnan(self.along), np.nan, self.lengths_along(mesh))
@@ -181,32 +181,32 @@ class Bonds(LocalEnergy):
         )
 
     def lengths_along(self, mesh: TriangleMesh) -> Floats:
-        """(m,) [m] between the points of every pair in the material."""
+        """Return the distance between the points of every pair in the material, (m,) [m]."""
         uv = np.zeros((mesh.n_vertices, 2))
         uv[mesh.faces.ravel()] = mesh.corner_uv.reshape(-1, 2)
         return np.asarray(np.linalg.norm(uv[self.pairs[:, 1]] - uv[self.pairs[:, 0]], axis=1))
 
     @property
     def changes(self) -> bool:
-        """Whether numbers of some have keyframes."""
+        """True if numbers of some bonds have keyframes."""
         return len(self.bands) + len(self.tearing) > 0
 
     def strengths(self, t: float) -> Floats:
-        """(m,) [N] at which bonds tear, at time t [s]."""
+        """Return the tension at which bonds tear, (m,) [N], at time t [s]."""
         found = np.array(self.strength)
         for seam in self.tearing:
             found[seam.rows] = seam.strengths(t)
         return found
 
     def stiffness_at(self, t: float) -> Floats:
-        """(m,) [N/m] at time t [s]."""
+        """Return the stiffness, (m,) [N/m], at time t [s]."""
         k = np.array(self.stiffness)
         for band in self.bands:
             k[band.rows] = band.stiffnesses(t)
         return k
 
     def lengths(self, t: float) -> Floats:
-        """(m,) [m] below which bonds do not pull, at time t [s]."""
+        """Return the lengths below which bonds do not pull, (m,) [m], at time t [s]."""
         begin, end = np.asarray(self.closing).T
         last = np.array(self.last)
         for band in self.bands:
@@ -215,18 +215,21 @@ class Bonds(LocalEnergy):
         return np.asarray(self.first + (last - np.asarray(self.first)) * s * s * (3 - 2 * s))
 
     def acting(self, t: float) -> Bools:
-        """(m,) whether bonds act at time t [s], unless torn."""
+        """Return whether bonds act at time t [s], unless torn, (m,)."""
         begin, end = np.asarray(self.life).T
         return np.asarray((begin <= t) & (t < end))
 
     def tension(self, x: Positions, t: float) -> Floats:
-        """(m,) [N] at positions x (n,3) and time t; 0 of bonds that do not act."""
+        """Return the tension at positions x (n,3) and time t [s], (m,) [N].
+
+        Bonds that do not act have none.
+        """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         pull = np.maximum(d - self.lengths(t), 0.0)
         return np.asarray(np.where(self.acting(t), self.stiffness_at(t) * pull, 0.0))
 
     def records(self, t: float, torn: Bools | None = None) -> Any:
-        """(m,) parameters at time t [s], as the kernels take them."""
+        """Return parameters at time t [s] as records for the kernels, (m,)."""
         dtype = Bond.numpy_dtype()  # type: ignore[attr-defined]
         records: Any = np.zeros(len(self.pairs), dtype)
         acts = self.acting(t) if torn is None else self.acting(t) & ~torn
@@ -235,21 +238,24 @@ class Bonds(LocalEnergy):
         return records
 
     def parameters(self) -> WarpArray:
-        """(m,) ``Bond``, as they are at the end."""
+        """Return (m,) ``Bond`` on the device, when all bonds act and are closed."""
         return kernel.array(self.records(self.end), Bond)
 
     @property
     def constants(self) -> ByName:
-        """Stiffness [N/m], and lengths [m] before and after closing."""
+        """Constants by name: stiffness [N/m], and lengths [m] before and after closing."""
         return {name: np.asarray(getattr(self, name)) for name in ("stiffness", "first", "last")}
 
     @property
     def structure(self) -> Any:
-        """The pairs, and when they act. Strength is none of it: what tears changes by jumps."""
+        """Data besides the constants: the pairs, and when they act.
+
+        Strength is not part of it, because the result jumps when a bond tears.
+        """
         return self.pairs, self.closing, self.life, self.bands, self.n_vertices
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,2,3), of bonds that act at the end of the step, or of all."""
+        """Return d gradient/dc by constant, (m,2,3), of bonds that act at the end of the step."""
         t = self.end if step is None else step.t
         torn = None if step is None else step.kept.get(f"{self.name} torn")
         acts = self.acting(t) if torn is None else self.acting(t) & (np.asarray(torn) == 0)
@@ -266,18 +272,18 @@ class Bonds(LocalEnergy):
 
     @property
     def end(self) -> float:
-        """[s] when all act and are closed."""
+        """Time [s] from which all bonds act and are closed."""
         begin = np.asarray(self.life)[:, 0].max(initial=0.0)
         return max(float(begin), float(np.asarray(self.closing).max(initial=0.0)))
 
     def bind(self, pattern: BlockPattern) -> "BoundBonds":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
         return BoundBonds(self, rows, self.parameters(), pattern.scratch)
 
     @staticmethod
     def joined(several: "Sequence[Bonds]", name: str) -> "Bonds":
-        """All bonds as one energy."""
+        """Return several sets of bonds as one energy."""
         rows = ("pairs", "stiffness", "first", "last", "closing", "life", "strength")
         arrays: dict[str, Any] = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
         starts = np.cumsum([0, *(len(b.pairs) for b in several)])
@@ -290,7 +296,7 @@ class Bonds(LocalEnergy):
 
 
 class BoundBonds(BoundLocal):
-    """Bonds on a pattern, at the end of a step."""
+    """Bonds bound to a block pattern, at the end of a step."""
 
     energy: Bonds
 
@@ -301,7 +307,7 @@ class BoundBonds(BoundLocal):
         self._t = 0.0
 
     def freeze(self, step: Step) -> None:
-        """Take lengths and lives at the end of the step, and which have torn before it."""
+        """Take lengths and lives at the end of the step, and the bonds that have torn before it."""
         self._t = step.t
         if self._tears:
             kept = step.kept.get(self._kept)
@@ -309,7 +315,7 @@ class BoundBonds(BoundLocal):
         self.parameters = kernel.array(self.energy.records(step.t, self._torn), Bond)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Which have torn, where bonds may."""
+        """Return which bonds have torn, if any may tear."""
         if not self._tears:
             return {}
         pull = self.energy.tension(kernel.numpy(x), self._t)
@@ -318,4 +324,5 @@ class BoundBonds(BoundLocal):
 
     @property
     def _kept(self) -> str:
+        """Name under which torn bonds are kept from step to step."""
         return f"{self.name} torn"

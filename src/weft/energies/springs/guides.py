@@ -1,9 +1,9 @@
-"""Guides: a place of one body does not leave an axis of another, which turns with this.
+"""Guides: springs that keep a place of one body on an axis of another, which turns with that body.
 
-E = 1/2 k (y.b)^2 of every row: y = sum_a w_a x_a is how far the place is from where it would be,
-and b = sum_a u_a x_a a direction of the body that guides it, across the axis; two rows make a
+E = 1/2 k (y.b)^2 of every row: y = sum_a w_a x_a is the deviation of the place from its reference
+place, and b = sum_a u_a x_a a direction of the guiding body, across the axis; two rows make a
 slider. With g = y.b, dg/dx_a = w_a b + u_a y, and the Hessian is k [dg dg^T + g (w_a u_b + u_a w_b)
-I]. Both sums leave out what all points have in common: rigid motions of both bodies cost nothing.
+I]. The weights of both sums add up to zero: rigid motions of both bodies cost no energy.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from weft.solve.sparse.block_csr import BlockPattern
 
 @dataclass(frozen=True, eq=False)
 class Guides:
-    """Rows of eight points each: of the body that is guided, and of the other."""
+    """Rows of eight points each: four of the guided body, and four of the other."""
 
     stencil: Ints  # (m,8)
     weight: Floats  # (m,8) w, which sum to zero
@@ -30,24 +30,24 @@ class Guides:
     name: str = "joints"
 
     def _measured(self, x: Positions) -> tuple[Floats, Floats, Floats]:
-        """y (m,3) [m], b (m,3) and g (m,) [m]."""
+        """Return y (m,3) [m], b (m,3) and g (m,) [m]."""
         points = x[self.stencil]
         y = np.einsum("ma,mai->mi", self.weight, points)
         b = np.einsum("ma,mai->mi", self.across, points)
         return y, b, np.einsum("mi,mi->m", y, b)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the energies, (m,) [J]."""
         _, _, g = self._measured(x)
         return np.asarray(0.5 * self.stiffness * g * g)
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,8,3) [N]."""
+        """Return the local gradients, (m,8,3) [N]."""
         _, _, g = self._measured(x)
         return np.asarray((self.stiffness * g)[:, None, None] * self._slope(x))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,8,8,3,3) [N/m]; GAUSS_NEWTON leaves out the second derivative of g."""
+        """Return the local Hessians, (m,8,8,3,3) [N/m]; GAUSS_NEWTON leaves out d2g."""
         if psd is Psd.PROJECTED:
             raise NotImplementedError
         k, slope = self.stiffness, self._slope(x)
@@ -60,24 +60,24 @@ class Guides:
         return np.asarray(blocks)
 
     def _slope(self, x: Positions) -> Floats:
-        """(m,8,3) dg."""
+        """Return dg/dx_a, (m,8,3)."""
         y, b, _ = self._measured(x)
         return self.weight[:, :, None] * b[:, None] + self.across[:, :, None] * y[:, None]
 
     @property
     def constants(self) -> ByName:
-        """Stiffness [N/m]."""
+        """Constants by name: stiffness [N/m]."""
         return {"stiffness": self.stiffness}
 
     @property
     def structure(self) -> Any:
-        """The rows."""
+        """Data besides the constants: the rows."""
         return self.stencil, self.weight, self.across
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By ``stiffness``, (m,8,3)."""
+        """Return d gradient/dc by ``stiffness``, (m,8,3)."""
         return {"stiffness": replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)}
 
     def bind(self, pattern: BlockPattern) -> NumpyEnergy:
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return NumpyEnergy(self, pattern, quiet=True)

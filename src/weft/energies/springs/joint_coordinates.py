@@ -1,14 +1,14 @@
-"""Coordinates of joints: how far a body has gone along an axis, how far it is tilted, or turned.
+"""Joint coordinates: displacement of a body along an axis, its tilt, or its angle about a hinge.
 
-A place or a direction of a rigid body is a combination of its four points (of another body's, or
-none). So is a pair A, B of them bilinear, f = A.B with A = sum_a w_a x_a + w_0 and B likewise:
-what a body has gone along an axis that turns with another, or the cosine of their angle. The angle
-about a hinge is that of two, q = atan2(s, p), with
+A place or a direction of a rigid body is a combination of its four points (also in combination with
+points of another body). So a product f = A.B of two of them is bilinear, with A = sum_a w_a x_a +
+w_0 and B likewise: the displacement of a body along an axis that turns with another, or the cosine
+of the angle between them. The angle about a hinge needs two products, q = atan2(s, p), with
 
     dq = (p ds - s dp)/r^2,   r^2 = p^2 + s^2
     d2q = (2ps (dp dp^T - ds ds^T) + (s^2 - p^2)(dp ds^T + ds dp^T))/r^4 + (p d2s - s d2p)/r^2
 
-which no swelling of the bodies on the way of a search changes.
+The angle does not depend on r. So it does not change if bodies grow on the way of a search.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 
-FARTHEST = 1.25  # of a way, up to which limits on it are looked for
+FARTHEST = 1.25  # multiple of a displacement up to which limits on the way are searched
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """m products f = A.B."""
+    """Products f = A.B of m pairs."""
 
     w: Floats  # (m,k) of A
     w0: Floats  # (m,3)
@@ -30,28 +30,28 @@ class Form:
     u0: Floats  # (m,3)
 
     def pair(self, points: Positions) -> tuple[Floats, Floats]:
-        """A and B (m,3) of points (m,k,3)."""
+        """Return A and B, (m,3) each, of points (m,k,3)."""
         A = np.einsum("ma,mai->mi", self.w, points) + self.w0
         return A, np.einsum("ma,mai->mi", self.u, points) + self.u0
 
     def value(self, points: Positions) -> Floats:
-        """(m,)."""
+        """Return f, (m,)."""
         A, B = self.pair(points)
         return np.asarray((A * B).sum(1))
 
     def slope(self, points: Positions) -> Floats:
-        """(m,k,3)."""
+        """Return df/dx_a, (m,k,3)."""
         A, B = self.pair(points)
         return np.asarray(self.w[:, :, None] * B[:, None] + self.u[:, :, None] * A[:, None])
 
     def curvature(self) -> Floats:
-        """(m,k,k,3,3)."""
+        """Return d2f/dx_a dx_b, (m,k,k,3,3), which is constant."""
         both = np.einsum("ma,mb->mab", self.w, self.u)
         both = both + np.swapaxes(both, 1, 2)
         return np.asarray(np.einsum("mab,ij->mabij", both, np.eye(3)))
 
     def on_way(self, points: Positions, way: Floats) -> Floats:
-        """(m,3) coefficients of 1, s and s^2 of f at points + s way."""
+        """Return the coefficients of 1, s and s^2 of f at points + s way, (m,3)."""
         A, B = self.pair(points)
         C, D = (np.einsum("ma,mai->mi", c, way) for c in (self.w, self.u))
         return np.stack([(A * B).sum(1), (A * D + C * B).sum(1), (C * D).sum(1)], axis=1)
@@ -59,13 +59,13 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """m coordinates of joints, each of k points.
+    """Coordinates of m joints, each of k points.
 
     Args:
         stencil: (m,k).
         first: the coordinate itself, or p of angles.
-        second: s of angles; None: they are none.
-        near: (m,) [rad] angles are those within half a turn of these.
+        second: s of angles; None: the coordinates are no angles.
+        near: (m,) [rad] reference; angles are within half a turn of it.
     """
 
     stencil: Ints
@@ -77,7 +77,7 @@ class Coordinates:
         return len(self.stencil)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [m], [1] or [rad] at positions x (n,3)."""
+        """Return the coordinates, (m,) [m], [1] or [rad], at positions x (n,3)."""
         points = x[self.stencil]
         p = self.first.value(points)
         if self.second is None:
@@ -86,7 +86,7 @@ class Coordinates:
         return np.asarray(self.near + q - 2 * np.pi * np.round(q / (2 * np.pi)))
 
     def slope(self, x: Positions) -> Floats:
-        """(m,k,3)."""
+        """Return dq/dx_a, (m,k,3)."""
         points = x[self.stencil]
         if self.second is None:
             return self.first.slope(points)
@@ -95,7 +95,7 @@ class Coordinates:
         return np.asarray(turned / (p * p + s * s))
 
     def curvature(self, x: Positions) -> Floats:
-        """(m,k,k,3,3)."""
+        """Return d2q/dx_a dx_b, (m,k,k,3,3)."""
         points = x[self.stencil]
         if self.second is None:
             return self.first.curvature()
@@ -109,8 +109,10 @@ class Coordinates:
         return np.asarray((2 * p * s * (pp - ss) + (s * s - p * p) * cross) / r_sq**2 + bent / r_sq)
 
     def reach(self, x: Positions, way: Floats, limit: Floats) -> Floats:
-        """(m,) part of the way (n,3) from x on which each first is at its limit (m,), at most
-        ``FARTHEST``; infinite: it does not get there. Of angles, limits within half a turn of 0.
+        """Return the part of the way (n,3) from x at which each coordinate meets its limit (m,).
+
+        It is at most ``FARTHEST``, and infinite if the limit is not met before. Limits of angles
+        are within half a turn of 0.
         """
         points, d = x[self.stencil], way[self.stencil]
         p = self.first.on_way(points, d)
@@ -124,7 +126,11 @@ class Coordinates:
 
 
 def _first_root(off: Floats, ahead: Floats | None) -> float:
-    """The first s in (0, ``FARTHEST``] at which a parabola is zero, and another is positive."""
+    """Return the first s in (0, ``FARTHEST``] at which ``off`` is zero and ``ahead`` positive.
+
+    Both are parabolas, given by the coefficients of 1, s and s^2. The roots are computed without
+    cancellation.
+    """
     if not np.isfinite(off).all():
         return np.inf
     a, b, c = off[::-1]

@@ -1,12 +1,12 @@
-"""Stops: joints that do not go past their limits, by a barrier in the coordinate.
+"""Joint limits (stops): joints that do not go past their limits, by a barrier in the coordinate.
 
-Of the room y from a coordinate to its limit, below the margin m,
+With the room y from a coordinate to its limit, below the margin m,
 
     E = -K (1 - z)^2 ln z,   z = y/m
 
-as contact's barrier has it (Li et al. 2020): C2, zero from the margin on, infinite at the limit,
-which no step passes (``max_step``). What presses against a stop rests within the margin of it. K is
-the work that a stop takes up before its room is down to about a quarter of the margin.
+as contact's barrier has it (Li et al. 2020): C2, zero beyond the margin, infinite at the limit,
+which no step passes (``max_step``). A joint that presses against a stop rests within the margin. K
+is the work that a stop takes up before its room is down to about a quarter of the margin.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
-PART = 0.9  # of the way to the nearest limit that may be gone
-SETTLED = 0.5  # of it, that the last increment of a search may go
+PART = 0.9  # largest part of the way to the nearest limit that a step may go
+SETTLED = 0.5  # largest part of that way that the last increment of a search may go
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class JointLimits:
     Args:
         joints: the coordinates.
         low, high: (m,) limits; infinite: none.
-        margin: (m,) from which on each is pushed back.
+        margin: (m,) room below which each is pushed back.
         firm: (m,) [J] K.
     """
 
@@ -48,11 +48,11 @@ class JointLimits:
 
     @property
     def stencil(self) -> Ints:
-        """(m,k)."""
+        """Points of each coordinate, (m,k)."""
         return self.joints.stencil
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]; infinite beyond a limit."""
+        """Return the energies, (m,) [J]; infinite beyond a limit."""
         q, out = self.joints.value(x), np.zeros(len(self.stencil))
         for room in (q - self.low, self.high - q):
             z = np.minimum(room / self.margin, 1.0)
@@ -62,12 +62,15 @@ class JointLimits:
         return out
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k,3) [N]."""
+        """Return the local gradients, (m,k,3) [N]."""
         push, _ = self._pushes(x)
         return np.asarray(push[:, None, None] * self.joints.slope(x))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,k,k,3,3) [N/m]; all but EXACT leave out the second derivative of the coordinate."""
+        """Return the local Hessians, (m,k,k,3,3) [N/m].
+
+        All modes but EXACT leave out the second derivative of the coordinate.
+        """
         push, stiff = self._pushes(x)
         slope, wide = self.joints.slope(x), (slice(None), *[None] * 4)
         blocks = stiff[wide] * np.einsum("mai,mbj->mabij", slope, slope)
@@ -77,17 +80,17 @@ class JointLimits:
 
     @property
     def constants(self) -> ByName:
-        """Firmness and margins, and where limits are that are finite."""
+        """Constants by name: firmness, margins, and limits that are finite."""
         low, high = (np.where(np.isfinite(a), a, 0.0) for a in (self.low, self.high))
         return {"firm": self.firm, "margin": self.margin, "low": low, "high": high}
 
     @property
     def structure(self) -> Any:
-        """The coordinates, and which of them end."""
+        """Data besides the constants: the coordinates, and which of them have limits."""
         return self.joints, np.isfinite(self.low), np.isfinite(self.high)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,k,3)."""
+        """Return d gradient/dc by constant, (m,k,3)."""
         q, m = self.joints.value(x), self.margin
         by = {name: np.zeros(len(q)) for name in ("firm", "margin", "low", "high")}
         for name, sign, room in (("low", 1.0, q - self.low), ("high", -1.0, self.high - q)):
@@ -99,7 +102,7 @@ class JointLimits:
         return {name: d[:, None, None] * slope for name, d in by.items()}
 
     def _pushes(self, x: Positions) -> tuple[Floats, Floats]:
-        """dE/dq and d2E/dq2 (m,)."""
+        """Return dE/dq and d2E/dq2, (m,) each."""
         q = self.joints.value(x)
         push, stiff = np.zeros(len(q)), np.zeros(len(q))
         for sign, room in ((1.0, q - self.low), (-1.0, self.high - q)):
@@ -109,38 +112,38 @@ class JointLimits:
         return push, stiff
 
     def reach(self, x: Positions, way: Floats) -> float:
-        """Part of the way (n,3) from x at which the first limit is met; infinite: none is."""
+        """Return the part of the way (n,3) from x at which the first limit is met, or infinity."""
         parts = [self.joints.reach(x, way, limit) for limit in (self.low, self.high)]
         return float(np.min(parts))
 
     def bind(self, pattern: BlockPattern) -> "BoundJointLimits":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundJointLimits(self, pattern, quiet=True)
 
 
 def _slopes(z: Floats) -> tuple[Floats, Floats, Floats]:
-    """z, at most 1, and the first and second derivative of -(1 - z)^2 ln z."""
+    """Return z, at most 1, and the first and second derivative of -(1 - z)^2 ln z."""
     z = np.clip(z, 1e-300, 1.0)
     first = 2 * (1 - z) * np.log(z) - (1 - z) ** 2 / z
     return z, first, -2 * np.log(z) + 4 * (1 - z) / z + ((1 - z) / z) ** 2
 
 
 class BoundJointLimits(NumpyEnergy):
-    """Stops on a pattern: they bound steps."""
+    """Joint limits bound to a block pattern: they bound steps."""
 
     energy: JointLimits
     limits = True
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
-        """Nine tenths of the way to the nearest limit, 1 at most."""
+        """Return nine tenths of the way to the nearest limit, and at most 1."""
         return min(1.0, PART * self.energy.reach(self._host(x), self._host(d)))
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Whether d goes a small part of the way to the nearest limit."""
+        """Return whether d goes at most half of the way to the nearest limit."""
         return SETTLED * self.energy.reach(self._host(x), self._host(d)) >= 1.0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """``goal``; of bodies that would be beyond a limit there, as far as these let them."""
+        """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""
         x, goal = np.asarray(x), np.array(goal)
         part = self.max_step(kernel.points(np.array(x)), kernel.points(goal - x))
         if part < 1.0:

@@ -1,8 +1,8 @@
-"""Springs between combinations of points and places, or between combinations alone: joints.
+"""Joint springs: springs between combinations of points and places, or between two combinations.
 
 E = 1/2 (y - c).K (y - c) of every row, y = sum_a w_a x_a. K is a stiffness in all directions, or in
 those that a joint holds. The Hessian w_a w_b K is constant. Between two bodies y is the difference
-of their places, and c is zero; places may be those of a body that something else moves.
+of their places, and c is zero. Places may be those of a body whose motion is prescribed.
 """
 
 from dataclasses import dataclass, replace
@@ -28,40 +28,40 @@ class JointSprings:
     place: Floats  # (m,3) [m] c, at the start
     stiffness: Floats  # (m,3,3) [N/m] K, positive semidefinite
     name: str = "joints"
-    moving: MovedPlaces | None = None  # c in time; None: it stays
+    moving: MovedPlaces | None = None  # c in time; None: c is constant
 
     def _off(self, x: Positions) -> Floats:
-        """(m,3) [m] y - c."""
+        """Return y - c, (m,3) [m]."""
         return np.asarray(np.einsum("ma,mai->mi", self.weight, x[self.stencil]) - self.place)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the energies, (m,) [J]."""
         off = self._off(x)
         return np.asarray(0.5 * np.einsum("mi,mij,mj->m", off, self.stiffness, off))
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k,3) [N]."""
+        """Return the local gradients, (m,k,3) [N]."""
         pull = np.einsum("mij,mj->mi", self.stiffness, self._off(x))
         return np.asarray(np.einsum("ma,mi->mai", self.weight, pull))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,k,k,3,3) [N/m]; the same for every x and psd."""
+        """Return the local Hessians, (m,k,k,3,3) [N/m]; they are the same for every x and psd."""
         w = self.weight
         return np.asarray(np.einsum("ma,mb,mij->mabij", w, w, self.stiffness))
 
     @property
     def constants(self) -> ByName:
-        """Stiffness (m,3,3) [N/m], and places (m,3) [m] where nothing moves these."""
+        """Constants by name: stiffness (m,3,3) [N/m], and places (m,3) [m] unless these move."""
         places = {"place": self.place} if self.moving is None else {}
         return {"stiffness": self.stiffness, **places}
 
     @property
     def structure(self) -> Any:
-        """The rows, and what moves their places."""
+        """Data besides the constants: the rows, and what moves their places."""
         return self.stencil, self.weight, self.moving
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By ``stiffness`` (m,k,3,3,3), and by ``place`` (m,k,3,3)."""
+        """Return d gradient/dc by ``stiffness`` (m,k,3,3,3), and by ``place`` (m,k,3,3)."""
         off, w = self.at(step)._off(x), self.weight
         by_stiffness = np.einsum("ma,ip,mq->maipq", w, np.eye(3), off)
         if self.moving is not None:
@@ -69,18 +69,18 @@ class JointSprings:
         return {"stiffness": by_stiffness, "place": -np.einsum("ma,mij->maij", w, self.stiffness)}
 
     def at(self, step: Step | None) -> "JointSprings":
-        """With places as they are at the end of a step."""
+        """Return the springs with the places of the end of a step."""
         if step is None or self.moving is None:
             return self
         return replace(self, place=self.moving.at(step.bodies[1], step.t))
 
     def bind(self, pattern: BlockPattern) -> "BoundJointSprings":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundJointSprings(self, pattern, quiet=True)
 
 
 class BoundJointSprings(NumpyEnergy):
-    """Joints on a pattern, with places as they are at the end of a step."""
+    """Joint springs bound to a block pattern, with the places of the end of a step."""
 
     energy: JointSprings
 

@@ -1,14 +1,13 @@
-"""Motors of joints: a spring that turns a coordinate to where it is asked to be, or what keeps it
-at a speed, each with a torque (or force) that it does not exceed.
+"""Motors of joints: springs to a target or drives with a speed, with a largest torque.
 
-A spring with damping has the torque k (q - q*) + k b dq/dt, a motor of a speed c (dq/dt - w). With
-the rate of the step, (q - q_r)/span, both are linear in q: K (q - a). So, with e = q - a and the
-largest torque M, the energy of a step is
+A spring with damping has the torque k (q - q*) + k b dq/dt, a motor with a speed c (dq/dt - w).
+With the rate of the step, (q - q_r)/span, both are linear in q: K (q - a). So, with e = q - a and
+the largest torque (or force) M, the energy of a step is
 
     E = K e^2/2 where K |e| <= M, else M |e| - M^2/(2K)
 
-whose slope is the torque itself, cut at M. Angles count whole turns: they are kept from step to
-step.
+and its derivative is the torque, cut off at M. Angles count whole turns, which are kept from step
+to step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,16 +28,16 @@ from weft.solve.sparse.block_csr import BlockPattern
 
 @dataclass(frozen=True, eq=False)
 class Motors:
-    """Motors of m coordinates; local arrays are those of no motion.
+    """Motors of m coordinates; local arrays are those without motion.
 
     Args:
         joints: the coordinates.
         target: (m,) [rad] or [m] of springs.
-        stiffness: (m,) [N m/rad] or [N/m]; 0 of motors of a speed.
+        stiffness: (m,) [N m/rad] or [N/m]; 0 of motors with a speed.
         damping: (m,) [s] over the stiffness.
         speed: (m,) [rad/s] or [m/s].
         resistance: (m,) [N m s/rad] or [N s/m]; 0 of springs.
-        most: (m,) [N m] or [N]; infinite: no end.
+        most: (m,) [N m] or [N] largest torque or force; infinite: no bound.
         names: of each, in metrics.
     """
 
@@ -54,16 +53,19 @@ class Motors:
 
     @property
     def stencil(self) -> Ints:
-        """(m,k)."""
+        """Points of each coordinate, (m,k)."""
         return self.joints.stencil
 
     def torque(self, x: Positions) -> Floats:
-        """(m,) [N m] or [N] with which the coordinates are pulled, negative where they rise."""
+        """Return dE/dq, (m,) [N m] or [N], cut off at the largest torque.
+
+        It is positive if the coordinate is above its target, where the motor turns it back.
+        """
         pull = self.stiffness * (self.joints.value(x) - self.target)
         return np.asarray(np.clip(pull, -self.most, self.most))
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the energies, (m,) [J]."""
         e = np.abs(self.joints.value(x) - self.target)
         K, M = self.stiffness, self.most
         cut = K * e > M
@@ -71,11 +73,14 @@ class Motors:
         return np.asarray(np.where(cut, M * e - M * M / (2 * np.maximum(K, 1e-300)), K * e * e / 2))
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k,3) [N]."""
+        """Return the local gradients, (m,k,3) [N]."""
         return np.asarray(self.torque(x)[:, None, None] * self.joints.slope(x))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,k,k,3,3) [N/m]; all but EXACT leave out the second derivative of the coordinate."""
+        """Return the local Hessians, (m,k,k,3,3) [N/m].
+
+        All modes but EXACT leave out the second derivative of the coordinate.
+        """
         pull, slope, wide = self.torque(x), self.joints.slope(x), (slice(None), *[None] * 4)
         K = np.where(np.abs(pull) < self.most, self.stiffness, 0.0)
         blocks = K[wide] * np.einsum("mai,mbj->mabij", slope, slope)
@@ -84,7 +89,10 @@ class Motors:
         return np.asarray(blocks)
 
     def at_end(self, step: Step, before: Floats) -> "Motors":
-        """As they are at the end of a step that begins at coordinates ``before`` (m,)."""
+        """Return the motors of a step that begins at coordinates ``before`` (m,).
+
+        Spring, damping and speed are combined into one stiffness and one target.
+        """
         joints = replace(self.joints, near=before)
         if not np.isfinite(step.span):
             return replace(self, joints=joints)
@@ -99,18 +107,18 @@ class Motors:
 
     @property
     def constants(self) -> ByName:
-        """What each is asked, and largest torques that are finite."""
+        """Constants by name: targets, gains and speeds, and largest torques that are finite."""
         names = ("target", "stiffness", "damping", "speed", "resistance")
         most = np.where(np.isfinite(self.most), self.most, 0.0)
         return {**{name: getattr(self, name) for name in names}, "most": most}
 
     @property
     def structure(self) -> Any:
-        """The coordinates, and which motors have a largest torque."""
+        """Data besides the constants: the coordinates, and which motors have a largest torque."""
         return self.joints, np.isfinite(self.most), self.names
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,k,3); without a step of springs alone."""
+        """Return d gradient/dc by constant, (m,k,3); without a step those of springs only."""
         joints, rate = self.joints, np.zeros(len(self.stencil))
         ends = step is not None and np.isfinite(step.span)
         pull = self.stiffness * (joints.value(x) - self.target)
@@ -135,18 +143,18 @@ class Motors:
         return {name: d[:, None, None] * slope for name, d in by.items()}
 
     def before(self, step: Step) -> Floats:
-        """(m,) coordinates where a step begins, angles with all their turns."""
+        """Return the coordinates at the start of a step, (m,), angles with all their turns."""
         kept = step.kept.get(f"{self.name} at")
         x = np.asarray(step.state.x)
         return self.joints.value(x) if kept is None else np.asarray(kept)
 
     def bind(self, pattern: BlockPattern) -> "BoundMotors":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundMotors(self, pattern)
 
 
 def _rooted(joints: Coordinates, step: Step, before: Floats) -> Floats:
-    """(m,) where coordinates are measured from when they change at their rate."""
+    """Return the coordinates q_r from which the rate of a step is measured, (m,)."""
     if step.past is None:
         return before
     x, part = step.past
@@ -154,7 +162,7 @@ def _rooted(joints: Coordinates, step: Step, before: Floats) -> Floats:
 
 
 class BoundMotors(NumpyEnergy):
-    """Motors on a pattern, as they are in a step."""
+    """Motors bound to a block pattern, in a step."""
 
     energy: Motors
 
@@ -163,19 +171,19 @@ class BoundMotors(NumpyEnergy):
         self.asked = energy
 
     def retake(self, energy: Motors) -> None:
-        """Their targets and gains."""
+        """Take targets and gains of other motors."""
         self.asked = energy
 
     def freeze(self, step: Step) -> None:
-        """Take where coordinates are when the step begins."""
+        """Take the coordinates at the start of the step."""
         self.energy = self.asked.at_end(step, self.asked.before(step))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Coordinates, angles with all their turns."""
+        """Return the coordinates, angles with all their turns."""
         return {f"{self.energy.name} at": self.energy.joints.value(self._host(x))}
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """By the motor's name: where its joint is, and with what it turns or pushes."""
+        """Return coordinate and torque (or force) of each motor, by its name."""
         y = self._host(x)
         places, pulls = self.energy.joints.value(y), -self.energy.torque(y)
         said = ("angle", "torque") if self.energy.joints.second is not None else ("place", "force")

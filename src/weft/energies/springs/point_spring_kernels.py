@@ -1,17 +1,17 @@
-"""Kernels of ties: what holds a point A = sum_a c_a x_a at a place, to another point, or on a rail.
+"""Kernels of ties: springs of a point A = sum_a c_a x_a to a place, another point, or a rail.
 
     E = phi(r),   r = |A - b|,   n = (A - b)/r,   dE/dA = phi' n,
     d2E/dA2 = phi'' n n^T + phi'/r (P - n n^T)
 
-b is a place that the step knows; or, with c of both signs, zero, and A what is between two points;
-or the foot of A on a rail, a polyline. P is the identity, on a rail I - t t^T of the segment's
-direction t (foot between corners): E does not change along it. With the length L and e = r - L, phi
-is k e^2/2, or of what only pulls, with the onset w,
+b is a place that the step knows; or zero, if c has both signs and A is the vector between two
+points; or the foot of A on a rail, a polyline. P is the identity, on a rail I - t t^T with the
+segment's direction t (foot between corners), along which E does not change. With the length L and e
+= r - L, phi is k e^2/2, or, if the tie only pulls, with the onset w,
 
     k e^3/(6 w) for 0 < e < w,   k (e - w/2)^2/2 + k w^2/24 beyond,   0 where e < 0
 
-which is C2. What rubs on a rail has besides D(s - s_a), s the length along it and s_a where its
-bristle is rooted: D' rises from 0 to mu N over the slip u, as (2 y - y^2) with y = |s - s_a|/u.
+which is C2. Friction on a rail adds D(s - s_a), with s the length along the rail and s_a the root
+of the bristle: D' rises from 0 to mu N over the slip u, as (2 y - y^2) with y = |s - s_a|/u.
 """
 
 from typing import Any
@@ -21,14 +21,14 @@ import warp as wp
 from weft.kernel import Scalar, mat33, vec2, vec3
 
 _module = wp.get_module("weft.ties")
-NEAR = 1e-12  # [m] within which two places are one
+NEAR = 1e-12  # [m] distance below which two places count as equal, and n as zero
 
 
 @wp.struct
 class Tie:
-    """What holds a point in the step that is solved."""
+    """Parameters of a tie in the step that is solved."""
 
-    stiffness: Scalar  # [N/m] k; 0: it has let go
+    stiffness: Scalar  # [N/m] k; 0: the tie is released
     length: Scalar  # [m] L
     onset: Scalar  # [m] w
     pulls: int  # 1: it only pulls
@@ -38,13 +38,13 @@ class Tie:
     rub: Scalar  # [N] mu N
     root: Scalar  # [m] s_a
     slip: Scalar  # [m] u
-    low: Scalar  # [m] part of the rail on which its foot is looked for
+    low: Scalar  # [m] part of the rail on which its foot is searched
     high: Scalar
 
 
 @wp.struct
 class TieSet:
-    """All of an attachment, and its rail (none: no points)."""
+    """Ties of an attachment, and its rail (without points if there is none)."""
 
     stencil: wp.array2d(dtype=wp.int32)  # (m,k)
     c: wp.array2d(dtype=Scalar)  # (m,k)
@@ -55,7 +55,7 @@ class TieSet:
 
 @wp.struct
 class RailFoot:
-    """Where a point is on a rail."""
+    """The foot of a point on a rail."""
 
     place: vec3
     t: vec3  # direction of the segment; zero at a corner and at the ends
@@ -67,7 +67,7 @@ class RailFoot:
 def foot_on(
     x: vec3, rail: wp.array(dtype=vec3), s: wp.array(dtype=Scalar), low: Scalar, high: Scalar
 ):
-    """The nearest place of the segments of a rail that reach into [low, high]."""
+    """Return the nearest place on the segments of a rail that reach into [low, high]."""
     found = RailFoot()
     nearest = Scalar(1e300)
     for k in range(rail.shape[0] - 1):
@@ -93,7 +93,7 @@ def foot_on(
 
 @wp.func
 def pull_of(r: Scalar, p: Tie):
-    """phi, phi' and phi'' at r."""
+    """Return phi, phi' and phi'' at r."""
     k = p.stiffness
     e = r - p.length
     value = Scalar(0.5) * k * e * e
@@ -117,7 +117,7 @@ def pull_of(r: Scalar, p: Tie):
 
 @wp.func
 def rub_of(u: Scalar, p: Tie):
-    """D, D' and D'' of the slip u."""
+    """Return D, D' and D'' of the slip u."""
     y = wp.abs(u) / p.slip
     value = p.rub * (wp.abs(u) - p.slip / Scalar(3.0))
     slope = p.rub * wp.sign(u)
@@ -139,7 +139,11 @@ def respond(
     g: wp.array(dtype=vec3),
     K: wp.array(dtype=mat33),
 ):
-    """E, what is lost besides, dE/dA and d2E/dA2 of every tie."""
+    """Compute E, dissipated energy, dE/dA and d2E/dA2 of every tie.
+
+    If ``exact`` is 0, phi'/r is clamped from below at 0, so that the Hessian is positive
+    semi-definite.
+    """
     i = o + wp.tid()
     p = T.tie[i]
     zero = Scalar(0.0)
@@ -190,14 +194,14 @@ def respond(
 def shared_out(
     o: int, c: wp.array2d(dtype=Scalar), g: wp.array(dtype=vec3), out: wp.array2d(dtype=vec3)
 ):
-    """c_a g."""
+    """Compute the gradients c_a g of the points from those of A."""
     i = o + wp.tid()
     for a in range(c.shape[1]):
         out[i, a] = c[i, a] * g[i]
 
 
 def tie_records(m: int) -> Any:
-    """(m,) records of ``Tie``, all zero."""
+    """Return (m,) records of ``Tie``, all zero."""
     import numpy as np
 
     return np.zeros(m, Tie.numpy_dtype())  # type: ignore[attr-defined]

@@ -1,10 +1,11 @@
-"""Ties: what attaches points of cloth to places, to one another, and to rails, until it lets go.
+"""Point springs (ties): attachments of cloth points to places, to one another, and to rails.
 
 The potential of a tie, and its derivatives, are in ``point_spring_kernels``. A step takes places,
-rails and lengths as they are at its end; what a ring presses on its rail, mu times which it rubs
-with, is lagged as contact's friction is. After a step that slid, a bristle is rooted one slip
-behind: what rubs sticks with a finite stiffness and no creep (Dahl 1968), and is independent of the
-step.
+rails and lengths as they are at its end. The force with which a ring presses on its rail limits
+friction (times mu); it is lagged like the normal forces of contact friction. Friction is that of a
+bristle between ring and rail. After a step in which the ring slid, the bristle is rooted one slip
+distance behind the ring. So a ring sticks with a finite stiffness and does not creep (Dahl 1968),
+independent of the time step.
 """
 
 from collections.abc import Mapping
@@ -29,19 +30,19 @@ from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-FARTHEST = 20.0  # [m/s] along a rail: a step looks for feet no farther than so fast
-NOWHERE = (-np.inf, np.inf)
+FARTHEST = 20.0  # [m/s] largest speed along a rail; it bounds the search for feet in a step
+NOWHERE = (-np.inf, np.inf)  # search interval of feet that is not bounded
 
 
 class MovedPlaces(Protocol):
-    """Places that something moves."""
+    """Places that a body or an animation moves."""
 
     @property
     def start(self) -> Positions:
-        """(m,3) [m] at t = 0."""
+        """Places at t = 0, (m,3) [m]."""
 
     def at(self, bodies: Positions, t: float) -> Positions:
-        """(m,3) [m] where the vertices of all bodies are at ``bodies`` (b,3), at the time t."""
+        """Return the places, (m,3) [m], for body vertices (b,3) [m] at the time t [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +50,18 @@ class PointSprings:
     """An attachment of m points. Local arrays are those of the start, without damping or friction.
 
     Args:
-        stencil: (m,k) points that move each one.
-        c: (m,k) how much; they sum to one, or of what is between two points to zero.
+        stencil: (m,k) points that move each attached point.
+        c: (m,k) their weights; they sum to one, or to zero for the vector between two points.
         n_vertices: points of the cloth.
         stiffness: (m,) [N/m].
         name: of the energy, and in metrics.
-        length: (m,) [m] at which nothing pulls.
-        first: (m,) [m] that length at t = 0, from where it goes to ``length``; None: the same.
+        length: (m,) [m] rest length.
+        first: (m,) [m] rest length at t = 0, which changes to ``length``; None: the same.
         closing: [s] in which it does.
         pulls: whether it only pulls (a rope).
         onset: (m,) [m] beyond the length within which a rope becomes stiff.
         damping: [s] over its stiffness.
-        place: what holds; None: what is between two points, or a rail.
+        place: what holds; None: the spring is between two points, or on a rail.
         rail: (p,3) points of a rail, which moves; None: none.
         along: (p,) [m] lengths along it at the start.
         friction: coefficient on the rail.
@@ -92,14 +93,17 @@ class PointSprings:
         return len(self.stencil)
 
     def lengths(self, t: float) -> Floats:
-        """(m,) [m] at the time t [s]; smoothly (3 s^2 - 2 s^3) while they close."""
+        """Return the rest lengths at the time t [s], (m,) [m].
+
+        They change smoothly (3 s^2 - 2 s^3) while they close.
+        """
         last = np.broadcast_to(np.asarray(self.length, dtype=np.float64), (len(self),))
         if self.first is None or t >= self.closing:
             return last
         return np.asarray(self.first + (last - self.first) * self.closed(t))
 
     def closed(self, t: float) -> float:
-        """Part of the way to the last length, at the time t [s]."""
+        """Return the part of the way to the last length, at the time t [s]."""
         if self.first is None or t >= self.closing:
             return 1.0
         s = max(t, 0.0) / self.closing
@@ -107,28 +111,29 @@ class PointSprings:
 
     @property
     def constants(self) -> ByName:
-        """Stiffness [N/m], lengths [m], time constant of damping [s]; of ropes the onset [m], of
-        rings friction and its slip [m].
+        """Constants by name: stiffness [N/m], lengths [m], and time constant of damping [s].
+
+        Ropes also have the onset [m], rings the friction coefficient and its slip [m].
         """
         return ties_constants(self)
 
     @property
     def structure(self) -> Any:
-        """Of what, and what holds it. Forces at which it lets go are none of it."""
+        """Data besides the constants: points and what holds them, without forces of release."""
         held = (self.place, self.rail, self.along, self.pulls, self.closing, self.release.at)
         return self.stencil, self.c, *held
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,k,3) (``energies.by_constants``)."""
+        """Return d gradient/dc by constant, (m,k,3) (``energies.by_constants``)."""
         return ties_mixed(self, x, step)
 
     def points(self, x: Positions) -> Positions:
-        """(m,3) [m] A at positions x (n,3)."""
+        """Return the attached points A at positions x (n,3), (m,3) [m]."""
         return np.asarray(np.einsum("ma,mai->mi", self.c, np.asarray(x)[self.stencil]))
 
     @property
     def start(self) -> PointSpringsOfStep:
-        """As it is at t = 0."""
+        """The springs at t = 0."""
         place = np.zeros((len(self), 3)) if self.place is None else self.place.start
         rail = None if self.rail is None else self.rail.start
         return self._frozen(np.full(len(self), np.inf), 0.0, place, rail)
@@ -136,7 +141,10 @@ class PointSprings:
     def _frozen(
         self, released: Floats, t: float, place: Positions, rail: Positions | None
     ) -> PointSpringsOfStep:
-        """Without damping, friction, or a part of the rail."""
+        """Return the springs at the time t without damping and friction, on the whole rail.
+
+        Released springs have the stiffness 0.
+        """
         m = len(self)
         holds = np.isinf(released) & (not self.release.expired(t))
         zero, onset = np.zeros(m), np.broadcast_to(np.asarray(self.onset, np.float64), (m,))
@@ -160,20 +168,20 @@ class PointSprings:
         )
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the energies, (m,) [J], at the start."""
         return self.start.respond(x).energy
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k,3) [N]."""
+        """Return the local gradients, (m,k,3) [N]."""
         return np.asarray(self.c[:, :, None] * self.start.respond(x).g[:, None])
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,k,k,3,3) [N/m]."""
+        """Return the local Hessians, (m,k,k,3,3) [N/m]."""
         K = self.start.respond(x, psd).K
         return np.asarray(np.einsum("ma,mb,mij->mabij", self.c, self.c, K))
 
     def at_end(self, step: Step) -> PointSpringsOfStep:
-        """As it is at the end of a step, with what the step keeps."""
+        """Return the springs at the end of a step, with the step's memory."""
         released = step.kept.get(f"{self.name} released")
         if released is None:
             released = np.full(len(self), np.inf)
@@ -197,7 +205,7 @@ class PointSprings:
         return frozen
 
     def _measured(self, step: Step) -> Floats:
-        """(m,) [m] r from which the rate is measured: of x_n, and of x_(n-1) with its part."""
+        """Return r from which the rate is measured, (m,) [m]: of x_n, and weighted x_(n-1)."""
         before, _ = step.bodies
         place = 0.0 if self.place is None else self.place.at(before, step.state.t)
         r = np.linalg.norm(self.points(step.state.x) - place, axis=1)
@@ -207,13 +215,13 @@ class PointSprings:
         return np.asarray(r + part * (r - np.linalg.norm(self.points(x) - place, axis=1)))
 
     def bind(self, pattern: BlockPattern) -> "BoundPointSprings":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
         return BoundPointSprings(self, rows, pattern.scratch)
 
 
 class BoundPointSprings(Bound):
-    """An attachment on a pattern."""
+    """An attachment bound to a block pattern."""
 
     def __init__(self, energy: PointSprings, rows: GatherMap, scratch: Scratch) -> None:
         self.energy, self.name, self.rows, self.scratch = energy, energy.name, rows, scratch
@@ -228,11 +236,11 @@ class BoundPointSprings(Bound):
         self._take(energy.start)
 
     def retake(self, energy: PointSprings) -> None:
-        """Its lengths, stiffness, damping, friction and release; ends stay."""
+        """Take lengths, stiffness, damping, friction and release of another energy; ends stay."""
         self.energy = energy
 
     def freeze(self, step: Step) -> None:
-        """Take what holds at the end of the step, and where."""
+        """Take the springs that hold at the end of the step, and their places."""
         self._t, self._span = step.t, step.span
         kept = step.kept.get(f"{self.name} released")
         self._released = np.full(len(self.energy), np.inf) if kept is None else np.asarray(kept)
@@ -240,32 +248,34 @@ class BoundPointSprings(Bound):
 
     @property
     def device(self) -> Any:
-        """``TieSet`` of the step."""
+        """The ``TieSet`` of the step."""
         return self._set
 
     @property
     def holding(self) -> Bools:
-        """(m,) which hold in the step."""
+        """Springs that hold in the step, (m,)."""
         return np.asarray(np.isinf(self._released) & (not self.energy.release.expired(self._t)))
 
     def _take(self, frozen: PointSpringsOfStep) -> None:
+        """Copy the springs of a step to the device."""
         self._frozen = frozen
         self._set.tie = frozen.records(tie_records(len(self.energy)))
         rail = np.zeros((0, 3)) if frozen.rail is None else frozen.rail
         self._set.rail = kernel.array(rail, vec3)
 
     def _respond(self, x: WarpArray, psd: Psd = Psd.PROJECTED) -> None:
+        """Compute energies, forces and Hessians of all springs on the device."""
         out = (self._energy, self._g, self._K)
         exact = int(Psd(psd) is Psd.EXACT)
         kernel.launch(respond, len(self.energy), x, self._set, exact, *out)
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         self._respond(x)
         return kernel.total(self._energy)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of what is elastic, and of damping and friction where there may be any."""
+        """Return the energy [J] of the springs, and of damping and friction if any, by name."""
         self._respond(x)
         elastic, lost = kernel.numpy(self._energy).sum(axis=0).tolist()
         if self.energy.damping == 0 and self.energy.friction == 0:
@@ -273,14 +283,14 @@ class BoundPointSprings(Bound):
         return {self.name: elastic, damping_of(self.name): lost}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         self._respond(x)
         local = self.scratch.take(self.energy.stencil.shape, vec3)
         kernel.launch(shared_out, len(self.energy), self._set.c, self._g, local)
         self.rows.add_gradient(local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + d2E/dx2."""
+        """Add d2E/dx2 to A and return A."""
         self._respond(x, psd)
         local = Shared()
         local.N, local.K, local.scale = self._set.c, self._K, Scalar(1.0)
@@ -288,7 +298,7 @@ class BoundPointSprings(Bound):
         return A
 
     def lag(self, x: WarpArray) -> bool:
-        """Take anew what rings press with."""
+        """Evaluate the forces with which rings press on their rail again, at x."""
         if self.energy.friction == 0 or not np.isfinite(self._span):
             return False
         press = np.abs(self._at(x).tension)
@@ -296,7 +306,7 @@ class BoundPointSprings(Bound):
         return True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """When points let go, where they may; with friction, where bristles are rooted."""
+        """Return release times and roots of bristles, as far as the springs have these."""
         energy, kept = self.energy, dict[str, Floats]()
         if energy.release.depends:
             kept[f"{self.name} released"] = self._after(x)
@@ -306,7 +316,7 @@ class BoundPointSprings(Bound):
         return kept
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """By the attachment's name: what it pulls the cloth with, and what has let go."""
+        """Return the force on the cloth, the number of springs that hold, and release, by name."""
         found, after = self._at(x), self._after(x)
         holds = np.isinf(after) & (not self.energy.release.expired(self._t))
         size = np.linalg.norm(found.g, axis=1)
@@ -322,7 +332,7 @@ class BoundPointSprings(Bound):
         return {self.name: said}
 
     def _after(self, x: WarpArray) -> Floats:
-        """(m,) [s] when points let go, at the end of the step; infinite where they hold."""
+        """Return release times at the end of the step, (m,) [s]; infinite for springs that hold."""
         release = self.energy.release
         if not release.depends:
             return self._released
@@ -333,11 +343,12 @@ class BoundPointSprings(Bound):
         return np.where(go, self._t, self._released)
 
     def _at(self, x: WarpArray) -> Response:
+        """Return energies, forces and Hessians at x in NumPy."""
         return self._frozen.respond(np.array(kernel.numpy(x)))
 
 
 def rows_of(stencil: Ints) -> WarpArray:
-    """(m,k) int32 on the device."""
+    """Return a stencil as (m,k) int32 on the device."""
     import warp as wp
 
     return kernel.array(np.ascontiguousarray(stencil, dtype=np.int32), wp.int32)

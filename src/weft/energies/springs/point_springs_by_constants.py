@@ -1,9 +1,9 @@
 """Mixed derivatives of ties, by stiffness, lengths, onset, damping, friction and slip.
 
-All that a tie pulls and rubs with is proportional to its stiffness, and linear in the time constant
-of damping and in the coefficient of friction. By the length L and the onset w, phi' changes by
--phi'' and by -k e^2/(2 w^2), beyond the onset -k/2; what a ring presses with, where the step
-begins, likewise.
+All forces of a tie are proportional to its stiffness, and linear in the time constant of damping
+and in the coefficient of friction. The derivative of phi' by the length L is -phi'', and by the
+onset w -k e^2/(2 w^2), beyond the onset -k/2. The force with which a ring presses at the start of
+the step has the same derivatives.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def ties_constants(ties: "PointSprings") -> ByName:
-    """By name, (m,)."""
+    """Return the constants by name, (m,)."""
     m = len(ties)
     names = ["length", "damping"] + (["first"] if ties.first is not None else [])
     names += ["onset"] if ties.pulls else []
@@ -56,9 +56,10 @@ def ties_mixed(ties: "PointSprings", x: Positions, step: Step | None) -> ByName:
 
 
 def _frozen(ties: "PointSprings", step: Step | None) -> PointSpringsOfStep:
+    """Return the ties of a step, or at rest."""
     return ties.start if step is None else ties.at_end(step)
 
 
 def _pulls(ties: "PointSprings", x: Positions, step: Step | None) -> Floats:
-    """(m,3) [N] dE/dA."""
+    """Return dE/dA, (m,3) [N]."""
     return _frozen(ties, step).respond(x).g

@@ -1,4 +1,4 @@
-"""Ties in one step, in NumPy: what ``point_spring_kernels`` computes, written once more."""
+"""Point springs (ties) of one step in NumPy, with the formulas of ``point_spring_kernels``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from weft.solve.newton.psd import Psd
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """Of m ties.
+    """Energies, forces and Hessians of m ties.
 
     Args:
         x: (m,3) [m] A.
@@ -38,8 +38,10 @@ class Response:
 
 @dataclass(frozen=True, eq=False)
 class Met:
-    """Where m ties are: A (m,3), its distance r (m,) from what holds it, n (m,3); on a rail also
-    its direction t (m,3), the length s (m,) along it and its slope (m,).
+    """Geometry of m ties.
+
+    A is (m,3), r (m,) its distance from what holds it, n (m,3) the direction; on a rail also its
+    direction t (m,3), the length s (m,) along it and its slope (m,).
     """
 
     x: Positions
@@ -52,7 +54,7 @@ class Met:
 
 @dataclass(frozen=True, eq=False)
 class PointSpringsOfStep:
-    """Ties as a step has them; fields as in ``point_spring_kernels.Tie``."""
+    """Ties in one step; fields as in ``point_spring_kernels.Tie``."""
 
     stencil: Ints
     c: Floats
@@ -72,7 +74,7 @@ class PointSpringsOfStep:
     high: Floats  # (m,)
 
     def records(self, out: Any) -> WarpArray:
-        """As the kernels take them, by way of zeroed records (m,)."""
+        """Return the ties on the device, written into zeroed records (m,)."""
         names = ("stiffness", "length", "onset", "place", "before", "rub", "root", "low", "high")
         for name in names:
             out[name] = getattr(self, name)
@@ -80,7 +82,7 @@ class PointSpringsOfStep:
         return kernel.array(out, Tie)
 
     def respond(self, x: Positions, psd: Psd = Psd.EXACT) -> Response:
-        """Energies, forces and Hessians at x (n,3)."""
+        """Return energies, forces and Hessians at x (n,3)."""
         met, eye = self.met(x), np.eye(3)
         A, r, n, t, s, slope = met.x, met.r, met.n, met.t, met.s, met.slope
         apart = r > NEAR
@@ -103,7 +105,7 @@ class PointSpringsOfStep:
         return Response(A, energy, lost + rubbed, g, K, tension, s)
 
     def met(self, x: Positions) -> "Met":
-        """Where ties are at x (n,3)."""
+        """Return the geometry of the ties at x (n,3)."""
         m = len(self.stencil)
         A = np.einsum("ma,mai->mi", self.c, np.asarray(x)[self.stencil])
         foot, t, s, slope = self.place, np.zeros((m, 3)), np.zeros(m), np.ones(m)
@@ -117,7 +119,7 @@ class PointSpringsOfStep:
         return Met(A, r, n, t, s, slope)
 
     def softer(self, r: Floats) -> tuple[Floats, Floats]:
-        """(m,) [N/m] each: how phi' changes with the length and with the onset."""
+        """Return the derivatives of phi' by the length and by the onset, (m,) [N/m] each."""
         _, _, curve = self._pull(r)
         if not self.pulls:
             return -curve, np.zeros(len(r))
@@ -127,16 +129,16 @@ class PointSpringsOfStep:
         return -curve, 0.5 * self.stiffness * np.where(e > 0, by_onset, 0.0)
 
     def rubbed(self, u: Floats) -> Floats:
-        """(m,) [N] D'."""
+        """Return D' of the slip u, (m,) [N]."""
         return self._rub(u)[1]
 
     def by_slip(self, u: Floats) -> Floats:
-        """(m,) [N/m] how D' changes with the slip."""
+        """Return the derivative of D' by the slip distance, (m,) [N/m]."""
         y = np.abs(u) / self.slip
         return np.where(y < 1, -self.rub * (2 - 2 * y) * y / self.slip * np.sign(u), 0.0)
 
     def _pull(self, r: Floats) -> tuple[Floats, Floats, Floats]:
-        """phi, phi', phi''."""
+        """Return phi, phi' and phi'' at r."""
         k, e, w = self.stiffness, r - self.length, self.onset
         if not self.pulls:
             return 0.5 * k * e * e, k * e, k
@@ -150,7 +152,7 @@ class PointSpringsOfStep:
         return np.where(taut, value, 0.0), np.where(taut, slope, 0.0), np.where(taut, curve, 0.0)
 
     def _rub(self, u: Floats) -> tuple[Floats, Floats, Floats]:
-        """D, D', D''."""
+        """Return D, D' and D'' of the slip u."""
         y, F, e, sign = np.abs(u) / self.slip, self.rub, self.slip, np.sign(u)
         soft = y < 1
         value = np.where(soft, F * e * y * y * (1 - y / 3), F * (np.abs(u) - e / 3))

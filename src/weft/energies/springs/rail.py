@@ -1,4 +1,4 @@
-"""Rails: polylines along which points slide, and where points are on them, in NumPy."""
+"""Rails: polylines along which points slide, and the feet of points on them, in NumPy."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,12 @@ from weft.base.arrays import Floats, Positions
 
 @dataclass(frozen=True, eq=False)
 class Feet:
-    """The nearest places of a rail.
+    """Nearest places on a rail.
 
     Args:
         place: (m,3) [m].
-        t: (m,3) direction of the segment; zero at corners and ends, where E knows all directions.
+        t: (m,3) direction of the segment; zero at corners and ends, where E changes in all
+            directions.
         s: (m,) [m] length along the rail as it began.
         slope: (m,) ds per length along t; 1 of a rail that does not stretch.
     """
@@ -25,7 +26,7 @@ class Feet:
 
 
 def lengths_along(rail: Positions) -> Floats:
-    """(p,) [m] length of a rail (p,3) up to each of its points."""
+    """Return the length of a rail (p,3) up to each of its points, (p,) [m]."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(rail, axis=0), axis=1))])
 
 
@@ -36,7 +37,7 @@ def feet_on(
     low: Floats | float = -np.inf,
     high: Floats | float = np.inf,
 ) -> Feet:
-    """The nearest places of the segments that reach into [low, high].
+    """Return the nearest places on the segments that reach into [low, high].
 
     Args:
         x: (m,3) [m].

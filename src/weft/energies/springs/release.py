@@ -1,4 +1,4 @@
-"""When attachments let go: at a time, at a force, or where a function says so."""
+"""Release of attachments: at a time, at a force, or when a function says so."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from weft.base.settings import documented, setting
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a function that releases is told at the end of a step.
+    """State of an attachment at the end of a step, the argument of a release function.
 
     Args:
         t: [s].
-        x: (m,3) [m] where the points are, of springs between two points what is between these.
-        force: (m,) [N] that holds each one; 0 of what has let go.
+        x: (m,3) [m] places of the points, or for springs between two points their difference.
+        force: (m,) [N] that holds each one; 0 of released points.
         holds: (m,) which still hold.
     """
 
@@ -33,7 +33,7 @@ class Held:
 @documented
 @dataclass(frozen=True)
 class Release:
-    """When the points of an attachment let go, each by itself; what has let go stays loose.
+    """Conditions under which points of an attachment are released, each by itself and for good.
 
     ``when`` is for Python: a function of ``Held`` that says, after every step, whether all (bool)
     or which (m,) points let go. It should depend on nothing else, or resumed runs differ.
@@ -47,15 +47,16 @@ class Release:
 
     @property
     def depends(self) -> bool:
-        """Whether it has to be looked at after every step."""
+        """True if forces or a function decide, so that release is checked after every step."""
         return self.force is not None or self.when is not None
 
     def expired(self, t: float) -> bool:
-        """Whether its time has come in a step that ends at t [s]."""
+        """Return whether the time of release has come in a step that ends at t [s]."""
+        # The tolerance keeps a step that ends at the time of release, up to round-off, before it.
         return self.at is not None and t > self.at * (1 + 1e-12)
 
     def lets_go(self, held: Held) -> Bools:
-        """(m,) which let go at the end of a step.
+        """Return which points let go at the end of a step, (m,).
 
         Raises:
             SceneError: a function that returns neither a bool nor one for every point.

@@ -1,17 +1,17 @@
-"""Rings on a pole that is part of a rigid body: both press and rub one another.
+"""Rings on a pole that is part of a rigid body: ring and pole exert forces on one another.
 
-The pole's points are combinations of the body's four, and what is between them at the part xi of a
-segment, too. E = phi(r), r = |d| the distance of a ring from the nearest place of the pole, which
-is least in xi. So, with d = sum_a c_a x_a at that xi, q the segment, L its length, t its direction,
+The pole's points are combinations of the body's four points, and so is the point at the part xi of
+a segment. E = phi(r), with r = |d| the distance of a ring from the nearest place of the pole; it is
+minimal in xi. So, with d = sum_a c_a x_a at that xi, q the segment, L its length, t its direction,
 n = d/r, and c' = dc/dxi,
 
     dE/dx_a = phi' c_a n
     d2E/dx_a dx_b = c_a c_b [phi'' n n^T + phi'/r (I - n n^T - t t^T)]
         + phi'/(r L) (c_a c'_b t d^T + c'_a c_b d t^T) - phi'/(r L^2) c'_a c'_b d d^T
 
-and without t and c' at corners and ends. A ring's place along the pole, s = s_0 + xi ds, has dxi_a
-= (c_a q - c'_a d)/L^2, and its second derivative follows from xi = (A - r_0).q/q.q. Friction is
-that of ``point_springs``: lagged, with roots. Rings are few: NumPy.
+and without t and c' at corners and ends. A ring's place along the pole is s = s_0 + xi ds with
+dxi_a = (c_a q - c'_a d)/L^2, and its second derivative follows from xi = (A - r_0).q/q.q. Friction
+is that of ``point_springs``: lagged, with roots. NumPy is used because rings are few.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
-TINY = 1e-12  # [m] below which a ring is on the pole's line
+TINY = 1e-12  # [m] distance below which a ring counts as on the pole's line
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,9 @@ class RigidRings:
 
     Args:
         ring: (m,k) points that move each ring.
-        c: (m,k) how much; they sum to one.
+        c: (m,k) their weights; they sum to one.
         body: (4,) points of the body.
-        nodes: (p,4) with which they make the points of the pole.
+        nodes: (p,4) weights with which they make the points of the pole.
         along: (p,) [m] lengths along it.
         stiffness: (m,) [N/m].
         name: of the energy, and in metrics.
@@ -71,30 +71,30 @@ class RigidRings:
 
     @property
     def stencil(self) -> Ints:
-        """(m,k+4)."""
+        """Points of each ring and of the body, (m,k+4)."""
         own = np.broadcast_to(self.body, (len(self), 4)).astype(np.int32)
         return np.concatenate([self.ring, own], axis=1)
 
     @property
     def start(self) -> "FrozenRings":
-        """As they are at t = 0."""
+        """The rings at t = 0."""
         zero = np.zeros(len(self))
         return FrozenRings(self, self.stiffness, zero + NOWHERE[0], zero + NOWHERE[1], zero, zero)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the energies, (m,) [J], at the start."""
         return self.start.value(x)
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,k+4,3) [N]."""
+        """Return the local gradients, (m,k+4,3) [N]."""
         return self.start.gradient(x)
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,k+4,k+4,3,3) [N/m]."""
+        """Return the local Hessians, (m,k+4,k+4,3,3) [N/m]."""
         return self.start.hessian(x, psd)
 
     def at_end(self, step: Step) -> "FrozenRings":
-        """As they are at the end of a step, with what the step keeps."""
+        """Return the rings at the end of a step, with the step's memory."""
         released = step.kept.get(f"{self.name} released", np.full(len(self), np.inf))
         holds = np.isinf(released) & (not self.release.expired(step.t))
         x = np.asarray(step.state.x)
@@ -110,19 +110,21 @@ class RigidRings:
 
     @property
     def constants(self) -> ByName:
-        """Stiffness [N/m], radius [m], and friction with its slip [m]."""
+        """Constants by name: stiffness [N/m], radius [m], and friction with its slip [m]."""
         names = ("radius", "friction", "slip")
         shared = {name: everywhere(getattr(self, name), len(self)) for name in names}
         return {"stiffness": self.stiffness, **shared}
 
     @property
     def structure(self) -> Any:
-        """The rings and their pole. Forces at which they let go are none of it."""
+        """Data besides the constants: the rings and their pole, without the forces of release."""
         return self.ring, self.c, self.body, self.nodes, self.along, self.release.at
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (m,K,3): forces are proportional to the stiffness, and linear in the radius
-        and the coefficient of friction, where what presses keeps its side.
+        """Return d gradient/dc by constant, (m,K,3).
+
+        Forces are proportional to the stiffness, and linear in the radius and in the coefficient of
+        friction as long as the normal force keeps its sign.
         """
 
         def forces(**other: Any) -> Floats:
@@ -146,22 +148,22 @@ class RigidRings:
         }
 
     def bind(self, pattern: BlockPattern) -> "BoundRings":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundRings(self, pattern)
 
 
 @dataclass(frozen=True, eq=False)
 class RingContacts:
-    """Where rings are, and with what they press."""
+    """Places of rings on their pole, and the forces there."""
 
     place: Positions  # (m,3) [m] of the rings
     d: Floats  # (m,3) [m] from the pole
     n: Floats  # (m,3)
     t: Floats  # (m,3) along the segment; zero at corners and ends
     s: Floats  # (m,) [m] along the pole
-    size: Floats  # (m,) [m] length of the segment, and at the start
-    step: Floats  # (m,)
-    c: Floats  # (m,K) with which points make d
+    size: Floats  # (m,) [m] length of the segment
+    step: Floats  # (m,) [m] length of the segment at the start
+    c: Floats  # (m,K) weights of the points in d
     slope: Floats  # (m,K) dc/dxi; zero at corners and ends
     tension: Floats  # (m,) [N] phi'
     over: Floats  # (m,) [N/m] phi'/r
@@ -172,24 +174,24 @@ class FrozenRings:
     """Rings in one step."""
 
     rings: RigidRings
-    stiffness: Floats  # (m,) zero of what has let go
-    low: Floats  # (m,) [m] along the pole, within which feet are looked for
+    stiffness: Floats  # (m,) zero for released rings
+    low: Floats  # (m,) [m] along the pole, range in which feet are searched
     high: Floats  # (m,)
-    rub: Floats  # (m,) [N] what friction is at most
-    root: Floats  # (m,) [m] along the pole, from where a slip is measured
+    rub: Floats  # (m,) [N] largest friction
+    root: Floats  # (m,) [m] along the pole, from which slip is measured
 
     @property
     def name(self) -> str:
-        """Of the energy."""
+        """Name of the energy."""
         return self.rings.name
 
     @property
     def stencil(self) -> Ints:
-        """(m,K)."""
+        """Points of each ring and of the body, (m,K)."""
         return self.rings.stencil
 
     def found(self, x: Positions) -> RingContacts:
-        """At positions x (n,3)."""
+        """Return the places and forces of the rings at positions x (n,3)."""
         o, x = self.rings, np.asarray(x)
         A = np.einsum("ma,mai->mi", o.c, x[o.ring])
         rail = o.nodes @ x[o.body]
@@ -212,26 +214,26 @@ class FrozenRings:
         return RingContacts(A, d, n, feet.t, feet.s, size, step, c, slope, tension, over)
 
     def parts(self, x: Positions) -> tuple[Floats, Floats]:
-        """(m,) [J] what is elastic, and of friction."""
+        """Return the elastic energy and that of friction, (m,) [J] each."""
         f = self.found(x)
         e = np.linalg.norm(f.d, axis=1) - self.rings.radius
         rubbed, _, _ = self._rub(f.s)
         return 0.5 * self.stiffness * e * e, rubbed
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the energies, (m,) [J]."""
         elastic, rubbed = self.parts(x)
         return elastic + rubbed
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,K,3) [N]."""
+        """Return the local gradients, (m,K,3) [N]."""
         f = self.found(x)
         _, drag, _ = self._rub(f.s)
         push = np.einsum("m,ma,mi->mai", f.tension, f.c, f.n)
         return np.asarray(push + drag[:, None, None] * _slide(f))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,K,K,3,3) [N/m]."""
+        """Return the local Hessians, (m,K,K,3,3) [N/m]; only EXACT is implemented."""
         if psd is not Psd.EXACT:
             raise NotImplementedError
         f = self.found(x)
@@ -249,7 +251,7 @@ class FrozenRings:
         return np.asarray(H + drag[:, None, None, None, None] * _slide_again(f, ds))
 
     def _rub(self, s: Floats) -> tuple[Floats, Floats, Floats]:
-        """D, D', D'' of friction, as ``point_spring_kernels`` has them."""
+        """Return D, D' and D'' of friction, as in ``point_spring_kernels``."""
         u, slip = s - self.root, self.rings.slip
         y, F, sign = np.abs(u) / slip, self.rub, np.sign(u)
         soft = y < 1
@@ -259,7 +261,7 @@ class FrozenRings:
 
 
 def _slide(f: RingContacts) -> Floats:
-    """(m,K,3) ds/dx_a."""
+    """Return ds/dx_a, (m,K,3)."""
     along = f.c[:, :, None] * (f.step / f.size)[:, None, None] * f.t[:, None]
     return np.asarray(
         along - f.slope[:, :, None] * (f.step / f.size**2)[:, None, None] * f.d[:, None]
@@ -267,7 +269,10 @@ def _slide(f: RingContacts) -> Floats:
 
 
 def _slide_again(f: RingContacts, ds: Floats) -> Floats:
-    """(m,K,K,3,3) d2s: of xi = N/q.q, with dN bilinear, and d(q.q)_a = -2 c'_a q."""
+    """Return d2s/dx_a dx_b, (m,K,K,3,3).
+
+    It is that of xi = N/q.q, with dN bilinear, and d(q.q)_a = -2 c'_a q.
+    """
     scale = (f.step / f.size**2)[:, None, None, None, None]
     both = np.einsum("ma,mb->mab", f.c, f.slope)
     twice = np.einsum("mab,ij->mabij", both + both.transpose(0, 2, 1), np.eye(3))
@@ -281,7 +286,7 @@ def _slide_again(f: RingContacts, ds: Floats) -> Floats:
 
 
 class BoundRings(NumpyEnergy):
-    """Rings on a pattern."""
+    """Rings bound to a block pattern."""
 
     energy: FrozenRings
 
@@ -291,25 +296,25 @@ class BoundRings(NumpyEnergy):
         self._released = np.full(len(rings), np.inf)
 
     def retake(self, rings: RigidRings) -> None:
-        """Their radius, friction, stiffness and release."""
+        """Take radius, friction, stiffness and release of other rings."""
         self.rings = rings
 
     def freeze(self, step: Step) -> None:
-        """Take what holds in the step, and where rings are looked for."""
+        """Take the rings that hold in the step, and the part of the pole to search feet on."""
         self._t, self._span = step.t, step.span
         kept = step.kept.get(f"{self.name} released")
         self._released = np.full(len(self.rings), np.inf) if kept is None else np.asarray(kept)
         self.energy = self.rings.at_end(step)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of what is elastic, and of friction where there may be any."""
+        """Return the elastic energy [J], and that of friction if there is any, by name."""
         elastic, rubbed = self.energy.parts(self._host(x))
         if self.rings.friction == 0:
             return {self.name: float(elastic.sum())}
         return {self.name: float(elastic.sum()), damping_of(self.name): float(rubbed.sum())}
 
     def lag(self, x: WarpArray) -> bool:
-        """Take anew what rings press with."""
+        """Evaluate the forces with which rings press on the pole again, at x."""
         if self.rings.friction == 0 or not np.isfinite(self._span):
             return False
         press = np.abs(self.energy.found(self._host(x)).tension)
@@ -317,7 +322,7 @@ class BoundRings(NumpyEnergy):
         return True
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """When rings let go, where they may; with friction, where bristles are rooted."""
+        """Return release times and roots of bristles, as far as the rings have these."""
         kept = dict[str, Floats]()
         if self.rings.release.depends:
             kept[f"{self.name} released"] = self._after(x)
@@ -327,7 +332,7 @@ class BoundRings(NumpyEnergy):
         return kept
 
     def forces(self, x: WarpArray) -> Mapping[str, Any]:
-        """By the attachment's name: what it pulls the cloth with, and what has let go."""
+        """Return the force on the cloth, the number of rings that hold, and release, by name."""
         pull, after = self._pull(x), self._after(x)
         holds = np.isinf(after) & (not self.rings.release.expired(self._t))
         size = np.linalg.norm(pull, axis=1)
@@ -342,12 +347,12 @@ class BoundRings(NumpyEnergy):
         return {self.name: said}
 
     def _pull(self, x: WarpArray) -> Floats:
-        """(m,3) [N] on every ring: what its points are pulled with together."""
+        """Return the force on every ring, the sum over its points, (m,3) [N]."""
         g = self.energy.gradient(np.array(kernel.numpy(x)))
         return np.asarray(-g[:, : self.rings.ring.shape[1]].sum(axis=1))
 
     def _after(self, x: WarpArray) -> Floats:
-        """(m,) [s] when rings let go, at the end of the step; infinite where they hold."""
+        """Return release times at the end of the step, (m,) [s]; infinite for rings that hold."""
         release = self.rings.release
         if not release.depends:
             return self._released

@@ -1,11 +1,10 @@
-"""Rings on one rail keep their order and a distance: each pair of neighbors pushes where it is
-nearer.
+"""Spacing of rings on one rail: neighbors closer than a given distance push each other apart.
 
     E = phi(w - (s_j - s_i)),   phi(e) = 0 where e < 0, k e^3/(6 o) up to the onset o,
     k (e - o/2)^2/2 + k o^2/24 beyond
 
-s is the length along the rail of a ring's foot, so the push is along the rail, and C2 in it. It is
-signed: rings that have passed one another are pushed back.
+s is the length along the rail of a ring's foot, so the push is along the rail, and C2 in s. The
+distance is signed: rings that have passed one another are pushed back, so they keep their order.
 """
 
 from dataclasses import dataclass
@@ -28,12 +27,12 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 _module = wp.get_module("weft.ring_spacing")
-ONSET = 0.1  # of the distance, within which the push becomes stiff
+ONSET = 0.1  # part of the distance within which the push becomes stiff
 
 
 @wp.func
 def foot_of(i: int, x: wp.array(dtype=vec3), T: TieSet):
-    """The foot of ring i."""
+    """Return the foot of ring i."""
     A = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     for a in range(T.stencil.shape[1]):
         A += T.c[i, a] * x[T.stencil[i, a]]
@@ -42,7 +41,7 @@ def foot_of(i: int, x: wp.array(dtype=vec3), T: TieSet):
 
 @wp.func
 def push_of(e: Scalar, k: Scalar, onset: Scalar):
-    """phi, phi' and phi''."""
+    """Return phi, phi' and phi''."""
     value = Scalar(0.0)
     slope = Scalar(0.0)
     curve = Scalar(0.0)
@@ -72,7 +71,10 @@ def neighbors(
     energy: wp.array(dtype=Scalar),
     out: wp.array2d(dtype=vec3),
 ):
-    """E of every pair, and its gradient, or (``second``) the factor f of its Hessian f f^T."""
+    """Compute E of every pair, and its gradient or the factor f of its Hessian f f^T.
+
+    The factor is computed if ``second`` is 1.
+    """
     q = o + wp.tid()
     i = pair[q, 0]
     j = pair[q, 1]
@@ -91,7 +93,7 @@ def neighbors(
 
 @dataclass(frozen=True, eq=False)
 class RingSpacing:
-    """Neighbors of the rings of an attachment.
+    """Spacing energy of neighboring rings of an attachment.
 
     Args:
         rings: the attachment, on a rail.
@@ -109,13 +111,13 @@ class RingSpacing:
 
     @property
     def stencil(self) -> Ints:
-        """(q,2k)."""
+        """Points of both rings of each pair, (q,2k)."""
         s = self.rings.stencil
         return np.concatenate([s[self.pairs[:, 0]], s[self.pairs[:, 1]]], axis=1)
 
     @property
     def onset(self) -> float:
-        """[m] within which the push becomes stiff."""
+        """Distance [m] within which the push becomes stiff."""
         return ONSET * self.apart
 
     def _feet(self, x: Positions) -> Feet:
@@ -124,7 +126,7 @@ class RingSpacing:
         return feet_on(rings.points(x), rings.rail.start, rings.along)
 
     def _push(self, s: Floats) -> tuple[Floats, Floats, Floats]:
-        """phi, phi', phi'' of every pair."""
+        """Return phi, phi' and phi'' of every pair."""
         i, j = self.pairs.T
         e, k, w = np.maximum(self.apart - (s[j] - s[i]), 0.0), self.stiffness, self.onset
         soft, h = e < w, e - w / 2
@@ -133,39 +135,42 @@ class RingSpacing:
         return value, slope, np.where(soft, k * e / w, k)
 
     def _along(self, feet: Feet) -> Floats:
-        """(q,2k,3) minus the derivative of s_j - s_i."""
+        """Return minus the derivative of s_j - s_i, (q,2k,3)."""
         (i, j), c, ds = self.pairs.T, self.rings.c, feet.slope[:, None] * feet.t
         return np.concatenate(
             [c[i][:, :, None] * ds[i][:, None], -c[j][:, :, None] * ds[j][:, None]], axis=1
         )
 
     def value(self, x: Positions) -> Floats:
-        """(q,) [J], at the start."""
+        """Return the energies at the start, (q,) [J]."""
         return self._push(self._feet(x).s)[0]
 
     def gradient(self, x: Positions) -> Floats:
-        """(q,2k,3) [N]."""
+        """Return the local gradients, (q,2k,3) [N]."""
         feet = self._feet(x)
         return np.asarray(self._push(feet.s)[1][:, None, None] * self._along(feet))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(q,2k,2k,3,3) [N/m]; never indefinite."""
+        """Return the local Hessians, (q,2k,2k,3,3) [N/m]; they are never indefinite.
+
+        The second derivative of s is left out.
+        """
         feet = self._feet(x)
         f, curve = self._along(feet), self._push(feet.s)[2]
         return np.asarray(np.einsum("q,qai,qbj->qabij", curve, f, f))
 
     @property
     def constants(self) -> ByName:
-        """Distance [m] and stiffness [N/m]."""
+        """Constants by name: distance [m] and stiffness [N/m]."""
         return {"apart": everywhere(self.apart, len(self.pairs)), "stiffness": self.stiffness}
 
     @property
     def structure(self) -> Any:
-        """The rings, and who is next to whom."""
+        """Data besides the constants: the rings and the pairs of neighbors."""
         return self.rings.structure, self.pairs
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """By constant, (q,2k,3); the onset goes along with the distance."""
+        """Return d gradient/dc by constant, (q,2k,3); the onset changes with the distance."""
         rings, k, w = self.rings, self.stiffness, self.onset
         frozen = rings.start if step is None else rings.at_end(step)
         met = frozen.met(x)
@@ -180,13 +185,13 @@ class RingSpacing:
         return {name: d[:, None, None] * along for name, d in by.items()}
 
     def bind(self, pattern: BlockPattern) -> "BoundSpacing":
-        """The production face."""
+        """Return the term for simulations, bound to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.rings.n_vertices, pattern)
         return BoundSpacing(self, rows, pattern)
 
 
 class BoundSpacing(Bound):
-    """Neighbors on a rail, on a pattern."""
+    """Spacing of neighbors on a rail, bound to a block pattern."""
 
     def __init__(self, energy: RingSpacing, rows: GatherMap, pattern: BlockPattern) -> None:
         self.energy, self.name, self.rows = energy, energy.name, rows
@@ -197,12 +202,12 @@ class BoundSpacing(Bound):
         self._stiffness = kernel.array(energy.stiffness, Scalar)
 
     def retake(self, energy: RingSpacing) -> None:
-        """Its distance and stiffness, and what the rings have."""
+        """Take distance and stiffness of another energy, and the constants of its rings."""
         self.energy = energy
         self._rings.retake(energy.rings)
 
     def freeze(self, step: Step) -> None:
-        """Take where the rail is, and which rings are on it."""
+        """Take the rail at the end of the step, and the rings that are on it."""
         self._rings.freeze(step)
         holds = self._rings.holding[self.energy.pairs].all(axis=1)
         self._stiffness = kernel.array(np.where(holds, self.energy.stiffness, 0.0), Scalar)
@@ -216,15 +221,15 @@ class BoundSpacing(Bound):
         return out
 
     def value(self, x: WarpArray) -> float:
-        """Total energy [J]."""
+        """Return the total energy [J]."""
         self._neighbors(x, False)
         return kernel.total(self._values)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx to g."""
         self.rows.add_gradient(self._neighbors(x, False), g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A + d2E/dx2."""
+        """Add d2E/dx2 to A and return A."""
         self.rows.add_rows(FACTOR, self._neighbors(x, True), A)
         return A
