@@ -16,9 +16,7 @@ from weft.cloth.attachments.attached import Link
 from weft.cloth.cloth import Cloth
 
 MOST = 1.5  # largest stretch of cloth between two places that hold it
-SOURCES = (
-    32  # places from which shortest paths are computed; a sample, so that many pins cost little
-)
+SOURCES = 32  # most places from which shortest paths are computed, to limit the time
 
 
 def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> None:
