@@ -69,7 +69,7 @@ class Rigidity:
 
     @property
     def structure(self) -> Any:
-        """The data that does not change in time: points and gradients."""
+        """The data that defines the energy besides its constants: points and gradients."""
         return self.stencil, self.gradients
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
