@@ -89,7 +89,7 @@ class Cloth:
         given: the parts; empty: the cloth is one part.
         made_of: the surfaces of all parts; None: the triangles of the mesh.
         sewn: (n,) group number of every vertex: vertices that seams bring together share it, and
-            they do not meet in contact; None: no seams.
+            contact ignores pairs of primitives that share a number; None: no seams.
         seams: names of the seams, each with the (k,2) vertices that it brings together.
     """
 
@@ -324,6 +324,7 @@ class Cloth:
         uv, ids = self._material_points(part)
         value = uv[:, axis]
         limit = value.max() if high else value.min()
+        # The tolerance admits material coordinates in single precision, as files often have them.
         near = np.abs(value - limit) <= 1e-6 * max(np.ptp(value), 1e-12)
         return np.unique(ids[near]).astype(np.int32)
 

@@ -24,8 +24,8 @@ class Ends:
 
     Args:
         stencil: (m,k) indices of points.
-        c: (m,k) coefficients: the sum of c times the points is the vector between both ends, or
-            from a given place.
+        c: (m,k) coefficients of the points: with ``place`` they give the point of the cloth (and
+            sum to one), otherwise the vector between both ends (and sum to zero).
         to: (m,) vertices at the other ends; None: the other ends are not vertices.
         start: (m,3) [m] places of the other ends at the start; None: they are vertices.
         place: moving places of the other ends; None: the stencil contains the other ends.

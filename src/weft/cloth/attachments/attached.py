@@ -46,7 +46,8 @@ class Attached:
     rigid: tuple[tuple[int, int], ...] = ()
 
     def sewn(self, given: Ints | None, n: int, b: int, rigid: int = 0) -> Ints | None:
-        """Return group numbers such that vertices of one group do not meet in contact.
+        """Return group numbers of vertices; contact ignores pairs of primitives that share a
+        number.
 
         The groups are the connected components of the graph of seams, ``together`` and ``rigid``.
 

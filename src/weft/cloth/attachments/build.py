@@ -66,6 +66,7 @@ class _Maker:
         return make[type(a)](a)
 
     def _to_body(self, a: AttachToBody) -> Attached:
+        """Build springs that hold points of the cloth beside a body."""
         x = self.cloth.vertices[a.vertices]
         rigid = self._rigid(a.body)
         place = rigid.at(x) if rigid else BodyAnchor.of(x, self.bodies, a.body, self.name)
@@ -109,6 +110,7 @@ class _Maker:
         return tuple(sorted(pairs))
 
     def _cloth(self, a: AttachCloth) -> Attached:
+        """Build springs that tie points of the cloth to one another."""
         to = self._pairs(a.vertices, a.to)
         x = self.cloth.vertices
         gap = np.linalg.norm(x[a.vertices] - x[to], axis=1)
@@ -134,12 +136,14 @@ class _Maker:
             pulls=length > 0 or a.closing > 0,
             onset=np.full(len(to), max(ONSET_PART * length, ONSET_LEAST)),
         )
+        # Contact must ignore points that are held nearer to one another than contact allows.
         meets = self.reach is not None and length > self.reach / 2
         pairs = zip(a.vertices.tolist(), to.tolist())
         together = () if meets or not _for_good(a.release) else tuple(pairs)
         return Attached((ties,), together, (self._link(a.vertices, to, None, ties.length),))
 
     def _rope(self, a: Rope) -> Attached:
+        """Build ropes, which pull when they are longer than their length."""
         ends, gap = self._ends(a)
         length = np.maximum(gap, SAME) if a.length is None else np.full(len(gap), a.length)
         short = gap > length * (1 + SLACK)
@@ -164,6 +168,7 @@ class _Maker:
         return Attached((ties,), (), (self._link(a.vertices, ends.to, ends.start, length),))
 
     def _spring(self, a: Spring) -> Attached:
+        """Build springs, which pull and push."""
         ends, gap = self._ends(a)
         length = gap if a.length is None else np.full(len(gap), a.length)
         lost = (gap <= SAME) & (length > 0)
@@ -178,6 +183,7 @@ class _Maker:
         return Attached((self._ties(a, ends.stencil, ends.c, **made),))
 
     def _slide(self, a: Slide) -> Attached:
+        """Build rings on a rail: springs to the rail, and the spacing between neighboring rings."""
         x, rail = self.cloth.vertices[a.vertices], np.asarray(a.along, dtype=np.float64)
         along = lengths_along(rail)
         rigid = None if a.body is None else self._rigid(a.body)
@@ -315,6 +321,7 @@ class _Maker:
         return np.full(count, float(k))
 
     def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> PointSprings:
+        """Return point springs with the name, stiffness and release of an attachment."""
         stiffness = self._stiffness(a, len(stencil))
         return PointSprings(
             stencil, c, self.n_points, stiffness, self.name, release=a.release, **more

@@ -143,6 +143,7 @@ class Gripper:
         return self._pad(-1, "lower pad"), self._pad(1, "upper pad")
 
     def _pad(self, side: int, name: str) -> Body:
+        """Return one pad as a box that follows the poses; ``side`` is -1 or 1 along the axis."""
         start = self._middle(GripperPose(0.0, self.place, self.opening), side)
         keys = [Keyframe(0.0)]
         for before, pose in pairwise((GripperPose(0.0, self.place, self.opening), *self.poses)):
