@@ -107,8 +107,8 @@ class Curve:
     def padded(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return strains, forces, slopes and work at the knots, (MOST_POINTS,) each.
 
-        The last value fills the rest of an array, except that strains are filled with infinity, so
-        that a search never goes beyond the last knot.
+        The last value fills the rest of each array, except that the rest of the strains is
+        infinity.
         """
         (e, s), pad = self.knots, MOST_POINTS - len(self.points) - 1
         columns = (e, s, self.slopes, self.work)

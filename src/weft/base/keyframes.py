@@ -129,6 +129,7 @@ class Keys:
         if t >= times[-1]:
             return float(values[-1])
         if self.between == "hold":
+            # The tolerance lets a key at the end of a step act in this step in spite of round-off.
             return float(values[np.searchsorted(times, t * (1 + 1e-12), "right") - 1])
         if self.between == "smooth":
             from scipy.interpolate import PchipInterpolator
@@ -173,6 +174,7 @@ def quotient_integral(above: Keys, below: Keys, t: float) -> float:
     total = 0.0
     for a, b in pairwise(sorted({0.0, t, *inside})):
         first, last = below.at(a), below.at(b)
+        # Fractions of the interval: equal ones, or those with equal ratios of ``below``.
         part = np.linspace(0.0, 1.0, PIECES + 1)
         if abs(last - first) > 0.01 * first:
             part = (np.geomspace(first, last, PIECES + 1) - first) / (last - first)

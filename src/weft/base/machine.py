@@ -63,6 +63,7 @@ def gib(size: float) -> str:
 
 
 def _physical() -> int:
+    """Return the memory [bytes] of the machine; 0 if the system does not tell it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

@@ -84,6 +84,7 @@ def _checked_function(
     modules: Collection[str],
     hints: Callable[[], Mapping[str, Any]] | None = None,
 ) -> Any:
+    """Return a function that checks its arguments and then calls ``function``."""
     door = _Door(function, error, place, named, hints or partial(_hints_of, function, modules))
 
     @wraps(function)
@@ -143,6 +144,7 @@ class _Door:
 
     @cached_property
     def _bind(self) -> Any:
+        """The function of pydantic that validates arguments and returns them."""
         from pydantic import ConfigDict, validate_call  # imported here because it loads slowly
 
         def arguments(*args: Any, **kwargs: Any) -> Any:

@@ -198,6 +198,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _number(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a floating-point number; text with a unit is converted to SI."""
     if isinstance(value, str) and about.unit:
         try:
             return to_si(value, about.unit, per_angle=about.per_angle)
@@ -227,18 +228,21 @@ def _whole(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _truth(value: Any, hint: Any, about: Setting) -> Any:
+    """Return True or False; no other value is accepted."""
     if not isinstance(value, bool | np.bool_):
         raise _another_kind(hint, about)
     return bool(value)
 
 
 def _text(value: Any, hint: Any, about: Setting) -> Any:
+    """Return text; no other value is accepted."""
     if not isinstance(value, str):
         raise _another_kind(hint, about)
     return value
 
 
 def _path(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a path; text is not accepted here."""
     if not isinstance(value, os.PathLike):
         raise _another_kind(hint, about)
     return value
@@ -254,6 +258,7 @@ _SCALARS: Mapping[Any, Callable[[Any, Any, Setting], Any]] = {
 
 
 def _word(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a value that is one of the entries of a ``Literal``."""
     known = get_args(hint)
     if any(value is word or (type(value) is type(word) and value == word) for word in known):
         return value
@@ -263,6 +268,7 @@ def _word(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _class(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a class that is a subclass of the class in ``type[...]``."""
     (kind,) = get_args(hint)
     bounds = kind if isinstance(kind, type) else object
     if not isinstance(value, type) or not issubclass(value, bounds):
@@ -271,12 +277,14 @@ def _class(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _function(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a value that can be called."""
     if not callable(value):
         raise _another_kind(hint, about)
     return value
 
 
 def _instance(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a value that is an instance of the annotation."""
     kind = dict if is_typeddict(hint) else (get_origin(hint) or hint)
     if isinstance(kind, type) and not is_instance(value, kind):
         raise _another_kind(hint, about)

@@ -106,6 +106,7 @@ class _Reader:
         )
 
     def _next(self) -> tuple[str, str]:
+        """Return the kind and text of the next token."""
         rest = self.text[self.at :]
         if not rest.strip():
             return "end", ""

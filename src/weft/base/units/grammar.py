@@ -93,6 +93,9 @@ class _Reader:
         raise UnitError("unit", got=repr(self.text), where=self.where, expected=expected, hint=hint)
 
     def _tokens(self) -> list[Token]:
+        """Split the text into tokens, after writing powers as ``^`` and products as ``*`` or
+        ``·``.
+        """
         plain = self.text.replace("μ", "µ").replace("⋅", "·").replace("×", "·")
         plain = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_PLAIN), plain)
         plain = plain.replace("**", "^")
@@ -110,9 +113,11 @@ class _Reader:
         return tokens
 
     def _written(self, start: int) -> str:
+        """Return the text of the tokens from ``start`` to the current one."""
         return "".join(t.text for t in self.tokens[start : self.at])
 
     def _take(self, *texts: str) -> bool:
+        """Consume the next token if it is one of ``texts``; return True if it was."""
         if self.here is not None and self.here.text in texts:
             self.at += 1
             return True
@@ -149,6 +154,7 @@ class _Reader:
         return value
 
     def _power(self) -> tuple[float, Dimension]:
+        """Evaluate a unit, 1 or parentheses, with the power that follows."""
         token = self.here
         if token is None or token.text in ("/", "*", "·", "per", ")", "^", "+", "-"):
             side = "after" if self.at else "before"

@@ -50,6 +50,7 @@ def most_of(unit: str) -> float:
 
 
 def _converted(value: Quantity, unit: str, where: str | None, per_angle: bool) -> float:
+    """Return a quantity in SI, after checking its unit and its dimension."""
     given: object = value
     if isinstance(given, bool) or not isinstance(given, str | Real):
         raise UnitError("quantity", got=repr(value), where=where, expected=f"a number in {unit}")
@@ -116,6 +117,7 @@ def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
 
 
 def _finite(value: Any, where: str | None) -> float:
+    """Return a floating-point number, after checking that it is finite."""
     try:
         number = float(value)
     except OverflowError:
@@ -126,6 +128,7 @@ def _finite(value: Any, where: str | None) -> float:
 
 
 def _per_angle(dimension: Dimension) -> Dimension:
+    """Return the dimension of a quantity per angle."""
     kg, m, s, rad = dimension
     return (kg, m, s, rad - 1)
 
@@ -133,6 +136,7 @@ def _per_angle(dimension: Dimension) -> Dimension:
 def _wrong_dimension(
     value: str, dimension: Dimension, unit: str, where: str | None, per_angle: bool
 ) -> NoReturn:
+    """Raise the error of a quantity with a unit of another dimension."""
     wanted = parse_unit(unit)[1]
     number = _split(value, unit, where)[0]
     expected = f"{name_of(wanted, unit)}, like '{number:g} {unit}'"
@@ -149,6 +153,7 @@ def _wrong_dimension(
 
 
 def _out_of_range(value: str, where: str | None, small: bool) -> NoReturn:
+    """Raise the error of a number that is too large or too small for floating point."""
     shown = value if len(value) < 40 else f"{value[:40]}..."
     size = "small" if small else "large"
     expected = f"a number that is not too {size}"
