@@ -164,6 +164,7 @@ class Fabric:
         self._check_keyed()
 
     def _check_limits(self) -> None:
+        """Check that limits are larger than the strain at rest, and convert points to curves."""
         rest = {"limit_warp": self.rest_stretch_warp - 1, "limit_weft": self.rest_stretch_weft - 1}
         for name, least in rest.items():
             value = getattr(self, name)
@@ -199,6 +200,7 @@ class Fabric:
                 raise
 
     def _check_memory(self) -> None:
+        """Check that every field that depends on another one comes with it."""
         for name, needed in NEEDED.items():
             value = getattr(self, name)
             if value is not None and all(getattr(self, other) is None for other in needed):
@@ -254,6 +256,7 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
+    """Read the fields of a fabric from a YAML file."""
     fields = read_yaml(path, "fabric file", FabricError).value
     if not isinstance(fields, Mapping):
         raise FabricError(
@@ -266,6 +269,9 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
+    """Build a fabric from a mapping of fields, on the basis of a preset if the mapping names
+    one.
+    """
     fields = _spread(fields, where)
     known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
     for key in fields:
