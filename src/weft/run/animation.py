@@ -132,7 +132,8 @@ def animation_of(
     c = convention or Convention()
     rate = run.fps / chosen.step if fps is None else fps
     start, end = (number / run.fps * rate for number in (numbers[0], numbers[-1]))
-    own = math.ceil(start * (1 - 1e-12) - 1e-9)  # the first whole number at or after the start
+    # The first whole number at or after the start; the tolerances absorb round-off.
+    own = math.ceil(start * (1 - 1e-12) - 1e-9)
     if first is None and (own > end + 1e-9 or (fps is None and own > start + 1e-9)):
         raise RunError(
             "--frames",

@@ -221,6 +221,7 @@ def _same_mesh(folder: RunFolder, old: Json, new: Json) -> None:
 
 
 def _refuse(folder: RunFolder, old: Json | None, new: Json) -> None:
+    """Raise the error that the folder holds a run of another scene."""
     changed = "what its frames say"
     if old is not None:
         changed = ", ".join(differences(old["scene"], new["scene"])[:5]) or "fps or step"

@@ -117,7 +117,8 @@ class Loop:
     def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
         self.scene, self.folder, self.fps = scene, folder, fps
         self.model, self.integrator = scene.model(), scene.stepper()
-        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
+        # Steps per frame; round-off must not add a step if the step divides the frame.
+        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
         self.recorder = Recorder.of(scene, scene.cloth.mesh)
@@ -235,6 +236,7 @@ class Loop:
     def _ask_about_garments(self, place: RunState) -> None:
         """Warn once, when friction begins, about open seams and panels that are too small."""
         cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
+        # True after exactly one step, the first one that ends at or after ``begin``.
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
             high = self.stretch.largest(x)
@@ -242,6 +244,7 @@ class Loop:
                 warnings.warn(question, stacklevel=2)
 
     def _start(self, *, anew: bool = False) -> RunState:
+        """Write frame 0 and return the state at the start."""
         state = self.scene.state()
         place = RunState(state, self.integrator.init(self.model, state), 0, 0, 0)
         self._write_frame(place, self._at_frame(place), anew=anew)
@@ -292,6 +295,9 @@ class Loop:
         self.parent = content
 
     def _write_checkpoint(self, place: RunState) -> None:
+        """Write the checkpoint with the state after a step; it is flushed to the disk only at the
+        end of a frame.
+        """
         size, digest = self.folder.records.place()
         arrays = place.arrays()
         content = content_of(arrays, "checkpoint", self.run, place.frame)
@@ -365,6 +371,11 @@ class Loop:
         return RunState(last.state, last.memory, frame, 0 if done else step, place.count + 1), parts
 
     def _fail(self, place: RunState, state: State, memory: Memory, report: StepReport) -> NoReturn:
+        """Write a reproducer of a step that failed, and raise the error.
+
+        Raises:
+            SimulationError: always.
+        """
         before = dataclasses.replace(place, state=state, memory=memory)
         text = {**plain(report), "t": state.t, "outcome": report.outcome.name}
         arrays = {**before.arrays(), "dt": report.dt}

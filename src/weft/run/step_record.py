@@ -142,6 +142,7 @@ def _between(ranked: Floats, at: float) -> float:
     """
     k = min(int(at), len(ranked) - 2) if len(ranked) > 1 else 0
     a, b = float(ranked[k]), float(ranked[min(k + 1, len(ranked) - 1)])
+    # Both forms are those of NumPy: the second one is exact at t = 1.
     t = at - k
     return a + (b - a) * t if t < 0.5 else b - (b - a) * (1.0 - t)
 
