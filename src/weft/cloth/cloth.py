@@ -324,7 +324,7 @@ class Cloth:
         uv, ids = self._material_points(part)
         value = uv[:, axis]
         limit = value.max() if high else value.min()
-        # The tolerance admits material coordinates in single precision, as files often have them.
+        # The tolerance, relative to the size of the cloth, is for coordinates rounded by a file.
         near = np.abs(value - limit) <= 1e-6 * max(np.ptp(value), 1e-12)
         return np.unique(ids[near]).astype(np.int32)
 

@@ -136,7 +136,8 @@ class _Maker:
             pulls=length > 0 or a.closing > 0,
             onset=np.full(len(to), max(ONSET_PART * length, ONSET_LEAST)),
         )
-        # Contact must ignore points that are held nearer to one another than contact allows.
+        # Points that are tied nearer than half of the contact distance do not meet in contact,
+        # which would push them apart.
         meets = self.reach is not None and length > self.reach / 2
         pairs = zip(a.vertices.tolist(), to.tolist())
         together = () if meets or not _for_good(a.release) else tuple(pairs)
