@@ -46,7 +46,9 @@ class Jointed:
     what: str  # name of the joint in messages
     body: AffineBody
     other: AffineBody | None = None  # the other end, if it is a rigid body
-    moved: Body | None = None  # the other end, if it is a body with a prescribed motion
+    # the other end, if it is a body with a prescribed motion; for ropes and springs also a body at
+    # rest, which all other joints treat like the world
+    moved: Body | None = None
 
     @property
     def ids(self) -> Ints:
@@ -96,6 +98,7 @@ class Jointed:
         kind, k = self.joint.kind, self.stiffness
         every = k * np.eye(3)
         if kind in ("ball", "hinge"):
+            # A hinge is two held points of its axis, one body size from the joint on either side.
             arms = (-self.size, self.size) if kind == "hinge" else (0.0,)
             for place in (self.point + arm * self.axis for arm in arms):
                 yield self._held(place, self.body.weights(place[None])[0], every)
@@ -103,10 +106,13 @@ class Jointed:
             for a, place in enumerate(self.body.points):
                 yield self._held(place, np.eye(4)[a], every)
         else:
+            # A slider or a fixed rotation holds three edges of the body's frame, that is its
+            # rotation, and no place.
             for a in range(1, 4):
                 side = np.zeros(4)
                 side[[0, a]] = -1.0, 1.0
                 yield self._turning(self.body.points[a] - self.body.points[0], side, every)
+        # On the world, the axis is fixed: a stiffness across the axis alone holds the center.
         if kind == "slider" and self.other is None:
             across = k * (np.eye(3) - np.outer(self.axis, self.axis))
             yield _Row(self.ids, np.full(4, 0.25), np.asarray(self.body.solid.center), across)

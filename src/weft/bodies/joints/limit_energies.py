@@ -51,6 +51,7 @@ def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
 
 
 def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+    """Yield the limits of joints, one energy for each kind of limit."""
     kinds: tuple[tuple[str, Callable[[Any], tuple[float, float]], str], ...] = (
         ("angles", lambda j: j.angles, "stops"),
         ("way", lambda j: j.way, "stops of sliders"),
@@ -62,6 +63,8 @@ def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
             continue
         low, high = np.array([limits(j.joint) for j in some]).T
         margin = MARGIN * (high - low)
+        # The coordinate of a ball is the cosine of its tilt, so that MARGIN is converted from the
+        # angle of the cone to its cosine.
         if field == "cone":
             margin = np.cos((1 - MARGIN) * np.arccos(low)) - low
         firm = np.array([FIRM * GRAVITY * j.body.mass * j.arm for j in some])
@@ -69,6 +72,7 @@ def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
 
 
 def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+    """Yield the motors of hinges, then the drives of sliders."""
     for field, name in (("motor", "motors"), ("drive", "drives")):
         some = [j for j in joints if getattr(j.joint, field) is not None]
         if some:

@@ -75,6 +75,9 @@ class Path:
         return (start - center) @ _rotation(np.asarray(self.axis), now[3]).T + center + now[:3]
 
     def _interpolate(self, times: Floats, values: Floats, t: float) -> Floats:
+        """Interpolate rows of values between keyframes; before the first and after the last they
+        are constant.
+        """
         if len(times) == 1 or t <= times[0]:
             return np.asarray(values[0])
         if t >= times[-1]:

@@ -155,6 +155,7 @@ def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
 
 
 def _numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
+    """Return the positions of all numbered files, and their common triangles."""
     numbered = []
     for found in path.parent.glob(path.name):
         digits = re.findall(r"\d+", found.stem)

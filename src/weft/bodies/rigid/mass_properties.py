@@ -43,12 +43,13 @@ def mass_properties(x: Positions, faces: Faces, name: str = "body") -> MassPrope
     """
     _check_closed(faces, name)
     used = np.unique(faces)
+    # An apex inside the mesh keeps the signed volumes small, and with them their cancellation.
     origin = x[used].mean(0)
     a, b, c = np.moveaxis(x[faces] - origin, 1, 0)
     det = np.einsum("mi,mi->m", a, np.cross(b, c))
     volume = float(det.sum()) / 6
     size = float(np.linalg.norm(x[used] - origin, axis=1).max(initial=0.0))
-    if not abs(volume) > FLAT * 4.2 * size**3:
+    if not abs(volume) > FLAT * 4.2 * size**3:  # 4.2 is 4 pi/3
         raise SceneError(
             f"{name}.rigid",
             got=f"a volume of {abs(volume):.3g} m^3",

@@ -105,7 +105,8 @@ class RigidBodies:
         return Samples.joined(made) if made else None
 
     def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
-        """Return group numbers (n,) such that vertices of one group do not meet in contact.
+        """Return group numbers (n,) of all vertices; contact ignores pairs of primitives that share
+        a number.
 
         Every rigid body gets one number, because it does not meet itself. The rigid bodies are
         inserted between the cloth and the other bodies.

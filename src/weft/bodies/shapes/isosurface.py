@@ -30,6 +30,8 @@ def isosurface(values: Floats) -> tuple[Positions, Faces]:
     low = inside[tets]
     count = low.sum(1)
     pairs: list[Ints] = []  # (m,3,2) both nodes of the edges on which the corners of faces lie
+    # A tetrahedron with one or three nodes inside has one triangle, around the node that is alone
+    # on its side; one with two nodes inside has a quadrilateral, that is two triangles.
     for n, corners in ((1, (0, 1, 2)), (3, (0, 2, 1)), (2, None)):
         some = tets[count == n]
         alone = low[count == n] if n < 3 else ~low[count == n]

@@ -208,6 +208,7 @@ def _welded(x: Floats, faces: Faces, name: str) -> Body:
 
 
 def _icosahedron() -> tuple[Floats, Faces]:
+    """Return vertices on the unit sphere and the 20 faces of an icosahedron."""
     g = (1 + np.sqrt(5)) / 2
     x = np.array(
         [
