@@ -189,8 +189,8 @@ def regions_of(
     parts: Sequence[tuple[str, int]],
     said: Mapping[str, list[tuple[str, Any]]] | None = None,
 ) -> list[tuple[str, Any]]:
-    """Return named sets of faces: one per cloth, or one per region (``said``) or panel if a cloth
-    has several of them.
+    """Return named sets of faces: one per cloth, or one per region (``said``) or panel of the
+    cloth.
     """
     found: list[tuple[str, Any]] = []
     label, start = panels(mesh), 0
@@ -330,9 +330,7 @@ def _bodies(run: RunFrames, frame: int) -> Positions:
 def _between(
     run: RunFrames, place: float, density: int | None
 ) -> tuple[Positions, Velocities, Positions]:
-    """Interpolate between two frames: positions and velocities cubically (Hermite), bodies
-    linearly.
-    """
+    """Interpolate between two frames: the cloth by cubic Hermite, bodies linearly."""
     k, h = math.floor(place), 1 / run.fps
     s = place - k
     p, q = run.positions(k, density), run.positions(k + 1, density)

@@ -96,9 +96,7 @@ def made_now(
 
 
 def _welded(run: Any, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
-    """Return positions and faces in which vertices that are sewn together are one vertex, at their
-    mean.
-    """
+    """Return positions and faces with sewn vertices merged into one vertex, at their mean."""
     from weft.garment.garment import merged
 
     if density is not None and run.surfaces.embedding is not None:

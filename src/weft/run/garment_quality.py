@@ -124,7 +124,7 @@ class Quality:
 
     @cached_property
     def sewn(self) -> Ints | None:
-        """(n,) group number of every vertex: vertices that are sewn together share it; None: no
+        """(n,) number of every vertex, the same for vertices that are sewn together; None: no
         seams.
         """
         found: Ints | None = self.run.folder.mesh().get("sewn")

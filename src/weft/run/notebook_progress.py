@@ -1,5 +1,5 @@
-"""Display of progress in a notebook: one output of the cell, which is replaced during the
-simulation.
+"""Display of progress in a notebook: one output of the cell, which is updated while the run goes
+on.
 """
 
 import html
@@ -44,8 +44,7 @@ class Bar:
 
 @contextmanager
 def notebook_bar(frames: int) -> Iterator[Callable[[Progress], None]]:
-    """Show a bar in the running cell; the context manager returns a function to call after every
-    step.
+    """Show a bar in the running cell; yield a function that must be called after every step.
 
     At the end the cell shows how long the simulation took, or the error that stopped it.
     """

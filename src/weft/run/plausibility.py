@@ -86,9 +86,7 @@ def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
 
 
 def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
-    """Yield warnings about effects that equilibria leave out: friction that was not requested, and
-    gusts.
-    """
+    """Yield warnings about friction and gusts that equilibria leave out."""
     settings = getattr(stepper, "settings", None)
     if not isinstance(settings, QuasiStaticSettings):
         return
@@ -135,9 +133,7 @@ def _rubs(contact: SelfContact) -> bool:
 
 
 def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
-    """Yield warnings about numbers that are three orders of magnitude outside the known fabrics'
-    range.
-    """
+    """Yield warnings about numbers three orders of magnitude outside the range of known fabrics."""
     for made in fabrics:
         for name, unit in UNITS.items():
             value, (low, high) = getattr(made, name), known_ranges()[name]
@@ -171,9 +167,7 @@ def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
 
 
 def stretch_text(high: Floats, low: Floats) -> str:
-    """Return text with the median, smallest and largest of the principal stretches ``high`` and
-    ``low`` (q,).
-    """
+    """Return text with the median, smallest and largest principal stretch (q,)."""
     return (
         f"mesh over rest shape: median stretch {np.median(high + low) / 2:.4g}, "
         f"from {low.min():.4g} to {high.max():.4g}"
@@ -243,8 +237,8 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
 
 
 def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
-    """Yield warnings about bodies that move before the time ``sewn`` [s] at which garments are sewn
-    and settled.
+    """Yield warnings about bodies that move before garments are sewn and settled, at ``sewn``
+    [s].
     """
     for body in bodies:
         start, times = body.at(0.0), np.linspace(0.0, sewn * (1 - 1e-9), 17).tolist()
@@ -271,9 +265,7 @@ def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) 
 
 
 def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
-    """Yield warnings about seams that are open when they should be closed, because the garment is
-    too small or caught.
-    """
+    """Yield warnings about seams that are still open: the garment is too small or caught."""
     for name, pairs in cloth.seams:
         if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
             continue  # a zip or buttons
@@ -288,9 +280,7 @@ def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
 
 
 def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[str]:
-    """Yield warnings about parts that are too small, judged by the largest stretches (q,) of their
-    samples.
-    """
+    """Yield warnings about parts that are too small, judged by their largest stretches (q,)."""
     for part, stretches in zip(cloth.parts, high, strict=True):
         tight = float(np.percentile(stretches, 95))
         if tight > 1 + TIGHT:
@@ -301,9 +291,7 @@ def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[
 
 
 def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]:
-    """Yield a warning if the tolerance [m/s] times the step [s] is large compared with the size of
-    the cloth [m].
-    """
+    """Yield a warning if tolerance [m/s] times step [s] is visible at the size of the cloth [m]."""
     if not tolerance * step > COARSE * size:
         return
     yield (

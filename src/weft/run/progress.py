@@ -32,7 +32,7 @@ Update = Callable[[Progress], None]
 def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
     """Show a progress bar on stderr, on another rich ``Console``, or in the cell of a notebook.
 
-    The context manager returns a function that must be called after every step. The bar also says
+    The context manager yields a function that must be called after every step. The bar also says
     when kernels are compiled.
 
     Args:
@@ -90,8 +90,8 @@ def _columns() -> tuple[Any, ...]:
 
 @contextmanager
 def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
-    """Write one JSON object per line to ``out``; the context manager returns a function that must
-    be called after every step.
+    """Write one JSON object per line to ``out``; yield a function that must be called after every
+    step.
     """
     clock = time.perf_counter()
 

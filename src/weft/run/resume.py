@@ -1,5 +1,4 @@
-"""Open a run folder in order to continue it: find its last state and its damaged files, and repair
-it.
+"""Open a run folder in order to continue it: find its last state, name and repair damaged files.
 
 Nothing is deleted before its replacement is on disk. Writing a new manifest starts a branch; until
 the checkpoint of the branch is written, the run continues from the frame at which it branches off.
@@ -78,8 +77,7 @@ def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
 
 
 def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
-    """Open the run at its last state and name its damaged files; create a new run in an empty
-    folder.
+    """Open the run at its last state and name damaged files; in an empty folder, create a new run.
 
     Args:
         folder: the folder of the run.
@@ -206,9 +204,7 @@ def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: Opened) -> N
 
 
 def _same_mesh(folder: RunFolder, old: Json, new: Json) -> None:
-    """Check that a scene has the mesh of the run: faces, material coordinates and the faces of
-    bodies.
-    """
+    """Check that a scene has the mesh of the run: faces, material coordinates, faces of bodies."""
     if old["mesh"].get("rest") != new["mesh"]["rest"]:
         changed = ", ".join(differences(old["scene"], new["scene"])[:5]) or "mesh"
         raise RunError(

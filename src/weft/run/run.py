@@ -162,15 +162,13 @@ class Run(Solids):
         return self.shown(density).embedding.of(self.points(frame))
 
     def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
-        """Return the (n,3) [m/s] velocities of the vertices in a frame; arguments as of
-        ``positions``.
-        """
+        """Return the (n,3) [m/s] velocities of the vertices; arguments as of ``positions``."""
         v: Velocities = self._frame(frame)["v"]
         return self.shown(density).embedding.of(v[: len(self.surfaces.points)])
 
     def pressure(self, frame: int = -1) -> Floats | None:
-        """Return the (n,) [Pa] contact pressure on the vertices of ``mesh`` in a frame; None
-        without contact.
+        """Return the (n,) [Pa] contact pressure on the vertices of ``mesh``; None without
+        contact.
         """
         result: Floats | None = self._frame(frame).get("pressure")
         return result
@@ -187,8 +185,7 @@ class Run(Solids):
         density: int | None = None,
         physics: Physics | None = None,
     ) -> Floats:
-        """Return a field of a frame: the recorded one if there is one, otherwise computed from the
-        frame.
+        """Return a field of a frame: the recorded one, or one computed from the frame.
 
         Args:
             name: one of ``weft.cloth.fields.FIELDS``, where shapes and units are listed.
@@ -349,8 +346,7 @@ class Run(Solids):
         sheet: int | None = None,
         physics: Physics | None = None,
     ) -> Path:
-        """Draw a frame as PNG, or all frames as MP4 or animated WebP; the suffix chooses the
-        format.
+        """Draw a frame as PNG, or all frames as MP4 or animated WebP, chosen by the suffix.
 
         Args:
             path: ``.png``, ``.mp4`` or ``.webp``.

@@ -203,8 +203,8 @@ class Loop:
         return wrote
 
     def _look_at(self, place: RunState) -> None:
-        """Check the positions and velocities of a new state, and warn once per run about a stretch
-        that no cloth has.
+        """Check that a new state is finite, and warn once per run about a stretch that no cloth
+        has.
 
         Raises:
             SimulationError: positions or velocities are not finite.
@@ -295,8 +295,8 @@ class Loop:
         self.parent = content
 
     def _write_checkpoint(self, place: RunState) -> None:
-        """Write the checkpoint with the state after a step; it is flushed to the disk only at the
-        end of a frame.
+        """Write the checkpoint after a step; only at the end of a frame it is flushed to the
+        disk.
         """
         size, digest = self.folder.records.place()
         arrays = place.arrays()
@@ -352,8 +352,7 @@ class Loop:
         return f"{names}: restored bitwise, computed anew from {start}"
 
     def _step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
-        """Take the next step of the frame; return the new state and the parts into which the step
-        was divided.
+        """Take the next step of the frame; return the new state and the parts of the step.
 
         The end time of the step is computed from integers, so that round-off does not accumulate.
         """
@@ -394,8 +393,8 @@ class Loop:
         )
 
     def _metrics(self, place: RunState, part: TakenStep) -> Json:
-        """Return the line of metrics of a step, or of one part of a divided step, with its own time
-        and energies.
+        """Return the line of metrics of a step, or of one part of it, with its own time and
+        energies.
         """
         state, whole = part.state, part.state is place.state
         line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": state.t}

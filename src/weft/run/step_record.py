@@ -1,4 +1,4 @@
-"""The record that a step leaves on disk: its state, its line of metrics, and the manifest of the
+"""The record that a step leaves on disk: its state, its line of metrics, the manifest of the
 run.
 """
 
@@ -72,9 +72,7 @@ class SceneLike(Protocol):
         """The changes, as text, that removed intersections at the start; None: none were needed."""
 
     def identity(self) -> Mapping[str, Any]:
-        """Return a tree of plain values that two scenes share only if their simulations are the
-        same.
-        """
+        """Return a tree of plain values that is equal for two scenes only if their results are."""
 
     def model(self) -> Model:
         """Return the model: energies, masses, pins and contact."""
@@ -125,8 +123,8 @@ class Stretch:
         return np.split(high, self._ends)
 
     def percentiles(self, x: Floats) -> Json:
-        """Return p50, p95 and max of the largest principal stretch, and min of the smallest, for
-        points x (n,3) [m].
+        """Return p50, p95, max of the largest and min of the smallest stretch at points x (n,3)
+        [m].
         """
         high, low = principal_stretches(self.samples.deformation_gradient(x))
         ranked = np.sort(high)
