@@ -1,6 +1,4 @@
-"""The ``Cloth`` class: a mesh made of one or more fabrics; ``weft.sheet`` and ``weft.load`` return
-it.
-"""
+"""The ``Cloth`` class, which ``weft.sheet`` and ``weft.load`` return: a mesh with its fabrics."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -55,8 +53,8 @@ class ClothPart:
     regions: Sequence[Region] = ()
 
     def kept(self, t: float = 0.0) -> float | None:
-        """Return the distance [m] kept in contact at time t [s]; None: that of the scene's
-        contact.
+        """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
+        it.
         """
         return kept_of(self.thickness, self.fabric, t)
 
@@ -123,9 +121,7 @@ class Cloth:
 
     @cached_property
     def parts(self) -> Sequence[ClothPart]:
-        """The cloths that were joined into this one; a single cloth is one part called
-        ``cloth``.
-        """
+        """The cloths that were joined; a single cloth has one part, called ``cloth``."""
         if self.given:
             return self.given
         vertices = np.arange(self.n_vertices, dtype=np.int32)
@@ -184,9 +180,7 @@ class Cloth:
 
     @property
     def fabric_names(self) -> str:
-        """The names of the fabrics of all parts and regions, without repetitions, separated by
-        commas.
-        """
+        """The names of all fabrics, without repetitions, separated by commas."""
         return ", ".join(dict.fromkeys(r.fabric.name for r in self.regions))
 
     @property
@@ -227,9 +221,7 @@ class Cloth:
 
     @property
     def embedding(self) -> Embedding | None:
-        """The vertices as linear combinations of the points; None if vertices and points are the
-        same.
-        """
+        """The vertices as linear combinations of the points; None if they are the points."""
         return self.surfaces.embedding
 
     @property
@@ -254,8 +246,8 @@ class Cloth:
         return self.mass_at(0.0)
 
     def mass_at(self, t: float) -> Floats:
-        """Return the mass (N,) [kg] lumped to the points at time t [s]; densities may change in
-        time.
+        """Return the mass (N,) [kg] lumped to the points at time t [s], at which densities are
+        taken.
         """
         return np.asarray(sum(fabric.at(t).density * s.area for fabric, s in self.made_pieces))
 
@@ -329,9 +321,7 @@ class Cloth:
         return np.unique(ids[near]).astype(np.int32)
 
     def _side(self, which: str, part: ClothPart | None) -> Ints | None:
-        """Return the samples along a side of the part's patch; None if the part is not a single
-        patch.
-        """
+        """Return the samples along a side of the part's patch; None if it is not a single patch."""
         found = [(own, s.shown.grids) for own, s in self.pieces if part in (None, own)]
         if len(found) != 1 or len(found[0][1]) != 1:
             return None

@@ -37,8 +37,7 @@ def joined(
     names: Sequence[str] | None = None,
     thickness: Sequence[Length | Literal["fabric"] | Keys | None] | None = None,
 ) -> Cloth:
-    """Join several cloths into one, so that they are simulated together; they interact by contact
-    alone.
+    """Join several cloths into one for simulation together; they interact by contact alone.
 
     Args:
         cloths: at least one cloth, each at its start.
@@ -108,8 +107,7 @@ def spline_sheet(
     bending: str = "plate",
     density: int = 1,
 ) -> Cloth:
-    """Create a rectangle of quadratic B-splines, on the plane y = 0 and centered at the origin like
-    ``sheet``.
+    """Create a rectangle of quadratic B-splines on the plane y = 0, centered at the origin.
 
     Args:
         n1: control points along the width (warp), at least 3.
@@ -311,8 +309,7 @@ def with_regions(
     *,
     own: bool = False,
 ) -> Cloth:
-    """Create a cloth from a mesh whose regions have several fabrics; regions share the vertices
-    between them.
+    """Create a cloth from a mesh whose regions have fabrics of their own and share border vertices.
 
     Args:
         mesh: mesh with ``regions``.

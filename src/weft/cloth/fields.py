@@ -1,5 +1,4 @@
-"""Fields on cloth that runs record and exports carry: strain, stress, curvature, pressure, air and
-velocity.
+"""Fields on cloth for runs and exports: strain, stress, curvature, pressure, air, velocity.
 
 Fields are defined on the triangles and vertices of the mesh that is shown. For splines these are
 the triangles between their samples; more samples (``density``) approximate the patch better.
@@ -81,9 +80,7 @@ class Recorder:
 
     @staticmethod
     def of(scene: Any, mesh: TriangleMesh) -> "Recorder":
-        """Build the recorder of a scene; a scene without the attribute ``record`` records
-        nothing.
-        """
+        """Build the recorder of a scene; without the attribute ``record`` it records nothing."""
         names = tuple(getattr(scene, "record", ()))
         return Recorder(names, mesh, scene.physics() if names else Physics())
 
@@ -117,9 +114,7 @@ def check_fields(names: Sequence[str], where: str) -> tuple[str, ...]:
 
 
 def missing(name: str, physics: Physics, *, pressed: bool) -> str:
-    """Return a text that says what is missing to compute a field; an empty text if nothing is
-    missing.
-    """
+    """Return a text that says what is missing to compute a field; empty if nothing is missing."""
     lacking = {
         "stress": "" if physics.laws else "no law of the membrane",
         "air": "" if physics.wind else "no wind",
@@ -204,8 +199,7 @@ def stress_of(F: Gradients, laws: Sequence[tuple[Law, int | Ints]]) -> Floats:
 
 
 def principal_stress(F: Gradients, stress: Floats) -> tuple[Floats, Floats]:
-    """Return the largest and smallest principal Cauchy stress (m,) [N/m], force over deformed
-    width.
+    """Return largest and smallest principal Cauchy stress (m,) [N/m], force over deformed width.
 
     The stress sigma = F S F^T/J in the plane of a face has the eigenvalues of S C/J, with C = F^T
     F.

@@ -1,6 +1,4 @@
-"""Regions of one cloth: sets of faces with a fabric of their own, which share vertices at their
-borders.
-"""
+"""Regions of one cloth: sets of faces with fabrics of their own, which share border vertices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,14 +46,14 @@ class Region:
     thickness: Kept = None
 
     def kept(self, t: float = 0.0) -> float | None:
-        """Return the distance [m] kept in contact at time t [s]; None: that of the scene's
-        contact.
+        """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
+        it.
         """
         return kept_of(self.thickness, self.fabric, t)
 
     def shifted(self, first: int, name: str) -> "Region":
-        """Return the region with face indices increased by ``first``, under another name; used when
-        cloths are joined.
+        """Return the region as part of a joined cloth: with face indices increased and another
+        name.
         """
         return replace(self, faces=self.faces + np.int32(first), name=name)
 
@@ -63,8 +61,7 @@ class Region:
 def fabric_regions(
     mesh: TriangleMesh, fabrics: Mapping[str, Fabric], rest: Fabric | None = None
 ) -> tuple[Region, ...]:
-    """Return the regions of a mesh for which fabrics are given, in their order, then a region of
-    the remaining faces.
+    """Return the regions of a mesh that have fabrics, in their order, then one of all other faces.
 
     Args:
         mesh: mesh with ``regions``.

@@ -59,8 +59,7 @@ class RigidEnds:
 
     @staticmethod
     def of(loose: RigidBodies, others: Sequence[Body], name: str, what: str) -> "RigidEnds | None":
-        """Return the ends, without places so far, on the rigid body with a name; None if no rigid
-        body has this name.
+        """Return ends, still without places, on the rigid body with a name; None if there is none.
 
         Raises:
             SceneError: there are rigid bodies, but no body has this name; or several have it and
@@ -99,8 +98,7 @@ class RigidEnds:
         return self._found.on(self.body.body.vertices, self.body.body.faces)
 
     def between(self, stencil: Ints, c: Floats) -> tuple[Ints, Floats]:
-        """Return the stencil and coefficients (m,k+4) of the vectors from the places to other
-        points.
+        """Return stencil and coefficients (m,k+4) of the vectors from the places to other points.
 
         Args:
             stencil: (m,k) indices of points.

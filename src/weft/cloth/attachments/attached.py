@@ -10,7 +10,7 @@ from weft.base.arrays import Floats, Ints, Positions
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """Connections that hold vertices at the start, for the check of overstretched cloth
+    """Connections that hold vertices at the start, for the check of stretched cloth
     (``check_start``).
 
     Args:
@@ -46,13 +46,13 @@ class Attached:
     rigid: tuple[tuple[int, int], ...] = ()
 
     def sewn(self, given: Ints | None, n: int, b: int, rigid: int = 0) -> Ints | None:
-        """Return group numbers of vertices; contact ignores pairs of primitives that share a
-        number.
+        """Return numbers of vertices; contact ignores pairs of primitives that share a number.
 
-        The groups are the connected components of the graph of seams, ``together`` and ``rigid``.
+        Vertices have the same number if they belong to the same connected component of the graph of
+        seams, ``together`` and ``rigid``.
 
         Args:
-            given: (n,) group numbers from the cloth's seams; None: no seams.
+            given: (n,) numbers from the cloth's seams; None: no seams.
             n: number of vertices of the cloth.
             b: number of vertices of bodies that are not rigid.
             rigid: number of rigid bodies.

@@ -1,6 +1,4 @@
-"""Settings of attachments as a scene lists them: which points, attached to what, how stiff, until
-when.
-"""
+"""Settings of attachments as a scene lists them: points, other end, stiffness, release."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -107,7 +105,7 @@ class Rope:
 @documented
 @dataclass(frozen=True, eq=False)
 class Spring:
-    """Springs from points of the cloth, which pull and push; their other ends are given as for a
+    """Springs from points of the cloth, which pull and push; other ends are given as for
     ``Rope``.
     """
 

@@ -1,6 +1,4 @@
-"""Ropes and springs for pictures: their ends, their rest lengths, and which of them are
-released.
-"""
+"""Ropes and springs for pictures: their ends, their rest lengths, and whether they are released."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

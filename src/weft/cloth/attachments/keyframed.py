@@ -18,8 +18,7 @@ from weft.energies.springs.ring_spacing import RingSpacing
 
 
 def retied(tied: Mapping[int, Energy], attachments: Sequence[Attachment]) -> dict[int, Energy]:
-    """Return the energies of attachments with the numbers of ``attachments``, by their index in a
-    model.
+    """Return the energies of attachments with the numbers of ``attachments`` at some time.
 
     Args:
         tied: energies of the start, by their index in the model.
