@@ -115,7 +115,7 @@ class Body:
 
     @property
     def flaws(self) -> list[str]:
-        """Descriptions, for users, of unusual properties of the surface; contact works with all of
+        """Descriptions of unusual properties of the surface, for users; contact accepts all of
         them.
         """
         edges = np.sort(self.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -136,9 +136,7 @@ class Body:
 
 
 def joined_faces(bodies: Sequence[Body]) -> Faces:
-    """Return the faces (m,3) of all bodies; they index the bodies' vertices one body after
-    another.
-    """
+    """Return the faces (m,3) of all bodies; they index the vertices of ``joined_positions``."""
     faces, first = [np.zeros((0, 3), dtype=np.int32)], 0
     for body in bodies:
         faces.append(body.faces + first)

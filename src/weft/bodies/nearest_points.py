@@ -21,9 +21,7 @@ def nearest(
     face: wp.array(dtype=wp.int32),
     weight: wp.array(dtype=wp.vec2f),
 ):
-    """Compute the distance of points from a surface, the nearest face, and the place on this
-    face.
-    """
+    """Compute the distance of points from a surface, the nearest face and the place on it."""
     i = o + wp.tid()
     found = wp.mesh_query_point_no_sign(body, x[i], farthest)
     distance[i] = farthest

@@ -1,6 +1,4 @@
-"""Anchors of attachments and joints: fixed places, places on a path, and places on moving
-bodies.
-"""
+"""Anchors of attachments and joints: places that are fixed, on a path, or on moving bodies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

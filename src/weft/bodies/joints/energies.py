@@ -72,8 +72,7 @@ class Jointed:
 
     @property
     def arm(self) -> float:
-        """The distance [m] from the joint to the body's center, plus the body's size; for sliders
-        the size alone.
+        """The distance [m] from joint to center, plus the body's size; for sliders the size alone.
 
         Times the weight of the body, this is the work by which the stiffness of a stop is chosen.
         """
@@ -134,7 +133,7 @@ class Jointed:
             )
 
     def _held(self, place: Floats, weight: Floats, k: Floats) -> _Row:
-        """Return the spring that holds a place of this body at a place of the other body or of the
+        """Return the spring that holds a place of this body at one of the other body or the
         world.
         """
         if self.other is None:
@@ -143,8 +142,8 @@ class Jointed:
         return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
 
     def _turning(self, side: Floats, weight: Floats, k: Floats) -> _Row:
-        """Return the spring that holds a direction (3,) of this body along one of the other body or
-        of the world.
+        """Return the spring that aligns a direction (3,) of this body with the other body or the
+        world.
         """
         if self.other is None:
             return _Row(self.ids, weight, side, k)
@@ -152,8 +151,12 @@ class Jointed:
         return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
 
     def tie(self, name: str, still: Sequence[Body], starts: bool) -> PointSprings:
-        """Return the spring of a rope or spring; with ``starts``, check that its length fits the
-        bodies at the start.
+        """Return the point spring of a rope or spring.
+
+        Args:
+            name: name of the energy.
+            still: bodies that are not rigid.
+            starts: check that the length fits the bodies at the start.
 
         Raises:
             SceneError: a rope is too short at the start, or both ends are at one place.

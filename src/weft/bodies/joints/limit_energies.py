@@ -26,8 +26,7 @@ GRAVITY = 9.81  # [m/s^2]
 
 
 def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
-    """Yield the limits and motors of all joints to the world, then those of joints between rigid
-    bodies.
+    """Yield the limits and motors of joints to the world, then those between rigid bodies.
 
     Raises:
         SceneError: a joint to a body with a prescribed motion has a limit or motor.

@@ -108,9 +108,7 @@ class Joint:
                 )
 
     def _check_limits(self) -> None:
-        """Check that limits and motors belong to the joint's kind, and that the start lies between
-        the limits.
-        """
+        """Check that limits and motors fit the joint's kind, and limits the start."""
         for name, kind in OF_KIND.items():
             if getattr(self, name) is not None and self.kind != kind:
                 raise SceneError(

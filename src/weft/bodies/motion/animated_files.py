@@ -59,8 +59,9 @@ def load_cached(
     prim: str | None = None,
     name: str = "body",
 ) -> Body:
-    """Load a body from a mesh file and its motion from a point cache of the same vertices, units
-    and axes.
+    """Load a body from a mesh file, and its motion from a point cache of the same vertices.
+
+    Both files must have the same units and axes.
 
     Args:
         path: the mesh file.

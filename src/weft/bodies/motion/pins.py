@@ -66,7 +66,7 @@ class Path:
             raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")
 
     def positions(self, start: Positions, t: float) -> Positions:
-        """Return the positions (k,3) [m] at time t [s] of vertices that start at ``start`` (k,3)
+        """Return positions (k,3) [m] at time t [s] of vertices that start at ``start`` (k,3)
         [m].
         """
         values = np.array([[*k.translation, k.rotation] for k in self.keyframes], dtype=np.float64)
@@ -75,9 +75,7 @@ class Path:
         return (start - center) @ _rotation(np.asarray(self.axis), now[3]).T + center + now[:3]
 
     def _interpolate(self, times: Floats, values: Floats, t: float) -> Floats:
-        """Interpolate rows of values between keyframes; before the first and after the last they
-        are constant.
-        """
+        """Interpolate values between keyframes; outside of them the first or last value holds."""
         if len(times) == 1 or t <= times[0]:
             return np.asarray(values[0])
         if t >= times[-1]:
@@ -145,8 +143,8 @@ class Pin:
             )
 
     def targets(self, start: Positions, t: float) -> Positions:
-        """Return the prescribed positions (k,3) [m] at time t [s] of vertices that start at
-        ``start`` (k,3) [m].
+        """Return the prescribed positions (k,3) [m] at time t [s]; ``start`` (k,3) [m] are the
+        first ones.
         """
         return start if self.path is None else self.path.positions(start, t)
 

@@ -44,8 +44,8 @@ class BodyFrames:
             )
 
     def at(self, t: float) -> Positions:
-        """Return the positions (b,3) [m] at time t [s]; before the first and after the last frame,
-        those of this frame.
+        """Return the positions (b,3) [m] at time t [s]; outside of all frames, the first or last
+        ones.
         """
         k = int(np.searchsorted(self.times, t, side="right"))
         if k == 0 or k == len(self.times):

@@ -1,9 +1,9 @@
 """A rigid body as four points: an affine frame with the body's own inertia.
 
-The method is affine body dynamics (Lan et al. 2022) with other unknowns. An affine motion x = A X +
-b is determined by the positions of any four points that are not in a plane, and every point of the
-body is a fixed linear combination of them, as a point of a spline is one of its control points.
-Four equal masses at
+The method is affine body dynamics (Lan et al. 2022) with other unknowns. An affine motion,
+x = A X + b, is determined by the positions of any four points that are not in a plane, and every
+point of the body is a fixed linear combination of them, as a point of a spline is one of its
+control points. Four equal masses at
 
     p_a = c + S^(1/2) t_a,   t = (1,1,1), (1,-1,-1), (-1,1,-1), (-1,-1,1)
 
@@ -85,7 +85,7 @@ class AffineBody:
         return np.asarray(CORNERS @ self._roots[1] / 4)
 
     def weights(self, places: Positions) -> Floats:
-        """Return the weights (k,4) of the four points that give places (k,3) [m] of the body at the
+        """Return the weights (k,4) of the points that give places (k,3) [m] of the body at its
         start.
         """
         return np.asarray(0.25 + (places - self.solid.center) @ self.gradients.T)
@@ -97,8 +97,7 @@ class AffineBody:
         return Embedding(stencil + np.int32(self.first), weight, n_points)
 
     def samples(self, n_points: int) -> Samples:
-        """Return samples of the body's faces, one at the middle of each, weighted by half of its
-        area.
+        """Return samples at the middles of the body's faces, weighted by half of their area.
 
         The gradients (4,2) [1/m] give the deformation along two orthonormal directions in each
         face. Faces without area are left out.
@@ -131,8 +130,8 @@ class AffineBody:
         return np.asarray(np.asarray(self.rigid.velocity) + np.cross(self.rigid.spin, arm))
 
     def momentum(self, x: Positions, v: Velocities) -> tuple[Floats, Floats]:
-        """Return the linear momentum (3,) [kg m/s], and the angular momentum about the center (3,)
-        [kg m^2/s].
+        """Return linear (3,) [kg m/s] and angular momentum (3,) [kg m^2/s], the latter about the
+        center.
 
         Args:
             x: (N,3) [m] all points.
@@ -144,23 +143,23 @@ class AffineBody:
         return np.asarray(m * u.sum(0)), np.asarray(spin)
 
     def shape(self, x: Positions) -> tuple[Floats, Floats]:
-        """Return the rotation (3,3) since the start, and the principal stretches (3,), for points x
-        (N,3) [m].
+        """Return the rotation (3,3) since the start, and the principal stretches (3,).
+
+        ``x`` are all points (N,3) [m].
         """
         U, stretches, V = np.linalg.svd(x[self.own].T @ self.gradients)
         return np.asarray(U @ V), stretches
 
     def spin(self, x: Positions, v: Velocities) -> Floats:
-        """Return the angular velocity (3,) [rad/s] of a rigid body with the same angular
-        momentum.
-        """
+        """Return the angular velocity (3,) [rad/s] that belongs to the angular momentum."""
         rotation, _ = self.shape(x)
         inertia = self.mass * rotation @ self.solid.gyration @ rotation.T
         return np.asarray(np.linalg.solve(inertia, self.momentum(x, v)[1]))
 
     def told(self, x: Positions, v: Velocities) -> Json:
-        """Return position and motion of the body for metrics, from all points x (N,3) [m] and their
-        velocities v (N,3) [m/s].
+        """Return position and motion of the body for metrics.
+
+        ``x`` (N,3) [m] are all points, ``v`` (N,3) [m/s] their velocities.
         """
         p, u = x[self.own], v[self.own]
         rotation, stretches = self.shape(x)

@@ -38,8 +38,7 @@ def rigid_energies(
 
 
 def check_rigid(loose: RigidBodies, integrator: str, *, airless: bool = False) -> None:
-    """Check that an integrator can move rigid bodies, and that everything their settings need is
-    there.
+    """Check that an integrator can move the rigid bodies, and that the scene has what they need.
 
     Args:
         loose: the rigid bodies.

@@ -45,7 +45,7 @@ class RigidBodies:
 
     def now(self, bodies: Sequence[Body]) -> "RigidBodies":
         """Return these rigid bodies with the settings of ``bodies``, for example at another
-        keyframe time.
+        time.
         """
         settings = [b.rigid for b in bodies if b.rigid is not None]
         affine = [a.with_settings(rigid) for a, rigid in zip(self.affine, settings, strict=True)]
@@ -73,8 +73,8 @@ class RigidBodies:
 
     @property
     def shares(self) -> Floats:
-        """(n,) [kg] mass that each vertex represents: the mass of its body divided by the number of
-        its vertices.
+        """(n,) [kg] mass that each vertex represents: the body's mass over its number of
+        vertices.
         """
         return np.repeat([a.mass for a in self.affine] / np.maximum(self.count, 1), self.count)
 
@@ -95,8 +95,7 @@ class RigidBodies:
 
     @property
     def blown(self) -> Samples | None:
-        """The faces of the bodies on which air acts, as samples of their points; None if there are
-        none.
+        """The faces of bodies on which air acts, as samples of their points; None: no such faces.
 
         Every face counts with half of its area, so that the two sides of a plate act like one sheet
         of the plate's area.
@@ -105,15 +104,15 @@ class RigidBodies:
         return Samples.joined(made) if made else None
 
     def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
-        """Return group numbers (n,) of all vertices; contact ignores pairs of primitives that share
-        a number.
+        """Return numbers (n,) of all vertices; contact ignores pairs of primitives that share a
+        number.
 
         Every rigid body gets one number, because it does not meet itself. The rigid bodies are
         inserted between the cloth and the other bodies.
 
         Args:
-            sewn: group numbers of the cloth, optionally followed by those of other bodies, and by
-                one number per rigid body if attachments exclude contact with some of them.
+            sewn: numbers of the cloth, optionally followed by those of other bodies, and by one
+                number per rigid body if attachments exclude contact with some of them.
             n_cloth: number of vertices of the cloth.
             n: number of all vertices.
         """

@@ -1,5 +1,8 @@
-"""The energy that keeps affine bodies rigid: E = Y V/8 |A^T A - I|^2 for every body, A = sum_a p_a
-g_a^T.
+"""The energy that keeps affine bodies rigid.
+
+For every body, with A = sum_a p_a g_a^T,
+
+    E = Y V/8 |A^T A - I|^2.
 
 This is the orthogonality potential of Lan et al. 2022, with the constant of a Saint
 Venant-Kirchhoff solid of Young's modulus Y, Poisson's ratio 0 and volume V. It is computed with
@@ -45,8 +48,9 @@ class Rigidity:
         return np.asarray(np.einsum("kij,kaj->kai", stress, self.gradients))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the Hessian (k,4,4,3,3) [N/m]: Y V/2 [(g_a.C g_b) I + (A g_b)(A g_a)^T + (g_a.g_b)
-        A A^T].
+        """Return the Hessian (k,4,4,3,3) [N/m].
+
+        It is Y V/2 [(g_a.C g_b) I + (A g_b)(A g_a)^T + (g_a.g_b) A A^T] with C = A^T A - I.
 
         Raises:
             NotImplementedError: a positive semidefinite Hessian is requested.

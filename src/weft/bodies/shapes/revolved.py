@@ -23,8 +23,7 @@ LEAST_AROUND = 8  # least number of corners of a circle
 
 @checked(SceneError)
 def plane(extent: Size = 20.0, name: str = "plane") -> Body:
-    """Create a level plane through the origin: a square of few faces, large enough that nothing
-    leaves it.
+    """Create a level plane through the origin: a square so large that nothing leaves it.
 
     Args:
         extent: [m] length of its sides.
