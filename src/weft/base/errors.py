@@ -1,6 +1,4 @@
-"""Errors for users, all in one form: what is wrong, what was found, what is expected, where, next
-step.
-"""
+"""Errors for users, in one form: what is wrong, got, expected, where, and the next step."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -8,8 +6,7 @@ from typing import Any
 
 
 class WeftError(Exception):
-    """Base class of every error that weft raises on purpose; the command line prints it without a
-    traceback.
+    """Base class of all errors that weft raises on purpose; `weft` prints them without a traceback.
 
     Args:
         what: the thing that is wrong, e.g. ``"fabric.bending_stiffness"``.
@@ -54,9 +51,7 @@ class MeshError(WeftError):
 
 
 class DegenerateFacesError(MeshError):
-    """Triangles without material area; the error carries the mesh, so that ``weft check`` can draw
-    them.
-    """
+    """Triangles without material area; the error carries the mesh for ``weft check`` to draw."""
 
     def __init__(self, vertices: Any, faces: Any, ids: Any, where: str) -> None:
         self.vertices, self.faces, self.ids = vertices, faces, ids
@@ -133,9 +128,7 @@ class SolverError(WeftError):
 
 
 class SimulationError(WeftError):
-    """A simulation that cannot continue; the error names the outcome and the file of the failed
-    state.
-    """
+    """A simulation that cannot continue; names the outcome and the file of the failed state."""
 
 
 def clipped(value: Any, most: int = 300) -> str:

@@ -30,9 +30,7 @@ _FLAGS = (
 
 
 def is_file(path: Path) -> bool:
-    """Return True if an ordinary file has this name; False also for a name that no file can
-    have.
-    """
+    """Return True if an ordinary file has this name; False for impossible names, too."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # the name is too long, or contains a NUL

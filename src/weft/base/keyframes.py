@@ -25,8 +25,7 @@ PIECES = 8  # subintervals between two keys in ``quotient_integral``
 @checked(SceneError, "keys", unchecked=("is_said", "said", "of", "at", "integral"))
 @dataclass(frozen=True)
 class Keys:
-    """A number given at some times. Before the first key it has the first value, after the last key
-    the last value.
+    """A number given at some times; it is constant before the first key and after the last one.
 
     Args:
         points: (time [s], number in SI) of each key, times increasing.
@@ -63,8 +62,7 @@ class Keys:
 
     @staticmethod
     def said(value: Mapping[str, Any], what: str) -> tuple[list[tuple[float, Any]], Between]:
-        """Return the times [s] with the value that a file gives at each, and the kind of
-        interpolation.
+        """Return times [s] with the value that a file gives at each, and the interpolation.
 
         Args:
             value: ``{keys: [[0 s, 1 N/m], [1 s, 5 N/m]], between: linear}``.
@@ -138,9 +136,7 @@ class Keys:
         return float(np.interp(t, times, values))
 
     def integral(self, t: float) -> float:
-        """Return the integral of the number from 0 to t [s], exact for every kind of
-        interpolation.
-        """
+        """Return the integral of the number from 0 to t [s], exact for every interpolation."""
         return self._since_first(t) - self._since_first(0.0)
 
     def _since_first(self, t: float) -> float:

@@ -23,9 +23,7 @@ _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_
 
 @lru_cache(maxsize=1)
 def memory() -> int:
-    """Return the main memory [bytes] that this process may use: that of the machine or of its
-    container.
-    """
+    """Return the main memory [bytes] of the machine or of the container of this process."""
     sizes = [_physical(), *(_number(Path(name)) for name in _CGROUPS)]
     return min(s for s in (*sizes, UNKNOWN if not any(sizes) else 0) if s)
 
@@ -39,15 +37,15 @@ def cores() -> int:
 
 
 def most_threads() -> int:
-    """Return the largest number of CPU threads that is accepted here; more would only wait for one
+    """Return the largest number of CPU threads that is accepted; more would wait for one
     another.
     """
     return max(FEW_THREADS, MOST_THREADS_PER_CORE * cores())
 
 
 def disk(folder: Path) -> int | None:
-    """Return the free space [bytes] on the disk of a folder, or of its nearest existing parent;
-    None: unknown.
+    """Return the free space [bytes] on the disk of a folder or its nearest parent; None:
+    unknown.
     """
     for place in (folder.absolute(), *folder.absolute().parents):
         try:
@@ -71,9 +69,7 @@ def _physical() -> int:
 
 
 def _number(path: Path) -> int:
-    """Return the limit in a file; 0 if there is no limit (``max``, or the largest possible
-    number).
-    """
+    """Return the limit in a file; 0 if there is none (``max``, or the largest possible number)."""
     try:
         value = int(path.read_text())
     except (OSError, ValueError):

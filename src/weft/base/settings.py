@@ -43,8 +43,8 @@ class Setting:
         return f"[{self.unit}] {self.meaning}" if self.unit else self.meaning
 
     def holds(self, value: Any) -> bool:
-        """Return True if a value is allowed; a value that is not a number is always allowed, unless
-        there are ``choices``.
+        """Return True if a value is allowed; without ``choices``, all that are no numbers are
+        allowed.
         """
         if isinstance(value, tuple | list):
             return all(self.holds(v) for v in value)
@@ -62,7 +62,7 @@ class Setting:
         return SMALLEST if self.unit == "m" and self.above == 0 else -math.inf
 
     def _beyond(self, value: Any) -> bool:
-        """Return True if a finite number is larger than any sensible value; integers without a unit
+        """Return True if a finite number is too large to be meant; integers without unit
         never are.
         """
         counts = isinstance(value, int) and not self.unit

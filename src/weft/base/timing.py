@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 
 class Phases(dict[str, float]):
-    """Seconds by name of a phase. Repeated phases add up; the time of an inner phase does not count
-    for the outer one.
+    """Seconds by name of a phase; repeated phases add up, inner phases count for themselves
+    alone.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:

@@ -1,5 +1,4 @@
-"""Reader of YAML as a plain tree of mappings, lists, text and numbers, with the line of every
-field.
+"""Reader of YAML as a plain tree of mappings, lists, text and numbers, with line numbers.
 
 Other features of YAML are rejected with name and line: cycles, aliases that multiply, deep nesting,
 tags, keys that are not text, numbers that float64 cannot represent, characters that paths and
@@ -40,9 +39,7 @@ class YamlTree:
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's safe loader with limits on the depth and number of values, checked while it composes
-    nodes.
-    """
+    """PyYAML's safe loader with limits on depth and number of values, checked while it composes."""
 
     depth = count = 0
 
@@ -151,9 +148,7 @@ class _Reader:
         return result
 
     def mapping(self, node: Any, loc: Loc, depth: int) -> Mapping[str, Any]:
-        """Return a mapping; its keys must be text and occur once each. ``<<`` merges other mappings
-        into it.
-        """
+        """Return a mapping; its keys must be text and occur once. ``<<`` merges other mappings."""
         result: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for key, value in node.value:

@@ -107,7 +107,7 @@ def _hints_of(function: Any, modules: Collection[str]) -> Mapping[str, Any]:
 
 
 def _fields_of(kind: type) -> Mapping[str, Any]:
-    """Return the annotations of a constructor; for a dataclass those of its fields, with their
+    """Return the annotations of a constructor; of a dataclass, those of its fields with
     settings.
     """
     if not dataclasses.is_dataclass(kind):
@@ -181,9 +181,7 @@ class _Door:
         return [name for name, p in self.parameters.items() if p.kind not in named]
 
     def _annotation(self, name: str) -> Any:
-        """Return the annotation of an argument; for an extra keyword argument, that of
-        ``**more``.
-        """
+        """Return the annotation of an argument, or that of ``**more`` for an extra one."""
         more = [n for n, p in self.parameters.items() if p.kind is p.VAR_KEYWORD]
         return self.hints.get(name, self.hints.get(more[0], Any) if more else Any)
 
@@ -218,8 +216,8 @@ class _Door:
         return self.error(what, got=got, expected=expected, hint=about["hint"])
 
     def _another_kind(self, what: str, value: Any, hint: Any, errors: Sequence[Any]) -> WeftError:
-        """Return the error of a value that has none of the allowed types; in a list, the error
-        names the wrong entry.
+        """Return the error of a value of none of the allowed types; in a list it names the
+        entry.
         """
         expected = None
         for places in zip(*map(_indices, errors)):

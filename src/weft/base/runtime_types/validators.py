@@ -77,8 +77,7 @@ def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
 
 
 def as_array(value: Any, about: ArrayOf) -> np.ndarray[Any, Any]:
-    """Return a contiguous array of the kind and shape in ``about``; the same object if it already
-    is one.
+    """Return a contiguous array of the kind and shape in ``about``, without copying if it is one.
 
     Raises:
         PydanticCustomError: the value cannot be converted.
@@ -128,9 +127,7 @@ _DTYPES = {"numbers": np.dtype("f8"), "ids": np.dtype("i4"), "bools": np.dtype("
 
 
 def _is_fine(value: np.ndarray[Any, Any], about: ArrayOf) -> bool:
-    """Return True if an array can be passed on unchanged; a fast test for the most frequent
-    case.
-    """
+    """Return True if an array can be passed on unchanged: the most frequent case, tested fast."""
     if value.dtype != _DTYPES[about.kind] or not value.flags.c_contiguous or value.ndim == 0:
         return False
     if about.shapes and not any(_has_shape(value, shape) for shape in about.shapes):
@@ -215,8 +212,8 @@ def _number(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _whole(value: Any, hint: Any, about: Setting) -> Any:
-    """Return an integer; a floating-point number is accepted if it is whole, as in arrays of ids
-    and in scene files.
+    """Return an integer; whole floating-point numbers are accepted, as in arrays and scene
+    files.
     """
     if not _is_real(value):
         raise _another_kind(hint, about)

@@ -1,5 +1,4 @@
-"""Arithmetic with units and named numbers: ``waist/4 + 1 cm``. Only arithmetic is evaluated; no
-code is executed.
+"""Arithmetic with units and named numbers: ``waist/4 + 1 cm``. No code is executed.
 
     sum      = product { ("+" | "-") product }
     product  = signed { ("*" | "/") signed }
@@ -117,9 +116,7 @@ class _Reader:
         return str(match.lastgroup), match[str(match.lastgroup)]
 
     def take(self, *texts: str) -> str:
-        """Consume and return the next token if it is one of ``texts``; otherwise return an empty
-        string.
-        """
+        """Consume and return the next token if it is one of ``texts``; otherwise return ""."""
         kind, text = self.here
         if kind == "op" and text in texts:
             self.read, self.here = text, self._next()
@@ -276,9 +273,7 @@ class _Reader:
             self.refuse(f"the same dimension on both sides of {what}, not {one} and {two}")
 
     def finite(self, value: float, dimension: Dimension) -> UnitValue:
-        """Return a value with its dimension, after checking that it is finite and its powers are
-        small.
-        """
+        """Return a value with its dimension, after checking that both are in range."""
         if not math.isfinite(value) or any(abs(p) > 9 for p in dimension):
             self.refuse("a finite number with a unit of small powers")
         return UnitValue(value, dimension)

@@ -30,9 +30,7 @@ _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 @dataclass(frozen=True)
 class Token:
-    """A name, a number or an operator; ``joined`` means that no space separates it from the
-    previous token.
-    """
+    """A name, number or operator; ``joined``: no space separates it from the previous token."""
 
     kind: str
     text: str
@@ -93,9 +91,7 @@ class _Reader:
         raise UnitError("unit", got=repr(self.text), where=self.where, expected=expected, hint=hint)
 
     def _tokens(self) -> list[Token]:
-        """Split the text into tokens, after writing powers as ``^`` and products as ``*`` or
-        ``·``.
-        """
+        """Split the text into tokens, with powers as ``^`` and products as ``*`` or ``·``."""
         plain = self.text.replace("μ", "µ").replace("⋅", "·").replace("×", "·")
         plain = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_PLAIN), plain)
         plain = plain.replace("**", "^")
@@ -131,7 +127,7 @@ class _Reader:
         return value
 
     def _ratio(self) -> tuple[float, Dimension]:
-        """Evaluate factors with ``*``, ``/`` or a space between them; after a slash only ``/`` may
+        """Evaluate factors with ``*``, ``/`` or a space between; after a slash only ``/`` may
         follow.
         """
         first = self.at

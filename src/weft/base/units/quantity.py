@@ -20,8 +20,7 @@ _LEAST = sys.float_info.min  # smaller numbers are subnormal and lose digits
 def to_si(
     value: Quantity, unit: str, where: str | None = None, *, per_angle: bool = False
 ) -> float:
-    """Return a quantity in SI. A bare number is assumed to be in ``unit``, which must be an SI
-    expression.
+    """Return a quantity in SI; a bare number is already in ``unit``, which must be SI.
 
     Args:
         value: a number, or text such as ``"120 g/m^2"``.
@@ -43,9 +42,7 @@ def to_si(
 
 
 def most_of(unit: str) -> float:
-    """Return the largest absolute value that weft accepts in an SI unit, far beyond the numbers of
-    any cloth.
-    """
+    """Return the largest absolute value that weft accepts in an SI unit, far beyond any cloth's."""
     return MOST.get(parse_unit(unit)[1] if unit else PLAIN, MOST_ELSE)
 
 
