@@ -41,9 +41,7 @@ CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
 
 
 def _memory(name: str, **bounds: float) -> float | None:
-    """Return the field of a number about lasting creases or permanent stretch; None: the fabric has
-    no such effect.
-    """
+    """Return the field of a number about creases or permanent stretch; None: no such effect."""
     bounds = {"least": 0.0, **bounds}
     return setting(None, MEANINGS[name], MEMORY[name], **bounds)  # type: ignore[arg-type]
 
@@ -181,9 +179,7 @@ class Fabric:
                 object.__setattr__(self, name, Curve(value))
 
     def _check_keyed(self) -> None:
-        """Check that the numbers with keyframes may change in time, and are allowed at every
-        key.
-        """
+        """Check that numbers with keyframes may change in time, and are allowed at every key."""
         for name in self.keyed or {}:
             if name not in CHANGING:
                 raise FabricError(
@@ -269,9 +265,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
-    """Build a fabric from a mapping of fields, on the basis of a preset if the mapping names
-    one.
-    """
+    """Build a fabric from a mapping of fields, and from the preset that it may name."""
     fields = _spread(fields, where)
     known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
     for key in fields:
@@ -334,8 +328,9 @@ def _doubt(key: str, value: float, where: str) -> None:
 
 
 def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return fields in which ``stretch: 4000 N/m`` or ``stretch: [4000 N/m, 3000 N/m]`` is written
-    as two fields.
+    """Return fields in which a pair such as ``stretch: [4000 N/m, 3000 N/m]`` is two fields.
+
+    One value, ``stretch: 4000 N/m``, counts for warp and weft.
     """
     result = dict(fields)
     if "curve" in result:

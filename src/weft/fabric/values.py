@@ -13,9 +13,7 @@ from weft.fabric.fields import CHANGING, OPTIONAL, PER_ANGLE, UNITS
 def without_keys(
     fields: Mapping[str, Any], where: str, keyed: dict[str, Keys]
 ) -> Mapping[str, Any]:
-    """Return the fields with keyframes replaced by their first key; the keyframes are added to
-    ``keyed``.
-    """
+    """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
     out = dict(fields)
     for name, value in fields.items():
         value, source = sourced(value, where) if not Keys.is_said(value) else (value, "")
@@ -51,8 +49,8 @@ def quantity(value: Any, key: str, where: str) -> tuple[float, str]:
 
 
 def optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
-    """Return the value of an optional field in SI, and its source; None overrides the value of the
-    preset.
+    """Return the value of an optional field in SI, and its source; None overrides a preset's
+    value.
     """
     value, source = sourced(value, where)
     if value is None:
@@ -94,7 +92,7 @@ def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
 
 
 def sourced(value: Any, where: str) -> tuple[Any, str]:
-    """Return a value that may be written ``{value: ..., source: ..., uncertainty: ...}``, and its
+    """Return a value, possibly written ``{value: ..., source: ..., uncertainty: ...}``, and its
     source.
 
     The uncertainty, text or a number, is for people and other programs; weft does not use it.
