@@ -33,7 +33,7 @@ _CORNERS = {
 
 @dataclass(frozen=True, eq=False)
 class ClothPart:
-    """One of several cloths that are simulated together.
+    """A cloth that is simulated together with others, as a part of one ``Cloth``.
 
     Args:
         name: name of the part in messages and in the pairs of the scene's contact.
@@ -185,9 +185,7 @@ class Cloth:
 
     @property
     def elements(self) -> Sequence[tuple[Fabric, Surface]]:
-        """Every fabric with each of its surfaces, in indices of the cloth's points; energies are
-        built from these pairs.
-        """
+        """The pairs of a fabric and one of its surfaces from which energies are built."""
         return [
             (fabric, surface)
             for fabric in self.fabrics
