@@ -40,7 +40,7 @@ class _Row:
 
 @dataclass(frozen=True, eq=False)
 class Jointed:
-    """One joint of a body, with its other end."""
+    """A joint of a body, with its other end."""
 
     joint: Joint
     what: str  # name of the joint in messages

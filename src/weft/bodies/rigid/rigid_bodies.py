@@ -1,4 +1,4 @@
-"""All rigid bodies of a scene, as contact and the integrator use them.
+"""The rigid bodies of a scene, as contact and the integrator use them.
 
 Contact numbers the vertices of the cloth first, then those of rigid bodies, then those of all other
 bodies.
@@ -19,7 +19,7 @@ from weft.discretization.samples import Samples
 
 @dataclass(frozen=True, eq=False)
 class RigidBodies:
-    """All rigid bodies of a scene.
+    """The rigid bodies of a scene.
 
     Args:
         affine: the bodies, with their points one body after another.
