@@ -1,18 +1,21 @@
-"""weft: cloth simulation that reads like the papers. One pipeline, from left to right:
+"""weft: cloth simulation that reads like the papers. Data flows through one pipeline, from left to
+right:
 
 fabric + mesh -> discretization -> laws psi(F) -> energies E(x) -> model, state -> integrator
 -> simulation -> files, pictures
 
-A membrane law is a function of the deformation gradient F alone; a discretization says where F is
-sampled; an integrator minimizes one incremental potential. So every law runs on every
-discretization under every integrator.
+A membrane law is a function of the deformation gradient F alone. A discretization defines the
+samples at which F is evaluated. An integrator minimizes one incremental potential per step. Every
+law therefore works with every discretization and every integrator.
 
-Public names are loaded when first used, so that ``import weft`` costs nothing.
+Public names are loaded when they are first used, so that ``import weft`` is fast.
 """
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # of the module typing, which takes longer to load than all of this
+# Type checkers treat this name as True. It is not imported, because loading the module typing takes
+# longer than the rest of this file.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

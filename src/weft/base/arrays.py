@@ -1,6 +1,6 @@
-"""Array aliases: the kind, shape and unit that every signature in weft refers to.
+"""Aliases of array types with the kind, shape and unit that signatures in weft refer to.
 
-Type checkers read them as NumPy arrays. Where a public function or class is ``checked``
+Type checkers read them as NumPy arrays. If a public function or class is ``checked``
 (``runtime_types``), the ``ArrayOf`` of an alias is checked at every call.
 """
 
@@ -18,10 +18,10 @@ class ArrayOf:
     """The kind, shape and unit that an array argument must have.
 
     Args:
-        kind: of its entries; ``ids`` are whole numbers that int32 holds.
-        shapes: allowed ones; none: any.
-        unit: SI unit of numbers, or ``degrees``; text with a unit is taken too.
-        finite: NaN and infinity are refused.
+        kind: kind of the entries; ``ids`` are whole numbers that fit into int32.
+        shapes: allowed shapes; empty: any.
+        unit: SI unit of the numbers, or ``degrees``; text with a unit is accepted too.
+        finite: NaN and infinity are rejected.
     """
 
     kind: Literal["numbers", "ids", "bools"]
@@ -30,7 +30,7 @@ class ArrayOf:
     finite: bool = True
 
     def __str__(self) -> str:
-        """In words: ``an array of numbers, shape (n, 3) [m]``."""
+        """Return a description: ``an array of numbers, shape (n, 3) [m]``."""
         kind = {"numbers": "numbers", "ids": "whole numbers", "bools": "True and False"}[self.kind]
         shapes = " or ".join(_shape_in_words(shape) for shape in self.shapes)
         unit = f" [{self.unit}]" if self.unit else ""
@@ -47,7 +47,7 @@ Floats = Annotated[NDArray[np.float64], ArrayOf("numbers")]
 Ints = Annotated[NDArray[np.int32], ArrayOf("ids")]
 Bools = Annotated[NDArray[np.bool_], ArrayOf("bools")]
 
-# a place or a translation: also a list or tuple, with units where its numbers are text
+# a place or a translation; lists and tuples are accepted, also of text with units
 Point = Annotated[Any, ArrayOf("numbers", ((3,),), "m")]
 # angles about x, y and z in turn: numbers are degrees, text has a unit
 Angles = Annotated[Any, ArrayOf("numbers", ((3,),), "degrees")]
@@ -60,7 +60,7 @@ Gradients = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),))]
 Faces = Annotated[NDArray[np.int32], ArrayOf("ids", ((None, 3),))]
 # material coordinates (warp, weft) of each face corner
 CornerUv = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),), "m")]
-VERTEX_IDS = ArrayOf("ids", ((None,), ()))  # or a single one
+VERTEX_IDS = ArrayOf("ids", ((None,), ()))  # a single id is accepted, too
 VertexIds = Annotated[NDArray[np.int32], VERTEX_IDS]
 
-Json = dict[str, Any]  # what json.dump takes
+Json = dict[str, Any]  # a tree that json.dump can write

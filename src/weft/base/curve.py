@@ -1,8 +1,9 @@
-"""A stress-strain curve from data points, as a laboratory gives it, and its energy.
+"""A stress-strain curve from measured data points, and its energy.
 
-Between points it is the monotone cubic of Fritsch & Carlson (1980; slopes of Fritsch & Butland
-1984, as SciPy's PCHIP has them): C1, through every point, and rising where they rise. So the energy
-is C2 and convex. Beyond the last point it goes on straight.
+Between points the curve is the monotone cubic of Fritsch & Carlson (1980; with the slopes of
+Fritsch & Butland 1984, as in SciPy's PCHIP): C1, through every point, and increasing where the
+points increase. The energy is therefore C2 and convex. Beyond the last point the curve continues as
+a straight line.
 """
 
 from collections.abc import Sequence
@@ -15,21 +16,21 @@ from weft.base.arrays import Floats
 from weft.base.errors import FabricError
 from weft.base.runtime_types import checked
 
-MOST_POINTS = 24  # of a curve, the origin among them
+MOST_POINTS = 24  # of a curve, including the origin
 
 
 @checked(FabricError, "curve", unchecked=("force", "padded"))
 @dataclass(frozen=True)
 class Curve:
-    """Force per width over strain, in tension.
+    """Force per width as a function of strain, in tension.
 
     Args:
-        points: (strain [1], force per width [N/m]) of each measurement, strains rising from above
-            0, forces not falling; (0, 0) is put before them.
+        points: (strain [1], force per width [N/m]) of each measurement; strains increase from above
+            0, forces do not decrease. The point (0, 0) is added before them.
 
     Raises:
-        FabricError: no points or too many, strains that do not rise, forces that fall or are not
-            > 0 at the end, numbers that are not finite.
+        FabricError: there are no points or too many, strains do not increase, forces decrease or
+            are not > 0 at the end, or numbers are not finite.
     """
 
     points: Sequence[tuple[float, float]]
@@ -67,13 +68,13 @@ class Curve:
 
     @cached_property
     def knots(self) -> tuple[Floats, Floats]:
-        """Strains (p,) [1] and forces per width (p,) [N/m], with the origin."""
+        """Strains (p,) [1] and forces per width (p,) [N/m], including the origin."""
         e, s = np.array([(0.0, 0.0), *self.points]).T
         return e, s
 
     @cached_property
     def slopes(self) -> Floats:
-        """(p,) [N/m] at the knots."""
+        """(p,) [N/m] slopes of the curve at the knots."""
         e, s = self.knots
         if len(e) == 2:
             return np.full(2, s[1] / e[1])
@@ -90,7 +91,7 @@ class Curve:
         return np.concatenate([[0.0], np.cumsum(parts)])
 
     def force(self, strain: Floats) -> Floats:
-        """[N/m] at strains >= 0."""
+        """Return the force per width [N/m] at strains >= 0 (array of any shape)."""
         (e, s), d = self.knots, self.slopes
         strain = np.asarray(strain, dtype=np.float64)
         k = np.clip(np.searchsorted(e, strain, "right") - 1, 0, len(e) - 2)
@@ -104,8 +105,10 @@ class Curve:
         return np.where(strain > e[-1], s[-1] + d[-1] * (strain - e[-1]), inside)
 
     def padded(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Strains, forces, slopes and work at the knots, (MOST_POINTS,) each, padded with the
-        last.
+        """Return strains, forces, slopes and work at the knots, (MOST_POINTS,) each.
+
+        The last value fills the rest of each array, except that the rest of the strains is
+        infinity.
         """
         (e, s), pad = self.knots, MOST_POINTS - len(self.points) - 1
         columns = (e, s, self.slopes, self.work)

@@ -1,4 +1,4 @@
-"""What a user can get wrong, said in one way: what, got, expected, where, next step."""
+"""Errors for users, in one form: what is wrong, got, expected, where, and the next step."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -6,15 +6,14 @@ from typing import Any
 
 
 class WeftError(Exception):
-    """Base of every error that weft raises on purpose. The command line prints it without a
-    traceback.
+    """Base class of all errors that weft raises on purpose; `weft` prints them without a traceback.
 
     Args:
         what: the thing that is wrong, e.g. ``"fabric.bending_stiffness"``.
-        got: what was found.
-        expected: what would have been right.
+        got: the value that was found.
+        expected: a description of right values.
         where: file and line, or the path of the field.
-        hint: the next step.
+        hint: the next step for the user.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class MeshError(WeftError):
 
 
 class DegenerateFacesError(MeshError):
-    """Triangles without material area; carries the mesh, so that they can be drawn."""
+    """Triangles without material area; the error carries the mesh for ``weft check`` to draw."""
 
     def __init__(self, vertices: Any, faces: Any, ids: Any, where: str) -> None:
         self.vertices, self.faces, self.ids = vertices, faces, ids
@@ -71,19 +70,19 @@ class FabricError(WeftError):
 
 
 class PictureError(WeftError):
-    """A photograph, mask or outline of cloth that nothing can be measured in."""
+    """A photograph, mask or outline of cloth in which nothing can be measured."""
 
 
 class LawError(WeftError):
-    """Parameters that a law does not accept."""
+    """Parameters that a material law does not accept."""
 
 
 class SceneError(WeftError):
-    """A scene file that says something impossible."""
+    """A scene that is impossible or contradictory."""
 
 
 class SceneProblems(SceneError):
-    """Several problems of one scene, each a WeftError; and the scene, where it could be made."""
+    """Several problems of one scene, each a WeftError; and the scene, if it could be built."""
 
     def __init__(self, problems: list[WeftError], scene: object = None) -> None:
         self.problems, self.scene = problems, scene
@@ -129,11 +128,11 @@ class SolverError(WeftError):
 
 
 class SimulationError(WeftError):
-    """A simulation that could not go on: names the outcome and where the failed state is."""
+    """A simulation that cannot continue; names the outcome and the file of the failed state."""
 
 
 def clipped(value: Any, most: int = 300) -> str:
-    """A value as text of one line that a message can hold, whatever it is."""
+    """Return any value as one line of text that is short enough for a message."""
     try:
         text = str(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits
@@ -144,12 +143,12 @@ def clipped(value: Any, most: int = 300) -> str:
 
 
 def shortened(values: Sequence[Any], most: int = 5) -> str:
-    """``1, 2, 3, ...``: the first few of a list."""
+    """Return the first entries of a list as text: ``1, 2, 3, ...``."""
     return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A hint with the known word that is nearest to a misspelled one, or None."""
+    """Return a hint with the known word that is nearest to a misspelled one, or None."""
     close = get_close_matches(word, list(known), 1)
     return f"did you mean {close[0]!r}?" if close else None
 
@@ -157,7 +156,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 def check_known(
     word: str, known: Iterable[str], what: str, error: type[WeftError] = WeftError
 ) -> None:
-    """Raise ``error`` unless a word is known; it lists the known ones and names the nearest."""
+    """Check that a word is one of the known words.
+
+    Raises:
+        WeftError: of the class ``error``; the word is not known. The message lists the known words
+            and names the nearest one.
+    """
     names = list(known)
     if word not in names:
         raise error(

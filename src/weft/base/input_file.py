@@ -1,8 +1,8 @@
-"""Files that a user names: how they are opened, and what reading one may cost.
+"""Opening of files that a user names, and bounds on the cost of reading them.
 
-A file is refused before it is read where its kind, its size or a count in it promises more than
+A file is rejected before it is read if its kind, its size or a count in it would require more than
 about ``SECONDS`` of work or ``MEMORY`` bytes. Bounds that no data of users reach are constants;
-others grow with the file, so that a large file may take as long as its size needs.
+others grow with the size of the file, so that a large file may take as long as its size needs.
 """
 
 import errno
@@ -11,29 +11,29 @@ import stat
 from pathlib import Path
 from typing import IO
 
-SECONDS = 10.0  # [s] of work, where the file is small
-MEMORY = 1 << 30  # [bytes], where the file is small
+SECONDS = 10.0  # [s] of work for a small file
+MEMORY = 1 << 30  # [bytes] for a small file
 
-YAML_VALUES = 400_000  # aliases counted as often as they stand
-OBJ_MEMBERSHIPS = 1_000_000  # of faces in groups, besides four of each face
-GLTF_VALUES = 10_000_000  # in arrays of meshes, besides two for each byte of the file
-GLTF_POSITIONS = 40_000_000  # coordinates in all poses, besides two for each byte of the file
-GLTF_TRANSFORMS = 1_000_000  # of nodes in all poses
-IMAGE_PIXELS = 100_000_000  # of an image
-USD_MESHES = 10_000  # of a stage, those of instances counted
+YAML_VALUES = 400_000  # values of a document; an aliased value counts at every use
+OBJ_MEMBERSHIPS = 1_000_000  # faces in groups, in addition to four groups per face
+GLTF_VALUES = 10_000_000  # values in arrays of meshes, in addition to two per byte of the file
+GLTF_POSITIONS = 40_000_000  # coordinates in all poses, in addition to two per byte of the file
+GLTF_TRANSFORMS = 1_000_000  # transforms of nodes in all poses
+IMAGE_PIXELS = 100_000_000  # pixels of an image
+USD_MESHES = 10_000  # meshes of a stage, including those of instances
 
 _FLAGS = (
-    getattr(os, "O_NONBLOCK", 0)  # a pipe does not wait for its other end
+    getattr(os, "O_NONBLOCK", 0)  # opening a pipe does not wait for its other end
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
 
 
 def is_file(path: Path) -> bool:
-    """Return whether an ordinary file has that name; False for a name that no file can have."""
+    """Return True if an ordinary file has this name; False for impossible names, too."""
     try:
         return path.is_file()
-    except (OSError, ValueError):  # too long; a NUL
+    except (OSError, ValueError):  # the name is too long, or contains a NUL
         return False
 
 
@@ -41,8 +41,8 @@ def open_input(path: str | Path) -> IO[bytes]:
     """Open an ordinary file for reading.
 
     Raises:
-        OSError: it cannot be read, or is a folder, a pipe or a device.
-        ValueError: a NUL in its name.
+        OSError: the file cannot be read, or is a folder, a pipe or a device.
+        ValueError: the name contains a NUL.
     """
     fd = os.open(path, os.O_RDONLY | _FLAGS)
     try:

@@ -1,7 +1,7 @@
-"""Numbers that change in time: keyframes, and what is between them.
+"""Keyframes: numbers that change in time, and their interpolation.
 
-A step is one minimization with the numbers of its end; what takes them says so (``docs/
-keyframes.md``). They are functions of the time alone, so runs resume bit by bit.
+A step is one minimization with the numbers at its end; functions that use them say so
+(``docs/keyframes.md``). Keyframed numbers depend on the time alone, so that runs resume bitwise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,23 +18,23 @@ from weft.base.runtime_types import checked
 from weft.base.units import most_of, to_si
 
 Between = Literal["linear", "smooth", "hold"]
-FIELDS = ("keys", "between")  # of keyframes in a file
-PIECES = 8  # of what is between two keys, for integrals of quotients
+FIELDS = ("keys", "between")  # fields of keyframes in a file
+PIECES = 8  # subintervals between two keys in ``quotient_integral``
 
 
 @checked(SceneError, "keys", unchecked=("is_said", "said", "of", "at", "integral"))
 @dataclass(frozen=True)
 class Keys:
-    """A number at some times. Before the first key it is the first, after the last one the last.
+    """A number given at some times; it is constant before the first key and after the last one.
 
     Args:
         points: (time [s], number in SI) of each key, times increasing.
         between: ``linear``; ``smooth``: the monotone cubic of Fritsch & Carlson (1980), which does
-            not overshoot; ``hold``: each key until the next one.
+            not overshoot; ``hold``: the value of each key until the next one.
 
     Raises:
-        SceneError: no keys, times that do not increase, numbers that are not finite, or another
-            word.
+        SceneError: there are no keys, times do not increase, numbers are not finite, or ``between``
+            is another word.
     """
 
     points: Sequence[tuple[float, float]]
@@ -57,19 +57,19 @@ class Keys:
 
     @staticmethod
     def is_said(value: Any) -> bool:
-        """Whether a value of a file is keyframes."""
+        """Return True if a value from a file is keyframes."""
         return isinstance(value, Mapping) and "keys" in value
 
     @staticmethod
     def said(value: Mapping[str, Any], what: str) -> tuple[list[tuple[float, Any]], Between]:
-        """Times [s] with what a file says at each, and what is between.
+        """Return times [s] with the value that a file gives at each, and the interpolation.
 
         Args:
             value: ``{keys: [[0 s, 1 N/m], [1 s, 5 N/m]], between: linear}``.
-            what: the field, for messages.
+            what: name of the field in messages.
 
         Raises:
-            SceneError: other fields, what is no pair, or a time that is none.
+            SceneError: the value has other fields, an entry is not a pair, or a time is invalid.
         """
         for name in value:
             check_known(str(name), FIELDS, f"field of {what}", SceneError)
@@ -89,10 +89,16 @@ class Keys:
     def of(
         timed: Sequence[tuple[float, float]], between: Any, what: str, error: type[WeftError]
     ) -> "Keys":
-        """Of a field of a file, whose name its errors begin with.
+        """Build the keyframes of a field of a file.
+
+        Args:
+            timed: (time [s], number in SI) of each key.
+            between: kind of interpolation.
+            what: name of the field, with which error messages begin.
+            error: class of the errors.
 
         Raises:
-            WeftError: of the class ``error``; as of the constructor.
+            WeftError: of the class ``error``; for the reasons of the constructor.
         """
         try:
             return Keys(tuple(timed), between)
@@ -106,21 +112,22 @@ class Keys:
 
     @property
     def values(self) -> Sequence[float]:
-        """The number at every key."""
+        """The numbers at the keys."""
         return [v for _, v in self.points]
 
     def times(self, factor: float) -> "Keys":
-        """The number times a factor."""
+        """Return the keyframes with all numbers multiplied by a factor."""
         return Keys([(t, factor * v) for t, v in self.points], self.between)
 
     def at(self, t: float) -> float:
-        """The number at the time t [s]."""
+        """Return the number at time t [s]."""
         times, values = self._columns
         if len(times) == 1 or t <= times[0]:
             return float(values[0])
         if t >= times[-1]:
             return float(values[-1])
         if self.between == "hold":
+            # The tolerance lets a key at the end of a step act in this step in spite of round-off.
             return float(values[np.searchsorted(times, t * (1 + 1e-12), "right") - 1])
         if self.between == "smooth":
             from scipy.interpolate import PchipInterpolator
@@ -129,11 +136,11 @@ class Keys:
         return float(np.interp(t, times, values))
 
     def integral(self, t: float) -> float:
-        """The integral of the number from 0 to t [s], exact for each way between keys."""
+        """Return the integral of the number from 0 to t [s], exact for every interpolation."""
         return self._since_first(t) - self._since_first(0.0)
 
     def _since_first(self, t: float) -> float:
-        """The integral from the first key to t."""
+        """Return the integral from the first key to t."""
         times, values = self._columns
         if t <= times[0] or len(times) == 1:
             return float(values[0] * (t - times[0]))
@@ -143,7 +150,7 @@ class Keys:
 
             inside = float(PchipInterpolator(times, values).integrate(times[0], end))
         else:
-            k = int(np.searchsorted(times, end, "left"))  # keys before the end
+            k = int(np.searchsorted(times, end, "left"))  # number of keys before ``end``
             at = np.append(times[:k], end)
             v = np.append(values[:k], self.at(end))
             mean = v[:-1] if self.between == "hold" else (v[1:] + v[:-1]) / 2
@@ -152,16 +159,18 @@ class Keys:
 
 
 def quotient_integral(above: Keys, below: Keys, t: float) -> float:
-    """The integral of ``above`` over ``below`` (> 0) from 0 to t [s].
+    """Return the integral of ``above`` over ``below`` (> 0) from 0 to t [s].
 
-    Gauss-Legendre, 16 places in each of ``PIECES`` between one key of either and the next, so that
-    ``below`` has the same ratio over each where it is linear.
+    The quadrature is Gauss-Legendre with 16 points in each of ``PIECES`` subintervals between
+    successive keys of both. Where ``below`` is linear, its ratio over each subinterval is the same,
+    so that the quotient is equally smooth in all of them.
     """
     inside = {k for keys in (above, below) for k, _ in keys.points if min(0, t) < k < max(0, t)}
     place, weight = np.polynomial.legendre.leggauss(16)
     total = 0.0
     for a, b in pairwise(sorted({0.0, t, *inside})):
         first, last = below.at(a), below.at(b)
+        # Fractions of the interval: equal ones, or those with equal ratios of ``below``.
         part = np.linspace(0.0, 1.0, PIECES + 1)
         if abs(last - first) > 0.01 * first:
             part = (np.geomspace(first, last, PIECES + 1) - first) / (last - first)
@@ -174,10 +183,10 @@ def quotient_integral(above: Keys, below: Keys, t: float) -> float:
 
 
 def first_of(number: float | Keys) -> float:
-    """A number, or that of the first key."""
+    """Return a number, or the first value of keyframes."""
     return float(number.values[0]) if isinstance(number, Keys) else number
 
 
 def as_keys(number: float | Keys) -> Keys:
-    """A number as keyframes: a single one, where it stays."""
+    """Return keyframes; a constant number becomes a single key."""
     return number if isinstance(number, Keys) else Keys(((0.0, number),))

@@ -1,5 +1,5 @@
-"""What this machine has: memory, room on a disk, processes. Sizes are compared with it before they
-are asked for.
+"""Properties of the machine: memory, free disk space, cores, processes. Sizes are compared with
+them before memory or disk space is requested.
 """
 
 import os
@@ -10,26 +10,26 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-# Environment variables that say how many threads NumPy's libraries use, read as these are loaded.
+# Environment variables with the number of threads of NumPy's libraries, read when these are loaded.
 LIBRARY_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 MOST_THREADS_PER_CORE = 4
-FEW_THREADS = 64  # are taken on every machine: settings move between machines
+FEW_THREADS = 64  # allowed on every machine, because settings move between machines
 
 GIB = 2**30
-UNKNOWN = 64 * GIB  # taken where a system does not say how much memory it has
+UNKNOWN = 64 * GIB  # assumed if the system does not tell how much memory it has
 _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @lru_cache(maxsize=1)
 def memory() -> int:
-    """[bytes] of main memory that this process may use: the machine's, or its container's."""
+    """Return the main memory [bytes] of the machine or of the container of this process."""
     sizes = [_physical(), *(_number(Path(name)) for name in _CGROUPS)]
     return min(s for s in (*sizes, UNKNOWN if not any(sizes) else 0) if s)
 
 
 def cores() -> int:
-    """CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:
@@ -37,12 +37,16 @@ def cores() -> int:
 
 
 def most_threads() -> int:
-    """How many CPU threads may be asked for here; more only wait for one another."""
+    """Return the largest number of CPU threads that is accepted; more would wait for one
+    another.
+    """
     return max(FEW_THREADS, MOST_THREADS_PER_CORE * cores())
 
 
 def disk(folder: Path) -> int | None:
-    """[bytes] free on the disk of a folder, or of the nearest one above it; None: unknown."""
+    """Return the free space [bytes] on the disk of a folder or its nearest parent; None:
+    unknown.
+    """
     for place in (folder.absolute(), *folder.absolute().parents):
         try:
             return shutil.disk_usage(place).free
@@ -52,11 +56,12 @@ def disk(folder: Path) -> int | None:
 
 
 def gib(size: float) -> str:
-    """``1.2 GiB`` for people."""
+    """Return a size in bytes as text: ``1.2 GiB``."""
     return f"{size / GIB:.3g} GiB"
 
 
 def _physical() -> int:
+    """Return the memory [bytes] of the machine; 0 if the system does not tell it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -64,7 +69,7 @@ def _physical() -> int:
 
 
 def _number(path: Path) -> int:
-    """A limit in a file, 0 where there is none (``max``, or the largest number there is)."""
+    """Return the limit in a file; 0 if there is none (``max``, or the largest possible number)."""
     try:
         value = int(path.read_text())
     except (OSError, ValueError):
@@ -73,8 +78,8 @@ def _number(path: Path) -> int:
 
 
 def process_start(pid: int) -> str | None:
-    """When a process of this machine started, as text that tells it from a later one of the same
-    number; None: there is no such process.
+    """Return the start time of a process on this machine, as text that differs for a later process
+    with the same number; None: there is no such process.
     """
     if platform.system() == "Linux":
         try:

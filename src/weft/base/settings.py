@@ -1,7 +1,7 @@
-"""Settings say once what they mean: frozen dataclasses whose fields carry meaning, unit and bounds.
+"""Settings: frozen dataclasses whose fields declare their meaning, unit and bounds once.
 
 Checks in Python (``runtime_types``), the blocks of scene files (``scene.blocks``), ``weft explain``
-and the docstrings are read from these.
+and docstrings are generated from these declarations.
 """
 
 import dataclasses
@@ -16,34 +16,36 @@ from weft.base.units import Quantity, most_of
 
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
-SMALLEST = 1e-12  # [m] of anything that has a size
-_KEY = "setting"  # of a field's metadata
+SMALLEST = 1e-12  # [m] smallest allowed value of a length that must be positive
+_KEY = "setting"  # key of the setting in the metadata of a dataclass field
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The meaning of a field and the numbers that it takes (in a tuple: every entry).
+    """The meaning of a field and the numbers that it accepts (in a tuple: every entry).
 
-    It belongs to a field of a dataclass (``setting``), or to an argument of a function:
+    A setting belongs to a field of a dataclass (``setting``), or to an argument of a function:
     ``dt: Annotated[float, Setting("length of the step", "s", above=0)]``.
     """
 
     meaning: str = ""
-    unit: str = ""  # SI; files may say another one of the same dimension
+    unit: str = ""  # SI unit; files may use another one of the same dimension
     above: float = -math.inf  # < value
     least: float = -math.inf  # <= value
     below: float = math.inf  # > value
     most: float = math.inf  # >= value
-    choices: tuple[Any, ...] = ()  # none: any
-    finite: bool = True
-    key: str = ""  # name in scene files; none: the field's
-    per_angle: bool = False  # text may have a unit per angle, and is per radian then
+    choices: tuple[Any, ...] = ()  # allowed values; empty: any
+    finite: bool = True  # False: infinity is allowed
+    key: str = ""  # name in scene files; empty: the field's name
+    per_angle: bool = False  # text may have a unit per angle; the number is then per radian
 
     def __str__(self) -> str:
         return f"[{self.unit}] {self.meaning}" if self.unit else self.meaning
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is allowed; what is no number is."""
+        """Return True if a value is allowed; without ``choices``, all that are no numbers are
+        allowed.
+        """
         if isinstance(value, tuple | list):
             return all(self.holds(v) for v in value)
         if self.choices:
@@ -56,16 +58,18 @@ class Setting:
 
     @property
     def _smallest(self) -> float:
-        """Of a length that has to be there."""
+        """The lower bound that applies to lengths that must be positive."""
         return SMALLEST if self.unit == "m" and self.above == 0 else -math.inf
 
     def _beyond(self, value: Any) -> bool:
-        """Whether a finite number is larger than anything that is meant; integers count."""
+        """Return True if a finite number is too large to be meant; integers without unit
+        never are.
+        """
         counts = isinstance(value, int) and not self.unit
         return not counts and math.isfinite(value) and abs(value) > most_of(self.unit)
 
     def wanted(self, value: Any) -> str:
-        """What a value that does not hold should be."""
+        """Return a description of right values for a value that is not allowed."""
         numbers = value if isinstance(value, tuple | list) else [value]
         if any(_is_number(v) and not isinstance(v, str) and self._beyond(v) for v in numbers):
             return f"at most {most_of(self.unit):g} {self.unit}".rstrip()
@@ -75,7 +79,7 @@ class Setting:
 
     @property
     def expected(self) -> str:
-        """What values must be."""
+        """A description of the allowed values."""
         unit = f" [{self.unit}]" if self.unit else ""
         if self.choices:
             *first, last = (f"{c:g}" if isinstance(c, float) else str(c) for c in self.choices)
@@ -99,20 +103,20 @@ def setting(
     key: str = "",
     per_angle: bool = False,
 ) -> T:
-    """A field of a dataclass of settings; the arguments are those of ``Setting``."""
+    """Return a field of a settings dataclass; the arguments are those of ``Setting``."""
     about = Setting(meaning, unit, above, least, below, most, choices, finite, key, per_angle)
     made: T = dataclasses.field(default=default, metadata={_KEY: about})
     return made
 
 
 def settings_of(kind: type) -> Mapping[str, Setting]:
-    """The settings of a dataclass by field name."""
+    """Return the settings of a dataclass by field name."""
     fields = dataclasses.fields(kind)
     return {f.name: f.metadata[_KEY] for f in fields if _KEY in f.metadata}
 
 
 def documented(kind: type[T]) -> type[T]:
-    """The dataclass, with its fields in its docstring."""
+    """Add the settings of a dataclass to its docstring and return it."""
     lines = [f"    {name}: {about}." for name, about in settings_of(kind).items()]
     kind.__doc__ = "\n".join([inspect.cleandoc(kind.__doc__ or ""), "", "Args:", *lines])
     return kind
@@ -120,15 +124,15 @@ def documented(kind: type[T]) -> type[T]:
 
 @dataclass(frozen=True)
 class Accepts:
-    """Marks a field of a dataclass whose constructor takes more than the field holds; what it takes
-    is said by this annotation.
+    """A mark for a dataclass field whose constructor accepts more types than the field stores;
+    ``hint`` is the annotation of these types.
     """
 
     hint: Any
 
 
-# Arguments of functions: numbers in SI, or text with a unit. Inside of a function that is checked
-# they are numbers, which ``float`` tells type checkers.
+# Types of function arguments: numbers in SI, or text with a unit. ``checked`` converts the text, so
+# that inside a checked function the arguments are numbers; ``float(...)`` tells this to mypy.
 Length = Annotated[Quantity, Setting("", "m")]
 Size = Annotated[Quantity, Setting("", "m", above=0)]
 Time = Annotated[Quantity, Setting("", "s")]

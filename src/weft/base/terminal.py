@@ -1,8 +1,7 @@
-"""What weft shows in a terminal: text as it is, and a cursor that comes back.
+"""Output in a terminal: text without markup, and a cursor that is always restored.
 
-Every line, table and progress bar goes through this module, because names of cloths, files and
-samples are text of users: rich takes ``[left]`` for markup and ``:B:`` for an emoji unless it is
-told not to.
+Every line, table and progress bar uses this module, because names of cloths, files and samples are
+text of users, in which rich would otherwise interpret ``[left]`` as markup and ``:B:`` as an emoji.
 """
 
 from collections.abc import Iterator
@@ -11,10 +10,10 @@ from typing import Any
 
 
 def new_console(*, error: bool = False, **options: Any) -> Any:
-    """Return a rich ``Console`` that prints text as it is.
+    """Return a rich ``Console`` that prints text unchanged.
 
     Args:
-        error: on standard error; else on standard output.
+        error: write to standard error instead of standard output.
         **options: more arguments of ``Console``.
     """
     from rich.console import Console
@@ -23,7 +22,7 @@ def new_console(*, error: bool = False, **options: Any) -> Any:
 
 
 def text_column(template: str, **options: Any) -> Any:
-    """Return a column of a progress bar that shows text as it is.
+    """Return a column of a progress bar that shows text unchanged.
 
     Args:
         template: such as ``{task.description}``.
@@ -36,10 +35,10 @@ def text_column(template: str, **options: Any) -> Any:
 
 @contextmanager
 def bar(*columns: Any, console: Any = None, **options: Any) -> Iterator[Any]:
-    """Show a progress bar while the block runs; the cursor is visible afterwards.
+    """Show a progress bar while the ``with`` block runs; afterwards the cursor is visible.
 
     Args:
-        *columns: of rich; none: description, bar, part and time left.
+        *columns: columns of rich; none: description, bar, percentage and time left.
         console: a rich ``Console``; None: one on standard error.
         **options: more arguments of rich's ``Progress``.
     """
@@ -54,10 +53,10 @@ def bar(*columns: Any, console: Any = None, **options: Any) -> Iterator[Any]:
 
 @contextmanager
 def visible_cursor(screen: Any) -> Iterator[None]:
-    """Show the cursor when the block ends, however it ends.
+    """Show the cursor when the ``with`` block ends, however it ends.
 
-    rich hides it before its own ``with`` block begins; an interrupt between the two would leave it
-    hidden.
+    rich hides the cursor before its own ``with`` block begins; an interrupt between the two would
+    leave it hidden.
     """
     try:
         yield

@@ -1,24 +1,26 @@
-"""Phases: seconds by name, for reports; of wall time, unless another clock is asked for."""
+"""Timing of phases by name, for reports; wall time, unless another clock is given."""
 
 import time
 from collections.abc import Callable
 
 
 class Phases(dict[str, float]):
-    """Seconds by name; they add up, and what is inside another phase counts for itself alone."""
+    """Seconds by name of a phase; repeated phases add up, inner phases count for themselves
+    alone.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__()
         self.clock = clock  # [s]
-        self.inside = [0.0]  # seconds of inner phases, for every phase that is open
+        self.inside = [0.0]  # [s] time of inner phases, for every phase that is still running
 
     def __call__(self, name: str) -> "Phase":
-        """Count what is inside under a name, in a ``with`` block."""
+        """Return a context manager that adds the time of its block to the phase ``name``."""
         return Phase(self, name)
 
 
 class Phase:
-    """One time that a phase is gone through."""
+    """A context manager that times one execution of a phase."""
 
     __slots__ = ("_name", "_phases", "_start")
 

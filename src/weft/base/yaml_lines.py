@@ -1,8 +1,8 @@
-"""YAML as a plain tree of mappings, lists, text and numbers, with the line of every field.
+"""Reader of YAML as a plain tree of mappings, lists, text and numbers, with line numbers.
 
-What YAML can do besides is refused by name and line: cycles and aliases that multiply, nesting
-without end, tags, keys that are no text, numbers that float64 does not hold, characters that no
-path or terminal takes. Dates stay text: no field of weft is one.
+Other features of YAML are rejected with name and line: cycles, aliases that multiply, deep nesting,
+tags, keys that are not text, numbers that float64 cannot represent, characters that paths and
+terminals do not accept. Dates remain text, because no field of weft is a date.
 """
 
 import math
@@ -18,20 +18,20 @@ from weft.base.errors import WeftError, clipped
 from weft.base.input_file import YAML_VALUES, open_input
 
 Loc = tuple[str | int, ...]
-MOST_BYTES = 32 << 20  # of a file
-MOST_DEPTH = 50
-MOST_DIGITS = 18  # of an integer: all of these fit into 64 bits
+MOST_BYTES = 32 << 20  # size of a file
+MOST_DEPTH = 50  # levels of nesting
+MOST_DIGITS = 18  # of an integer: every integer with so many digits fits into 64 bits
 _TAG = "tag:yaml.org,2002:"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass
 class YamlTree:
-    """A document.
+    """A YAML document.
 
     Args:
         value: mappings, lists, text, numbers, truth values, None.
-        lines: of every field and list entry, from 1.
+        lines: line number of every field and list entry, counted from 1.
     """
 
     value: Any
@@ -39,12 +39,12 @@ class YamlTree:
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's, which counts while it composes."""
+    """PyYAML's safe loader with limits on depth and number of values, checked while it composes."""
 
     depth = count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """A node, unless it lies too deep or there are too many."""
+        """Compose a node, unless it is nested too deeply or there are too many nodes."""
         self.depth += 1
         self.count += 1
         problem = ""
@@ -61,16 +61,16 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = None) -> YamlTree:
-    """The document in a file.
+    """Read the document in a file.
 
     Args:
         path: the file.
-        what: what messages call it.
-        error: the class of error.
-        hint: where it cannot be read: the next step.
+        what: name of the file in messages.
+        error: class of the errors.
+        hint: the next step if the file cannot be read.
 
     Raises:
-        error: the file cannot be read, or is not plain YAML; with the line.
+        error: the file cannot be read, or is not plain YAML; the message has the line.
     """
     try:
         with open_input(path) as file:
@@ -78,7 +78,7 @@ def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = 
         if len(data) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
         text = data.decode("utf-8-sig")
-    except (OSError, ValueError) as problem:  # a NUL in the name; no UTF-8
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the name, or not UTF-8
         reason = getattr(problem, "strerror", None) or str(problem)
         raise error(
             what, got=reason, where=str(path), expected="a readable YAML file", hint=hint
@@ -87,15 +87,15 @@ def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = 
 
 
 def kind_of(value: Any) -> str:
-    """What a document is, in a message; an empty file is nothing."""
+    """Return the type of a document's value for a message; ``nothing`` for an empty file."""
     return "nothing" if value is None else type(value).__name__
 
 
 def parse_yaml(text: str, source: str, error: type[WeftError]) -> YamlTree:
-    """The document in a text; arguments as in ``read_yaml``.
+    """Read the document in a text; arguments as in ``read_yaml``.
 
     Raises:
-        error: it is not plain YAML; with the line.
+        error: the text is not plain YAML; the message has the line.
     """
     loader = None
     try:
@@ -117,16 +117,16 @@ def parse_yaml(text: str, source: str, error: type[WeftError]) -> YamlTree:
 
 
 class _Reader:
-    """From nodes to values."""
+    """The converter of YAML nodes into values."""
 
     def __init__(self, loader: Any, source: str, error: type[WeftError]) -> None:
         self.loader, self.source, self.error = loader, source, error
         self.lines: dict[Loc, int] = {}
-        self.open: set[int] = set()  # nodes around the one that is read
+        self.open: set[int] = set()  # ids of the nodes around the current one, to detect cycles
         self.count = 0
 
     def value(self, node: Any, loc: Loc, depth: int) -> Any:
-        """A node's value; ``lines`` gets its place."""
+        """Return the value of a node and store its line in ``lines``."""
         self.lines.setdefault(loc, node.start_mark.line + 1)
         self.count += 1
         if self.count > YAML_VALUES or depth > MOST_DEPTH:
@@ -148,7 +148,7 @@ class _Reader:
         return result
 
     def mapping(self, node: Any, loc: Loc, depth: int) -> Mapping[str, Any]:
-        """A mapping, whose keys are text, each once; ``<<`` merges others into it."""
+        """Return a mapping; its keys must be text and occur once. ``<<`` merges other mappings."""
         result: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for key, value in node.value:
@@ -172,7 +172,7 @@ class _Reader:
         return {**merged, **result}
 
     def scalar(self, node: Any) -> Any:
-        """Text, a number, a truth value or None."""
+        """Return text, a number, a truth value or None."""
         tag = node.tag.removeprefix(_TAG)
         if tag in ("str", "timestamp", "value"):
             return self.text(node)
@@ -189,13 +189,13 @@ class _Reader:
         return value
 
     def text(self, node: Any) -> str:
-        """Text that a path and a terminal take."""
+        """Return text, after checking that paths and terminals accept its characters."""
         found = _FORBIDDEN.search(node.value)
         if found is not None:
             raise self.refused(node, f"the character {ascii(found[0])[1:-1]}", "printable text")
         return str(node.value)
 
     def refused(self, node: Any, got: str, expected: str, what: str = "YAML") -> WeftError:
-        """An error at a node."""
+        """Return an error that names the line of a node."""
         where = f"{self.source}:{node.start_mark.line + 1}"
         return self.error(what, got=got, expected=expected, where=where)

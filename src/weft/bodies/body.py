@@ -1,4 +1,4 @@
-"""Bodies that cloth meets: triangle meshes that stand still, move along a path, or deform."""
+"""The ``Body`` class: a triangle mesh that cloth meets, at rest, on a path, deforming or rigid."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -19,20 +19,23 @@ from weft.bodies.rigid.settings import Rigid
 @checked(SceneError, "body", named=True, unchecked=("at",))
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A surface. It need not be closed, and its faces may look either way.
+    """A surface that cloth meets. It need not be closed, and its faces may be oriented either way.
 
     Args:
-        vertices: (b,3) [m] at the start.
-        faces: (m,3).
-        path: its motion as a rigid body, after ``frames``; None: none.
-        name: for messages, and for pairs of the scene's contact.
-        thickness: [m] kept from it; None: that of the scene's contact.
-        frames: its shape at certain times, in place of ``vertices``; None: it keeps its shape.
-        rigid: forces and contacts move it, in place of ``path`` and ``frames``; None: they do not.
+        vertices: (b,3) [m] vertices at the start.
+        faces: (m,3) vertex indices of the triangles.
+        path: rigid motion that is applied after ``frames``; None: none.
+        name: name of the body in messages and in the pairs of the scene's contact.
+        thickness: [m] distance that contact keeps from the surface; None: that of the scene's
+            contact.
+        frames: positions of the vertices at certain times, instead of ``vertices``; None: the body
+            keeps its shape.
+        rigid: settings of a rigid body, which forces and contacts move, instead of ``path`` and
+            ``frames``; None: forces do not move the body.
 
     Raises:
-        SceneError: positions that are not finite, faces out of range, a thickness below 0,
-            frames of another number of vertices, or two motions.
+        SceneError: positions are not finite, faces are out of range, the thickness is negative,
+            frames have another number of vertices, or two motions are given.
     """
 
     vertices: Positions
@@ -62,7 +65,7 @@ class Body:
             )
 
     def at(self, t: float) -> Positions:
-        """(b,3) [m] at time t; of a rigid body, at the start."""
+        """Return the vertices (b,3) [m] at time t [s]; for a rigid body, those at the start."""
         x = self.vertices if self.frames is None else self.frames.at(t)
         if self.path is None:
             return x
@@ -77,8 +80,12 @@ class Body:
         path: Path | None = None,
         rotation: Angles = (0.0, 0.0, 0.0),
     ) -> "Body":
-        """The same rotated about the origin by angles about x, y and z in turn [degrees], then
-        moved [m]; with another motion where one is given.
+        """Return the body rotated about the origin, then translated.
+
+        Args:
+            translation: (3,) [m].
+            path: a new motion; None: the motion of this body.
+            rotation: angles about x, y and z in turn [degrees].
         """
         from scipy.spatial.transform import Rotation
 
@@ -96,10 +103,10 @@ class Body:
         )
 
     def check_until(self, end: float) -> None:
-        """That its motion is known until the end of a run [s].
+        """Check that the motion is known until the end of a run [s].
 
         Raises:
-            SceneError: keyframes or frames that end before.
+            SceneError: keyframes or frames end before.
         """
         if self.path is not None:
             Pin(np.zeros(1, dtype=np.int32), None, self.path, self.name).check_until(end)
@@ -108,13 +115,15 @@ class Body:
 
     @property
     def flaws(self) -> list[str]:
-        """What is unusual about the surface, for people: contact needs none of it."""
+        """Descriptions of unusual properties of the surface, for users; contact accepts all of
+        them.
+        """
         edges = np.sort(self.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         _, count = np.unique(edges, axis=0, return_counts=True)
         found = []
         spread = np.linalg.svd(self.vertices - self.vertices.mean(0), compute_uv=False)
         if spread[-1] <= 1e-9 * spread[0]:
-            return []  # a plate is open by nature
+            return []  # a flat body, such as a plate, is always open
         if (count == 1).any():
             found.append(f"open: {int((count == 1).sum())} border edges")
         if (count > 2).any():
@@ -127,7 +136,7 @@ class Body:
 
 
 def joined_faces(bodies: Sequence[Body]) -> Faces:
-    """(m,3) faces of all bodies, on their vertices one body after the other."""
+    """Return the faces (m,3) of all bodies; they index the vertices of ``joined_positions``."""
     faces, first = [np.zeros((0, 3), dtype=np.int32)], 0
     for body in bodies:
         faces.append(body.faces + first)
@@ -136,5 +145,5 @@ def joined_faces(bodies: Sequence[Body]) -> Faces:
 
 
 def joined_positions(bodies: Sequence[Body], t: float) -> Positions:
-    """(b,3) [m] vertices of all bodies at time t."""
+    """Return the vertices (b,3) [m] of all bodies at time t [s]."""
     return np.concatenate([np.zeros((0, 3)), *(body.at(t) for body in bodies)])

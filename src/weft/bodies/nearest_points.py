@@ -1,4 +1,4 @@
-"""The points of a surface that are nearest to others, in single precision: 1e-6 m for people."""
+"""Nearest points on a surface, in single precision: accurate to 1e-6 m at the size of people."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints, Positions
 
-FARTHEST = 10.0  # [m] in which the surface is looked for
+FARTHEST = 10.0  # [m] radius of the search around a point
 
 
 @wp.kernel(module=wp.get_module("weft.run.garment_quality"))
@@ -21,7 +21,7 @@ def nearest(
     face: wp.array(dtype=wp.int32),
     weight: wp.array(dtype=wp.vec2f),
 ):
-    """Distance of points to a surface, the face there, and where on it."""
+    """Compute the distance of points from a surface, the nearest face and the place on it."""
     i = o + wp.tid()
     found = wp.mesh_query_point_no_sign(body, x[i], farthest)
     distance[i] = farthest
@@ -35,12 +35,12 @@ def nearest(
 
 @dataclass(frozen=True, eq=False)
 class NearestPoints:
-    """The points of a surface that are nearest to others.
+    """The points of a surface that are nearest to given points.
 
     Args:
-        distance: (n,) [m].
-        face: (n,) -1 where there is none near.
-        weight: (n,3) of the face's corners.
+        distance: (n,) [m] distances from the surface.
+        face: (n,) indices of the nearest faces; -1 if the surface is farther than ``FARTHEST``.
+        weight: (n,3) barycentric coordinates on the face.
     """
 
     distance: Floats
@@ -49,7 +49,13 @@ class NearestPoints:
 
     @staticmethod
     def of(x: Positions, body: Positions, faces: Faces) -> "NearestPoints":
-        """On a body (b,3) with faces (m,3), of points (n,3)."""
+        """Find the nearest points of a surface.
+
+        Args:
+            x: (n,3) [m] points.
+            body: (b,3) [m] vertices of the surface.
+            faces: (m,3) its faces.
+        """
         mesh = wp.Mesh(
             kernel.array(np.asarray(body, np.float32), wp.vec3f),
             kernel.array(np.asarray(faces, np.int32).ravel(), wp.int32),
@@ -67,6 +73,6 @@ class NearestPoints:
         )
 
     def on(self, body: Positions, faces: Faces) -> Positions:
-        """(n,3) [m] the same places of the body elsewhere."""
+        """Return the same points of the surface (n,3) [m] for other vertices ``body`` (b,3) [m]."""
         corners = body[faces[np.maximum(self.face, 0)]]
         return np.asarray(np.einsum("nk,nki->ni", self.weight, corners))

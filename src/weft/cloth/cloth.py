@@ -1,4 +1,4 @@
-"""Cloth: a mesh made of a fabric. What ``weft.sheet`` and ``weft.load`` give."""
+"""The ``Cloth`` class, which ``weft.sheet`` and ``weft.load`` return: a mesh with its fabrics."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -33,16 +33,16 @@ _CORNERS = {
 
 @dataclass(frozen=True, eq=False)
 class ClothPart:
-    """One of several cloths that are simulated together.
+    """A cloth that is simulated together with others, as a part of one ``Cloth``.
 
     Args:
-        name: for messages, and for pairs of the scene's contact.
-        fabric: of its faces; the first region's.
-        vertices: ids.
-        faces: numbers of its faces.
-        thickness: [m] kept in contact, or keyframes; ``fabric``: its fabric's, as that changes in
-            time; None: that of the scene's contact.
-        regions: of other fabrics each; none: all faces are of ``fabric``.
+        name: name of the part in messages and in the pairs of the scene's contact.
+        fabric: fabric of its faces; with regions, the fabric of the first one.
+        vertices: indices of its vertices.
+        faces: indices of its faces.
+        thickness: [m] distance kept in contact, or keyframes of it; ``fabric``: the thickness of
+            its fabric, which may change in time; None: that of the scene's contact.
+        regions: sets of faces with fabrics of their own; empty: all faces are of ``fabric``.
     """
 
     name: str
@@ -53,16 +53,18 @@ class ClothPart:
     regions: Sequence[Region] = ()
 
     def kept(self, t: float = 0.0) -> float | None:
-        """[m] kept in contact at the time t [s]; None: that of the scene's contact."""
+        """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
+        it.
+        """
         return kept_of(self.thickness, self.fabric, t)
 
     @property
     def kinds(self) -> Sequence[Region]:
-        """Its regions; itself where there are none."""
+        """The regions of the part, or one region with all its faces if it has none."""
         return self.regions or (Region(self.name, self.fabric, self.faces, self.thickness),)
 
     def with_fabric(self, old: Fabric, new: Fabric) -> "ClothPart":
-        """The same with another fabric in the place of one."""
+        """Return the part with fabric ``old`` replaced by ``new``."""
         regions = [
             dataclasses.replace(r, fabric=new) if r.fabric is old else r for r in self.regions
         ]
@@ -73,28 +75,36 @@ class ClothPart:
 @checked(MeshError, "cloth", unchecked=("mass_at", "at_vertices"))
 @dataclass(frozen=True, eq=False, repr=False)
 class Cloth:
-    """A mesh and its fabric. The mesh's tables can be read here too.
+    """A mesh and its fabric; the arrays of the mesh are available as properties.
 
-    ``joined`` makes one of several; ``parts`` are these then, and ``fabric`` is the first one's.
-    What moves a spline are its control points, and its mesh are samples of it.
+    ``joined`` makes one ``Cloth`` of several: ``parts`` lists them, and ``fabric`` is the first
+    one's. The degrees of freedom of a spline are its control points; its mesh consists of samples
+    of it.
+
+    Args:
+        mesh: the triangle mesh.
+        fabric: the fabric, or what ``sheet`` takes: a preset's name, a .yaml file, or fields.
+        given: the parts; empty: the cloth is one part.
+        made_of: the surfaces of all parts; None: the triangles of the mesh.
+        sewn: (n,) group number of every vertex: vertices that seams bring together share it, and
+            contact ignores pairs of primitives that share a number; None: no seams.
+        seams: names of the seams, each with the (k,2) vertices that it brings together.
     """
 
     mesh: TriangleMesh
     fabric: Annotated[
         Fabric, Accepts(FabricLike)
     ]  # or what `sheet` takes: a preset's name, a .yaml file, fields
-    given: Sequence[ClothPart] = ()  # parts; none: it is one
-    made_of: Surfaces | None = None  # for every part; None: the mesh's triangles
-    # (n,) the same number for vertices that seams bring together; None: none. What has one of them
-    # does not meet in contact what has the other.
+    given: Sequence[ClothPart] = ()
+    made_of: Surfaces | None = None
     sewn: Ints | None = None
-    seams: Sequence[tuple[str, Ints]] = ()  # names, and (k,2) vertices that seams bring together
+    seams: Sequence[tuple[str, Ints]] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fabric", as_fabric(self.fabric, "cloth.fabric"))
 
     def __repr__(self) -> str:
-        """Two lines: size and mass, and where it comes from."""
+        """Return two lines of text: size, fabric and mass; source and groups."""
         kind = "vertices"
         if self.embedding is not None:
             kind = f"samples, {len(self.points)} control points"
@@ -111,7 +121,7 @@ class Cloth:
 
     @cached_property
     def parts(self) -> Sequence[ClothPart]:
-        """The cloths that this one is made of; of one, itself, called ``cloth``."""
+        """The cloths that were joined; a single cloth has one part, called ``cloth``."""
         if self.given:
             return self.given
         vertices = np.arange(self.n_vertices, dtype=np.int32)
@@ -119,32 +129,32 @@ class Cloth:
         return (ClothPart("cloth", self.fabric, vertices, faces),)
 
     def part(self, name: str) -> ClothPart:
-        """One of them.
+        """Return the part with a name.
 
         Raises:
-            MeshError: no such part.
+            MeshError: there is no such part.
         """
         check_known(name, tuple(p.name for p in self.parts), "cloth", MeshError)
         return next(p for p in self.parts if p.name == name)
 
     @cached_property
     def surfaces(self) -> Surfaces:
-        """The points that move, and what they move: a piece for every part."""
+        """The surfaces of the cloth, one piece per part, with the points that move them."""
         return self.made_of or Surfaces.of_mesh(self.mesh)
 
     @property
     def pieces(self) -> Sequence[tuple[ClothPart, Surface]]:
-        """Parts with what they are made of."""
+        """The parts, each with its surface."""
         return tuple(zip(self.parts, self.surfaces.pieces, strict=True))
 
     @property
     def regions(self) -> Sequence[Region]:
-        """Of all parts; a part that has none is one."""
+        """The regions of all parts; a part without regions counts as one region."""
         return [region for part in self.parts for region in part.kinds]
 
     @property
     def region_of_faces(self) -> Ints:
-        """(m,) the number of every face's region, among those of all parts."""
+        """(m,) index of every face's region in ``regions``."""
         found = np.zeros(len(self.faces), dtype=np.int32)
         for k, region in enumerate(self.regions):
             found[region.faces] = k
@@ -152,7 +162,7 @@ class Cloth:
 
     @cached_property
     def made_pieces(self) -> Sequence[tuple[Fabric, Surface]]:
-        """Every region's fabric with what it is made of, on the points."""
+        """The fabric of every region with its surface, in indices of the cloth's points."""
         found: list[tuple[Fabric, Surface]] = []
         for part, surface in self.pieces:
             if not part.regions:
@@ -165,17 +175,17 @@ class Cloth:
 
     @property
     def fabrics(self) -> Sequence[Fabric]:
-        """Of all parts and regions, each once."""
+        """The fabrics of all parts and regions, without repetitions."""
         return list({id(r.fabric): r.fabric for r in self.regions}.values())
 
     @property
     def fabric_names(self) -> str:
-        """Of all parts and regions, each once, in words."""
+        """The names of all fabrics, without repetitions, separated by commas."""
         return ", ".join(dict.fromkeys(r.fabric.name for r in self.regions))
 
     @property
     def elements(self) -> Sequence[tuple[Fabric, Surface]]:
-        """What energies are made of: every fabric with its surfaces, on the points."""
+        """The pairs of a fabric and one of its surfaces from which energies are built."""
         return [
             (fabric, surface)
             for fabric in self.fabrics
@@ -184,37 +194,37 @@ class Cloth:
 
     @property
     def vertices(self) -> Positions:
-        """(n,3) [m]."""
+        """(n,3) [m] vertices of the mesh."""
         return self.mesh.vertices
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices."""
+        """The number of vertices."""
         return self.mesh.n_vertices
 
     @property
     def faces(self) -> Faces:
-        """(m,3)."""
+        """(m,3) vertex indices of the triangles."""
         return self.mesh.faces
 
     @property
     def corner_uv(self) -> CornerUv:
-        """(m,3,2) [m]."""
+        """(m,3,2) [m] material coordinates of the corners of the triangles."""
         return self.mesh.corner_uv
 
     @property
     def points(self) -> Positions:
-        """(N,3) [m] what moves: control points of splines, vertices of triangles."""
+        """(N,3) [m] degrees of freedom: control points of splines, vertices of triangle meshes."""
         return self.surfaces.points
 
     @property
     def embedding(self) -> Embedding | None:
-        """Vertices as combinations of the points; None where they are the points."""
+        """The vertices as linear combinations of the points; None if they are the points."""
         return self.surfaces.embedding
 
     @property
     def vertex_mass(self) -> Floats:
-        """(n,) [kg] lumped to the vertices of the mesh, at the start."""
+        """(n,) [kg] mass lumped to the vertices of the mesh, at the start."""
         density = np.zeros(self.n_vertices)
         for part in self.parts:
             density[part.vertices] = part.fabric.at(0.0).density
@@ -230,15 +240,22 @@ class Cloth:
 
     @property
     def mass(self) -> Floats:
-        """(N,) [kg] lumped to the points, at the start."""
+        """(N,) [kg] mass lumped to the points, at the start."""
         return self.mass_at(0.0)
 
     def mass_at(self, t: float) -> Floats:
-        """(N,) [kg] at the time t [s], where densities change."""
+        """Return the mass (N,) [kg] lumped to the points at time t [s], at which densities are
+        taken.
+        """
         return np.asarray(sum(fabric.at(t).density * s.area for fabric, s in self.made_pieces))
 
     def at_vertices(self, value: Callable[[Fabric], float]) -> Floats:
-        """(n,) the largest that a number of the fabrics has at each vertex; 0 without faces."""
+        """Return the largest value (n,) that a number of the fabrics has around each vertex; 0 for
+        vertices without faces.
+
+        Args:
+            value: function that returns the number of a fabric.
+        """
         found = np.zeros(self.n_vertices)
         for region in self.regions:
             ids = np.unique(self.mesh.faces[region.faces])
@@ -246,22 +263,23 @@ class Cloth:
         return found
 
     def samples(self) -> Samples:
-        """Where membranes are sampled, of all pieces.
+        """Return the quadrature points of the membrane energy, of all pieces.
 
-        Triangles beside splines are sampled like these, with stencils that repeat a vertex.
+        Triangles beside splines have stencils as wide as those of the splines, with one vertex
+        repeated.
         """
         return Samples.joined([s.samples() for s in self.surfaces.pieces])
 
     def corners(self, which: str = "all", part: ClothPart | None = None) -> Ints:
-        """Vertices at the corners of the cloth's bounding box in material coordinates.
+        """Return the vertices at the corners of the cloth's bounding box in material coordinates.
 
         Args:
-            which: ``top``, ``bottom``, ``left``, ``right`` (two each), ``all``, or one such as
-                ``top-left``.
-            part: of this one of several cloths; None: of all.
+            which: ``top``, ``bottom``, ``left``, ``right`` (two corners each), ``all``, or one
+                corner such as ``top-left``.
+            part: only this part; None: all of the cloth.
 
         Raises:
-            MeshError: another word.
+            MeshError: ``which`` is another word.
         """
         names = [n for n in _CORNERS if which == "all" or which == n or which in n.split("-")]
         if not names:
@@ -276,15 +294,15 @@ class Cloth:
         return np.unique(found).astype(np.int32)
 
     def border(self, which: str, part: ClothPart | None = None) -> Ints:
-        """Vertices on one side of the bounding box in material coordinates,
-        or along that side of a spline patch, curved or not.
+        """Return the vertices on one side of the bounding box in material coordinates, or along
+        that side of a spline patch, which may be curved.
 
         Args:
             which: ``top``, ``bottom``, ``left`` or ``right``.
-            part: of this one of several cloths; None: of all.
+            part: only this part; None: all of the cloth.
 
         Raises:
-            MeshError: another word.
+            MeshError: ``which`` is another word.
         """
         sides = {"left": (0, False), "right": (0, True), "bottom": (1, False), "top": (1, True)}
         if which not in sides:
@@ -296,11 +314,12 @@ class Cloth:
         uv, ids = self._material_points(part)
         value = uv[:, axis]
         limit = value.max() if high else value.min()
+        # The tolerance, relative to the size of the cloth, is for coordinates rounded by a file.
         near = np.abs(value - limit) <= 1e-6 * max(np.ptp(value), 1e-12)
         return np.unique(ids[near]).astype(np.int32)
 
     def _side(self, which: str, part: ClothPart | None) -> Ints | None:
-        """Samples along a side of the only patch of a part; None where it is not one patch."""
+        """Return the samples along a side of the part's patch; None if it is not a single patch."""
         found = [(own, s.shown.grids) for own, s in self.pieces if part in (None, own)]
         if len(found) != 1 or len(found[0][1]) != 1:
             return None
@@ -308,10 +327,10 @@ class Cloth:
         return np.sort(own.vertices[side_of(grid, which)])
 
     def group(self, name: str) -> Ints:
-        """Vertices of a named group of the mesh.
+        """Return the vertices of a named group of the mesh.
 
         Raises:
-            MeshError: no such group.
+            MeshError: there is no such group.
         """
         if name not in self.mesh.groups:
             known = ", ".join(self.mesh.groups) or "none"
@@ -321,15 +340,15 @@ class Cloth:
         return self.mesh.groups[name]
 
     def weighted(self, name: str, above: float = 0.5, part: ClothPart | None = None) -> Ints:
-        """Vertices whose painted weight of that name is greater than a number.
+        """Return the vertices whose painted weight is greater than a number.
 
         Args:
-            name: of the weights in the mesh file (``mesh.weights``).
+            name: name of the weights in the mesh file (``mesh.weights``).
             above: the number.
-            part: of this one of several cloths; None: of all.
+            part: only this part; None: all of the cloth.
 
         Raises:
-            MeshError: no such weights, or none that are greater.
+            MeshError: there are no such weights, or none is greater.
         """
         if name not in self.mesh.weights:
             known = ", ".join(self.mesh.weights) or "none"
@@ -350,16 +369,17 @@ class Cloth:
         return ids
 
     def in_box(self, low: Point, high: Point) -> Ints:
-        """Vertices whose position lies in the box from ``low`` to ``high`` (3,) [m], or text with
-        units.
+        """Return the vertices inside the box from ``low`` to ``high`` (3,) [m], or text with units.
 
-        May be empty, which ``nearest_to_box`` explains.
+        The result may be empty; ``nearest_to_box`` then helps to explain why.
         """
         inside = ((self.vertices >= low) & (self.vertices <= high)).all(1)
         return np.flatnonzero(inside).astype(np.int32)
 
     def nearest_to_box(self, low: Point, high: Point, part: ClothPart | None = None) -> str:
-        """Which vertex is nearest to a box without any, where, and how far outside, in words."""
+        """Return a text for messages about a box without vertices: the nearest vertex, its
+        position, and its distance from the box.
+        """
         ids = np.arange(self.n_vertices) if part is None else part.vertices
         x = self.vertices[ids]
         distance = np.linalg.norm(x - np.clip(x, low, high), axis=1)
@@ -368,8 +388,11 @@ class Cloth:
         return f"the nearest vertex is {ids[k]} at ({place}) m, {1e3 * distance[k]:.3g} mm outside"
 
     def moved(self, translation: Point = (0, 0, 0), rotation: Angles = (0, 0, 0)) -> "Cloth":
-        """The cloth rotated about the origin by angles about x, y, z in turn [degrees], then moved
-        [m]; or text with units.
+        """Return the cloth rotated about the origin, then translated.
+
+        Args:
+            translation: (3,) [m], or text with units.
+            rotation: angles about x, y, z in turn [degrees], or text with units.
         """
         from scipy.spatial.transform import Rotation
 
@@ -377,7 +400,7 @@ class Cloth:
         return self.with_points(turned + np.asarray(translation))
 
     def with_points(self, points: Positions) -> "Cloth":
-        """The same cloth with what moves it elsewhere: (N,3) [m]."""
+        """Return the cloth with its points at other positions (N,3) [m]."""
         points = np.array(points, dtype=np.float64)
         x = points if self.embedding is None else self.embedding.of(points)
         made_of = None if self.made_of is None else self.made_of.at(points)

@@ -1,5 +1,5 @@
-"""Where cloth comes from: ``weft.sheet``, ``weft.spline_sheet``, ``weft.triangulate``,
-``weft.load``, and ``weft.joined`` of several.
+"""Functions that create cloth: ``weft.sheet``, ``weft.spline_sheet``, ``weft.triangulate``,
+``weft.load``, and ``weft.joined``, which makes one cloth of several.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ from weft.discretization.spline_surface import Bending, SplineSurface
 from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
 
-PER_SPAN = 16_000  # [bytes] of memory, at least
+PER_SPAN = 16_000  # [bytes] lower bound of the memory for one knot span
 Polygon = Annotated[Any, ArrayOf("numbers", ((None, 2),), "m")]
 DISCRETIZATIONS = ("triangles", "bspline")
 
@@ -37,16 +37,18 @@ def joined(
     names: Sequence[str] | None = None,
     thickness: Sequence[Length | Literal["fabric"] | Keys | None] | None = None,
 ) -> Cloth:
-    """Several cloths as one, to be simulated together; they meet by contact alone.
+    """Join several cloths into one for simulation together; they interact by contact alone.
 
     Args:
-        cloths: at least one, each where it starts.
-        names: of them; None: ``cloth 1``, ``cloth 2``, ...
-        thickness: [m] each keeps in contact, or keyframes; ``fabric``: its fabric's, as that
-            changes in time; None: that of the scene's contact.
+        cloths: at least one cloth, each at its start.
+        names: name of each cloth; None: ``cloth 1``, ``cloth 2``, ...
+        thickness: [m] distance that each cloth keeps in contact, or keyframes of it; ``fabric``:
+            the thickness of its fabric, which may change in time; None: that of the scene's
+            contact.
 
     Raises:
-        MeshError: no cloths, a name that is given twice, or splines that are joined already.
+        MeshError: there are no cloths, a name occurs twice, or a cloth of splines is already
+            joined.
     """
     said = [None] * len(cloths) if thickness is None else list(thickness)
     if len(said) != len(cloths):
@@ -105,7 +107,7 @@ def spline_sheet(
     bending: str = "plate",
     density: int = 1,
 ) -> Cloth:
-    """A rectangle of quadratic B-splines, lying on y = 0 and centered at the origin like ``sheet``.
+    """Create a rectangle of quadratic B-splines on the plane y = 0, centered at the origin.
 
     Args:
         n1: control points along the width (warp), at least 3.
@@ -114,17 +116,17 @@ def spline_sheet(
         height: [m], or text with a unit.
         fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
             "60 gsm"}``), or a Fabric.
-        net: ``greville``: knot spans all alike; ``uniform``: control points equally far apart, as
-            in Meng et al. (2025), with boundary spans half as long again.
-        rule: quadrature: ``reduced``, ``alternating`` (Meng et al.), ``full`` (3 x 3 a span),
-            ``2x2`` or ``1x1``.
+        net: ``greville``: all knot spans have the same size; ``uniform``: control points are
+            equally far apart, as in Meng et al. (2025), and boundary spans are half as long again.
+        rule: quadrature: ``reduced``, ``alternating`` (Meng et al.), ``full`` (3 x 3 points a
+            span), ``2x2`` or ``1x1``.
         bending: ``plate``: a strip bends with the fabric's rigidity; ``mean``: the square of the
-            mean curvature (Meng et al.), to which saddles and narrow strips are soft.
-        density: samples a knot span of the triangles that are touched.
+            mean curvature (Meng et al.), which resists saddles and narrow strips too little.
+        density: samples per knot span of the triangles that contact uses.
 
     Raises:
-        MeshError: sizes out of range, an unknown net or rule.
-        FabricError: an unknown fabric.
+        MeshError: sizes are out of range, or the net or rule is unknown.
+        FabricError: the fabric is unknown.
     """
     width, height = float(width), float(height)
     patch = rectangle(n1, n2, width, height, net)
@@ -147,26 +149,27 @@ def as_splines(
     rule: str = "reduced",
     bending: str = "plate",
 ) -> Cloth:
-    """The same cloth made of splines: a fitted patch for every flat piece of its mesh (Meng et al.
-    2025, supplement, section 3), joined where pieces share vertices.
+    """Convert a cloth of triangles to splines: fit a patch to every flat piece of its mesh (Meng et
+    al. 2025, supplement, section 3) and join the patches where pieces share vertices.
 
     Args:
-        cloth: of triangles, made of one fabric.
+        cloth: a cloth of triangles with one fabric.
         spans: knot spans of a single piece: along the warp and the weft, or one number for both.
-        span_size: [m] of a span, in place of ``spans``; for any number of pieces.
-        corners: four vertices of the border, or such four for every piece; None: found.
-        smooth: seams bend like the cloth beside them; else they fold freely.
-        density: samples a knot span of the triangles that are touched.
+        span_size: [m] size of a span, instead of ``spans``; for any number of pieces.
+        corners: four vertices of the border, or four for every piece; None: they are detected.
+        smooth: seams bend like the cloth beside them; otherwise they fold freely.
+        density: samples per knot span of the triangles that contact uses.
         rule: quadrature, as in ``spline_sheet``.
         bending: as in ``spline_sheet``.
 
     Raises:
-        MeshError: neither or both of spans and span_size, or cloth that is not one of triangles.
-        PatchError: a piece that no patch fits: no four corners, a border that crosses itself, a
-            net that stays inverted. It can be drawn (``weft check``).
+        MeshError: neither or both of spans and span_size are given, or the cloth is not a single
+            cloth of triangles.
+        PatchError: no patch fits a piece: it has no four corners, its border crosses itself, or its
+            net stays inverted. ``weft check`` can draw the piece.
     """
     from weft.discretization.spline_fit.fit_mesh import (
-        fit_pieces,  # parts of SciPy that load slowly
+        fit_pieces,  # imported here because it loads slow parts of SciPy
     )
 
     size = None if span_size is None else float(span_size)
@@ -204,7 +207,7 @@ def as_splines(
 
 
 def _kinds(rule: str, bending: str) -> tuple[Rule, Bending]:
-    """Quadrature and bending by name."""
+    """Return the quadrature rule and the bending energy with these names."""
     check_known(rule, tuple(r.value for r in Rule), "spline rule", MeshError)
     check_known(bending, tuple(b.value for b in Bending), "spline bending", MeshError)
     return Rule(rule), Bending(bending)
@@ -218,7 +221,15 @@ def of_splines(
     density: int = 1,
     source: str = "spline",
 ) -> Cloth:
-    """A cloth of spline patches, with control points at ``points`` (N,3) [m]."""
+    """Create a cloth of spline patches with control points at ``points`` (N,3) [m].
+
+    Args:
+        surface: the patches and their quadrature.
+        points: (N,3) [m] control points.
+        fabric: as in ``sheet``.
+        density: samples per knot span of the triangles that contact uses.
+        source: name of the source for messages.
+    """
     points = np.array(points, dtype=np.float64)
     made_of = Surfaces(points, [dataclasses.replace(surface, density=density)])
     return Cloth(made_of.shown.mesh(points, source), as_fabric(fabric), (), made_of)
@@ -235,8 +246,8 @@ def sheet(
     fabric: FabricLike = "cotton",
     seed: Seed = 0,
 ) -> Cloth:
-    """A rectangle of nx by ny vertices, lying on y = 0 and centered at the origin; its "top" edge
-    is at the back.
+    """Create a rectangle of nx by ny vertices, on the plane y = 0 and centered at the origin; its
+    "top" edge is at the back.
 
     Args:
         nx: vertices along the width (warp), at least 2.
@@ -246,11 +257,11 @@ def sheet(
         pattern: ``regular``, ``alternating`` or ``random`` triangles.
         fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
             "60 gsm"}``), or a Fabric.
-        seed: of the random pattern.
+        seed: seed of the random pattern.
 
     Raises:
-        MeshError: sizes out of range.
-        FabricError: an unknown fabric.
+        MeshError: sizes are out of range.
+        FabricError: the fabric is unknown.
     """
     width, height = float(width), float(height)
     return Cloth(grid(nx, ny, width, height, pattern, seed), as_fabric(fabric))
@@ -266,26 +277,27 @@ def triangulate(
     fabric: FabricLike = "cotton",
     seed: Seed = 0,
 ) -> Cloth:
-    """A piece of any shape, of irregular, nearly equilateral triangles; it lies on y = 0, centered
-    at the origin, with the outline as its material coordinates.
+    """Create a cloth of any outline from irregular, nearly equilateral triangles.
+
+    The cloth lies on the plane y = 0, centered at the origin; the outline gives its material
+    coordinates.
 
     Args:
         outline: (k,2) [m] polygon, warp along the first coordinate. Vertices 0, 1, ... of the mesh
             are its points in turn, then those of the holes (groups ``outline``, ``hole 0``, ...).
-        holes: polygons inside it.
+        holes: polygons inside the outline.
         size: [m] edge length inside; triangles are smaller along shorter edges of the outline.
         divide: add points on edges of the outline that are longer than ``size``, closer together
-            towards sharp corners; False keeps the outline's points and no others. Given points are
-            never moved.
+            towards sharp corners; False: add none. Given points are never moved.
         fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
             "60 gsm"}``), or a Fabric.
-        seed: of the points inside: other seeds give other meshes of the same piece.
+        seed: seed of the points inside; another seed gives another mesh of the same outline.
 
     Raises:
-        MeshError: a size out of range, or polygons that cross.
-        FabricError: an unknown fabric.
+        MeshError: the size is out of range, or polygons cross.
+        FabricError: the fabric is unknown.
     """
-    from weft.garment.triangulate import triangulated  # SciPy's again
+    from weft.garment.triangulate import triangulated  # loads slow parts of SciPy, too
 
     return Cloth(triangulated(outline, holes, float(size), divide, seed), as_fabric(fabric))
 
@@ -297,16 +309,17 @@ def with_regions(
     *,
     own: bool = False,
 ) -> Cloth:
-    """A cloth of a mesh whose regions are of several fabrics; vertices between them are shared.
+    """Create a cloth from a mesh whose regions have fabrics of their own and share border vertices.
 
     Args:
-        mesh: with ``regions``.
-        fabrics: by name of a region.
-        rest: of faces in none of them; None: there must be no such.
-        own: each keeps its own fabric's thickness in contact; else that of the scene's contact.
+        mesh: mesh with ``regions``.
+        fabrics: fabric of each region by the name of the region.
+        rest: fabric of the faces in no region; None: every face must be in a region.
+        own: every region keeps the thickness of its own fabric in contact; False: that of the
+            scene's contact.
 
     Raises:
-        MeshError: no such region, faces in two or in none.
+        MeshError: a region does not exist, or a face is in two regions or in none.
     """
     regions = fabric_regions(mesh, fabrics, rest)
     if own:
@@ -335,29 +348,29 @@ def load(
     corners: Sequence[Any] | None = None,
     smooth: bool = False,
 ) -> Cloth:
-    """A cloth from a mesh file: OBJ, PLY, USD or glTF.
+    """Load a cloth from a mesh file: OBJ, PLY, USD or glTF.
 
     Args:
         path: the file.
         fabric: a preset's name, a .yaml file, fields as in YAML (``{"preset": "silk", "density":
             "60 gsm"}``), or a Fabric; None: cotton.
-        scale: length of a unit of the file [m]: 0.01 or "1 cm" for centimeters; None: what it says
+        scale: length of the file's unit [m]: 0.01 or "1 cm" for centimeters; None: as the file says
             (USD), else 1 m.
-        uv_scale: length of a unit of its texture coordinates [m]; None: the same as ``scale``.
+        uv_scale: length of the unit of its texture coordinates [m]; None: the same as ``scale``.
         warp: direction of the warp yarns in space. The mesh is then its own rest shape, and texture
-            coordinates of the file are left out. Needed where the file has none.
-        prim: of a USD or glTF file with several meshes, which one, by path or name.
-        fabrics: by region of the file (USD subsets, OBJ groups and materials, glTF materials, PLY
-            numbers of faces), where there are several; ``fabric`` is for faces in none of these.
+            coordinates of the file are ignored. Needed if the file has none.
+        prim: path or name of the mesh in a USD or glTF file with several meshes.
+        fabrics: fabric of each region of the file (USD subsets, OBJ groups and materials, glTF
+            materials, PLY numbers of faces); ``fabric`` is then for faces in none of these.
         discretization: ``triangles``, or ``bspline``: splines are fitted (``as_splines``).
-        spans: knot spans of splines, of a single piece.
-        span_size: [m] of a span, in place of ``spans``.
+        spans: knot spans of the splines of a single piece.
+        span_size: [m] size of a span, instead of ``spans``.
         corners: four vertices of the border of splines, or four for every piece.
         smooth: seams of splines bend like the cloth beside them.
 
     Raises:
-        MeshError: a file that cannot be read, or a mesh that cannot be simulated.
-        FabricError: an unknown fabric.
+        MeshError: the file cannot be read, or the mesh cannot be simulated.
+        FabricError: the fabric is unknown.
     """
     from weft.io import read_mesh
 

@@ -1,22 +1,26 @@
-"""Numbers on cloth that runs record and exports carry: strain, stress, curvature, pressure, air and
-velocity, on the triangles and vertices of the mesh that is shown. Of splines these are the
-triangles between their samples; more of them (``density``) are nearer to the patch.
+"""Fields on cloth for runs and exports: strain, stress, curvature, pressure, air, velocity.
 
-strain     (m,3) of warp and weft [1], |f0| - 1 and |f1| - 1; shear [rad], by which they leave the
-           right angle. F = (f0, f1) is constant on a triangle.
-stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (no damping, no barrier of
-           limits): P = dpsi/dF = F S, force per width at rest (first Piola-Kirchhoff; S, the
-           second, is symmetric). Across a cut along the weft goes P e0 = S00 f0 + S01 f1: warp
-           yarns carry S00 |f0| along themselves, the weft S11 |f1|, and S01 sqrt(|f0||f1|) is the
-           shear. A pull along the warp has the first alone, force over width.
-curvature  (n,2) [1/m] principal ones, largest and smallest, positive where cloth folds towards its
-           front: eigenvalues of the mean over a vertex's faces of the sum of l theta t t^T / 2 of
-           a face's hinges, over its area, with t across the hinge (Cohen-Steiner & Morvan 2003). A
-           cylinder has (1/r, 0). Faces at borders lack a hinge and do not count; a vertex that
-           has no others gets the mean of those around it, in narrow strips of all faces.
-pressure   (n,) [Pa] of contact: normal forces over the area at rest around the vertex. Their sum
-           with these areas is what presses; of cloth on cloth both sides have it.
-air        (m,3) [Pa] lift and drag over the area at rest, with the velocity of the frame.
+Fields are defined on the triangles and vertices of the mesh that is shown. For splines these are
+the triangles between their samples; more samples (``density``) approximate the patch better.
+
+strain     (m,3) warp and weft strain [1], |f0| - 1 and |f1| - 1, and shear [rad], by which the
+           angle between the yarns is smaller than 90 degrees. F = (f0, f1) is constant on a face.
+stress     (m,3) [N/m] of warp, weft and shear, from the law psi alone (without damping and without
+           the barrier of strain limits). P = dpsi/dF = F S is the force per width at rest (P is the
+           first Piola-Kirchhoff stress; S, the second, is symmetric). The force across a cut along
+           the weft is P e0 = S00 f0 + S01 f1: warp yarns carry S00 |f0| along themselves, weft
+           yarns S11 |f1|, and the shear is S01 sqrt(|f0||f1|). A pull along the warp has only the
+           first component, force over width.
+curvature  (n,2) [1/m] largest and smallest principal curvature, positive where cloth folds towards
+           its front: eigenvalues of the tensor of Cohen-Steiner & Morvan (2003). This tensor is the
+           sum of l theta t t^T / 2 over the hinges of the faces around a vertex, divided by the
+           area of these faces, with t perpendicular to the hinge. A cylinder has (1/r, 0). Faces at
+           borders lack a hinge and do not count. A vertex that has only such faces gets the mean of
+           the vertices around it, and in narrow strips the tensor of all its faces.
+pressure   (n,) [Pa] of contact: normal forces over the rest area around the vertex. The sum of
+           pressure times area is the total normal force; if cloth presses on cloth, both sides have
+           this pressure.
+air        (m,3) [Pa] lift and drag over the rest area, with the velocity of the frame.
 velocity   (n,3) [m/s].
 """
 
@@ -38,19 +42,22 @@ AT_FACES, AT_VERTICES = ("strain", "stress", "air"), ("curvature", "pressure", "
 FIELDS = ("strain", "stress", "curvature", "pressure", "air", "velocity")
 VECTORS = ("air", "velocity")
 TINY = 1e-300
-RECORDED = "field."  # prefix of their names among a frame's arrays
+RECORDED = "field."  # prefix of the names of fields among the arrays of a frame
 
 
 @dataclass(frozen=True, eq=False)
 class Physics:
-    """What stress and air need besides a mesh that moves.
+    """The laws and the wind from which stress and air are computed.
 
     Args:
-        laws: of the membrane, with the number of faces of each, in their order, or the faces
-            themselves; None: no law is known, or there is none (conditions of 1998).
-        wind: None: there is no air.
-        carried: [m] by which a wind that changes has carried its gusts; None: it does not change.
-        changing: all this at a time [s], where numbers of the scene change; None: they do not.
+        laws: laws of the membrane, each with its number of faces (then in the order of the faces)
+            or with the indices of its faces; None: no law is known, or there is none (conditions of
+            1998).
+        wind: the wind; None: there is no air.
+        carried: [m] distance by which a wind that changes in time has carried its gusts; None: the
+            wind does not change.
+        changing: function that returns the physics at a time [s], for scenes with keyframes; None:
+            nothing changes in time.
     """
 
     laws: Sequence[tuple[Law, int | Ints]] | None = None
@@ -59,13 +66,13 @@ class Physics:
     changing: "Callable[[float], Physics] | None" = None
 
     def at(self, t: float) -> "Physics":
-        """What it is at the time t [s]."""
+        """Return the physics at time t [s]."""
         return self if self.changing is None else self.changing(t)
 
 
 @dataclass(frozen=True, eq=False)
 class Recorder:
-    """What a run records of its frames."""
+    """The fields that a run records in its frames."""
 
     names: Sequence[str]
     mesh: TriangleMesh
@@ -73,24 +80,31 @@ class Recorder:
 
     @staticmethod
     def of(scene: Any, mesh: TriangleMesh) -> "Recorder":
-        """Of a scene that has ``record`` and ``physics``; others record nothing."""
+        """Build the recorder of a scene; without the attribute ``record`` it records nothing."""
         names = tuple(getattr(scene, "record", ()))
         return Recorder(names, mesh, scene.physics() if names else Physics())
 
     def arrays(
         self, x: Positions, v: Velocities, t: float, pressure: Floats | None
     ) -> dict[str, Floats]:
-        """Arrays of a frame, at vertices x (n,3) that move with v; further points are left out."""
+        """Return the recorded fields of a frame, by name with the prefix ``RECORDED``.
+
+        Args:
+            x: (N,3) [m] positions; rows after the vertices of the mesh are ignored.
+            v: (N,3) [m/s] velocities.
+            t: [s] time.
+            pressure: (n,) [Pa] contact pressure; None: no contact.
+        """
         n = self.mesh.n_vertices
         given = (t, self.physics, pressure)
         return {RECORDED + m: field_of(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
 
 
 def check_fields(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """The names, each once.
+    """Return the names of fields without repetitions.
 
     Raises:
-        SceneError: one that is no field's.
+        SceneError: a name is not that of a field.
     """
     if isinstance(names, str):
         raise SceneError(where, got=repr(names), expected=f"a list of {', '.join(FIELDS)}")
@@ -100,7 +114,7 @@ def check_fields(names: Sequence[str], where: str) -> tuple[str, ...]:
 
 
 def missing(name: str, physics: Physics, *, pressed: bool) -> str:
-    """What a field lacks, in words; empty where nothing."""
+    """Return a text that says what is missing to compute a field; empty if nothing is missing."""
     lacking = {
         "stress": "" if physics.laws else "no law of the membrane",
         "air": "" if physics.wind else "no wind",
@@ -118,19 +132,22 @@ def field_of(
     physics: Physics,
     pressure: Floats | None = None,
 ) -> Floats:
-    """A field's array, as the module says.
+    """Compute a field; the module docstring defines the fields.
 
     Args:
         name: one of ``FIELDS``.
-        mesh: with material coordinates.
-        x: (n,3) [m].
-        v: (n,3) [m/s].
-        t: [s].
-        physics: law and wind.
-        pressure: (n,) [Pa] of contact; None: there is none.
+        mesh: mesh with material coordinates.
+        x: (n,3) [m] positions of the vertices.
+        v: (n,3) [m/s] velocities of the vertices.
+        t: [s] time.
+        physics: laws and wind.
+        pressure: (n,) [Pa] contact pressure; None: no contact.
+
+    Returns:
+        The field, of the shape that the module docstring gives.
 
     Raises:
-        SceneError: what the field is made from is missing.
+        SceneError: something that the field is computed from is missing.
     """
     check_known(name, FIELDS, "field", SceneError)
     physics = physics.at(t)
@@ -149,22 +166,22 @@ def field_of(
 
 
 def gradients(mesh: TriangleMesh, x: Positions) -> Gradients:
-    """(m,3,2) F of the faces."""
+    """Return the deformation gradients F (m,3,2) of the faces."""
     return linear_triangle(mesh).deformation_gradient(x)
 
 
 def strain_of(F: Gradients) -> Floats:
-    """(m,3) of warp, weft and shear."""
+    """Return the strain (m,3) of warp and weft [1], and the shear [rad], from F (m,3,2)."""
     warp, weft = _lengths(F)
     cosine = np.einsum("mi,mi->m", F[:, :, 0], F[:, :, 1]) / np.maximum(warp * weft, 1e-300)
     return np.stack([warp - 1, weft - 1, np.arcsin(np.clip(cosine, -1, 1))], axis=1)
 
 
 def stress_of(F: Gradients, laws: Sequence[tuple[Law, int | Ints]]) -> Floats:
-    """(m,3) [N/m] of warp, weft and shear.
+    """Return the stress (m,3) [N/m] of warp, weft and shear from F (m,3,2).
 
     Raises:
-        SceneError: laws of another number of faces.
+        SceneError: the laws are for another number of faces.
     """
     counts = [count if isinstance(count, int) else len(count) for _, count in laws]
     if sum(counts) != len(F):
@@ -182,9 +199,14 @@ def stress_of(F: Gradients, laws: Sequence[tuple[Law, int | Ints]]) -> Floats:
 
 
 def principal_stress(F: Gradients, stress: Floats) -> tuple[Floats, Floats]:
-    """Largest and smallest principal stress of Cauchy, force over width as it is (m,) [N/m] each,
-    of the stress (m,3) of warp, weft and shear: sigma = F S F^T/J in the plane of a face has the
-    eigenvalues of S C/J, C = F^T F.
+    """Return largest and smallest principal Cauchy stress (m,) [N/m], force over deformed width.
+
+    The stress sigma = F S F^T/J in the plane of a face has the eigenvalues of S C/J, with C = F^T
+    F.
+
+    Args:
+        F: (m,3,2) deformation gradients.
+        stress: (m,3) [N/m] stress of warp, weft and shear, from ``stress_of``.
     """
     C = np.einsum("mki,mkj->mij", F, F)
     warp, weft = _lengths(F)
@@ -197,7 +219,7 @@ def principal_stress(F: Gradients, stress: Floats) -> tuple[Floats, Floats]:
 
 
 def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
-    """(n,2) [1/m] principal curvatures."""
+    """Return the principal curvatures (n,2) [1/m], the largest first."""
     h = mesh.hinges
     if len(h) == 0:
         return np.zeros((mesh.n_vertices, 2))
@@ -212,15 +234,18 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
     for side in (0, 1):
         np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
     whole = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) == 3
-    k = np.linalg.eigvalsh(_around(mesh, of_face, whole))  # one is the normal's: about 0
+    # The eigenvalue of the normal's direction is about 0; the other two are the curvatures.
+    k = np.linalg.eigvalsh(_around(mesh, of_face, whole))
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])
 
 
 def _around(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
-    """(n,3,3) sums (m,3,3) of the whole faces around a vertex over their area; where there are
-    none, the mean of the vertices around it; where these have none either, of all faces.
+    """Average tensors of faces (m,3,3) around every vertex, weighted by area.
+
+    Only faces with three hinges (``whole``) count. A vertex without such faces gets the mean of the
+    vertices around it; if these have none either, the average over all its faces.
     """
     some, area = _summed(mesh, of_face, whole)
     every, size = _summed(mesh, of_face, np.ones_like(whole))
@@ -236,7 +261,7 @@ def _around(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
 
 
 def _summed(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats, Floats]:
-    """(n,3,3) sums of the chosen faces around each vertex, and (n,) [m^2] their area."""
+    """Return the sums (n,3,3) of the chosen faces around each vertex, and their area (n,) [m^2]."""
     total, area = np.zeros((mesh.n_vertices, 3, 3)), np.zeros(mesh.n_vertices)
     for corner in mesh.faces[chosen].T:
         np.add.at(total, corner, of_face[chosen])
@@ -252,9 +277,11 @@ def air_of(
     wind: Wind,
     carried: tuple[float, float, float] | None = None,
 ) -> Floats:
-    """(m,3) [Pa] rho |u|/2 [(C_D - C_L) u + C_L (u.n) n] times the area over that at rest, with u
-    the air's velocity past the middle of the face; in crossflow the second |u| is |u.n|.
-    ``carried`` is as in ``Physics``.
+    """Return the force of the air over the rest area (m,3) [Pa].
+
+    On the deformed area it is rho |u|/2 [(C_D - C_L) u + C_L (u.n) n], with u the velocity of the
+    air relative to the middle of the face; in crossflow the second |u| is |u.n|. ``carried`` is as
+    in ``Physics``.
     """
     corners = x[mesh.faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

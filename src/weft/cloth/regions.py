@@ -1,4 +1,4 @@
-"""Regions of one cloth, each of a fabric of its own: faces that share vertices with one another."""
+"""Regions of one cloth: sets of faces with fabrics of their own, which share border vertices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,31 +12,32 @@ from weft.base.keyframes import Keys
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
 
-Kept: TypeAlias = "float | Keys | Literal['fabric'] | None"  # [m]
+# [m] distance kept in contact
+Kept: TypeAlias = "float | Keys | Literal['fabric'] | None"
 
 
 def kept_of(thickness: Kept, fabric: Fabric, t: float) -> float | None:
-    """[m] that something of a fabric keeps in contact at the time t [s]."""
+    """Return the distance [m] that cloth of a fabric keeps in contact at time t [s]."""
     if isinstance(thickness, Keys):
         return thickness.at(t)
     return fabric.at(t).thickness if thickness == "fabric" else thickness
 
 
 def fabric_thickness(fabric: Fabric) -> Kept:
-    """[m] a fabric's own thickness; ``fabric`` where that changes in time."""
+    """Return a fabric's own thickness [m], or ``"fabric"`` if the thickness changes in time."""
     return "fabric" if "thickness" in (fabric.keyed or {}) else fabric.thickness
 
 
 @dataclass(frozen=True)
 class Region:
-    """Faces of a cloth that are of one fabric.
+    """Faces of a cloth that have the same fabric.
 
     Args:
-        name: for messages, and for pairs of the scene's contact.
-        fabric: of its faces.
-        faces: their numbers, ascending.
-        thickness: [m] kept in contact, or keyframes; ``fabric``: its fabric's, as that changes in
-            time; None: that of the scene's contact.
+        name: name of the region in messages and in the pairs of the scene's contact.
+        fabric: fabric of its faces.
+        faces: indices of its faces, ascending.
+        thickness: [m] distance kept in contact, or keyframes of it; ``fabric``: the thickness of
+            its fabric, which may change in time; None: that of the scene's contact.
     """
 
     name: str
@@ -45,26 +46,32 @@ class Region:
     thickness: Kept = None
 
     def kept(self, t: float = 0.0) -> float | None:
-        """[m] kept in contact at the time t [s]; None: that of the scene's contact."""
+        """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
+        it.
+        """
         return kept_of(self.thickness, self.fabric, t)
 
     def shifted(self, first: int, name: str) -> "Region":
-        """The same among more faces, from number ``first`` on, with another name."""
+        """Return the region as part of a joined cloth: with face indices increased and another
+        name.
+        """
         return replace(self, faces=self.faces + np.int32(first), name=name)
 
 
 def fabric_regions(
     mesh: TriangleMesh, fabrics: Mapping[str, Fabric], rest: Fabric | None = None
 ) -> tuple[Region, ...]:
-    """The regions of a mesh that fabrics are given for, in their order, and what is left.
+    """Return the regions of a mesh that have fabrics, in their order, then one of all other faces.
 
     Args:
-        mesh: with ``regions``.
-        fabrics: by name of a region.
-        rest: of faces in none of them, a region ``rest``; None: there must be no such.
+        mesh: mesh with ``regions``.
+        fabrics: fabric of each region by the name of the region.
+        rest: fabric of the faces in no region, which become a region ``rest``; None: every face
+            must be in a region.
 
     Raises:
-        MeshError: a name of no region, one of no faces, faces in two, or in none.
+        MeshError: a name is no region's, a region has no faces, or a face is in two regions or in
+            none.
     """
     where, known = mesh.source, ", ".join(mesh.regions) or "none"
     owner = np.full(len(mesh.faces), -1, dtype=np.int32)
@@ -114,19 +121,23 @@ def fabric_regions(
 
 
 def numbered(arrays: Mapping[str, Any]) -> dict[str, Ints]:
-    """Faces of every region of a run, by number, from the arrays of its mesh; none: it has none."""
+    """Return the faces of every region of a run by region number, from the arrays of its mesh;
+    empty if the run has no regions.
+    """
     label = arrays.get("region", np.zeros(0))
     return {str(k): np.flatnonzero(label == k).astype(np.int32) for k in np.unique(label)}
 
 
 def owners(mesh: TriangleMesh, regions: Sequence[Region], thickness: Floats) -> list[Ints]:
-    """Vertices of every region as contact tells them apart: one between two regions is of the one
-    that keeps more distance, then of the first.
+    """Return the vertices of every region, with each vertex in one region, as contact requires.
+
+    A vertex between regions belongs to the region with the largest thickness, and among equal ones
+    to the first.
 
     Args:
-        mesh: of the cloth.
-        regions: of the cloth.
-        thickness: (k,) [m] of each.
+        mesh: mesh of the cloth.
+        regions: regions of the cloth.
+        thickness: (k,) [m] thickness of each region.
     """
     owner = np.full(mesh.n_vertices, -1, dtype=np.int32)
     for k in np.argsort(-thickness, kind="stable"):

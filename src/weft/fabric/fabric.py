@@ -1,6 +1,6 @@
-"""Fabric: what a laboratory measures of a cloth, in SI.
+"""The ``Fabric`` class: the numbers that a laboratory measures of a cloth, in SI.
 
-Presets stand in ``fabrics/*.yaml``, each number with its source, which begins with its origin:
+Presets are stored in ``fabrics/*.yaml``. Every number has a source, which begins with its origin:
 ``measured: ...`` in a laboratory, ``published: ...`` as the constant of a paper or a trade name,
 ``estimated: ...`` by us from what is known of such cloth.
 """
@@ -32,18 +32,16 @@ from weft.fabric.fields import UNITS as UNITS
 from weft.fabric.fields import FabricFields as FabricFields
 from weft.fabric.values import curve, optional, quantity, without_keys
 
-MOST_PRESETS = 20  # one of another, and so on
+MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")
-FAR = 5.0  # times outside the range of all presets, from where on a number is doubted
+FAR = 5.0  # factor outside the range of all presets from which a number raises a warning
 
 
 CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
 
 
 def _memory(name: str, **bounds: float) -> float | None:
-    """The field of a number that says how a fabric keeps creases, or is drawn out; none: it does
-    not.
-    """
+    """Return the field of a number about creases or permanent stretch; None: no such effect."""
     bounds = {"least": 0.0, **bounds}
     return setting(None, MEANINGS[name], MEMORY[name], **bounds)  # type: ignore[arg-type]
 
@@ -83,7 +81,7 @@ class Fabric:
     rest_stretch_weft: float = setting(1.0, "of the weft", UNITS["rest_stretch_weft"], above=0)
     name: str = "custom"
     title: str = ""
-    sources: Mapping[str, str] = field(default_factory=dict)  # field -> where the number comes from
+    sources: Mapping[str, str] = field(default_factory=dict)  # source of each field's number
     limit_warp: float | None = setting(
         None, "largest strain of the warp, never passed; none: no limit", LIMITS["limit_warp"]
     )
@@ -91,7 +89,7 @@ class Fabric:
     limit_shear: float | None = setting(
         None, "largest angle of shear", LIMITS["limit_shear"], above=0, below=np.pi / 2
     )
-    # force per width over strain, in place of stretch_warp and stretch_weft
+    # curves of force per width over strain, used instead of stretch_warp and stretch_weft
     curve_warp: Annotated[Curve | None, CurveLike] = None
     curve_weft: Annotated[Curve | None, CurveLike] = None
     crease_yield: float | None = _memory("crease_yield")
@@ -101,7 +99,7 @@ class Fabric:
     yield_warp: float | None = _memory("yield_warp")
     yield_weft: float | None = _memory("yield_weft")
     yield_hardening: float | None = _memory("yield_hardening")
-    keyed: Mapping[str, Keys] | None = None  # numbers that change in time, by field
+    keyed: Mapping[str, Keys] | None = None  # keyframes of the numbers that change, by field
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -114,26 +112,26 @@ class Fabric:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a strain that it never passes."""
+        """True if the fabric has a limit that its strain never exceeds."""
         return any(getattr(self, name) is not None for name in LIMITS)
 
     @property
     def is_measured(self) -> bool:
-        """Whether it has a curve."""
+        """True if the fabric has a measured stress-strain curve."""
         return any(getattr(self, name) is not None for name in CURVES)
 
     @property
     def is_drawn_out(self) -> bool:
-        """Whether there is a strain from which on it does not come back."""
+        """True if the fabric has a yield strain beyond which its stretch is permanent."""
         return self.yield_warp is not None or self.yield_weft is not None
 
     @property
     def remembers(self) -> bool:
-        """Whether it keeps creases, or is drawn out."""
+        """True if the fabric keeps creases or a permanent stretch."""
         return self.crease_yield is not None or self.is_drawn_out
 
     def at(self, t: float) -> "Fabric":
-        """The fabric with the numbers of the time t [s]."""
+        """Return the fabric with its numbers at time t [s]."""
         if not self.keyed:
             return self
         now = {name: keys.at(t) for name, keys in self.keyed.items()}
@@ -141,17 +139,17 @@ class Fabric:
 
     @classmethod
     def of(cls, value: "FabricLike") -> "Fabric":
-        """A fabric from a preset's name, a .yaml file, or fields with units, as in YAML.
+        """Build a fabric from a preset's name, a .yaml file, or fields with units, as in YAML.
 
         Raises:
-            FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or
-            one of another dimension.
+            FabricError: a name or field is unknown, or a value is missing or negative.
+            UnitError: a value has no unit, or one of another dimension.
         """
         return fabric(value)
 
     def origin(self, field: str) -> str:
-        """How a field's number came about: ``measured``, ``published`` (the constant of a paper or
-        a trade name), ``estimated``, ``given`` (by you) or ``default``.
+        """Return the origin of a field's number: ``measured``, ``published`` (the constant of a
+        paper or a trade name), ``estimated``, ``given`` (by the user) or ``default``.
         """
         if field not in self.sources:
             return "default"
@@ -164,6 +162,7 @@ class Fabric:
         self._check_keyed()
 
     def _check_limits(self) -> None:
+        """Check that limits are larger than the strain at rest, and convert points to curves."""
         rest = {"limit_warp": self.rest_stretch_warp - 1, "limit_weft": self.rest_stretch_weft - 1}
         for name, least in rest.items():
             value = getattr(self, name)
@@ -180,7 +179,7 @@ class Fabric:
                 object.__setattr__(self, name, Curve(value))
 
     def _check_keyed(self) -> None:
-        """That numbers with keyframes may change, and are ones that a fabric has at every key."""
+        """Check that numbers with keyframes may change in time, and are allowed at every key."""
         for name in self.keyed or {}:
             if name not in CHANGING:
                 raise FabricError(
@@ -197,6 +196,7 @@ class Fabric:
                 raise
 
     def _check_memory(self) -> None:
+        """Check that every field that depends on another one comes with it."""
         for name, needed in NEEDED.items():
             value = getattr(self, name)
             if value is not None and all(getattr(self, other) is None for other in needed):
@@ -207,7 +207,7 @@ class Fabric:
 
 @lru_cache(maxsize=1)
 def preset_names() -> tuple[str, ...]:
-    """Names of the fabrics that weft ships."""
+    """Return the names of the presets that weft includes."""
     folder = resources.files("weft") / "fabrics"
     return tuple(
         sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
@@ -218,22 +218,21 @@ FabricLike = str | Path | FabricFields | Mapping[str, Any] | Fabric
 
 
 def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
-    """A fabric from a preset's name, a YAML file, a mapping of the same fields, or a Fabric.
+    """Build a fabric from a preset's name, a YAML file, a mapping of the same fields, or a Fabric.
 
     In files and mappings every quantity needs a unit (``stretch_warp: 4000 N/m``); ``stretch`` and
-    ``bending`` set warp and weft at once, alone or as a pair; ``preset`` gives what is left out.
+    ``bending`` set warp and weft together, with one value or a pair; ``preset`` gives the fields
+    that are left out. A warning is given if a number is more than five times outside the range of
+    all presets, because the reason is mostly a wrong unit.
 
     Args:
         value: name, path ending in .yaml, mapping, or Fabric.
-        where: what error messages call the place.
-        depth: of the presets that led here.
+        where: name of the fabric in error messages.
+        depth: number of presets that led to this one.
 
     Raises:
-        FabricError: unknown name or field, a missing or negative value. UnitError: no unit, or one
-        of another dimension.
-
-    Warns where a given number is five times outside the range of all presets: a unit that was
-    meant otherwise mostly is.
+        FabricError: a name or field is unknown, or a value is missing or negative.
+        UnitError: a value has no unit, or one of another dimension.
     """
     if isinstance(value, Fabric):
         return value
@@ -253,6 +252,7 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
+    """Read the fields of a fabric from a YAML file."""
     fields = read_yaml(path, "fabric file", FabricError).value
     if not isinstance(fields, Mapping):
         raise FabricError(
@@ -265,6 +265,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
+    """Build a fabric from a mapping of fields, and from the preset that it may name."""
     fields = _spread(fields, where)
     known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
     for key in fields:
@@ -297,7 +298,7 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     if keyed:
         more["keyed"] = keyed
     made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
-    if where != name:  # not a preset
+    if where != name:  # not for presets themselves, which define the ranges
         for key in [k for k in UNITS if k in fields]:
             _doubt(key, values[key], f"{where}.{key}")
     return made
@@ -305,14 +306,14 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
 
 @lru_cache(maxsize=1)
 def known_ranges() -> Mapping[str, tuple[float, float]]:
-    """Least and greatest value of every field over all presets, in SI."""
+    """Return the smallest and largest value of every field over all presets, in SI."""
     presets = [fabric(name) for name in preset_names()]
     columns = {key: [getattr(p, key) for p in presets] for key in UNITS}
     return {key: (min(column), max(column)) for key, column in columns.items()}
 
 
 def _doubt(key: str, value: float, where: str) -> None:
-    """Warn about a number far from all fabrics known; 0 is said on purpose."""
+    """Warn about a number far from those of all presets; 0 is assumed to be intended."""
     low, high = known_ranges()[key]
     if value == 0.0 or low / FAR <= value <= FAR * high:
         return
@@ -327,7 +328,10 @@ def _doubt(key: str, value: float, where: str) -> None:
 
 
 def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """``stretch: 4000 N/m`` or ``stretch: [4000 N/m, 3000 N/m]`` as two fields."""
+    """Return fields in which a pair such as ``stretch: [4000 N/m, 3000 N/m]`` is two fields.
+
+    One value, ``stretch: 4000 N/m``, counts for warp and weft.
+    """
     result = dict(fields)
     if "curve" in result:
         both = result.pop("curve")

@@ -1,4 +1,4 @@
-"""The fields of a fabric: their units, which of them may be none, and which may change in time."""
+"""The fields of a fabric: their units, which are optional, and which may change in time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -36,33 +36,33 @@ MEANINGS: Mapping[str, str] = {
     "yield_weft": "strain from which on the weft is drawn out for good",
     "yield_hardening": "of the force after yield: 1/(1 + it) of what is pulled further is left",
 }
-NEEDED = {  # fields that say something only beside one of these
+NEEDED = {  # fields that have a meaning only together with one of the listed fields
     "crease_hardening": ("crease_yield",),
     "crease_recovery": ("crease_yield",),
     "crease_lasting": ("crease_recovery",),
     "yield_hardening": ("yield_warp", "yield_weft"),
 }
-PER_ANGLE = ("shear",)  # per radian, where no angle is given
-OPTIONAL: Mapping[str, str] = {**LIMITS, **MEMORY}  # none, where a fabric does not say them
+PER_ANGLE = ("shear",)  # fields that may be given per angle; per radian if no angle is given
+OPTIONAL: Mapping[str, str] = {**LIMITS, **MEMORY}  # fields that may be None
 CURVES = ("curve_warp", "curve_weft")
-CHANGING = (*UNITS, *LIMITS, *MEMORY)  # may have keyframes
+CHANGING = (*UNITS, *LIMITS, *MEMORY)  # fields that may have keyframes
 
 
 class Sourced(TypedDict, total=False):
-    """A quantity and where it comes from."""
+    """A quantity and its source."""
 
     value: Quantity
     source: str
 
 
 Field = str | Sourced  # "120 g/m^2", or with its source
-Pair = Field | Sequence[Field]  # of warp and weft: one for both, or two
+Pair = Field | Sequence[Field]  # one field for warp and weft, or two
 
 
 class FabricFields(TypedDict, total=False):
     """A fabric as a mapping, as in YAML: quantities are text with a unit."""
 
-    preset: str  # gives what is left out
+    preset: str  # gives the fields that are left out
     name: str
     title: str
     density: Field

@@ -1,4 +1,4 @@
-"""Values of a fabric's fields as files say them: text with a unit, curves, keyframes."""
+"""Readers of the values of a fabric's fields in files: text with a unit, curves, keyframes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from weft.fabric.fields import CHANGING, OPTIONAL, PER_ANGLE, UNITS
 def without_keys(
     fields: Mapping[str, Any], where: str, keyed: dict[str, Keys]
 ) -> Mapping[str, Any]:
-    """The fields with first keys in place of keyframes, which go into ``keyed``."""
+    """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
     out = dict(fields)
     for name, value in fields.items():
         value, source = sourced(value, where) if not Keys.is_said(value) else (value, "")
@@ -38,7 +38,7 @@ def without_keys(
 
 
 def quantity(value: Any, key: str, where: str) -> tuple[float, str]:
-    """A field's value in SI and its source."""
+    """Return a field's value in SI, and its source."""
     value, source = sourced(value, where)
     unit = UNITS[key]
     if unit != "1" and not isinstance(value, str):
@@ -49,7 +49,9 @@ def quantity(value: Any, key: str, where: str) -> tuple[float, str]:
 
 
 def optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
-    """A field that may be none in SI, and its source; none takes that of the preset away."""
+    """Return the value of an optional field in SI, and its source; None overrides a preset's
+    value.
+    """
     value, source = sourced(value, where)
     if value is None:
         return None, source
@@ -65,7 +67,7 @@ def optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
 
 
 def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
-    """A curve from pairs of strain and force per width with its unit, and its source."""
+    """Return a curve from pairs of strain and force per width with its unit, and its source."""
     value, source = sourced(value, where)
     if value is None:
         return None, source
@@ -90,8 +92,10 @@ def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
 
 
 def sourced(value: Any, where: str) -> tuple[Any, str]:
-    """A value that may be ``{value: ..., source: ..., uncertainty: ...}``, and its source. The
-    uncertainty is for people and other programs: text or a number, not read any further.
+    """Return a value, possibly written ``{value: ..., source: ..., uncertainty: ...}``, and its
+    source.
+
+    The uncertainty, text or a number, is for people and other programs; weft does not use it.
     """
     if not isinstance(value, Mapping):
         return value, ""

@@ -1,5 +1,5 @@
-"""Frames of a run as an ``io.animation.Animation``: which frames, at which times, in which axes and
-units, and what is measured on the cloth.
+"""Conversion of a run into an ``io.animation.Animation``: selection of frames, times, axes, units,
+and fields on the cloth.
 """
 
 import math
@@ -20,63 +20,63 @@ from weft.io.animation import Animation, AnimationFrame, Convention, Fields, Sur
 from weft.io.selection import FrameSelection
 from weft.render.looks import panels, strain, vertex_mean
 
-STRANDS = "ropes and springs"  # name of their surface
-MOST_PANELS = 256  # of a cloth; one of more is a region without panels
+STRANDS = "ropes and springs"  # name of the surface that holds all of them
+MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region without panels
 
 
 class RunFrames(Protocol):
-    """What is needed of a run."""
+    """The interface of a run that the conversion uses."""
 
     @property
     def fps(self) -> float:
-        """Frames a second."""
+        """The number of frames per second."""
 
     @property
     def manifest(self) -> Json:
-        """Scene, bodies, versions."""
+        """The manifest: scene, bodies, versions."""
 
     @property
     def path(self) -> Any:
-        """For messages."""
+        """The path of the run, for messages."""
 
     @property
     def folder(self) -> Any:
-        """Where it is."""
+        """The run folder."""
 
     @property
     def body_faces(self) -> Faces:
-        """(k,3) of all bodies."""
+        """(k,3) faces of all bodies."""
 
     @property
     def solid_faces(self) -> Faces:
-        """(m,3) of bodies, ropes and springs."""
+        """(m,3) faces of bodies, ropes and springs."""
 
     def solid_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m] of their vertices."""
+        """Return the (b,3) [m] vertices of bodies, ropes and springs."""
 
     def __len__(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
 
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
-        """(n,3) [m]."""
+        """Return the (n,3) [m] vertices of the cloth."""
 
     def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
-        """(n,3) [m/s]."""
+        """Return the (n,3) [m/s] velocities of the vertices of the cloth."""
 
     def body_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m]."""
+        """Return the (b,3) [m] vertices of the bodies."""
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
-        """Faces and their material coordinates."""
+        """Return the faces and their material coordinates."""
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
-        """Names of the cloths, and how many faces each has."""
+        """Return the names of the cloths, each with its number of faces."""
 
     def pressure(self, frame: int = -1) -> Floats | None:
-        """(n,) [Pa] of contact, at the vertices of the run's own mesh."""
+        """Return the (n,) [Pa] contact pressure at the vertices of the run's own mesh."""
 
     def recorded(self, frame: int = -1) -> tuple[str, ...]:
-        """Names of the fields that a frame has."""
+        """Return the names of the fields that a frame stores."""
 
     def field(
         self,
@@ -86,7 +86,7 @@ class RunFrames(Protocol):
         density: int | None = None,
         physics: Physics | None = None,
     ) -> Floats:
-        """A field (``weft.cloth.fields``) of a frame."""
+        """Return a field (``weft.cloth.fields``) of a frame."""
 
 
 def animation_of(
@@ -100,23 +100,24 @@ def animation_of(
     fields: Sequence[str] = (),
     physics: Physics | None = None,
 ) -> Animation:
-    """Frames of a run as writers take them.
+    """Return frames of a run in the form that file writers take.
 
     Args:
         run: the run.
         selection: which frames; None: all.
-        fps: frames a second; between frames of the run positions are a cubic of positions and
-            velocities (Hermite), bodies linear. None: those of the run, over the step.
-        first: number that the file gives the first frame; None: the one with which a frame's
-            number over the rate is its time in the run.
+        fps: frames per second. Between frames of the run, positions are the cubic Hermite
+            interpolant of positions and velocities, and bodies move linearly. None: the rate of the
+            run, divided by the step of the selection.
+        first: number of the first frame in the file; None: the number that, divided by the rate, is
+            the time of this frame in the run.
         convention: axes and units; None: meters, y up.
-        density: of splines, samples a knot span; None: those of the run's mesh.
-        fields: names (``weft.cloth.fields``); none: those that the first of the frames recorded.
-        physics: of the run's scene, for fields that it did not record.
+        density: samples per knot span of splines; None: those of the run's mesh.
+        fields: names (``weft.cloth.fields``); empty: those that the first selected frame recorded.
+        physics: physics of the run's scene, for fields that the run did not record.
 
     Raises:
-        RunError: no such frames or fields, a rate that is none, or frames whose times no whole
-        numbers have.
+        RunError: the frames or fields do not exist, the rate is not positive, or the times of the
+            frames are not whole numbers at the rate.
     """
     chosen = selection or FrameSelection()
     numbers = chosen.numbers(len(run), str(run.path))
@@ -131,7 +132,8 @@ def animation_of(
     c = convention or Convention()
     rate = run.fps / chosen.step if fps is None else fps
     start, end = (number / run.fps * rate for number in (numbers[0], numbers[-1]))
-    own = math.ceil(start * (1 - 1e-12) - 1e-9)  # the first whole number at or after the start
+    # The first whole number at or after the start; the tolerances absorb round-off.
+    own = math.ceil(start * (1 - 1e-12) - 1e-9)
     if first is None and (own > end + 1e-9 or (fps is None and own > start + 1e-9)):
         raise RunError(
             "--frames",
@@ -162,12 +164,14 @@ def animation_of(
 
 
 def regions_said(run: RunFrames, count: int) -> dict[str, list[tuple[str, Any]]]:
-    """Regions with their faces, by the name of their cloth, of a run of ``count`` faces."""
+    """Return the regions with their faces, by the name of their cloth, as the manifest of a run
+    with ``count`` faces lists them.
+    """
     told = run.manifest.get("scene", {}).get("parts", [])
     if not any(part.get("regions") for part in told):
         return {}
     label = run.folder.mesh().get("region")
-    if label is None or len(label) != count:  # of other samples
+    if label is None or len(label) != count:  # another density: labels do not fit these faces
         return {}
     found: dict[str, list[tuple[str, Any]]] = {}
     number = 0
@@ -185,7 +189,9 @@ def regions_of(
     parts: Sequence[tuple[str, int]],
     said: Mapping[str, list[tuple[str, Any]]] | None = None,
 ) -> list[tuple[str, Any]]:
-    """Names with faces: the cloths; where one is of several regions (``said``) or panels, these."""
+    """Return named sets of faces: one per cloth, or one per region (``said``) or panel of the
+    cloth.
+    """
     found: list[tuple[str, Any]] = []
     label, start = panels(mesh), 0
     for name, count in parts:
@@ -203,7 +209,7 @@ def regions_of(
 
 
 def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tuple[str, int]]:
-    """Names of the cloths of a run, and how many faces each has."""
+    """Return the names of the cloths of a run, each with its number of faces."""
     told, pieces = manifest["scene"].get("parts", []), surfaces.pieces
     shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
     made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in told]
@@ -215,8 +221,10 @@ def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tu
 
 
 def bodies_of(run: RunFrames) -> list[tuple[SurfaceTopology, slice]]:
-    """Every body, and where its vertices are among ``solid_positions``; one of all bodies for a
-    run whose manifest does not tell them apart; and after them ropes and springs, as one.
+    """Return every body with the slice of its vertices in ``solid_positions``.
+
+    If the manifest does not distinguish the bodies, they are one surface. Ropes and springs follow
+    as one more surface.
     """
     faces, first = run.body_faces, len(run.body_faces)
     found = _told(run, faces) if first else []
@@ -231,7 +239,7 @@ def bodies_of(run: RunFrames) -> list[tuple[SurfaceTopology, slice]]:
 
 
 def _told(run: RunFrames, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
-    """The bodies that a manifest tells apart."""
+    """Return the bodies that the manifest distinguishes, each with the slice of its vertices."""
     told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
     if sum(int(b["faces"]) for b in told) != len(faces):
         told = [{"name": "bodies", "faces": len(faces)}]
@@ -256,7 +264,7 @@ def _moment(
     given: Callable[[int], Fields],
     k: int,
 ) -> AnimationFrame:
-    """Frame k of the animation."""
+    """Return frame k of the animation."""
     place = times[k] * run.fps
     near = round(place)
     if abs(place - near) < 1e-6:
@@ -278,7 +286,7 @@ def _moment(
 
 
 def as_fields(arrays: Mapping[str, Floats]) -> Fields:
-    """Fields by name, at vertices and on faces."""
+    """Sort arrays by name into fields at vertices and fields on faces."""
     points = {n: a for n, a in arrays.items() if n in AT_VERTICES}
     return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
 
@@ -292,8 +300,10 @@ def _given(
     c: Convention,
     frame: int,
 ) -> Fields:
-    """Those that were asked for, of a frame; vectors in the file's axes. With ``stress`` go its
-    principal values ``stress_max`` and ``stress_min``, and the largest at vertices.
+    """Return the requested fields of a frame, with vectors in the axes of the file.
+
+    The field ``stress`` is accompanied by its principal values ``stress_max`` and ``stress_min`` on
+    faces, and by ``stress_max`` at vertices.
     """
     found = {n: run.field(n, frame, density=density, physics=physics) for n in names}
     turned = Convention(c.up)
@@ -320,7 +330,7 @@ def _bodies(run: RunFrames, frame: int) -> Positions:
 def _between(
     run: RunFrames, place: float, density: int | None
 ) -> tuple[Positions, Velocities, Positions]:
-    """Positions, velocities and bodies between two frames: cubic Hermite; linear."""
+    """Interpolate between two frames: the cloth by cubic Hermite, bodies linearly."""
     k, h = math.floor(place), 1 / run.fps
     s = place - k
     p, q = run.positions(k, density), run.positions(k + 1, density)
@@ -334,11 +344,18 @@ def _between(
 def measure(
     mesh: TriangleMesh, x: Positions, run: RunFrames, frame: int, density: int | None
 ) -> Fields:
-    """Strains at vertices and on faces, and the pressure of contact of the nearest frame.
+    """Return strains at vertices and on faces, and the contact pressure of the nearest frame.
 
-    ``strain`` [1] is the largest principal one. On faces ``strain_max`` and ``strain_min`` are the
-    principal ones, ``strain_warp`` and ``strain_weft`` those along the yarns, ``shear`` [rad] what
-    the angle between the yarns lacks of 90 degrees.
+    ``strain`` [1] is the largest principal strain. On faces, ``strain_max`` and ``strain_min`` are
+    the principal strains, ``strain_warp`` and ``strain_weft`` the strains along the yarns, and
+    ``shear`` [rad] is 90 degrees minus the angle between the yarns.
+
+    Args:
+        mesh: the rest mesh.
+        x: (n,3) [m] positions of its vertices.
+        run: the run, for the contact pressure.
+        frame: number of the frame.
+        density: samples per knot span of splines; the pressure is only known for None.
     """
     F = linear_triangle(mesh).deformation_gradient(x)
     high, low = principal_stretches(F)

@@ -1,4 +1,4 @@
-"""A frame of a run as a mesh file, and fields that are made when they are asked for."""
+"""Export of one frame as a mesh file, and fields that are computed from a frame on demand."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ def save_frame(
     fields: Sequence[str],
     physics: Physics | None,
 ) -> Path:
-    """As of ``Run.save``, for a run."""
+    """Write a frame of a run as a mesh file; arguments and errors as of ``Run.save``."""
     format_to_write(path)
     if net and run.surfaces.embedding is None:
         got, wanted = "a run of triangles", "a run of splines"
@@ -67,10 +67,10 @@ def made_now(
     physics: Physics | None,
     arrays: Mapping[str, Any],
 ) -> Floats:
-    """A field of a frame, from its arrays.
+    """Compute a field of a frame from its arrays; arguments as of ``Run.field``.
 
     Raises:
-        RunError: no such field, or one that the run alone cannot give.
+        RunError: there is no such field, or the run alone does not suffice to compute it.
     """
     faces, corner_uv = run.tessellation(density)
     x, v = run.positions(frame, density), run.velocities(frame, density)
@@ -96,7 +96,7 @@ def made_now(
 
 
 def _welded(run: Any, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
-    """Positions and faces with what is sewn together as one vertex, in its middle."""
+    """Return positions and faces with sewn vertices merged into one vertex, at their mean."""
     from weft.garment.garment import merged
 
     if density is not None and run.surfaces.embedding is not None:

@@ -1,7 +1,7 @@
-"""How a garment sits: what a run's frames say about seams, strain, fit and rest.
+"""Quality of a garment in the frames of a run: seams, strain, fit, slip and rest.
 
-Strain is that of the yarns: warp and weft stretch less 1, and the angle by which they shear.
-Distances from the body are those of vertices to its faces (single precision: 1e-6 m).
+Strain is measured along the yarns: warp and weft stretch minus 1, and the shear angle. Distances
+from the body are those of vertices to its faces (single precision: 1e-6 m).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,43 +20,48 @@ from weft.discretization.mesh import TriangleMesh
 
 PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
-SLIPPED = 0.10  # [m] median way along the body, beyond which a garment has slipped off its place
+SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
 
 
 class GarmentRun(Protocol):
-    """What is needed of a run."""
+    """The interface of a run that the measurements use."""
 
     @property
     def mesh(self) -> TriangleMesh:
-        """The cloth."""
+        """The cloth mesh."""
 
     @property
     def manifest(self) -> Json:
-        """What it is of."""
+        """The manifest of the run."""
 
     @property
     def folder(self) -> Any:
-        """Its files."""
+        """The run folder."""
 
     @property
     def body_faces(self) -> Faces:
-        """(m,3)."""
+        """(m,3) faces of all bodies."""
 
     @property
     def fps(self) -> float:
-        """Frames a second."""
+        """The number of frames per second."""
 
     def __len__(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
 
     def positions(self, frame: int = -1) -> Positions:
-        """(n,3) [m]."""
+        """Return the (n,3) [m] vertices of the cloth."""
 
 
 @dataclass(frozen=True, eq=False)
 class QualityFrame:
-    """A frame, read once: vertices (n,3) [m], those of bodies (b,3) [m], speeds (N,) [m/s] of the
-    points, and pressure (n,) [Pa] of contact.
+    """The arrays of a frame that the measurements use.
+
+    Args:
+        x: (n,3) [m] vertices of the cloth.
+        body: (b,3) [m] vertices of bodies.
+        speed: (N,) [m/s] speeds of the points.
+        pressure: (n,) [Pa] contact pressure.
     """
 
     x: Positions
@@ -66,12 +71,15 @@ class QualityFrame:
 
 
 class Quality:
-    """What can be said of the frames of a run.
+    """Measurements of a run's frames.
 
     Args:
-        run: of cloth with or without garments and bodies.
-        since: frame in which a garment has its place, from which slipping is measured; None: the
-            first one after sewing, or 0.
+        run: the run, with or without garments and bodies.
+        since: number of the frame from which slipping is measured, when the garment is in its
+            place; None: the first one after sewing, or 0.
+
+    Raises:
+        RunError: the run has no frame ``since``.
     """
 
     def __init__(self, run: GarmentRun, since: int | None = None) -> None:
@@ -82,7 +90,7 @@ class Quality:
         self._last: tuple[int, QualityFrame] | None = None
 
     def at(self, frame: int) -> QualityFrame:
-        """A frame; the one that was asked for last is not read again."""
+        """Return a frame; the last frame that was read is cached."""
         if self._last is None or self._last[0] != frame:
             x, arrays = self.run.positions(frame), self.run.folder.frame(frame)
             speed = np.linalg.norm(np.asarray(arrays["v"]), axis=1)
@@ -98,7 +106,7 @@ class Quality:
 
     @cached_property
     def parts(self) -> Sequence[tuple[str, slice]]:
-        """Names of panels or cloths, and their faces."""
+        """The names of panels or cloths, each with the slice of its faces."""
         told = self.run.manifest.get("scene", {}).get("parts") or [{"faces": len(self.mesh.faces)}]
         ends = np.cumsum([0, *(int(p["faces"]) for p in told)]).tolist()
         names = [str(p.get("name", "cloth")) for p in told]
@@ -106,7 +114,7 @@ class Quality:
 
     @cached_property
     def seams(self) -> Sequence[tuple[str, Ints]]:
-        """Names, and (k,2) vertices that are brought together."""
+        """The names of the seams, each with the (k,2) vertices that it brings together."""
         told = self.run.manifest.get("scene", {}).get("seams") or []
         if not told:
             return []
@@ -116,7 +124,9 @@ class Quality:
 
     @cached_property
     def sewn(self) -> Ints | None:
-        """(n,) what is sewn together; None: nothing."""
+        """(n,) number of every vertex, the same for vertices that are sewn together; None: no
+        seams.
+        """
         found: Ints | None = self.run.folder.mesh().get("sewn")
         return found
 
@@ -128,7 +138,7 @@ class Quality:
         return NearestPoints.of(then.x, then.body, self.run.body_faces)
 
     def of_frame(self, frame: int) -> Json:
-        """All of one frame."""
+        """Return all measurements of one frame."""
         frame = frame if frame >= 0 else len(self.run) + frame
         x = self.at(frame).x
         found: dict[str, Any] = {"frame": frame, "t": frame / self.run.fps}
@@ -143,8 +153,8 @@ class Quality:
         return found
 
     def crossings(self, frame: int) -> int:
-        """Pairs of faces that intersect, of the cloth with itself and with bodies; what is sewn may
-        meet at its seam.
+        """Count the pairs of faces that intersect, of the cloth with itself and with bodies; faces
+        that are sewn together may meet at their seam.
         """
         x, body = self.at(frame).x, self.at(frame).body
         n, faces = len(x), self.mesh.faces
@@ -157,7 +167,7 @@ class Quality:
         return len(apart_from_seams(every, pairs, ids))
 
     def strains(self, x: Positions) -> Json:
-        """Percentiles [%] of warp and weft strain, and [degrees] of shear, by part."""
+        """Return percentiles of warp and weft strain [%] and of shear [degrees] for every part."""
         F = self.samples.deformation_gradient(x)
         warp, weft = np.linalg.norm(F[..., 0], axis=1), np.linalg.norm(F[..., 1], axis=1)
         cosine = np.einsum("mi,mi->m", F[..., 0], F[..., 1]) / np.maximum(warp * weft, 1e-300)
@@ -169,8 +179,8 @@ class Quality:
         }
 
     def gaps(self, x: Positions) -> Json:
-        """Mean and largest distance [mm] across every seam, and whether it is sewn for good: zips
-        and buttons are not.
+        """Return the mean and largest distance [mm] across every seam, and whether it is sewn
+        permanently (zips and buttons are not).
         """
         found = {}
         for name, pairs in self.seams:
@@ -181,13 +191,13 @@ class Quality:
         return found
 
     def speed(self, frame: int) -> Json:
-        """Median and 99th percentile of speeds [m/s]."""
+        """Return the median and the 99th percentile of the speeds [m/s]."""
         p50, p99 = np.percentile(self.at(frame).speed, [50, 99]).tolist()
         return {"p50": p50, "p99": p99}
 
     def fit(self, frame: int) -> Json:
-        """Distance [mm] from the body, pressure [Pa] where it presses, and how far [m] the garment
-        has slid along the body, by part.
+        """Return the fit on the body for every part: distance [mm] from the body, pressure [Pa]
+        where it presses, and how far [m] the part has slid along the body.
         """
         now = self.at(frame)
         here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
@@ -206,13 +216,13 @@ class Quality:
         return found
 
     def ease(self, frame: int) -> Floats:
-        """(n,) [mm] distance of every vertex from the body."""
+        """Return the distance (n,) [mm] of every vertex from the body."""
         now = self.at(frame)
         return 1e3 * NearestPoints.of(now.x, now.body, self.run.body_faces).distance
 
     def _slip(self, x: Positions, body: Positions) -> Floats:
-        """(n,) [m] how far vertices are from the places of the body that they lay on, beyond how
-        far they were then.
+        """Return how far (n,) [m] vertices are from the places of the body on which they lay in
+        frame ``since``, minus their distance at that time.
         """
         assert self._reference is not None
         places = self._reference.on(body, self.run.body_faces)
@@ -224,7 +234,10 @@ class Quality:
         frames: Sequence[int] | None = None,
         on_frame: Callable[[int, int], None] | None = None,
     ) -> Json:
-        """Of several frames (None: all), and the worst of them."""
+        """Return the measurements of several frames (None: all) and the worst values among them.
+
+        ``on_frame`` is called with the number of finished frames and the number of all frames.
+        """
         numbers = list(range(len(self.run))) if frames is None else list(frames)
         lines = []
         for k, number in enumerate(numbers):
@@ -235,7 +248,7 @@ class Quality:
 
 
 def worst(lines: Sequence[Mapping[str, Any]], since: int) -> Json:
-    """The largest numbers of all frames; those of seams and strain once the garment is sewn."""
+    """Return the worst values of all frames; seams and strain count only after sewing."""
     sewn = [line for line in lines if line["frame"] >= since] or list(lines)
     found: dict[str, Any] = {"intersections": max(line["intersections"] for line in lines)}
     lines_of = [s for line in sewn for s in line.get("seams", {}).values()]
@@ -254,6 +267,6 @@ def worst(lines: Sequence[Mapping[str, Any]], since: int) -> Json:
 
 
 def percentiles(values: Floats) -> Json:
-    """p1, p5, p50, p95, p99 and the largest."""
+    """Return p1, p5, p50, p95, p99 and the largest value."""
     found = {f"p{p}": float(v) for p, v in zip(PERCENTILES, np.percentile(values, PERCENTILES))}
     return {**found, "max": float(values.max())}

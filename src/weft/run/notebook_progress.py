@@ -1,4 +1,6 @@
-"""Progress in a notebook: one output of the cell, which is replaced as a simulation goes."""
+"""Display of progress in a notebook: one output of the cell, which is updated while the run goes
+on.
+"""
 
 import html
 import sys
@@ -14,18 +16,18 @@ EVERY = 0.1  # [s] between two messages to the notebook
 
 
 def in_notebook() -> bool:
-    """True in a process that answers to a notebook (an IPython kernel), not to a terminal."""
+    """Return True if this process serves a notebook (an IPython kernel) and not a terminal."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class Bar:
-    """What the cell shows.
+    """The progress bar that the cell shows.
 
     Args:
-        frames: to simulate.
-        done: of these, as parts of one; None: it is not known.
-        text: beside the bar.
+        frames: number of frames to simulate.
+        done: frames done, with the fraction of the current one.
+        text: text beside the bar.
     """
 
     def __init__(self, frames: int, done: float = 0.0, text: str = "starting") -> None:
@@ -42,9 +44,9 @@ class Bar:
 
 @contextmanager
 def notebook_bar(frames: int) -> Iterator[Callable[[Progress], None]]:
-    """A bar in the cell that runs; the block gets a function to call after every step.
+    """Show a bar in the running cell; yield a function that must be called after every step.
 
-    What the cell shows at the end stays: how long it took, or at which frame it stopped.
+    At the end the cell shows how long the simulation took, or the error that stopped it.
     """
     from IPython.display import display
 

@@ -1,4 +1,7 @@
-"""What is allowed but absurd: asked about in warnings, by name and number."""
+"""Plausibility checks: warnings about scenes and states that are allowed but absurd.
+
+Every function yields the texts of its warnings, with names and numbers.
+"""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,48 +24,52 @@ from weft.fabric.fabric import UNITS, Fabric, known_ranges
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
 
-ORDERS = 1e3  # beyond all presets: no cloth
-COARSE = 0.05  # of the cloth's size: a tolerance that can be seen
-JUMP = 0.3  # change of the largest stretch in one step that no cloth makes
-LEAP, FAST = 8.0, 5.0  # way between two frames over the usual one; [m/s] that nobody walks
-STRIDE = 0.15  # of a body's size: too far for one step
-OPEN = 2e-3  # [m] of a seam that is sewn
-TIGHT = 0.25  # stretch of most of a panel
-LARGE = 2.0  # stretch at which nothing is cloth any more
+ORDERS = 1e3  # factor beyond the range of all presets: not a cloth
+COARSE = 0.05  # fraction of the cloth's size from which a tolerance is visible
+JUMP = 0.3  # change of the largest stretch in one step that does not occur in cloth
+# displacement between two frames over the usual one; [m/s] faster than people walk
+LEAP, FAST = 8.0, 5.0
+STRIDE = 0.15  # fraction of a body's size that is too far for one step
+OPEN = 2e-3  # [m] gap from which a sewn seam counts as open
+TIGHT = 0.25  # strain from which a panel is too small, at the 95th percentile
+LARGE = 2.0  # stretch that no cloth survives
 STRAINED = 0.03  # largest strain between mesh and rest shape at the start
-HEAVY_AIR = 0.5  # faces a step times the air's share of the mass; wrong from 0.9 on: docs/forces.md
+# faces per step times the air's share of the mass; results are wrong from 0.9 on: docs/forces.md
+HEAVY_AIR = 0.5
 
 
 class Asked(Protocol):
-    """What is looked at of a scene."""
+    """The interface of a scene that the checks use."""
 
     @property
     def cloth(self) -> Cloth:
-        """Mesh and fabric."""
+        """The cloth: mesh and fabric."""
 
     @property
     def step(self) -> float:
-        """[s] largest step."""
+        """The largest step [s]."""
 
     @property
     def bodies(self) -> Sequence[Body]:
-        """What the cloth meets."""
+        """The bodies that the cloth meets."""
 
     @property
     def contact(self) -> SelfContact | None:
-        """How it meets it."""
+        """The settings of contact; None: no contact."""
 
     @property
     def wind(self) -> Wind | None:
-        """The air."""
+        """The wind; None: no air."""
 
     @property
     def attachments(self) -> Sequence[Attachment]:
-        """What holds points."""
+        """The attachments of the cloth."""
 
 
 def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
-    """What is allowed but absurd: fabrics like no cloth, a tolerance that can be seen."""
+    """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
+    forces that the integrator leaves out.
+    """
     yield from about_bodies(scene.bodies)
     yield from about_joints(scene.bodies)
     yield from about_jumps(scene.bodies, scene.step)
@@ -79,7 +86,7 @@ def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
 
 
 def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
-    """What equilibria leave out: friction that they are not asked for, and gusts."""
+    """Yield warnings about friction and gusts that equilibria leave out."""
     settings = getattr(stepper, "settings", None)
     if not isinstance(settings, QuasiStaticSettings):
         return
@@ -98,8 +105,10 @@ def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
 
 
 def about_carried_air(scene: Asked) -> Iterator[str]:
-    """A step in which air that is heavy beside the cloth goes over many faces: what moves along is
-    explicit.
+    """Yield a warning if heavy air passes over many faces in one step.
+
+    The air that moves along with the cloth is treated explicitly, so that a large step is
+    inaccurate or unstable.
     """
     wind = scene.wind
     if wind is None or wind.span is None:
@@ -118,13 +127,13 @@ def about_carried_air(scene: Asked) -> Iterator[str]:
 
 
 def _rubs(contact: SelfContact) -> bool:
-    """Whether any pair has friction."""
+    """Return True if any pair of collision groups has friction."""
     every = (contact.friction, *(pair.friction for pair in contact.pairs))
     return any(isinstance(f, Friction) and f.static > 0 for f in every)
 
 
 def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
-    """Fabrics three orders of magnitude off any that weft knows."""
+    """Yield warnings about numbers three orders of magnitude outside the range of known fabrics."""
     for made in fabrics:
         for name, unit in UNITS.items():
             value, (low, high) = getattr(made, name), known_ranges()[name]
@@ -138,8 +147,10 @@ def about_fabrics(fabrics: Iterable[Fabric]) -> Iterator[str]:
 
 
 def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
-    """Cloth that is strained where it starts, at points (N,3) [m]: material coordinates in another
-    unit, or of a picture, give a rest shape that crushes or stretches the mesh.
+    """Yield a warning about cloth that is strained at its start, at points (N,3) [m].
+
+    The usual reason is material coordinates in another unit, or of a picture: their rest shape
+    crushes or stretches the mesh.
     """
     high, low = principal_stretches(samples.deformation_gradient(points))
     strain = np.maximum(high - 1, 1 - low)
@@ -156,7 +167,7 @@ def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
 
 
 def stretch_text(high: Floats, low: Floats) -> str:
-    """Median, smallest and largest of principal stretches (q,), in words."""
+    """Return text with the median, smallest and largest principal stretch (q,)."""
     return (
         f"mesh over rest shape: median stretch {np.median(high + low) / 2:.4g}, "
         f"from {low.min():.4g} to {high.max():.4g}"
@@ -164,7 +175,7 @@ def stretch_text(high: Floats, low: Floats) -> str:
 
 
 def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
-    """Bodies of one shape in one place, with one motion."""
+    """Yield warnings about bodies that have the same shape, place and motion."""
     alike: dict[object, list[str]] = {}
     for i, body in enumerate(bodies):
         key = (body.vertices.tobytes(), body.faces.tobytes(), repr(body.path), id(body.frames))
@@ -177,7 +188,7 @@ def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
 
 
 def about_joints(bodies: Sequence[Body]) -> Iterator[str]:
-    """Joints whose places are farther from their bodies than these are large."""
+    """Yield warnings about joints that are farther from a body than the body is large."""
     for body in bodies:
         for k, joint in enumerate(body.rigid.joints if body.rigid is not None else ()):
             places = [("point", joint.point, body)]
@@ -198,8 +209,8 @@ def about_joints(bodies: Sequence[Body]) -> Iterator[str]:
 
 
 def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
-    """Frames of bodies between which they move farther than in most others, or than cloth can
-    follow in a step [s].
+    """Yield warnings about bodies that move much farther between two frames than between most
+    others, or farther than cloth can follow in a step [s].
     """
     for body in bodies:
         if body.frames is None or len(body.frames.times) < 2:
@@ -226,7 +237,9 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
 
 
 def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
-    """Bodies that move before garments are sewn and settled, at a time [s]."""
+    """Yield warnings about bodies that move before garments are sewn and settled, at ``sewn``
+    [s].
+    """
     for body in bodies:
         start, times = body.at(0.0), np.linspace(0.0, sewn * (1 - 1e-9), 17).tolist()
         first = next((t for t in times if np.abs(body.at(t) - start).max() > OPEN), None)
@@ -239,17 +252,20 @@ def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
 
 
 def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) -> Iterator[str]:
-    """A garment with vertices at x (n,3), at time t [s], when it should be sewn; high (q,) the
-    stretches of every part.
+    """Yield warnings about a garment at the time t [s] when it should be sewn.
+
+    Args:
+        cloth: the garment.
+        x: (n,3) [m] positions of its vertices.
+        high: (q,) largest principal stretches of the samples, one array per part.
+        t: [s] time.
     """
     yield from about_seams(cloth, x, t)
     yield from about_tightness(cloth, high, t)
 
 
 def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
-    """Seams that are open when they should be closed, and panels that are stretched: a garment that
-    is too small, or caught.
-    """
+    """Yield warnings about seams that are still open: the garment is too small or caught."""
     for name, pairs in cloth.seams:
         if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
             continue  # a zip or buttons
@@ -264,7 +280,7 @@ def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
 
 
 def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[str]:
-    """Parts whose largest stretches (q,) of samples say that they are too small."""
+    """Yield warnings about parts that are too small, judged by their largest stretches (q,)."""
     for part, stretches in zip(cloth.parts, high, strict=True):
         tight = float(np.percentile(stretches, 95))
         if tight > 1 + TIGHT:
@@ -275,7 +291,7 @@ def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[
 
 
 def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]:
-    """A tolerance [m/s] whose distance in a step [s] is large beside the cloth [m]."""
+    """Yield a warning if tolerance [m/s] times step [s] is visible at the size of the cloth [m]."""
     if not tolerance * step > COARSE * size:
         return
     yield (
@@ -285,7 +301,7 @@ def about_tolerance(size: float, step: float, tolerance: float) -> Iterator[str]
 
 
 def about_stretch(before: float, after: float, step: int) -> Iterator[str]:
-    """A largest stretch that jumps in one step, or that no cloth has."""
+    """Yield a warning about a largest stretch that jumps in one step, or that no cloth has."""
     if not np.isfinite(after):
         yield f"step {step}: the stretch is {after}"
     elif after > 1 + JUMP and after - before > JUMP:

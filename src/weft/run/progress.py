@@ -1,7 +1,8 @@
-"""The progress of a simulation: a bar for people, JSON lines for machines.
+"""Display of a simulation's progress: a bar for people, JSON lines for programs.
 
-A bar has frame, time left, step, Newton iterations, increment and the last file written; where the
-terminal is narrow the last of these are cut off, never the time left. A JSON line is one object:
+The bar shows the frame, the time left, the step, Newton iterations, the increment and the last file
+written. If the terminal is narrow, the last of these are cut off, but never the time left. A JSON
+line is one object:
 
     {"event": "start", "run": "runs/flag", "frames": 60}
     {"event": "compiling", "module": "weft.membrane"}
@@ -9,8 +10,8 @@ terminal is narrow the last of these are cut off, never the time left. A JSON li
      "increment": 0.0021, "seconds": 1.52, "left": 28.9, "wrote": "frames/000003.npz"}
     {"event": "done", "run": "runs/flag", "frames": 60, "seconds": 30.1}
 
-with seconds since the start and ``left`` the estimated seconds to go [s], increment in m/s, and
-``wrote`` empty but after the last step of a frame.
+Here ``seconds`` is the time since the start [s], ``left`` the estimated time to go [s],
+``increment`` is in m/s, and ``wrote`` is empty except after the last step of a frame.
 """
 
 import json
@@ -29,9 +30,14 @@ Update = Callable[[Progress], None]
 
 @contextmanager
 def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
-    """A bar on stderr, or on another rich ``Console``; in a notebook one in the cell.
+    """Show a progress bar on stderr, on another rich ``Console``, or in the cell of a notebook.
 
-    The block gets a function to call after every step. Says when kernels are compiled.
+    The context manager yields a function that must be called after every step. The bar also says
+    when kernels are compiled.
+
+    Args:
+        frames: number of the last frame.
+        console: a rich ``Console``; None: stderr, or the cell of a notebook.
     """
     if console is None and in_notebook():
         with notebook_bar(frames) as update:
@@ -64,7 +70,7 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
 
 
 def _columns() -> tuple[Any, ...]:
-    """Of the bar: what it says last is cut off where the terminal is narrow, nothing else."""
+    """Return the columns of the bar; in a narrow terminal only the last column is cut off."""
     from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
 
@@ -84,14 +90,18 @@ def _columns() -> tuple[Any, ...]:
 
 @contextmanager
 def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
-    """A JSON object a line on ``out``; the block gets a function to call after every step."""
+    """Write one JSON object per line to ``out``; yield a function that must be called after every
+    step.
+    """
     clock = time.perf_counter()
 
     def put(event: str, **values: Any) -> None:
         out.write(json.dumps({"event": event, **values}) + "\n")
         out.flush()
 
-    first: list[float] = []  # part done when the first step had been taken: a run may be resumed
+    # Frames done before the first step of this process: a run may be resumed, and frames that were
+    # already there must not count into the rate.
+    first: list[float] = []
 
     def update(now: Progress) -> None:
         done, spent = now.frame - 1 + now.step / now.steps, time.perf_counter() - clock
@@ -121,6 +131,6 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
 
 @contextmanager
 def silence() -> Iterator[Update]:
-    """Nothing at all, also where kernels are compiled."""
+    """Show no progress, not even when kernels are compiled."""
     with kernel.telling(lambda _: None):
         yield lambda _: None

@@ -1,7 +1,7 @@
-"""Opening a run to go on with it: where it stands, what is damaged, and what is done about it.
+"""Open a run folder in order to continue it: find its last state, name and repair damaged files.
 
-Nothing is dropped before what takes its place is on disk. A new manifest makes a branch; until its
-checkpoint is there the run stands at the frame that it branches off from.
+Nothing is deleted before its replacement is on disk. Writing a new manifest starts a branch; until
+the checkpoint of the branch is written, the run continues from the frame at which it branches off.
 """
 
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ from weft.io.survey import Survey, survey
 from weft.run.step_record import RunState, differences
 
 Arrays = Mapping[str, Any]
-MOST_TOLD = 10  # flaws
+MOST_TOLD = 10  # flaws that are listed in messages
 
 
 @dataclass
 class Opened:
-    """A run that can go on.
+    """A run folder that is ready to be continued.
 
     Args:
         segments: the trajectories of its frames.
-        place: where it stands; None: at the start, of which nothing is on disk.
-        parent: content of the last whole frame.
-        missing: frames before it to compute anew, each from the one before.
-        messages: what was found and done, for people.
-        survey: of what was there.
+        place: the state to continue from; None: the start, because nothing is on disk.
+        parent: digest of the content of the last complete frame.
+        missing: earlier frames that must be computed again, each from the one before it.
+        messages: what was found and done, for users.
+        survey: the survey of the folder before repairs.
     """
 
     segments: list[Segment]
@@ -42,10 +42,15 @@ class Opened:
 
 
 def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
-    """A new run.
+    """Create a new run.
+
+    Args:
+        folder: the folder of the run.
+        manifest: the manifest to write.
+        mesh: arrays of ``mesh.npz``.
 
     Raises:
-        RunError: there is one, or what is left of one.
+        RunError: the folder holds a run, or the remains of one.
     """
     if folder.exists():
         old = folder.manifest()
@@ -72,10 +77,15 @@ def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
 
 
 def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
-    """The run where it stands, with its flaws named; a new one where nothing is.
+    """Open the run at its last state and name damaged files; in an empty folder, create a new run.
+
+    Args:
+        folder: the folder of the run.
+        manifest: the manifest of the scene, which replaces the one on disk.
+        mesh: arrays of ``mesh.npz``, written again if they are damaged.
 
     Raises:
-        RunError: it is of another scene.
+        RunError: the run is of another scene.
     """
     if not folder.exists() and not folder.remains():
         return begin(folder, manifest, mesh)
@@ -107,11 +117,17 @@ def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
 
 
 def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opened:
-    """The run as it goes on after a frame, of whatever scene; later frames are dropped.
+    """Open the run at a frame, also with a changed scene; later frames are dropped.
+
+    Args:
+        folder: the folder of the run.
+        manifest: the manifest of the scene with which the run continues.
+        mesh: arrays of ``mesh.npz``.
+        frame: number of the frame from which the run continues.
 
     Raises:
-        RunError: no such frame, a damaged one, metrics damaged before it, or a scene of another
-            mesh.
+        RunError: the frame is missing or damaged, metrics before it are damaged, or the scene has
+            another mesh.
     """
     folder.sweep()
     found = survey(folder)
@@ -124,7 +140,7 @@ def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opene
             hint="first repair the run with --resume",
         )
     _same_mesh(folder, found.manifest, manifest)
-    seal = folder.sealed_frame(frame)[1]  # says what is wrong with it, too
+    seal = folder.sealed_frame(frame)[1]  # raises an error if the frame is damaged
     if frame not in found.seals or not folder.records.begins_with(seal.metrics_size, seal.metrics):
         raise RunError(
             frame_name(frame),
@@ -144,14 +160,18 @@ def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opene
 
 
 def _told(found: Survey) -> list[str]:
-    """Flaws for people: the first ones, and how many more."""
+    """Return messages about the first flaws, and how many more there are."""
     more = len(found.flaws) - MOST_TOLD
     told = [f"damaged: {flaw}" for flaw in found.flaws[:MOST_TOLD]]
     return told + ([f"damaged: {more} more files; `weft doctor` lists them"] if more > 0 else [])
 
 
 def _stand_at(folder: RunFolder, opened: Opened, frame: int) -> None:
-    """Go on from a good frame: its checkpoint first, then its metrics."""
+    """Make a good frame the last state of the run.
+
+    The checkpoint is written before the metrics are truncated, so that a process that is killed in
+    between leaves a run that can be resumed.
+    """
     arrays, seal = folder.sealed_frame(frame)
     opened.place, opened.parent = RunState.of(arrays), seal.content
     folder.write_checkpoint(opened.place.arrays(), checkpoint_seal(opened, seal), fsync=True)
@@ -159,7 +179,7 @@ def _stand_at(folder: RunFolder, opened: Opened, frame: int) -> None:
 
 
 def checkpoint_seal(opened: Opened, frame: Seal) -> Seal:
-    """Of a checkpoint that stands at a frame."""
+    """Return the seal of a checkpoint that holds the state of a frame."""
     assert opened.place is not None
     run = opened.segments[-1].run
     content = content_of(opened.place.arrays(), "checkpoint", run, frame.frame)
@@ -169,7 +189,9 @@ def checkpoint_seal(opened: Opened, frame: Seal) -> Seal:
 
 
 def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: Opened) -> None:
-    """The mesh, where it is damaged, and the manifest: it keeps the mesh of the first scene."""
+    """Write the manifest, and the mesh if it is damaged; the entry of the mesh in the manifest
+    stays that of the first scene.
+    """
     found = opened.survey
     if not found.mesh:
         folder.write_mesh(mesh)
@@ -182,7 +204,7 @@ def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: Opened) -> N
 
 
 def _same_mesh(folder: RunFolder, old: Json, new: Json) -> None:
-    """That a scene has the mesh of the run: its faces, material coordinates, and bodies' faces."""
+    """Check that a scene has the mesh of the run: faces, material coordinates, faces of bodies."""
     if old["mesh"].get("rest") != new["mesh"]["rest"]:
         changed = ", ".join(differences(old["scene"], new["scene"])[:5]) or "mesh"
         raise RunError(
@@ -195,6 +217,7 @@ def _same_mesh(folder: RunFolder, old: Json, new: Json) -> None:
 
 
 def _refuse(folder: RunFolder, old: Json | None, new: Json) -> None:
+    """Raise the error that the folder holds a run of another scene."""
     changed = "what its frames say"
     if old is not None:
         changed = ", ".join(differences(old["scene"], new["scene"])[:5]) or "fps or step"
@@ -208,5 +231,5 @@ def _refuse(folder: RunFolder, old: Json | None, new: Json) -> None:
 
 
 def repairable(opened: Opened, frame: int) -> bool:
-    """True where a missing frame is of the scene that the run goes on with."""
+    """Return True if a missing frame belongs to the scene with which the run continues."""
     return segment_of(opened.segments, frame).run == opened.segments[-1].run

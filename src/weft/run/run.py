@@ -1,4 +1,4 @@
-"""A simulation on disk, as users handle it; ``weft.simulate`` makes one."""
+"""The ``Run`` class: a run folder on disk with its frames; ``weft.simulate`` returns one."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 class Run(Solids):
     """A run folder that holds at least the start of a simulation.
 
-    Frames that are missing are named in a warning; damaged files are errors once they are used.
+    A warning names missing frames. A damaged file raises an error when it is read.
 
     Raises:
-        RunError: no run there.
+        RunError: the path holds no run.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -52,7 +52,7 @@ class Run(Solids):
         self._tessellated: dict[int | None, Tessellation] = {}
 
     def __repr__(self) -> str:
-        """Two lines: what there is, and where it stands."""
+        """Return two lines of text: the contents of the run and its last step."""
         lines, frames = self.metrics, len(self)
         last = f"last step at t = {lines[-1]['t']:.4g} s" if lines else "no step yet"
         return (
@@ -63,14 +63,14 @@ class Run(Solids):
         )
 
     def _repr_html_(self) -> str:
-        """For notebooks: the last frame, and where the run stands."""
+        """Return HTML for notebooks: a picture of the last frame, and the progress of the run."""
         from weft.view.notebook import of_run, shown
 
         return shown(*of_run(self))
 
     @property
     def path(self) -> Path:
-        """The folder."""
+        """The run folder."""
         return self.folder.path
 
     def __len__(self) -> int:
@@ -78,33 +78,33 @@ class Run(Solids):
 
     @cached_property
     def manifest(self) -> Json:
-        """Scene, versions and frame rate."""
+        """The contents of ``manifest.json``: the scene, versions of packages and the frame rate."""
         return self.folder.manifest()
 
     @property
     def fps(self) -> float:
-        """Frames per second."""
+        """The number of frames per second."""
         return float(self.manifest["fps"])
 
     @property
     def faces(self) -> Faces:
-        """(m,3)."""
+        """(m,3) vertex indices of the triangles of ``mesh``."""
         return self.mesh.faces
 
     @property
     def corner_uv(self) -> CornerUv:
-        """(m,3,2) [m] material coordinates."""
+        """(m,3,2) [m] material coordinates of the corners of the triangles."""
         return self.mesh.corner_uv
 
     @cached_property
     def mesh(self) -> TriangleMesh:
-        """The mesh as it was before the first frame."""
+        """The cloth mesh with its vertices before the first frame."""
         m, where = self.folder.mesh(), str(self.path)
         return TriangleMesh(m["vertices"], m["faces"], m["corner_uv"], {}, where, {}, numbered(m))
 
     @cached_property
     def body_faces(self) -> Faces:
-        """(m,3) faces of the bodies that the cloth met; their vertices are ``body_positions``."""
+        """(m,3) faces of all bodies that the cloth meets; they index ``body_positions``."""
         result: Faces = self.folder.mesh().get("body_faces", np.zeros((0, 3), np.int32))
         return result
 
@@ -112,16 +112,22 @@ class Run(Solids):
         return self.folder.frame(number if number >= 0 else len(self) + number)
 
     def body_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m] of the vertices of bodies in a frame; -1 is the last."""
+        """Return the (b,3) [m] vertices of the bodies in a frame; -1 is the last frame."""
         result: Positions = self._frame(frame).get("body", np.zeros((0, 3)))
         return result
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
-        """Where the cloth touches in a frame (-1 is the last): points (k,3) [m], the forces (k,)
-        [N] there, and the pressure (n,) [Pa] of contact on the cloth.
+        """Return contact points, forces and pressure of a frame.
+
+        Args:
+            frame: number of the frame; -1 is the last.
+
+        Returns:
+            Points (k,3) [m] where the cloth touches, the forces (k,) [N] at these points, and the
+            contact pressure (n,) [Pa] on the vertices of the cloth.
 
         Raises:
-            RunError: a run without contact.
+            RunError: the run has no contact.
         """
         arrays = self._frame(frame)
         if "pressure" not in arrays:
@@ -131,42 +137,44 @@ class Run(Solids):
 
     @property
     def metrics(self) -> list[Json]:
-        """One record a step."""
+        """The metrics: one record per step."""
         return self.folder.metrics()
 
     @cached_property
     def surfaces(self) -> Surfaces:
-        """What the cloth is made of."""
+        """The triangle meshes and spline surfaces that the cloth consists of."""
         return Surfaces.of_arrays(self.folder.mesh(), self.mesh)
 
     def points(self, frame: int = -1) -> Positions:
-        """(N,3) [m] what moves the cloth, in a frame (-1 is the last): control points of splines,
-        vertices of triangles.
+        """Return the (N,3) [m] degrees of freedom of the cloth in a frame (-1 is the last): control
+        points of splines, vertices of triangle meshes.
         """
         result: Positions = self._frame(frame)["x"]
         return result[: len(self.surfaces.points)]
 
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
-        """(n,3) [m] of the vertices in a frame; -1 is the last.
+        """Return the (n,3) [m] vertices in a frame.
 
         Args:
-            frame: its number.
-            density: of splines, samples a knot span; None: those of ``mesh``.
+            frame: number of the frame; -1 is the last.
+            density: samples per knot span of splines; None: the vertices of ``mesh``.
         """
         return self.shown(density).embedding.of(self.points(frame))
 
     def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
-        """(n,3) [m/s] of the vertices in a frame; arguments as of ``positions``."""
+        """Return the (n,3) [m/s] velocities of the vertices; arguments as of ``positions``."""
         v: Velocities = self._frame(frame)["v"]
         return self.shown(density).embedding.of(v[: len(self.surfaces.points)])
 
     def pressure(self, frame: int = -1) -> Floats | None:
-        """(n,) [Pa] of contact on the vertices of ``mesh`` in a frame; None without contact."""
+        """Return the (n,) [Pa] contact pressure on the vertices of ``mesh``; None without
+        contact.
+        """
         result: Floats | None = self._frame(frame).get("pressure")
         return result
 
     def recorded(self, frame: int = -1) -> tuple[str, ...]:
-        """Names of the fields that a frame has."""
+        """Return the names of the fields that a frame stores."""
         return tuple(n for n in FIELDS if RECORDED + n in self._frame(frame))
 
     def field(
@@ -177,23 +185,23 @@ class Run(Solids):
         density: int | None = None,
         physics: Physics | None = None,
     ) -> Floats:
-        """A field of a frame (-1 is the last): as the run recorded it, else made now.
+        """Return a field of a frame: the recorded one, or one computed from the frame.
 
         Args:
-            name: one of ``weft.cloth.fields.FIELDS``, which says shapes and units.
-            frame: as of ``positions``.
+            name: one of ``weft.cloth.fields.FIELDS``, where shapes and units are listed.
+            frame: number of the frame; -1 is the last.
             density: as of ``positions``.
             physics: ``scene.physics()``, for stress and air that the run did not record.
 
         Raises:
-            RunError: no such field, or one that the run alone cannot give.
+            RunError: there is no such field, or the run alone does not suffice to compute it.
         """
         arrays = self._frame(frame)
         kept: Floats | None = arrays.get(RECORDED + name) if density is None else None
         return made_now(self, name, frame, density, physics, arrays) if kept is None else kept
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
-        """Names of the cloths that the run is of, and how many faces each has."""
+        """Return the names of the cloths of the run, each with its number of faces."""
         return parts_of(self.manifest, self.surfaces, density)
 
     def animation(
@@ -208,21 +216,23 @@ class Run(Solids):
         fields: Sequence[str] = (),
         physics: Physics | None = None,
     ) -> Animation:
-        """Frames as writers of files take them, read one by one.
+        """Return frames in the form that file writers take; frames are read one by one.
 
         Args:
-            frames: ``A:B`` or ``A:B:STEP``, the last one included; None: all.
-            fps: frames a second, between those of the run where it is another rate; None: theirs.
+            frames: ``A:B`` or ``A:B:STEP``, including the last one; None: all.
+            fps: frames per second of the animation; at a rate other than the run's, frames are
+                interpolated. None: the rate of the run.
             up: ``y`` or ``z``.
             units: ``m``, ``cm``, ``mm`` or ``in``.
-            first: number of the first frame in the file; None: the one with which a frame's number
-                over the rate is its time in the run.
-            density: of splines, samples a knot span; None: those of ``mesh``.
-            fields: that formats carry (``field``); none: those that the run recorded.
+            first: number of the first frame in the file; None: the number that, divided by the
+                rate, is the time of this frame in the run.
+            density: samples per knot span of splines; None: the vertices of ``mesh``.
+            fields: names of the fields that the file carries (see ``field``); empty: the recorded
+                ones.
             physics: as of ``field``.
 
         Raises:
-            RunError: no such frames, rate, axis, units or fields.
+            RunError: the frames, rate, axis, units or fields do not exist or are not allowed.
         """
         chosen = FrameSelection.of(frames)
         convention = Convention(up, units)  # type: ignore[arg-type]
@@ -250,17 +260,17 @@ class Run(Solids):
         fields: Sequence[str] = (),
         physics: Physics | None = None,
     ) -> Sequence[str]:
-        """Write frames into one file that holds an animation (``docs/files.md``), by suffix.
+        """Write frames into one animation file (``docs/files.md``); the suffix chooses the format.
 
         Args:
             path: the file: .usdc, .glb, .vtkhdf, .pc2, .npz, ...
-            frames: which; this and what follows are as of ``animation``.
+            frames: which frames; this and the following arguments are as of ``animation``.
 
         Returns:
-            What is worth knowing about the file, for people.
+            Remarks about the file for its users.
 
         Raises:
-            RunError: another suffix, no such frames, or a package that is missing.
+            RunError: the suffix is unknown, the frames do not exist, or a package is missing.
         """
         format_to_write(Path(path))
         film = self.animation(
@@ -276,12 +286,18 @@ class Run(Solids):
         return write_animation(Path(path), film)
 
     def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
-        """Faces and their material coordinates, with ``density`` samples a knot span of splines."""
+        """Return the faces (m,3) and their material coordinates (m,3,2) [m].
+
+        Args:
+            density: samples per knot span of splines; None: those of ``mesh``.
+        """
         shown = self.shown(density)
         return shown.faces, shown.corner_uv
 
     def shown(self, density: int | None) -> Tessellation:
-        """Triangles, with ``density`` samples a knot span of splines; None: those of ``mesh``."""
+        """Return the triangles with ``density`` samples per knot span of splines; None: those of
+        ``mesh``. The result is cached by density.
+        """
         if density not in self._tessellated:
             self._tessellated[density] = self.surfaces.tessellated(density)
         return self._tessellated[density]
@@ -297,21 +313,21 @@ class Run(Solids):
         fields: Sequence[str] = (),
         physics: Physics | None = None,
     ) -> Path:
-        """Write a frame as a mesh file (``weft.io.FORMATS``), by suffix.
+        """Write a frame as a mesh file (``weft.io.FORMATS``); the suffix chooses the format.
 
         Args:
             path: the file.
-            frame: its number; -1 is the last.
-            density: of splines, samples a knot span; None: those of ``mesh``.
+            frame: number of the frame; -1 is the last.
+            density: samples per knot span of splines; None: the vertices of ``mesh``.
             net: write the control points of splines, as quadrilaterals of two triangles each.
-            weld: join what seams have brought together: one vertex, with the material coordinates
-                of every panel.
-            fields: that a .ply carries as properties; none: those that were recorded.
+            weld: merge the vertices that seams have brought together into one vertex, with the
+                material coordinates of every panel.
+            fields: names of the fields that a .ply carries as properties; empty: the recorded ones.
             physics: as of ``field``.
 
         Raises:
-            RunError: another suffix, no such frame or field, the net of a run without splines, or a
-                run without seams to weld, or to weld at another density.
+            RunError: the suffix, frame or field does not exist; ``net`` for a run without splines;
+                ``weld`` for a run without seams or together with ``density``.
         """
         chosen = {"density": density, "net": net, "weld": weld, "fields": fields}
         return save_frame(self, Path(path), frame, physics=physics, **chosen)  # type: ignore[arg-type]
@@ -330,25 +346,26 @@ class Run(Solids):
         sheet: int | None = None,
         physics: Physics | None = None,
     ) -> Path:
-        """Draw a frame as PNG, or all frames as MP4 or animated WebP, by suffix.
+        """Draw a frame as PNG, or all frames as MP4 or animated WebP, chosen by the suffix.
 
         Args:
             path: ``.png``, ``.mp4`` or ``.webp``.
-            frame: of a PNG; -1 is the last.
+            frame: number of the frame of a PNG; -1 is the last.
             style: size, camera, antialiasing.
             look: checker, panels, plain, strain, stress (largest principal), curvature, pressure
-                (of contact) or fit (distance from bodies); None: the style's.
-            field: a number at every vertex to color the cloth by, in place of a look.
-            on_frame: called with the number of pictures done and of all.
-            contacts: draw a dot where cloth touches.
-            density: of splines, samples a knot span; None: at least three, or where the picture
-                shows a number at every vertex those of ``mesh``.
-            sheet: of a PNG, so many frames side by side; the style's size is that of all.
+                (of contact) or fit (distance from bodies); None: the look of the style.
+            field: a number at every vertex by which the cloth is colored instead of a look.
+            on_frame: called with the number of finished pictures and the number of all pictures.
+            contacts: draw a dot at every contact point.
+            density: samples per knot span of splines; None: at least three, or the vertices of
+                ``mesh`` if the picture shows a number at every vertex.
+            sheet: draw this number of frames side by side in a PNG; the style's size is that of the
+                whole picture.
             physics: as of ``field``, for the look ``stress`` of a run that did not record it.
 
         Raises:
-            RunError: another suffix, no such frame, contacts or their pressure of a run without
-                any, or a file that cannot be written.
+            RunError: the suffix or frame does not exist, contacts or pressure are asked for in a
+                run without contact, or the file cannot be written.
         """
         from weft.render.of_run import draw
 
@@ -376,18 +393,18 @@ class Run(Solids):
         looks: Sequence[str] | None = None,
         physics: Physics | None = None,
     ) -> "NotebookViewer":
-        """A viewer to play, turn and zoom in, for notebooks: show it as the last line of a cell.
+        """Return an interactive viewer for notebooks; show it as the last line of a cell.
 
         Args:
-            frames: as of ``animation``; fewer make a smaller notebook.
+            frames: as of ``animation``; fewer frames make a smaller notebook.
             height: [pixels].
-            density: of splines, samples a knot span; None: those of ``mesh``.
-            looks: numbers to color the cloth by (docs/viewing.md); None: strain, and pressure where
-                there is contact.
+            density: samples per knot span of splines; None: the vertices of ``mesh``.
+            looks: names of the numbers by which the cloth can be colored (docs/viewing.md); None:
+                strain, and pressure if there is contact.
             physics: as of ``field``.
 
         Raises:
-            RunError: no such frames or looks, or more than 200 MB of them.
+            RunError: the frames or looks do not exist, or need more than 200 MB.
         """
         from weft.view.content import content_of
         from weft.view.notebook import NotebookViewer

@@ -1,8 +1,8 @@
-"""The loop: step, report, write, checkpoint, resume.
+"""The simulation loop: take a step, report it, write frames and checkpoints, resume.
 
-Frames are integers and divide evenly into steps. After every step the checkpoint holds the full
-state, so a run that is killed at any instant loses at most the step it was in, and continues
-bitwise as if it had not been stopped.
+Frames are integers, and every frame is divided evenly into steps. After every step the checkpoint
+holds the full state. A run that is killed at any instant therefore loses at most the current step,
+and it continues bitwise as if it had not been stopped.
 """
 
 import dataclasses
@@ -42,20 +42,20 @@ from weft.run.step_record import (
 )
 
 MOST_FRAMES = 10_000_000
-MOST_STEPS = 1_000_000_000  # of a frame
-STEP_SIZE = 600  # [bytes] of a line of metrics, at least
+MOST_STEPS = 1_000_000_000  # in one frame
+STEP_SIZE = 600  # [bytes] lower bound of the size of one line of metrics
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a simulation stands; given to ``on_progress`` after every step."""
+    """The progress of a simulation; passed to ``on_progress`` after every step."""
 
     frame: int  # the frame being computed
-    frames: int  # of how many
-    step: int  # within the frame, from 1
-    steps: int  # of how many
+    frames: int  # number of the last frame
+    step: int  # the step within the frame, counted from 1
+    steps: int  # steps per frame
     report: StepReport
-    wrote: str = ""  # the last file written
+    wrote: str = ""  # name of the file written after this step; empty: none
 
 
 def run_scene(
@@ -68,23 +68,24 @@ def run_scene(
     from_frame: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Simulate ``frames`` frames into a run folder, as its only writer.
+    """Simulate ``frames`` frames into a run folder, as the only writer of this folder.
 
     Args:
-        scene: what to simulate.
-        folder: where; must be new unless ``resume`` or ``from_frame`` is given.
+        scene: the scene to simulate.
+        folder: the run folder; must be new unless ``resume`` or ``from_frame`` is given.
         frames: number of the last frame; frame 0 is the start.
         fps: frames per second.
-        resume: continue after the last step on disk; what is damaged is named in warnings and
-            computed anew from the nearest good frame.
-        from_frame: continue after this frame, and drop the later ones; the scene may have changed.
+        resume: continue after the last step on disk; damaged files are named in warnings and
+            computed again from the nearest good frame.
+        from_frame: continue after this frame and drop the later ones; the scene may have changed.
         on_progress: called after every step.
 
     Raises:
-        RunError: a folder that holds another scene, that another process writes into, or that
-        cannot be written. SceneError: frames or fps out of range, or a pin whose keyframes end
-        before the run. SimulationError: a step that does not converge, however small; the last
-        frame and a reproducer are on disk.
+        RunError: the folder holds another scene, another process writes into it, or it cannot be
+            written.
+        SceneError: frames or fps are out of range, or the keyframes of a pin end before the run.
+        SimulationError: a step does not converge, however small it is; the last frame and a
+            reproducer are on disk.
     """
     if not (0 <= frames <= MOST_FRAMES and fps > 0 and math.isfinite(fps)):
         raise SceneError(
@@ -111,22 +112,24 @@ def run_scene(
 
 
 class Loop:
-    """One run: the scene's model and integrator, and the folder."""
+    """The loop of one run: the model and integrator of the scene, and the folder."""
 
     def __init__(self, scene: SceneLike, folder: RunFolder, fps: float) -> None:
         self.scene, self.folder, self.fps = scene, folder, fps
         self.model, self.integrator = scene.model(), scene.stepper()
-        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))  # per frame
+        # Steps per frame; round-off must not add a step if the step divides the frame.
+        self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
         self.stretch = Stretch(scene.cloth)
         self.area = scene.cloth.mesh.vertex_area
         self.recorder = Recorder.of(scene, scene.cloth.mesh)
-        self.crossing = 0  # pairs of faces that intersect in the frame written last
-        self.stretched = self.stretch.percentiles(scene.state().x)  # after the step taken last
-        self.asked = False  # about it
-        self.run = self.parent = ""  # trajectory; content of the frame written last
+        self.crossing = 0  # pairs of faces that intersect in the last frame written
+        self.stretched = self.stretch.percentiles(scene.state().x)  # after the last step
+        self.asked = False  # True once a warning about the stretch was given
+        # identifier of the trajectory; digest of the content of the last frame written
+        self.run = self.parent = ""
 
     def begin(self, frames: int, again: bool, from_frame: int | None) -> RunState:
-        """The place to start from; prepares and repairs the folder."""
+        """Return the state to start from, after preparing and repairing the folder."""
         mesh = mesh_arrays(self.scene.cloth, self.scene.bodies)
         manifest = manifest_of(
             self.scene.identity(),
@@ -157,17 +160,17 @@ class Loop:
         return opened.place
 
     def check_room(self, frames: int) -> None:
-        """That the disk has room for so many more frames.
+        """Check that the disk has room for ``frames`` more frames.
 
         Raises:
-            SceneError: it has less.
+            SceneError: the disk has too little room.
         """
         needed = frames * (self.folder.inside.size(frame_name(0)) + STEP_SIZE * self.steps)
         hint = f"simulate fewer frames than {frames} (--frames), or elsewhere (--out)"
         check_room(self.folder.path, needed, "seconds, fps", hint, SceneError)
 
     def advance(self, place: RunState, frames: int) -> Iterator[Progress]:
-        """Steps until frame ``frames`` is on disk."""
+        """Take steps and yield the progress after each one, until frame ``frames`` is on disk."""
         while place.frame < frames:
             place, parts = self._step(place)
             wrote = self.took(place, parts)
@@ -176,8 +179,15 @@ class Loop:
             yield Progress(frame, frames, place.step or self.steps, self.steps, last, wrote)
 
     def took(self, place: RunState, parts: Sequence[TakenStep], every_step: bool = True) -> str:
-        """Write a step that led to a place, and its parts; the name of a frame that is done.
-        Checkpoints are written of every step, or where a frame is done.
+        """Write the metrics of a finished step, and its frame and checkpoint.
+
+        Args:
+            place: the state after the step.
+            parts: the parts into which the step was divided, each with its report.
+            every_step: write a checkpoint after every step; False: only with a frame.
+
+        Returns:
+            The name of the frame that was written, or an empty string.
         """
         self._look_at(place)
         wrote = ""
@@ -193,10 +203,11 @@ class Loop:
         return wrote
 
     def _look_at(self, place: RunState) -> None:
-        """Stop at numbers that are none; ask about a stretch that no cloth makes, once a run.
+        """Check that a new state is finite, and warn once per run about a stretch that no cloth
+        has.
 
         Raises:
-            SimulationError: positions or velocities that are not finite.
+            SimulationError: positions or velocities are not finite.
         """
         if not (np.isfinite(place.state.x).all() and np.isfinite(place.state.v).all()):
             last = place.frame - (place.step == 0)
@@ -216,13 +227,16 @@ class Loop:
 
     @property
     def _sewn_at(self) -> float:
-        """[s] from when on cloth is only worn; until then seams pull it as no cloth is pulled."""
+        """The time [s] at which sewing ends and friction begins; before it, seams pull the cloth
+        harder than wearing does.
+        """
         contact = self.model.contact
         return 0.0 if contact is None else contact.settings.friction_from
 
     def _ask_about_garments(self, place: RunState) -> None:
-        """Whether seams are closed and panels large enough, once, when friction begins."""
+        """Warn once, when friction begins, about open seams and panels that are too small."""
         cloth, t, begin = self.scene.cloth, place.state.t, self._sewn_at
+        # True after exactly one step, the first one that ends at or after ``begin``.
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
             high = self.stretch.largest(x)
@@ -230,13 +244,16 @@ class Loop:
                 warnings.warn(question, stacklevel=2)
 
     def _start(self, *, anew: bool = False) -> RunState:
+        """Write frame 0 and return the state at the start."""
         state = self.scene.state()
         place = RunState(state, self.integrator.init(self.model, state), 0, 0, 0)
         self._write_frame(place, self._at_frame(place), anew=anew)
         return place
 
     def _at_frame(self, place: RunState) -> dict[str, Any]:
-        """What a frame holds besides the place: bodies, and what presses."""
+        """Return the arrays that a frame holds besides the state: bodies, contact forces, ropes and
+        springs, and recorded fields.
+        """
         contact, state = self.model.contact, place.state
         more: dict[str, Any] = {}
         if contact is not None:
@@ -254,7 +271,7 @@ class Loop:
         return more
 
     def _strands(self, place: RunState) -> dict[str, Any]:
-        """Ropes and springs, for pictures."""
+        """Return ropes and springs for pictures."""
         contact, t, energies = self.model.contact, place.state.t, list(self.model.energies)
         if self.model.changing is not None:
             for k, energy in self.model.changing(t).energies.items():
@@ -263,7 +280,9 @@ class Loop:
         return dict(strands(energies, place.state.x, bodies, t, place.memory))
 
     def _write_frame(self, place: RunState, more: Mapping[str, Any], *, anew: bool = False) -> None:
-        """A frame after the one written last; ``anew`` where metrics go on after it already."""
+        """Write a frame that follows the last one written; ``anew``: the frame was missing, and the
+        metrics already contain the steps after it.
+        """
         records = self.folder.records
         size, digest = records.place()
         if anew:
@@ -276,6 +295,9 @@ class Loop:
         self.parent = content
 
     def _write_checkpoint(self, place: RunState) -> None:
+        """Write the checkpoint after a step; only at the end of a frame it is flushed to the
+        disk.
+        """
         size, digest = self.folder.records.place()
         arrays = place.arrays()
         content = content_of(arrays, "checkpoint", self.run, place.frame)
@@ -283,8 +305,10 @@ class Loop:
         self.folder.write_checkpoint(arrays, seal, fsync=place.step == 0)
 
     def _restore(self, opened: Opened) -> None:
-        """Compute missing frames anew, each gap from the good frame before it, and hold the last
-        one against what the next good one was made from.
+        """Compute missing frames again, each gap from the good frame before it.
+
+        The digest of the last frame of a gap is compared with the parent digest that the next good
+        frame names, so that a wrong frame is noticed.
         """
         assert opened.place is not None
         gap: list[int] = []
@@ -299,7 +323,9 @@ class Loop:
             gap = []
 
     def _fill(self, opened: Opened, gap: Sequence[int], expected: str) -> str:
-        """Compute a gap anew; what was done, or why not."""
+        """Compute the missing frames of one gap; return a message about the result, or about the
+        reason why it is not possible.
+        """
         first, last = gap[0], gap[-1]
         names = frame_name(first) + (f" to {last:06d}" if last > first else "")
         if not repairable(opened, first) or (first and first - 1 < opened.segments[-1].after):
@@ -326,9 +352,9 @@ class Loop:
         return f"{names}: restored bitwise, computed anew from {start}"
 
     def _step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
-        """The next step of the frame.
+        """Take the next step of the frame; return the new state and the parts of the step.
 
-        Its end time is computed from integers, so that it does not drift.
+        The end time of the step is computed from integers, so that round-off does not accumulate.
         """
         dt = 1 / (self.fps * self.steps)
         try:
@@ -344,6 +370,11 @@ class Loop:
         return RunState(last.state, last.memory, frame, 0 if done else step, place.count + 1), parts
 
     def _fail(self, place: RunState, state: State, memory: Memory, report: StepReport) -> NoReturn:
+        """Write a reproducer of a step that failed, and raise the error.
+
+        Raises:
+            SimulationError: always.
+        """
         before = dataclasses.replace(place, state=state, memory=memory)
         text = {**plain(report), "t": state.t, "outcome": report.outcome.name}
         arrays = {**before.arrays(), "dt": report.dt}
@@ -362,7 +393,9 @@ class Loop:
         )
 
     def _metrics(self, place: RunState, part: TakenStep) -> Json:
-        """The line of a step, or of a part of one: with its own time and energies."""
+        """Return the line of metrics of a step, or of one part of it, with its own time and
+        energies.
+        """
         state, whole = part.state, part.state is place.state
         line = {"step": place.count, "frame": place.frame + (place.step > 0), "t": state.t}
         frame_end = whole and place.step == 0 and self.model.contact is not None

@@ -1,4 +1,6 @@
-"""What a step leaves on disk: the place reached, its line of metrics, and the run's manifest."""
+"""The record that a step leaves on disk: its state, its line of metrics, the manifest of the
+run.
+"""
 
 import json
 import os
@@ -26,100 +28,104 @@ from weft.io.frames import mesh_digest
 from weft.io.manifest import FORMAT
 from weft.io.seal import trajectory_id
 
-_MEMORY = "memory."  # prefix of an integrator's memory among a state's arrays
+_MEMORY = "memory."  # prefix of the names of the integrator's memory among the arrays of a frame
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
 
 
 class SceneLike(Protocol):
-    """What the loop needs of a scene."""
+    """The interface of a scene that the simulation loop uses."""
 
     @property
     def cloth(self) -> Cloth:
-        """Mesh and fabric."""
+        """The cloth: mesh and fabric."""
 
     @property
     def step(self) -> float:
-        """[s] largest step."""
+        """The largest step [s]."""
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What the manifest keeps for readers: the scene file's contents."""
+        """The contents of the scene file, which the manifest keeps for readers."""
 
     @property
     def scene_file(self) -> Path | None:
-        """The scene file; None: Python made the scene."""
+        """The path of the scene file; None: the scene was built in Python."""
 
     @property
     def bodies(self) -> Sequence[Body]:
-        """What the cloth meets."""
+        """The bodies that the cloth meets."""
 
     @property
     def contact(self) -> SelfContact | None:
-        """How it meets it."""
+        """The settings of contact; None: no contact."""
 
     @property
     def wind(self) -> Wind | None:
-        """The air."""
+        """The wind; None: no air."""
 
     @property
     def attachments(self) -> Sequence[Attachment]:
-        """What holds points."""
+        """The attachments of the cloth."""
 
     @property
     def resolved(self) -> object | None:
-        """What was moved at the start so that nothing intersects, as text; None: nothing."""
+        """The changes, as text, that removed intersections at the start; None: none were needed."""
 
     def identity(self) -> Mapping[str, Any]:
-        """A plain tree that two scenes share only if they simulate the same."""
+        """Return a tree of plain values that is equal for two scenes only if their results are."""
 
     def model(self) -> Model:
-        """What does not change."""
+        """Return the model: energies, masses, pins and contact."""
 
     def state(self) -> State:
-        """The start."""
+        """Return the state at the start."""
 
     def stepper(self) -> Stepper:
-        """The integrator."""
+        """Return the integrator."""
 
 
 @dataclass(frozen=True)
 class RunState:
-    """The state after some step, and everything needed to go on from there."""
+    """The state after a step, with everything that is needed to continue from it."""
 
     state: State
     memory: Memory
-    frame: int  # frames complete
+    frame: int  # number of the last complete frame
     step: int  # steps done of the next frame
-    count: int  # steps done in all
+    count: int  # steps done since the start of the run
 
     def arrays(self) -> dict[str, Any]:
-        """What a frame or checkpoint holds."""
+        """Return the arrays of this state that a frame or checkpoint stores, by name."""
         counters = {"frame": self.frame, "step": self.step, "count": self.count}
         memory = {_MEMORY + name: value for name, value in self.memory.items()}
         return {"x": self.state.x, "v": self.state.v, "t": self.state.t, **counters, **memory}
 
     @staticmethod
     def of(arrays: Mapping[str, Any]) -> "RunState":
-        """From the arrays of a frame or checkpoint."""
+        """Build the state from the arrays of a frame or checkpoint."""
         memory = {k.removeprefix(_MEMORY): v for k, v in arrays.items() if k.startswith(_MEMORY)}
         state = State(arrays["x"], arrays["v"], float(arrays["t"]))
         return RunState(state, memory, *(int(arrays[k]) for k in ("frame", "step", "count")))
 
 
 class Stretch:
-    """Percentiles of the principal stretches of the faces."""
+    """Statistics of the principal stretches of the cloth's samples."""
 
     def __init__(self, cloth: Cloth) -> None:
         self.samples = cloth.samples()
         self._ends = np.cumsum([len(s.samples().weight) for s in cloth.surfaces.pieces])[:-1]
 
     def largest(self, x: Floats) -> list[Floats]:
-        """(q,) of every sample, part by part, at points x (n,3)."""
+        """Return the largest principal stretch (q,) of every sample, one array per part of the
+        cloth, for points x (n,3) [m].
+        """
         high = principal_stretches(self.samples.deformation_gradient(x))[0]
         return np.split(high, self._ends)
 
     def percentiles(self, x: Floats) -> Json:
-        """p50, p95 and max of the largest stretch, min of the smallest."""
+        """Return p50, p95, max of the largest and min of the smallest stretch at points x (n,3)
+        [m].
+        """
         high, low = principal_stretches(self.samples.deformation_gradient(x))
         ranked = np.sort(high)
         p50, p95 = (_between(ranked, q * (len(ranked) - 1)) for q in (0.5, 0.95))
@@ -127,17 +133,20 @@ class Stretch:
 
 
 def _between(ranked: Floats, at: float) -> float:
-    """The number at a place between two of a sorted array: as ``np.percentile``, in a tenth of the
-    time of its many cases.
+    """Interpolate a sorted array at the fractional index ``at``.
+
+    The result is that of ``np.percentile`` in a tenth of its time, because the many cases that
+    ``np.percentile`` distinguishes do not occur here.
     """
     k = min(int(at), len(ranked) - 2) if len(ranked) > 1 else 0
     a, b = float(ranked[k]), float(ranked[min(k + 1, len(ranked) - 1)])
+    # Both forms are those of NumPy: the second one is exact at t = 1.
     t = at - k
     return a + (b - a) * t if t < 0.5 else b - (b - a) * (1.0 - t)
 
 
 def plain(report: StepReport) -> Json:
-    """A step's report as a tree of numbers and names."""
+    """Return the report of a step as a tree of numbers and names."""
     tree = {**vars(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
     tree["energies"] = tree.pop("terms")
@@ -147,7 +156,9 @@ def plain(report: StepReport) -> Json:
 
 
 def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
-    """What mesh.npz holds."""
+    """Return the arrays that ``mesh.npz`` stores: faces, material coordinates, surfaces, seams,
+    regions and body faces.
+    """
     mesh = cloth.mesh
     arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
     arrays.update(cloth.surfaces.arrays())
@@ -172,7 +183,20 @@ def manifest_of(
     steps: int,
     bodies: Sequence[Body] = (),
 ) -> Json:
-    """What a run is of. ``trajectory`` names all that decides its numbers."""
+    """Return the manifest of a run.
+
+    Args:
+        identity: the tree of values that decide the result of the scene.
+        description: contents of the scene file, for readers.
+        mesh: arrays of ``mesh.npz``, whose digests the manifest stores.
+        frames: number of the last frame.
+        fps: frames per second.
+        steps: steps per frame.
+        bodies: bodies of the scene, listed with their numbers of vertices and faces.
+
+    Returns:
+        The manifest; its ``trajectory`` identifies everything that decides the numbers of the run.
+    """
     told = {"scene": json.loads(json.dumps(identity)), "fps": fps, "steps_per_frame": steps}
     rest = {k: v for k, v in mesh.items() if k != "vertices"}
     return {
@@ -191,8 +215,8 @@ def manifest_of(
 
 
 def path_from(folder: Path, file: Path) -> str:
-    """Return the path of a file as seen from a folder, so that it holds where both are moved
-    together; of a file on another drive, its whole path.
+    """Return the path of a file relative to a folder, so that it stays right if both are moved
+    together. If the file is on another drive, return its absolute path.
     """
     try:
         found = os.path.relpath(file.resolve(), folder.resolve())
@@ -202,7 +226,7 @@ def path_from(folder: Path, file: Path) -> str:
 
 
 def differences(a: Any, b: Any, path: str = "") -> list[str]:
-    """Dotted paths at which two plain trees differ."""
+    """Return the dotted paths at which two trees of plain values differ."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         keys = [*a, *(k for k in b if k not in a)]
         return [d for k in keys for d in differences(a.get(k), b.get(k), f"{path}.{k}".lstrip("."))]

@@ -1,16 +1,16 @@
-"""Check the arguments of public functions and classes against their annotations.
+"""Checks of the arguments of public functions and classes against their annotations.
 
-``@checked(SceneError)`` on a function or a class is the whole mechanism. At the first call the
-annotations become one pydantic validator; at every call it binds the arguments, checks them, turns
-text with a unit into SI and lists into arrays, and the first thing that is wrong becomes one weft
-error that names the argument. What is of the right kind already is passed on as it is: no array is
-copied, and nothing is cut off, rounded or spread over a shape.
+The whole mechanism is the decorator ``@checked(SceneError)`` on a function or a class. At the first
+call the annotations are compiled into one pydantic validator. Every call binds the arguments,
+checks them, and converts text with a unit to SI and lists to arrays; the first wrong argument
+raises one weft error that names it. Arguments of the right kind are passed on unchanged: no array
+is copied, and nothing is truncated, rounded or broadcast.
 
 An annotation may carry an ``ArrayOf`` (``weft.base.arrays`` has the aliases) or a ``Setting``
-(``Annotated[float, Setting("", "s", above=0)]``); fields of settings bring theirs along.
+(``Annotated[float, Setting("", "s", above=0)]``); fields of settings carry theirs already.
 
-``checked`` is the decorator, ``validators`` has the kinds of arguments, ``messages`` the texts of
-errors.
+``checked`` is the decorator, ``validators`` has the checks of each kind of argument, ``messages``
+the texts of errors.
 """
 
 from weft.base.runtime_types.checked import check_value, checked, is_checked

@@ -1,4 +1,4 @@
-"""The decorator ``checked``, and how the first wrong argument becomes a weft error."""
+"""The decorator ``checked``, and the conversion of the first wrong argument into a weft error."""
 
 import dataclasses
 import inspect
@@ -28,10 +28,10 @@ def checked(
     the public methods of a class.
 
     Args:
-        error: class of the errors; a unit of another dimension is a ``UnitError`` all the same.
-        place: what comes before an argument's name in messages; none: the function or class.
-        named: the argument ``name`` takes the place of ``place`` where it is given.
-        unchecked: methods of a class that are called in every time step.
+        error: class of the errors; a unit of another dimension always raises a ``UnitError``.
+        place: text before an argument's name in messages; empty: the name of the function or class.
+        named: use the argument ``name`` instead of ``place`` if it is given.
+        unchecked: methods of a class that are not checked, because every time step calls them.
         modules: modules whose names the annotations use and that are not imported at run time.
     """
 
@@ -57,12 +57,12 @@ def checked(
 
 
 def is_checked(function: Any) -> bool:
-    """Whether the arguments of a function or method are checked."""
+    """Return True if the arguments of a function or method are checked."""
     return hasattr(getattr(function, "__func__", function), "_door")
 
 
 def check_value(value: Any, hint: Any, what: str, error: type[WeftError]) -> Any:
-    """Return a value as an annotation wants it, checked like an argument.
+    """Return a value converted to its annotation, checked like an argument.
 
     Raises:
         WeftError: of the class ``error``; ``what`` names the value.
@@ -84,6 +84,7 @@ def _checked_function(
     modules: Collection[str],
     hints: Callable[[], Mapping[str, Any]] | None = None,
 ) -> Any:
+    """Return a function that checks its arguments and then calls ``function``."""
     door = _Door(function, error, place, named, hints or partial(_hints_of, function, modules))
 
     @wraps(function)
@@ -96,7 +97,7 @@ def _checked_function(
 
 
 def _hints_of(function: Any, modules: Collection[str]) -> Mapping[str, Any]:
-    """Annotations of the arguments, evaluated."""
+    """Return the evaluated annotations of the arguments."""
     own = {k: v for k, v in function.__annotations__.items() if k != "return"}
     names: dict[str, Any] = {}
     for module in modules:
@@ -106,7 +107,9 @@ def _hints_of(function: Any, modules: Collection[str]) -> Mapping[str, Any]:
 
 
 def _fields_of(kind: type) -> Mapping[str, Any]:
-    """Annotations of a constructor: of a dataclass those of its fields, with their settings."""
+    """Return the annotations of a constructor; of a dataclass, those of its fields with
+    settings.
+    """
     if not dataclasses.is_dataclass(kind):
         return _hints_of(inspect.unwrap(vars(kind)["__init__"]), ())
     hints, settings = get_type_hints(kind, include_extras=True), settings_of(kind)
@@ -114,7 +117,7 @@ def _fields_of(kind: type) -> Mapping[str, Any]:
 
 
 class _Door:
-    """The validator of one callable, made at its first call."""
+    """The validator of one callable, built at its first call."""
 
     def __init__(
         self,
@@ -124,29 +127,31 @@ class _Door:
         named: bool,
         hints: Callable[[], Mapping[str, Any]],
         *,
-        is_value: bool = False,  # ``place`` is the name of the only argument
+        is_value: bool = False,  # the only argument is a value with the name ``place``
     ) -> None:
         self.function, self.error, self.place, self.named = function, error, place, named
         self._hints, self.is_value = hints, is_value
 
     @cached_property
     def hints(self) -> Mapping[str, Any]:
-        """The annotation of every argument that has one."""
+        """The annotations of the arguments that have one."""
         return self._hints()
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """Return the parameters of the callable, including ``self``."""
+        """The parameters of the callable, including ``self``."""
         return inspect.signature(self.function).parameters
 
     @cached_property
     def _bind(self) -> Any:
-        from pydantic import ConfigDict, validate_call  # loads slowly
+        """The function of pydantic that validates arguments and returns them."""
+        from pydantic import ConfigDict, validate_call  # imported here because it loads slowly
 
         def arguments(*args: Any, **kwargs: Any) -> Any:
             return args, kwargs
 
-        # pydantic reads the signature of what it calls: here of what hands the arguments back
+        # pydantic validates by the signature of the function that it calls. ``arguments`` gets the
+        # signature of the callable and returns the validated arguments.
         given = [
             p.replace(annotation=runtime_type(self.hints.get(name, Any)))
             for name, p in self.parameters.items()
@@ -156,10 +161,10 @@ class _Door:
         return validate_call(config=ConfigDict(arbitrary_types_allowed=True))(arguments)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Arguments by position and by name, as they should be.
+        """Return the checked and converted arguments, by position and by name.
 
         Raises:
-            WeftError: the first that is wrong.
+            WeftError: the first argument that is wrong.
         """
         from pydantic import ValidationError
 
@@ -171,19 +176,19 @@ class _Door:
 
     @cached_property
     def _positional(self) -> Sequence[str]:
-        """Arguments that may be given by position."""
+        """The names of the arguments that may be given by position."""
         named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
         return [name for name, p in self.parameters.items() if p.kind not in named]
 
     def _annotation(self, name: str) -> Any:
-        """The annotation of an argument; of one that ``**more`` takes, that of these."""
+        """Return the annotation of an argument, or that of ``**more`` for an extra one."""
         more = [n for n, p in self.parameters.items() if p.kind is p.VAR_KEYWORD]
         return self.hints.get(name, self.hints.get(more[0], Any) if more else Any)
 
     def _error_of(
         self, errors: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> WeftError:
-        """The first thing that is wrong, as a weft error."""
+        """Return the first of pydantic's errors as a weft error."""
         first, given = errors[0], dict(zip(self._positional, args)) | kwargs
         index = first["loc"][0]
         if first["type"] == "unexpected_positional_argument":
@@ -194,7 +199,7 @@ class _Door:
         what = place if self.is_value else f"{place}.{name}"
         if first["type"] in _BINDING:
             return self._unbound(first["type"], what, name)
-        # errors of one argument: a union has one for every kind that it may be
+        # The errors of this argument: a union has one error for each of its types.
         same = [e for e in errors if e["loc"][0] == index]
         exact = [e for e in same if e["type"] == VALUE]
         if not exact:
@@ -211,7 +216,9 @@ class _Door:
         return self.error(what, got=got, expected=expected, hint=about["hint"])
 
     def _another_kind(self, what: str, value: Any, hint: Any, errors: Sequence[Any]) -> WeftError:
-        """A value of none of the kinds that it may be: the entry, where a list has a wrong one."""
+        """Return the error of a value of none of the allowed types; in a list it names the
+        entry.
+        """
         expected = None
         for places in zip(*map(_indices, errors)):
             entry = entry_of(hint, places[0])
@@ -223,7 +230,7 @@ class _Door:
         return self.error(what, got=shown(value), expected=expected, hint=hint_of(value, hint))
 
     def _too_many(self, count: int) -> WeftError:
-        """More arguments by position than there are."""
+        """Return the error of a call with too many arguments by position."""
         own = [name for name in self._positional if name != "self"]
         others = [name for name in self.parameters if name not in self._positional]
         return self.error(
@@ -234,7 +241,7 @@ class _Door:
         )
 
     def _unbound(self, kind: str, what: str, name: str) -> WeftError:
-        """An argument that is missing, not known, or given twice."""
+        """Return the error of an argument that is missing, unknown, or given twice."""
         if kind == "multiple_argument_values":
             return self.error(what, got="two values", expected="one, by position or by name")
         if kind == "unexpected_keyword_argument":
@@ -248,7 +255,7 @@ class _Door:
 
 
 def _indices(error: Any) -> list[int]:
-    """Places in lists, on the way to what is wrong."""
+    """Return the indices in nested lists that lead to the wrong entry."""
     return [k for k in error["loc"][1:] if isinstance(k, int)]
 
 

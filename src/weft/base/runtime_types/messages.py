@@ -1,4 +1,4 @@
-"""Describe annotations in words, and give hints for frequent mistakes."""
+"""Descriptions of annotations for messages."""
 
 import enum
 import types
@@ -10,7 +10,7 @@ from weft.base.arrays import ArrayOf
 from weft.base.errors import clipped
 from weft.base.settings import Accepts, Setting
 
-PLAIN = Setting()  # of numbers without unit and bounds
+PLAIN = Setting()  # the setting of numbers without unit and bounds
 LISTS = (tuple, list, Sequence, Collection, Iterable)
 MAPPINGS = (dict, Mapping)
 _WORDS: Mapping[Any, str] = {
@@ -23,7 +23,7 @@ _WORDS: Mapping[Any, str] = {
 
 
 def is_function(origin: Any) -> bool:
-    """Whether an annotation's origin is ``collections.abc.Callable``."""
+    """Return True if the origin of an annotation is ``collections.abc.Callable``."""
     return origin is Callable
 
 
@@ -72,7 +72,7 @@ def words(hint: Any, about: Setting = PLAIN) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value and its kind, in a line."""
+    """Return a value and its type as one line of text."""
     if value is None:
         return "nothing"
     if isinstance(value, type):

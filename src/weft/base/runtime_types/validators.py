@@ -1,7 +1,8 @@
-"""From an annotation to the one that pydantic checks an argument with.
+"""Conversion of an annotation into the one by which pydantic checks an argument.
 
-What pydantic does by itself is too lenient for numbers (``True`` and ``"3"`` are ones) and copies
-lists; so the kinds that arguments have are validated here, and pydantic walks unions and entries.
+By default pydantic is too lenient with numbers (it accepts ``True`` and ``"3"``) and copies lists.
+The types that arguments have are therefore validated here, and pydantic only walks through unions
+and entries.
 """
 
 import inspect
@@ -22,15 +23,16 @@ from weft.base.runtime_types.messages import LISTS, MAPPINGS, PLAIN, is_function
 from weft.base.settings import Setting
 from weft.base.units import in_si, to_si
 
-KIND, VALUE = "weft_kind", "weft_value"  # another kind, or the right kind with a wrong value
+# types of errors: the value has another type, or the right type but a value that is not allowed
+KIND, VALUE = "weft_kind", "weft_value"
 _INT32 = np.iinfo(np.int32)
 
 
 def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
-    """Return the annotation that pydantic checks an argument with.
+    """Return the annotation by which pydantic checks an argument.
 
     Args:
-        hint: the annotation as it is written.
+        hint: the annotation in the source code.
         about: unit and bounds of its numbers.
     """
     from pydantic import AfterValidator, PlainValidator, WrapValidator
@@ -75,8 +77,10 @@ def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
 
 
 def as_array(value: Any, about: ArrayOf) -> np.ndarray[Any, Any]:
-    """Return an array of the kind and shape that ``about`` says, contiguous; the same object where
-    it is one already. Raise pydantic's error otherwise.
+    """Return a contiguous array of the kind and shape in ``about``, without copying if it is one.
+
+    Raises:
+        PydanticCustomError: the value cannot be converted.
     """
     if type(value) is np.ndarray and _is_fine(value, about):
         return value
@@ -113,7 +117,7 @@ def as_array(value: Any, about: ArrayOf) -> np.ndarray[Any, Any]:
 
 
 def _in_unit(value: Any, unit: str) -> Any:
-    """Lists of numbers and text as numbers in SI, or in degrees."""
+    """Return lists of numbers and text with units as numbers in SI, or in degrees."""
     if unit != "degrees":
         return in_si(value, unit)
     return [math.degrees(to_si(a, "rad")) if isinstance(a, str) else a for a in value]
@@ -123,7 +127,7 @@ _DTYPES = {"numbers": np.dtype("f8"), "ids": np.dtype("i4"), "bools": np.dtype("
 
 
 def _is_fine(value: np.ndarray[Any, Any], about: ArrayOf) -> bool:
-    """Whether an array can be passed on as it is: the most frequent case, and quick."""
+    """Return True if an array can be passed on unchanged: the most frequent case, tested fast."""
     if value.dtype != _DTYPES[about.kind] or not value.flags.c_contiguous or value.ndim == 0:
         return False
     if about.shapes and not any(_has_shape(value, shape) for shape in about.shapes):
@@ -137,7 +141,7 @@ def _floats(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _ids(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Whole numbers as int32; floating-point ones only where they are whole."""
+    """Return whole numbers as int32; floating-point numbers are accepted if they are whole."""
     with np.errstate(invalid="ignore"):
         fits = (found >= _INT32.min) & (found <= _INT32.max) & (found == np.trunc(found))
     if not np.all(fits):
@@ -151,7 +155,7 @@ def _has_shape(found: np.ndarray[Any, Any], shape: Sequence[int | None]) -> bool
 
 
 def _wrong(expected: Any, got: Any = None, hint: Any = None, error: Any = None) -> Exception:
-    """The error of a value that is of the right kind."""
+    """Return the error for a value that has the right type but is not allowed."""
     from pydantic_core import PydanticCustomError
 
     about = {"expected": str(expected), "got": got, "hint": hint, "error": error}
@@ -159,21 +163,21 @@ def _wrong(expected: Any, got: Any = None, hint: Any = None, error: Any = None) 
 
 
 def _another_kind(hint: Any, about: Setting = PLAIN) -> Exception:
-    """The error of a value of another kind."""
+    """Return the error for a value of another type."""
     from pydantic_core import PydanticCustomError
 
     return PydanticCustomError(KIND, "{expected}", {"expected": words(hint, about)})
 
 
 def _extremes(value: Any) -> Any:
-    """A value with the least and the largest number in place of an array."""
+    """Return a value with each array replaced by its smallest and largest number."""
     if isinstance(value, np.ndarray):
         return (float(value.min()), float(value.max())) if value.size else ()
     return tuple(map(_extremes, value)) if isinstance(value, tuple | list) else value
 
 
 def _within(value: Any, about: Setting) -> Any:
-    """A value that its bounds allow."""
+    """Return a value after checking its bounds."""
     ends = _extremes(value)
     if not about.holds(ends):
         hint = None
@@ -191,6 +195,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _number(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a floating-point number; text with a unit is converted to SI."""
     if isinstance(value, str) and about.unit:
         try:
             return to_si(value, about.unit, per_angle=about.per_angle)
@@ -200,14 +205,16 @@ def _number(value: Any, hint: Any, about: Setting) -> Any:
         raise _another_kind(hint, about)
     if math.isnan(value):
         raise _wrong(about.expected)
-    try:  # integers too: arrays of integers would cut off what is added to them
+    try:  # integers become floats, too: arrays of integers would truncate numbers added to them
         return value if isinstance(value, float) else float(value)
     except OverflowError:
         raise _wrong(about.expected) from None
 
 
 def _whole(value: Any, hint: Any, about: Setting) -> Any:
-    """An integer; a floating-point number that is one, as in arrays of ids and in scene files."""
+    """Return an integer; whole floating-point numbers are accepted, as in arrays and scene
+    files.
+    """
     if not _is_real(value):
         raise _another_kind(hint, about)
     if isinstance(value, int):
@@ -218,18 +225,21 @@ def _whole(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _truth(value: Any, hint: Any, about: Setting) -> Any:
+    """Return True or False; no other value is accepted."""
     if not isinstance(value, bool | np.bool_):
         raise _another_kind(hint, about)
     return bool(value)
 
 
 def _text(value: Any, hint: Any, about: Setting) -> Any:
+    """Return text; no other value is accepted."""
     if not isinstance(value, str):
         raise _another_kind(hint, about)
     return value
 
 
 def _path(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a path; text is not accepted here."""
     if not isinstance(value, os.PathLike):
         raise _another_kind(hint, about)
     return value
@@ -245,6 +255,7 @@ _SCALARS: Mapping[Any, Callable[[Any, Any, Setting], Any]] = {
 
 
 def _word(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a value that is one of the entries of a ``Literal``."""
     known = get_args(hint)
     if any(value is word or (type(value) is type(word) and value == word) for word in known):
         return value
@@ -254,6 +265,7 @@ def _word(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _class(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a class that is a subclass of the class in ``type[...]``."""
     (kind,) = get_args(hint)
     bounds = kind if isinstance(kind, type) else object
     if not isinstance(value, type) or not issubclass(value, bounds):
@@ -262,12 +274,14 @@ def _class(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def _function(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a value that can be called."""
     if not callable(value):
         raise _another_kind(hint, about)
     return value
 
 
 def _instance(value: Any, hint: Any, about: Setting) -> Any:
+    """Return a value that is an instance of the annotation."""
     kind = dict if is_typeddict(hint) else (get_origin(hint) or hint)
     if isinstance(kind, type) and not is_instance(value, kind):
         raise _another_kind(hint, about)
@@ -275,20 +289,20 @@ def _instance(value: Any, hint: Any, about: Setting) -> Any:
 
 
 def is_instance(value: Any, kind: type) -> bool:
-    """Whether a value is of a class, or has what a protocol asks for."""
+    """Return True if a value is an instance of a class, or has all attributes of a protocol."""
     if not getattr(kind, "_is_protocol", False):
         return isinstance(value, kind)
     return not isinstance(value, type) and all(_has(value, name) for name in _members(kind))
 
 
 def _has(value: Any, name: str) -> bool:
-    """Whether an object has an attribute; properties are not evaluated."""
+    """Return True if an object has an attribute; properties are not evaluated."""
     missing = object()
     return inspect.getattr_static(value, name, missing) is not missing or hasattr(value, name)
 
 
 def _members(protocol: type) -> Iterable[str]:
-    """Names that a protocol asks for."""
+    """Yield the names of the attributes that a protocol requires."""
     for part in protocol.__mro__:
         if getattr(part, "_is_protocol", False):
             for name in {**vars(part), **vars(part).get("__annotations__", {})}:
@@ -297,7 +311,7 @@ def _members(protocol: type) -> Iterable[str]:
 
 
 def _entries(value: Any, handler: Any, hint: Any, about: Setting) -> Any:
-    """A list or tuple whose entries are checked; the same object where nothing has to change."""
+    """Return a list or tuple with checked entries; the same object if no entry changes."""
     array = isinstance(value, np.ndarray) and value.ndim > 0
     if isinstance(value, str | bytes) or not (array or isinstance(value, Sequence)):
         raise _another_kind(hint, about)
@@ -313,7 +327,7 @@ def _entries(value: Any, handler: Any, hint: Any, about: Setting) -> Any:
 
 
 def _pairs(value: Any, handler: Any, hint: Any) -> Any:
-    """A mapping whose keys and values are checked; the same object where nothing has to change."""
+    """Return a mapping with checked keys and values; the same object if nothing changes."""
     if not isinstance(value, Mapping):
         raise _another_kind(hint)
     found = handler(dict(value))
@@ -322,7 +336,7 @@ def _pairs(value: Any, handler: Any, hint: Any) -> Any:
 
 
 def hint_of(value: Any, hint: Any) -> str | None:
-    """The next step, for mistakes that are made often."""
+    """Return the next step for frequent mistakes; None for all others."""
     for part in _choices(hint):
         origin, parts = get_origin(part), get_args(part)
         if isinstance(value, type) and part in value.__mro__:
@@ -335,7 +349,7 @@ def hint_of(value: Any, hint: Any) -> str | None:
 
 
 def entry_of(hint: Any, k: int) -> Any:
-    """The annotation of the entry k of a list or tuple; None of anything else."""
+    """Return the annotation of entry k of a list or tuple; None for any other annotation."""
     for part in _choices(hint):
         parts = get_args(part)
         if get_origin(part) is tuple and Ellipsis not in parts:
@@ -346,7 +360,7 @@ def entry_of(hint: Any, k: int) -> Any:
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
-    """Kinds that a union allows; of anything else itself."""
+    """Return the types of a union; for any other annotation, this annotation alone."""
     if get_origin(hint) is Annotated:
         return _choices(get_args(hint)[0])
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)

@@ -1,4 +1,4 @@
-"""Arithmetic with units and named numbers: ``waist/4 + 1 cm``. Nothing is executed but arithmetic.
+"""Arithmetic with units and named numbers: ``waist/4 + 1 cm``. No code is executed.
 
     sum      = product { ("+" | "-") product }
     product  = signed { ("*" | "/") signed }
@@ -6,8 +6,9 @@
     power    = atom [ "^" signed ]
     atom     = number [unit] | name | function "(" sum { "," sum } ")" | "(" sum ")"
 
-A unit is one word right after its number (``2.5 cm``, ``90 deg``, ``30 N``); a word elsewhere is a
-name. Sums need equal dimensions. Angles are dimensions too; ``sin`` takes one, ``atan2`` gives one.
+A unit is one word directly after its number (``2.5 cm``, ``90 deg``, ``30 N``); a word elsewhere is
+a name. Both operands of a sum need the same dimension. Angles are a dimension too: ``sin`` takes an
+angle, ``atan2`` returns one.
 """
 
 import math
@@ -20,8 +21,8 @@ from weft.base.errors import UnitError, did_you_mean
 from weft.base.units.grammar import parse_unit
 from weft.base.units.table import UNITS, Dimension, name_of
 
-LONGEST = 1000  # characters
-DEEPEST = 50  # parentheses
+LONGEST = 1000  # characters of an expression
+DEEPEST = 50  # nested parentheses
 PLAIN: Dimension = (0, 0, 0, 0)
 ANGLE: Dimension = (0, 0, 0, 1)
 FUNCTIONS = ("sqrt", "abs", "min", "max", "hypot", "sin", "cos", "tan", "asin", "acos", "atan2")
@@ -42,16 +43,16 @@ class UnitValue:
 
 
 def evaluated(text: str, known: Mapping[str, UnitValue], where: str | None = None) -> UnitValue:
-    """The value of an expression.
+    """Return the value of an expression.
 
     Args:
         text: such as ``"waist/4 + 1 cm"``.
         known: named numbers.
-        where: what messages call it.
+        where: name of the expression in messages.
 
     Raises:
-        UnitError: what cannot be read, an unknown name, dimensions that do not fit, no finite
-            number.
+        UnitError: the expression is malformed, a name is unknown, dimensions do not fit, or the
+            value is not finite.
     """
     if len(text) > LONGEST:
         raise UnitError(
@@ -67,10 +68,10 @@ def evaluated(text: str, known: Mapping[str, UnitValue], where: str | None = Non
 def in_unit(
     text: str, unit: str, known: Mapping[str, UnitValue], where: str | None = None
 ) -> float:
-    """The value of an expression in SI, which must have the dimension of ``unit``.
+    """Return the value of an expression in SI; it must have the dimension of ``unit``.
 
     Raises:
-        UnitError: as ``evaluated``; or another dimension.
+        UnitError: as for ``evaluated``, or the value has another dimension.
     """
     found, wanted = evaluated(text, known, where), parse_unit(unit)[1]
     if found.dimension != wanted:
@@ -88,7 +89,7 @@ def in_unit(
 
 
 class _Reader:
-    """Reads from left to right, one token ahead."""
+    """A recursive descent parser that reads from left to right, one token ahead."""
 
     def __init__(self, text: str, known: Mapping[str, UnitValue], where: str | None) -> None:
         self.text, self.known, self.where = text, known, where
@@ -97,13 +98,14 @@ class _Reader:
         self.here = self._next()
 
     def refuse(self, expected: str, hint: str | None = None) -> NoReturn:
-        """Raise."""
+        """Raise the error of an expression that is not accepted."""
         hint = hint or "for example 'waist/4 + 1 cm'"
         raise UnitError(
             "expression", got=repr(self.text), where=self.where, expected=expected, hint=hint
         )
 
     def _next(self) -> tuple[str, str]:
+        """Return the kind and text of the next token."""
         rest = self.text[self.at :]
         if not rest.strip():
             return "end", ""
@@ -114,7 +116,7 @@ class _Reader:
         return str(match.lastgroup), match[str(match.lastgroup)]
 
     def take(self, *texts: str) -> str:
-        """The next token if it is one of these, or nothing."""
+        """Consume and return the next token if it is one of ``texts``; otherwise return ""."""
         kind, text = self.here
         if kind == "op" and text in texts:
             self.read, self.here = text, self._next()
@@ -122,7 +124,7 @@ class _Reader:
         return ""
 
     def sum(self) -> UnitValue:
-        """Products with + and - between them."""
+        """Evaluate products with + and - between them."""
         found = self.product()
         while sign := self.take("+", "-"):
             other = self.product()
@@ -132,7 +134,7 @@ class _Reader:
         return found
 
     def product(self) -> UnitValue:
-        """Factors with * and / between them."""
+        """Evaluate factors with * and / between them."""
         found = self.signed()
         while sign := self.take("*", "/"):
             other = self.signed()
@@ -145,7 +147,7 @@ class _Reader:
         return found
 
     def signed(self) -> UnitValue:
-        """A power with signs before it."""
+        """Evaluate a power with signs before it."""
         negative = False
         while sign := self.take("+", "-"):
             negative ^= sign == "-"
@@ -153,7 +155,7 @@ class _Reader:
         return UnitValue(-found.value, found.dimension) if negative else found
 
     def power(self) -> UnitValue:
-        """An atom, raised where ``^`` follows."""
+        """Evaluate an atom, and its power if ``^`` follows."""
         base = self.atom()
         if not self.take("^"):
             return base
@@ -172,7 +174,7 @@ class _Reader:
         return self.finite(value, (kg * n, m * n, s * n, rad * n))
 
     def atom(self) -> UnitValue:
-        """A number, a name, a function or parentheses."""
+        """Evaluate a number, a name, a function or parentheses."""
         kind, text = self.here
         if kind == "number":
             self.read, self.here = text, self._next()
@@ -185,7 +187,7 @@ class _Reader:
         return self.refuse(f"a number, a name or '(' in place of {text or 'the end'!r}")
 
     def enclosed(self, inside: Callable[[], UnitValue]) -> UnitValue:
-        """What stands up to the closing parenthesis."""
+        """Evaluate the text up to the closing parenthesis."""
         self.depth += 1
         if self.depth > DEEPEST:
             self.refuse(f"at most {DEEPEST} parentheses in one another")
@@ -196,7 +198,7 @@ class _Reader:
         return found
 
     def quantity(self, number: float) -> UnitValue:
-        """A number with the unit that follows it, if one does."""
+        """Return a number, times its unit if a unit follows."""
         kind, unit = self.here
         if kind != "name":
             return self.finite(number, PLAIN)
@@ -210,7 +212,7 @@ class _Reader:
         return self.finite(number * scale, dimension)
 
     def named(self, name: str) -> UnitValue:
-        """A known number, or a function of what follows."""
+        """Return a named number, or the value of a function."""
         if name in FUNCTIONS and self.take("("):
             return self.enclosed(lambda: self.function(name))
         if name in self.known:
@@ -222,7 +224,7 @@ class _Reader:
         return self.refuse(f"a known measure in place of {name!r} ({known})", hint)
 
     def function(self, name: str) -> UnitValue:
-        """A function of its arguments, up to the closing parenthesis."""
+        """Evaluate a function of its arguments, up to the closing parenthesis."""
         given = [self.sum()]
         while self.take(","):
             given.append(self.sum())
@@ -261,13 +263,17 @@ class _Reader:
         return self.finite(made[name](), dimension)
 
     def same(self, a: UnitValue, b: UnitValue, what: str) -> None:
-        """Raise unless two numbers have one dimension."""
+        """Check that two numbers have the same dimension.
+
+        Raises:
+            UnitError: they do not.
+        """
         if a.dimension != b.dimension:
             one, two = name_of(a.dimension), name_of(b.dimension)
             self.refuse(f"the same dimension on both sides of {what}, not {one} and {two}")
 
     def finite(self, value: float, dimension: Dimension) -> UnitValue:
-        """The number, unless it has overflown."""
+        """Return a value with its dimension, after checking that both are in range."""
         if not math.isfinite(value) or any(abs(p) > 9 for p in dimension):
             self.refuse("a finite number with a unit of small powers")
         return UnitValue(value, dimension)

@@ -5,8 +5,8 @@
     product    = power { ("*" | "·" | space) power }
     power      = (name | "1" | "(" expression ")") [ "^" whole number ]
 
-``a/b/c`` is a/(b c). A product after a slash, ``a/b*c``, is refused: programs read it as (a/b)*c,
-textile papers mean a/(b*c), and 0.6 gf/cm*deg would be off by a factor of 3283. ``^2`` may be
+``a/b/c`` is a/(b c). A product after a slash, ``a/b*c``, is rejected: programs read it as (a/b)*c,
+textile papers mean a/(b*c), and 0.6 gf/cm*deg would be wrong by a factor of 3283. ``^2`` may be
 written ``²``, ``**2`` or, after a name, ``2``.
 """
 
@@ -30,7 +30,7 @@ _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 @dataclass(frozen=True)
 class Token:
-    """A name, a number or an operator, and whether it follows the one before without a space."""
+    """A name, number or operator; ``joined``: no space separates it from the previous token."""
 
     kind: str
     text: str
@@ -39,11 +39,15 @@ class Token:
 
 @lru_cache(maxsize=1024)
 def parse_unit(text: str, where: str | None = None) -> tuple[float, Dimension]:
-    """The size in SI and the dimension of a unit expression such as ``"gf*cm^2/cm"``.
+    """Return the size in SI and the dimension of a unit expression such as ``"gf*cm^2/cm"``.
+
+    Args:
+        text: the expression.
+        where: name of the field in messages.
 
     Raises:
-        UnitError: an unknown unit, a malformed or ambiguous expression, or one whose size is no
-            number.
+        UnitError: a unit is unknown, the expression is malformed or ambiguous, or its size is zero
+            or not finite in floating point.
     """
     if len(text) > LONGEST:
         raise UnitError(
@@ -64,7 +68,7 @@ def parse_unit(text: str, where: str | None = None) -> tuple[float, Dimension]:
 
 
 class _Reader:
-    """Reads an expression from left to right, one token ahead."""
+    """A recursive descent parser that reads from left to right, one token ahead."""
 
     def __init__(self, text: str, where: str | None) -> None:
         self.text, self.where = text, where
@@ -78,15 +82,16 @@ class _Reader:
 
     @property
     def read(self) -> str:
-        """What has been read."""
+        """The part of the expression that has been read."""
         return self._written(0)
 
     def refuse(self, expected: str, hint: str | None = None) -> NoReturn:
-        """Raise."""
+        """Raise the error of an expression that is not accepted."""
         hint = hint or "for example '120 g/m^2', '0.05 gf*cm^2/cm' or '0.6 gf/(cm*deg)'"
         raise UnitError("unit", got=repr(self.text), where=self.where, expected=expected, hint=hint)
 
     def _tokens(self) -> list[Token]:
+        """Split the text into tokens, with powers as ``^`` and products as ``*`` or ``·``."""
         plain = self.text.replace("μ", "µ").replace("⋅", "·").replace("×", "·")
         plain = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_PLAIN), plain)
         plain = plain.replace("**", "^")
@@ -104,23 +109,27 @@ class _Reader:
         return tokens
 
     def _written(self, start: int) -> str:
+        """Return the text of the tokens from ``start`` to the current one."""
         return "".join(t.text for t in self.tokens[start : self.at])
 
     def _take(self, *texts: str) -> bool:
+        """Consume the next token if it is one of ``texts``; return True if it was."""
         if self.here is not None and self.here.text in texts:
             self.at += 1
             return True
         return False
 
     def expression(self) -> tuple[float, Dimension]:
-        """Ratios with ``per`` between them."""
+        """Evaluate ratios with ``per`` between them."""
         value = self._ratio()
         while self._take("per"):
             value = _times(value, self._ratio(), -1)
         return value
 
     def _ratio(self) -> tuple[float, Dimension]:
-        """Factors with ``*``, ``/`` or a space between them; none may follow a slash but ``/``."""
+        """Evaluate factors with ``*``, ``/`` or a space between; after a slash only ``/`` may
+        follow.
+        """
         first = self.at
         value = self._power()
         above, below = [self._written(first)], list[str]()
@@ -141,6 +150,7 @@ class _Reader:
         return value
 
     def _power(self) -> tuple[float, Dimension]:
+        """Evaluate a unit, 1 or parentheses, with the power that follows."""
         token = self.here
         if token is None or token.text in ("/", "*", "·", "per", ")", "^", "+", "-"):
             side = "after" if self.at else "before"
@@ -161,7 +171,7 @@ class _Reader:
         return self._raised(base, token)
 
     def _raised(self, base: tuple[float, Dimension], token: Token) -> tuple[float, Dimension]:
-        """The power that follows, if one does."""
+        """Return the base raised to the power that follows, if there is one."""
         caret = self._take("^")
         follows = self.here
         digits = (
@@ -188,7 +198,7 @@ class _Reader:
 def _times(
     a: tuple[float, Dimension], b: tuple[float, Dimension], power: int
 ) -> tuple[float, Dimension]:
-    """a b or a/b."""
+    """Return a b if ``power`` is 1, a/b if it is -1."""
     kg, m, s, rad = (p + power * q for p, q in zip(a[1], b[1]))
     other = b[0] if power > 0 else (1 / b[0] if b[0] else math.inf)
     return a[0] * other, (kg, m, s, rad)

@@ -1,4 +1,4 @@
-"""A number with its unit, in SI."""
+"""Conversion of a number with its unit to SI."""
 
 import math
 import re
@@ -14,25 +14,24 @@ Quantity = float | str  # a number in SI, or text with a unit: 0.25 or "25 cm"
 
 _NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*?)\s*$")
 _YAML_TEXT = re.compile(r"\s*[+-]?[0-9]+[eE][+-]?[0-9]+\s*$")  # YAML 1.1 reads 1e-5 as text
-_LEAST = sys.float_info.min  # below, floating-point numbers lose digits
+_LEAST = sys.float_info.min  # smaller numbers are subnormal and lose digits
 
 
 def to_si(
     value: Quantity, unit: str, where: str | None = None, *, per_angle: bool = False
 ) -> float:
-    """``value`` in SI. A bare number is taken to be in ``unit`` already, which must be an SI
-    expression.
+    """Return a quantity in SI; a bare number is already in ``unit``, which must be SI.
 
     Args:
         value: a number, or text such as ``"120 g/m^2"``.
         unit: the expected SI unit, e.g. ``"kg/m^2"``.
-        where: the field, for the error message.
-        per_angle: a stiffness in shear: it may be per angle (``gf/(cm*deg)``), and is per radian
-            where no angle is given.
+        where: name of the field in messages.
+        per_angle: the quantity is a shear stiffness: it may be given per angle (``gf/(cm*deg)``),
+            and is per radian if no angle is given.
 
     Raises:
-        UnitError: not a finite number, no unit in a text, or a unit of another dimension; a number
-            beyond ``most_of`` the unit, or too small for floating point.
+        UnitError: the number is not finite, a text has no unit or a unit of another dimension, or
+            the number is larger than ``most_of`` the unit or too small for floating point.
     """
     found = _converted(value, unit, where, per_angle)
     if abs(found) > most_of(unit):
@@ -43,11 +42,12 @@ def to_si(
 
 
 def most_of(unit: str) -> float:
-    """The largest size of a number in an SI unit that weft takes: no cloth is anywhere near."""
+    """Return the largest absolute value that weft accepts in an SI unit, far beyond any cloth's."""
     return MOST.get(parse_unit(unit)[1] if unit else PLAIN, MOST_ELSE)
 
 
 def _converted(value: Quantity, unit: str, where: str | None, per_angle: bool) -> float:
+    """Return a quantity in SI, after checking its unit and its dimension."""
     given: object = value
     if isinstance(given, bool) or not isinstance(given, str | Real):
         raise UnitError("quantity", got=repr(value), where=where, expected=f"a number in {unit}")
@@ -71,11 +71,11 @@ def _converted(value: Quantity, unit: str, where: str | None, per_angle: bool) -
 
 
 def in_si(value: Any, unit: str, where: str | None = None) -> Any:
-    """The same with every text turned into a number in SI, also inside lists and tuples; numbers
-    and None are left as they are.
+    """Return a value in which every text is converted to a number in SI, also inside lists and
+    tuples; numbers and None are unchanged.
 
     Raises:
-        UnitError: as ``to_si``.
+        UnitError: as for ``to_si``.
     """
     if isinstance(value, str):
         return to_si(value, unit, where)
@@ -85,7 +85,9 @@ def in_si(value: Any, unit: str, where: str | None = None) -> Any:
 
 
 def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
-    """The number, and the unit; none for what YAML reads as text although it is a number."""
+    """Return the number and the unit of a text; the unit is empty for numbers such as 1e-5, which
+    YAML 1.1 reads as text.
+    """
     match = _NUMBER.match(value)
     if match is None or match[2][:1] == ",":
         hint = f"write '{value.replace(',', '.')}'" if "," in value else None
@@ -112,6 +114,7 @@ def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
 
 
 def _finite(value: Any, where: str | None) -> float:
+    """Return a floating-point number, after checking that it is finite."""
     try:
         number = float(value)
     except OverflowError:
@@ -122,6 +125,7 @@ def _finite(value: Any, where: str | None) -> float:
 
 
 def _per_angle(dimension: Dimension) -> Dimension:
+    """Return the dimension of a quantity per angle."""
     kg, m, s, rad = dimension
     return (kg, m, s, rad - 1)
 
@@ -129,6 +133,7 @@ def _per_angle(dimension: Dimension) -> Dimension:
 def _wrong_dimension(
     value: str, dimension: Dimension, unit: str, where: str | None, per_angle: bool
 ) -> NoReturn:
+    """Raise the error of a quantity with a unit of another dimension."""
     wanted = parse_unit(unit)[1]
     number = _split(value, unit, where)[0]
     expected = f"{name_of(wanted, unit)}, like '{number:g} {unit}'"
@@ -145,6 +150,7 @@ def _wrong_dimension(
 
 
 def _out_of_range(value: str, where: str | None, small: bool) -> NoReturn:
+    """Raise the error of a number that is too large or too small for floating point."""
     shown = value if len(value) < 40 else f"{value[:40]}..."
     size = "small" if small else "large"
     expected = f"a number that is not too {size}"

@@ -1,4 +1,4 @@
-"""The units that weft knows, and what dimensions are called."""
+"""The units that weft knows, and the names of dimensions."""
 
 import math
 
@@ -68,7 +68,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "%": (1e-2, _PLAIN),
 }
 
-# Beyond these, in SI, nothing of cloth is meant, and squares and sums leave floating point.
+# Larger numbers, in SI, do not occur with cloth, and their squares and sums could overflow.
 MOST: dict[Dimension, float] = {
     _LENGTH: 1e9,
     _TIME: 1e9,
@@ -81,7 +81,7 @@ MOST: dict[Dimension, float] = {
     _powers(1, -3): 1e9,
     _PLAIN: 1e15,
 }
-MOST_ELSE = 1e18  # of other dimensions
+MOST_ELSE = 1e18  # for other dimensions
 
 NAMES: dict[Dimension, str] = {
     _PLAIN: "a plain number",
@@ -105,8 +105,10 @@ NAMES: dict[Dimension, str] = {
 
 
 def name_of(dimension: Dimension, unit: str = "") -> str:
-    """What a dimension is called: ``a mass per area``. Newton times meter is an energy where the
-    field's unit is J, and otherwise a bending rigidity.
+    """Return the name of a dimension, such as ``a mass per area``.
+
+    Newton times meter is an energy if ``unit`` is J, and otherwise a moment per width and curvature
+    (a bending rigidity).
     """
     if dimension == _ENERGY:
         return "an energy" if unit == "J" else "a moment per width and curvature"

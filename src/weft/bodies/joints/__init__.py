@@ -1,5 +1,5 @@
-"""Joints between rigid bodies: settings, motors, limits, and the energies they become.
+"""Joints between rigid bodies: settings, motors, limits, and their energies.
 
-``settings`` and ``motors`` are what a user gives, ``anchors`` are the places that joints hold,
-``energies`` and ``limit_energies`` build the terms of the potential.
+Read ``settings`` and ``motors`` (the options of a user), ``anchors`` (the places that joints hold),
+then ``energies`` and ``limit_energies``, which build the terms of the potential.
 """

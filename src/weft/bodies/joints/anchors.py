@@ -1,4 +1,4 @@
-"""Places that hold attachments and joints: fixed ones, on a path, and on bodies that move."""
+"""Anchors of attachments and joints: places that are fixed, on a path, or on moving bodies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,27 +16,28 @@ TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class FixedAnchor:
-    """Places (m,3) [m], which may move along a path as one."""
+    """Places (m,3) [m] that are fixed, or move together along a path."""
 
     start: Positions
     path: Path | None = None
 
     def at(self, bodies: Positions, t: float) -> Positions:
-        """(m,3) [m] at the time t."""
+        """Return the places (m,3) [m] at time t [s]."""
         return self.start if self.path is None else self.path.positions(self.start, t)
 
 
 @dataclass(frozen=True, eq=False)
 class BodyAnchor:
-    """Places beside faces of bodies: they keep their coordinates in the frame of the face, whose
-    first edge and plane it follows.
+    """Places beside faces of bodies, with fixed coordinates in the frame of their face.
+
+    The frame of a face follows its first edge and its plane.
 
     Args:
-        start: (m,3) [m].
-        corners: (m,3) ids of the faces' corners among the vertices of all bodies.
-        weight: (m,3) of the corners, for the place of the face that is nearest.
-        offset: (m,3) [m] from there, in the face's frame.
-        distance: (m,) [m] from the surface at the start.
+        start: (m,3) [m] places at the start.
+        corners: (m,3) indices of the faces' corners among the vertices of all bodies.
+        weight: (m,3) barycentric coordinates of the nearest point on the face.
+        offset: (m,3) [m] offset from this point, in the frame of the face.
+        distance: (m,) [m] distance from the surface at the start.
     """
 
     start: Positions
@@ -47,10 +48,17 @@ class BodyAnchor:
 
     @staticmethod
     def of(x: Positions, bodies: Sequence[Body], name: str, what: str) -> "BodyAnchor":
-        """Beside the body of a name, from where points (m,3) start.
+        """Build the anchors of points (m,3) [m] beside the body with a name, at the start.
+
+        Args:
+            x: (m,3) [m] points.
+            bodies: all bodies that are not rigid.
+            name: name of the body.
+            what: name of the attachment or joint, for messages.
 
         Raises:
-            SceneError: no such body, several of this name, or points far from it.
+            SceneError: there is no such body, several have this name, or points are farther than 10
+                m from it.
         """
         names = [b.name for b in bodies]
         if not names:
@@ -83,7 +91,7 @@ class BodyAnchor:
         return BodyAnchor(np.array(x), corners.astype(np.int32), weight, offset, found.distance)
 
     def at(self, bodies: Positions, t: float) -> Positions:
-        """(m,3) [m] where the vertices of all bodies are at (b,3)."""
+        """Return the places (m,3) [m] for the vertices of all bodies (b,3) [m]."""
         corners = np.asarray(bodies)[self.corners]
         turned = np.einsum("mij,mj->mi", _frames(corners), self.offset)
         return np.asarray(_base(corners, self.weight) + turned)
@@ -94,7 +102,9 @@ def _base(corners: Floats, weight: Floats) -> Floats:
 
 
 def _frames(corners: Floats) -> Floats:
-    """(m,3,3) orthonormal columns: along the first edge, across it in the face, and normal."""
+    """Return frames (m,3,3) of faces with orthonormal columns: along the first edge, perpendicular
+    to it in the face, and normal.
+    """
     a, b, c = np.moveaxis(corners, 1, 0)
     u = b - a
     u = u / np.maximum(np.linalg.norm(u, axis=1), TINY)[:, None]

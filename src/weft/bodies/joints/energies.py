@@ -1,9 +1,9 @@
-"""Joints of rigid bodies as energies: rows of springs, guides, and ties for ropes and springs.
+"""Joints of rigid bodies as energies: joint springs, guides of sliders, and springs for ropes.
 
-A place of a rigid body is a fixed combination of its four points, and a direction of it a
-combination of what is between them. So a joint between two bodies is linear in eight points, and
-holds what a joint to the world holds, in the frame of the other body; a slider's axis turns with
-that body (``energies.springs.guides``).
+A place of a rigid body is a fixed linear combination of its four points, and a direction of the
+body a combination of differences between them. A joint between two bodies is therefore linear in
+eight points. It holds in the frame of the other body what a joint to the world holds in space. The
+axis of a slider turns with the other body (``energies.springs.guides``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,13 +24,13 @@ from weft.energies.springs.guides import Guides
 from weft.energies.springs.joint_springs import JointSprings
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 
-ONSET = 0.01  # of a rope's length, over which it becomes stiff
-NEVER_ZERO = 1e-9  # [m] below which the ends of a rope or spring are at one place
+ONSET = 0.01  # fraction of a rope's length over which it becomes stiff
+NEVER_ZERO = 1e-9  # [m] distance below which the ends of a rope or spring coincide
 
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """A spring: combinations of points, where their sum is held, and its stiffness (3,3)."""
+    """A spring that holds a linear combination of points at a place, with its stiffness (3,3)."""
 
     ids: Ints  # (k,)
     weight: Floats  # (k,)
@@ -40,17 +40,19 @@ class _Row:
 
 @dataclass(frozen=True, eq=False)
 class Jointed:
-    """One joint of a body, and what is at its other end."""
+    """A joint of a body, with its other end."""
 
     joint: Joint
-    what: str  # for messages
+    what: str  # name of the joint in messages
     body: AffineBody
-    other: AffineBody | None = None  # a rigid body
-    moved: Body | None = None  # one that something else moves
+    other: AffineBody | None = None  # the other end, if it is a rigid body
+    # the other end, if it is a body with a prescribed motion; for ropes and springs also a body at
+    # rest, which all other joints treat like the world
+    moved: Body | None = None
 
     @property
     def ids(self) -> Ints:
-        """(4,) or (8,) points of both bodies."""
+        """(4,) or (8,) indices of the points of one or both bodies."""
         own = np.arange(self.body.first, self.body.first + 4, dtype=np.int32)
         if self.other is None:
             return own
@@ -59,19 +61,20 @@ class Jointed:
 
     @property
     def point(self) -> Floats:
-        """(3,) [m] of this body, at the start."""
+        """(3,) [m] place of the joint on this body, at the start."""
         given = self.joint.point
         return np.array(self.body.solid.center if given is None else given, dtype=np.float64)
 
     @property
     def size(self) -> float:
-        """[m] of the body."""
+        """The size [m] of the body: the cube root of its volume."""
         return float(self.body.solid.volume ** (1 / 3))
 
     @property
     def arm(self) -> float:
-        """[m] from the joint to the center, and the body's size: with its weight, what a stop has
-        to hold; of sliders the size alone.
+        """The distance [m] from joint to center, plus the body's size; for sliders the size alone.
+
+        Times the weight of the body, this is the work by which the stiffness of a stop is chosen.
         """
         if self.joint.kind == "slider":
             return self.size
@@ -79,21 +82,22 @@ class Jointed:
 
     @property
     def stiffness(self) -> float:
-        """[N/m]."""
+        """The stiffness [N/m] of the joint's springs."""
         given = self.joint.stiffness
         return self.body.rigid.stiffness * self.size if given is None else given
 
     @property
     def axis(self) -> Floats:
-        """(3,) of length 1."""
+        """(3,) unit vector of the joint's axis."""
         axis = np.asarray(self.joint.axis, dtype=np.float64)
         return np.asarray(axis / np.linalg.norm(axis))
 
     def rows(self) -> Iterator[_Row]:
-        """Springs that are linear in the points."""
+        """Yield the springs of the joint that are linear in the points."""
         kind, k = self.joint.kind, self.stiffness
         every = k * np.eye(3)
         if kind in ("ball", "hinge"):
+            # A hinge is two held points of its axis, one body size from the joint on either side.
             arms = (-self.size, self.size) if kind == "hinge" else (0.0,)
             for place in (self.point + arm * self.axis for arm in arms):
                 yield self._held(place, self.body.weights(place[None])[0], every)
@@ -101,16 +105,21 @@ class Jointed:
             for a, place in enumerate(self.body.points):
                 yield self._held(place, np.eye(4)[a], every)
         else:
+            # A slider or a fixed rotation holds three edges of the body's frame, that is its
+            # rotation, and no place.
             for a in range(1, 4):
                 side = np.zeros(4)
                 side[[0, a]] = -1.0, 1.0
                 yield self._turning(self.body.points[a] - self.body.points[0], side, every)
+        # On the world, the axis is fixed: a stiffness across the axis alone holds the center.
         if kind == "slider" and self.other is None:
             across = k * (np.eye(3) - np.outer(self.axis, self.axis))
             yield _Row(self.ids, np.full(4, 0.25), np.asarray(self.body.solid.center), across)
 
     def guides(self) -> Iterator[tuple[Ints, Floats, Floats, float]]:
-        """Of a slider on another rigid body: (8,) points, their w and u, and [N/m]."""
+        """Yield the guides of a slider on another rigid body: points (8,), their coefficients w and
+        u (8,), and the stiffness [N/m].
+        """
         if self.joint.kind != "slider" or self.other is None:
             return
         there = self.other.weights(self.body.solid.center[None])[0]
@@ -124,21 +133,34 @@ class Jointed:
             )
 
     def _held(self, place: Floats, weight: Floats, k: Floats) -> _Row:
-        """A place of this body, at one of the other or of the world."""
+        """Return the spring that holds a place of this body at one of the other body or the
+        world.
+        """
         if self.other is None:
             return _Row(self.ids, weight, place, k)
         there = self.other.weights(place[None])[0]
         return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
 
     def _turning(self, side: Floats, weight: Floats, k: Floats) -> _Row:
-        """A direction (3,) of this body, along one of the other or of the world."""
+        """Return the spring that aligns a direction (3,) of this body with the other body or the
+        world.
+        """
         if self.other is None:
             return _Row(self.ids, weight, side, k)
         there = self.other.gradients @ side
         return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
 
     def tie(self, name: str, still: Sequence[Body], starts: bool) -> PointSprings:
-        """Of a rope or spring, whose length at the start has to fit where bodies start."""
+        """Return the point spring of a rope or spring.
+
+        Args:
+            name: name of the energy.
+            still: bodies that are not rigid.
+            starts: check that the length fits the bodies at the start.
+
+        Raises:
+            SceneError: a rope is too short at the start, or both ends are at one place.
+        """
         j, first = self.joint, self.point
         other = self._center if j.at is None else np.asarray(j.at, dtype=np.float64)
         gap = float(np.linalg.norm(first - other))
@@ -183,7 +205,7 @@ class Jointed:
 
     @property
     def _center(self) -> Floats:
-        """(3,) [m] of the other body."""
+        """(3,) [m] center of the other body."""
         if self.other is not None:
             return np.asarray(self.other.solid.center)
         assert self.moved is not None
@@ -193,11 +215,18 @@ class Jointed:
 def joint_energies(
     loose: RigidBodies, still: Sequence[Body], *, starts: bool = True
 ) -> Iterator[Energy]:
-    """All joints: those to the world, to each body that something else moves, to rigid bodies; and
-    ropes and springs, each with its name.
+    """Yield the energies of all joints.
+
+    The order is: joints to the world, joints to each body with a prescribed motion, joints to rigid
+    bodies, guides, limits and motors, then ropes and springs, each with its name.
+
+    Args:
+        loose: the rigid bodies.
+        still: bodies that are not rigid.
+        starts: check that the lengths of ropes and springs fit the bodies at the start.
 
     Raises:
-        SceneError: a joint to no body, to several of a name, or to the body itself.
+        SceneError: a joint connects to no body, to several of one name, or to the body itself.
     """
     found = [
         _jointed(body, k, loose, still)
@@ -221,7 +250,7 @@ def joint_energies(
 
 
 def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterator[JointSprings]:
-    """The rows as an energy, where there are any."""
+    """Yield one energy of all rows; nothing if there are no rows."""
     if rows:
         yield JointSprings(
             np.array([r.ids for r in rows]),
@@ -233,7 +262,7 @@ def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterato
 
 
 def _ties(found: Sequence[Jointed], still: Sequence[Body], starts: bool) -> Iterator[PointSprings]:
-    """Ropes and springs; names that differ."""
+    """Yield ropes and springs; their names must differ."""
     taken: list[str] = []
     for f in found:
         name = f.joint.name or f"{f.joint.kind} {f.what.rsplit(' ', 1)[1]} of {f.body.body.name}"
@@ -244,7 +273,7 @@ def _ties(found: Sequence[Jointed], still: Sequence[Body], starts: bool) -> Iter
 
 
 def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> Jointed:
-    """A joint with what is at its other end."""
+    """Return a joint of a body with its other end."""
     joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
     if not joint.to:
         return Jointed(joint, what, body)
@@ -278,12 +307,12 @@ def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]
 
 
 def _on(x: Positions, still: Sequence[Body], body: Body, what: str) -> BodyAnchor:
-    """Places that a body carries along."""
+    """Return places that a body carries along."""
     return BodyAnchor.of(x, still, body.name, what)
 
 
 def across(axis: Floats) -> tuple[Floats, Floats]:
-    """Two directions (3,) that make an orthonormal frame with an axis of length 1."""
+    """Return two directions (3,) that form an orthonormal frame with a unit vector ``axis``."""
     other = np.eye(3)[int(np.abs(axis).argmin())]
     b = np.cross(axis, other)
     b = b / np.linalg.norm(b)

@@ -1,7 +1,8 @@
 """Limits and motors of joints as energies.
 
-What a hinge has turned, a slider has gone and the axis of a ball is tilted are measured from where
-both bodies start, in the other body's frame (``energies.springs.joint_coordinates``).
+The coordinate of a joint (the angle of a hinge, the displacement of a slider, the tilt of a ball's
+axis) is measured from the start of both bodies, in the frame of the other body
+(``energies.springs.joint_coordinates``).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,16 +20,16 @@ from weft.energies.springs.motors import Motors
 if TYPE_CHECKING:
     from weft.bodies.joints.energies import Jointed
 
-MARGIN = 0.01  # of the range between limits, and of the angle of a cone: where stops begin
-FIRM = 10.0  # work that a stop takes up, over the body's weight times the joint's arm
+MARGIN = 0.01  # fraction of the range between limits, or of a cone's angle, where stops begin
+FIRM = 10.0  # work that a stop absorbs, over the body's weight times the joint's arm
 GRAVITY = 9.81  # [m/s^2]
 
 
 def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
-    """Of all joints that have any: to the world, and between bodies.
+    """Yield the limits and motors of joints to the world, then those between rigid bodies.
 
     Raises:
-        SceneError: of a joint to a body that something else moves.
+        SceneError: a joint to a body with a prescribed motion has a limit or motor.
     """
     for j in joints:
         given = [
@@ -49,6 +50,7 @@ def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
 
 
 def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+    """Yield the limits of joints, one energy for each kind of limit."""
     kinds: tuple[tuple[str, Callable[[Any], tuple[float, float]], str], ...] = (
         ("angles", lambda j: j.angles, "stops"),
         ("way", lambda j: j.way, "stops of sliders"),
@@ -60,6 +62,8 @@ def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
             continue
         low, high = np.array([limits(j.joint) for j in some]).T
         margin = MARGIN * (high - low)
+        # The coordinate of a ball is the cosine of its tilt, so that MARGIN is converted from the
+        # angle of the cone to its cosine.
         if field == "cone":
             margin = np.cos((1 - MARGIN) * np.arccos(low)) - low
         firm = np.array([FIRM * GRAVITY * j.body.mass * j.arm for j in some])
@@ -67,6 +71,7 @@ def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
 
 
 def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+    """Yield the motors of hinges, then the drives of sliders."""
     for field, name in (("motor", "motors"), ("drive", "drives")):
         some = [j for j in joints if getattr(j.joint, field) is not None]
         if some:
@@ -82,7 +87,7 @@ def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
 
 
 def _coordinates(joints: "Sequence[Jointed]") -> Coordinates:
-    """Of joints of one kind."""
+    """Return the coordinates of joints of one kind."""
     stencil = np.array([j.ids for j in joints])
     kind = joints[0].joint.kind
     first = _joined([_form(j, *_directions(j)[0]) for j in joints])
@@ -92,7 +97,9 @@ def _coordinates(joints: "Sequence[Jointed]") -> Coordinates:
 
 
 def _directions(j: "Jointed") -> list[tuple[Floats | None, Floats]]:
-    """Directions of this body (None: its center's way) and of the other that are multiplied."""
+    """Return pairs of directions, of this body (None: the displacement of its center) and of the
+    other body, whose products are the coordinates.
+    """
     from weft.bodies.joints.energies import across
 
     if j.joint.kind == "slider":
@@ -104,7 +111,7 @@ def _directions(j: "Jointed") -> list[tuple[Floats | None, Floats]]:
 
 
 def _form(j: "Jointed", own: Floats | None, other: Floats) -> Form:
-    """One row."""
+    """Return one row of the coordinates: the coefficients of one product."""
     k = len(j.ids)
     w, u, w0, u0 = np.zeros(k), np.zeros(k), np.zeros(3), np.zeros(3)
     center = np.asarray(j.body.solid.center)

@@ -1,4 +1,4 @@
-"""Motors of joints, as a scene says them."""
+"""Settings of motors of joints, as a scene lists them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from weft.base.settings import documented, setting
 @documented
 @dataclass(frozen=True)
 class Motor:
-    """What turns a hinge: a spring to an angle, or a motor of a speed."""
+    """A motor of a hinge: a spring that turns it to an angle, or a motor that keeps a speed."""
 
     angle: float | None = setting(None, "to which a spring turns it, from where it starts", "rad")
     speed: float | None = setting(None, "which a motor keeps", "rad/s")
@@ -28,12 +28,12 @@ class Motor:
 
     @property
     def most(self) -> float | None:
-        """[N m]."""
+        """The largest torque [N m]; None: no limit."""
         return self.torque
 
     @property
     def target(self) -> float | None:
-        """[rad]."""
+        """The angle [rad] to which a spring turns the hinge; None: the motor keeps a speed."""
         return self.angle
 
 
@@ -41,7 +41,7 @@ class Motor:
 @documented
 @dataclass(frozen=True)
 class Drive:
-    """What pushes a slider: a spring to a place, or a drive of a speed."""
+    """A drive of a slider: a spring that pushes it to a place, or a drive that keeps a speed."""
 
     place: float | None = setting(
         None, "along the axis, to which a spring pushes it, from where it starts", "m"
@@ -59,17 +59,17 @@ class Drive:
 
     @property
     def most(self) -> float | None:
-        """[N]."""
+        """The largest force [N]; None: no limit."""
         return self.force
 
     @property
     def target(self) -> float | None:
-        """[m]."""
+        """The place [m] to which a spring pushes the slider; None: the drive keeps a speed."""
         return self.place
 
 
 def _check(made: Any, target: str, what: str) -> None:
-    """A spring to a target or a speed, each with its own gain."""
+    """Check that there is either a target or a speed, with the gain that it needs and no other."""
     given = [name for name in (target, "speed") if getattr(made, name) is not None]
     if len(given) != 1:
         raise SceneError(

@@ -1,4 +1,4 @@
-"""Joints, ropes and springs of rigid bodies, as a scene says them."""
+"""Settings of joints, ropes and springs of rigid bodies, as a scene lists them."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from weft.energies.springs.release import NEVER, Release
 
 JOINTS = ("ball", "hinge", "slider", "fixed_rotation", "weld", "rope", "spring")
 OF_KIND = {"angles": "hinge", "way": "slider", "cone": "ball", "motor": "hinge", "drive": "slider"}
-ROPES = ("rope", "spring")  # which have two ends, and a length between them
+ROPES = ("rope", "spring")  # kinds with two ends and a length between them
 OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
 Place = tuple[float, float, float]
 
@@ -21,8 +21,8 @@ Place = tuple[float, float, float]
 @documented
 @dataclass(frozen=True)
 class Joint:
-    """A joint of a rigid body to the world or to another body, made of stiff springs; or a rope or
-    spring between both.
+    """A joint of a rigid body to the world or to another body, built from stiff springs; or a rope
+    or spring between both.
     """
 
     kind: str = setting(
@@ -108,7 +108,7 @@ class Joint:
                 )
 
     def _check_limits(self) -> None:
-        """Limits and motors of their kinds, limits with the start between them."""
+        """Check that limits and motors fit the joint's kind, and limits the start."""
         for name, kind in OF_KIND.items():
             if getattr(self, name) is not None and self.kind != kind:
                 raise SceneError(

@@ -1,1 +1,3 @@
-"""Prescribed motion: pins and keyframed paths, sequences of positions, animated files."""
+"""Prescribed motion: pins and keyframed paths (``pins``), sequences of positions
+(``point_sequence``), and bodies from animated files (``animated_files``).
+"""

@@ -1,4 +1,4 @@
-"""Bodies that files move: USD and glTF scenes, and point caches on a mesh."""
+"""Bodies from animated files: USD and glTF scenes, and point caches of a mesh."""
 
 import dataclasses
 from pathlib import Path
@@ -25,19 +25,19 @@ def load_animated(
     prim: str | None = None,
     name: str = "body",
 ) -> Body:
-    """A body from a file that says how it moves; one at rest where it does not move.
+    """Load a body from an animated file; without animation in the file the body is at rest.
 
     Args:
         path: a USD or glTF file.
-        fps: frames a second, in place of what it says.
-        scale: meters per unit; None: what the file says.
-        start: [s] time of its first frame.
-        hold: stay at the last frame for as long as the run lasts.
-        prim: of a file of several meshes, which one, by path or name; None: all.
-        name: for messages.
+        fps: frames per second, instead of the rate in the file.
+        scale: meters per unit; None: as the file says.
+        start: [s] time of the first frame.
+        hold: keep the last frame until the run ends.
+        prim: path or name of the mesh in a file of several meshes; None: all.
+        name: name for messages.
 
     Raises:
-        MeshError: a file that cannot be read.
+        MeshError: the file cannot be read.
     """
     unit = None if scale is None else float(scale)
     times, positions, faces = read_moving(Path(path), fps, unit, prim)
@@ -59,20 +59,23 @@ def load_cached(
     prim: str | None = None,
     name: str = "body",
 ) -> Body:
-    """A body of a mesh file, moved by a point cache of the same vertices, units and axes.
+    """Load a body from a mesh file, and its motion from a point cache of the same vertices.
+
+    Both files must have the same units and axes.
 
     Args:
         path: the mesh file.
         motion: a .pc2 or .mdd file.
-        fps: frames a second; a .pc2 does not say it.
-        scale: meters per unit of both; None: 1.
+        fps: frames per second; needed for .pc2 files, which do not store times.
+        scale: meters per unit of both files; None: 1.
         start: [s] time of the first frame.
-        hold: stay at the last frame for as long as the run lasts.
-        prim: of a file of several meshes, which one.
-        name: for messages.
+        hold: keep the last frame until the run ends.
+        prim: path or name of the mesh in a file of several meshes.
+        name: name for messages.
 
     Raises:
-        SceneError: another number of vertices. MeshError: a file that cannot be read.
+        SceneError: the cache has another number of vertices.
+        MeshError: a file cannot be read.
     """
     body = load_body(path, 1.0, name, prim)
     unit = 1.0 if scale is None else float(scale)

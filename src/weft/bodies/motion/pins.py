@@ -1,6 +1,5 @@
-"""Pins.
-
-Vertices whose motion is prescribed: held still, released at a time, or moved along keyframes.
+"""Pins: vertices whose motion is prescribed. A pin holds vertices still, releases them at a time,
+or moves them along a path of keyframes.
 """
 
 from collections.abc import Sequence
@@ -22,8 +21,8 @@ Interpolation = Literal["linear", "smooth"]
 @documented
 @dataclass(frozen=True)
 class Keyframe:
-    """Where a pin is at a time, relative to its start. Text may have a unit: ``Keyframe("500 ms",
-    ("2 cm", 0, 0), "90 deg")``.
+    """The place of a pin or body at a time, relative to its start. Numbers may be text with a unit:
+    ``Keyframe("500 ms", ("2 cm", 0, 0), "90 deg")``.
     """
 
     time: float = setting(REQUIRED, "", "s")
@@ -35,16 +34,16 @@ class Keyframe:
 @documented
 @dataclass(frozen=True)
 class Path:
-    """A motion through keyframes; before the first the pin stays where it starts.
+    """A motion through keyframes; before the first keyframe vertices stay where they start.
 
-    After the last one the vertices stay only where ``hold`` says so: a run that is longer than its
-    path is more often a mistake than a wish.
+    After the last keyframe vertices stay only if ``hold`` is set, because a run that is longer than
+    its path is more often a mistake than intended.
 
-    ``smooth`` is a monotone cubic (no overshoot, velocity continuous); ``linear`` has corners in
+    ``smooth`` is a monotone cubic (no overshoot, continuous velocity); ``linear`` has jumps in
     velocity.
 
     Raises:
-        SceneError: no keyframes, or times that do not increase.
+        SceneError: there are no keyframes, their times do not increase, or the axis is zero.
     """
 
     keyframes: Sequence[Keyframe] = setting(REQUIRED, "times must increase")
@@ -67,13 +66,16 @@ class Path:
             raise SceneError("pin path axis", got=self.axis, expected="a direction other than zero")
 
     def positions(self, start: Positions, t: float) -> Positions:
-        """Where vertices that started at ``start`` (k,3) are at time t."""
+        """Return positions (k,3) [m] at time t [s] of vertices that start at ``start`` (k,3)
+        [m].
+        """
         values = np.array([[*k.translation, k.rotation] for k in self.keyframes], dtype=np.float64)
         now = self._interpolate(np.array([k.time for k in self.keyframes]), values, t)
         center = np.mean(start, axis=0) if self.center is None else np.asarray(self.center)
         return (start - center) @ _rotation(np.asarray(self.axis), now[3]).T + center + now[:3]
 
     def _interpolate(self, times: Floats, values: Floats, t: float) -> Floats:
+        """Interpolate values between keyframes; outside of them the first or last value holds."""
         if len(times) == 1 or t <= times[0]:
             return np.asarray(values[0])
         if t >= times[-1]:
@@ -91,13 +93,13 @@ class Pin:
     """Vertices that are held, or moved along a path.
 
     Args:
-        vertices: ids, at least one.
-        until: time of release [s], or text with a unit; None holds for ever.
-        path: motion; None keeps the vertices where they start.
-        name: for messages.
+        vertices: vertex indices, at least one.
+        until: time of release [s], or text with a unit; None: never released.
+        path: the motion; None: the vertices stay where they start.
+        name: name for messages.
 
     Raises:
-        SceneError: no vertices, or a release time that is not a number.
+        SceneError: there are no vertices, or the time of release is not a number.
     """
 
     vertices: VertexIds
@@ -118,14 +120,15 @@ class Pin:
             )
 
     def holds(self, t: float) -> bool:
-        """True where the pin acts on a step that ends at time t."""
+        """Return True if the pin acts in a step that ends at time t [s]."""
+        # The tolerance keeps a step whose end equals ``until`` up to round-off.
         return self.until is None or t <= self.until * (1 + 1e-12)
 
     def check_until(self, end: float) -> None:
-        """That the motion is known until the end of a run [s].
+        """Check that the motion is known until the end of a run [s].
 
         Raises:
-            SceneError: keyframes that end before the run, and before the pin is released.
+            SceneError: keyframes end before the run, and before the pin is released.
         """
         if self.path is None or self.path.hold:
             return
@@ -140,12 +143,14 @@ class Pin:
             )
 
     def targets(self, start: Positions, t: float) -> Positions:
-        """(k,3) positions at time t of the vertices, which started at ``start`` (k,3)."""
+        """Return the prescribed positions (k,3) [m] at time t [s]; ``start`` (k,3) [m] are the
+        first ones.
+        """
         return start if self.path is None else self.path.positions(start, t)
 
 
 def _rotation(axis: Floats, angle: float) -> Floats:
-    """Rodrigues' rotation matrix."""
+    """Return the rotation matrix (3,3) about an axis by an angle [rad] (Rodrigues' formula)."""
     a = axis / np.linalg.norm(axis)
     K = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
     return np.asarray(np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K))

@@ -1,4 +1,4 @@
-"""Deforming bodies: a sequence of positions, from files."""
+"""Deforming bodies: sequences of vertex positions, read from files."""
 
 import re
 import warnings
@@ -19,16 +19,15 @@ from weft.io.archive import read_npz
 @checked(SceneError, "frames", unchecked=("at",))
 @dataclass(frozen=True, eq=False)
 class BodyFrames:
-    """Positions of a body's vertices at certain times, linear between them.
+    """Positions of a body's vertices at certain times, with linear interpolation between them.
 
     Args:
         times: (k,) [s], increasing.
         positions: (k,b,3) [m].
-        hold: stay at the last frame for as long as the run lasts.
+        hold: keep the last frame until the run ends.
 
     Raises:
-        SceneError: times that do not increase, positions that are not finite, or another number of
-            them.
+        SceneError: times do not increase, positions are not finite, or their numbers differ.
     """
 
     times: Annotated[Floats, ArrayOf("numbers", ((None,),), "s")]
@@ -45,7 +44,9 @@ class BodyFrames:
             )
 
     def at(self, t: float) -> Positions:
-        """(b,3) [m] at time t; the first and last frames before and after."""
+        """Return the positions (b,3) [m] at time t [s]; outside of all frames, the first or last
+        ones.
+        """
         k = int(np.searchsorted(self.times, t, side="right"))
         if k == 0 or k == len(self.times):
             return np.asarray(self.positions[min(k, len(self.times) - 1)])
@@ -53,10 +54,10 @@ class BodyFrames:
         return np.asarray((1 - s) * self.positions[k - 1] + s * self.positions[k])
 
     def check_until(self, end: float, name: str) -> None:
-        """That there are frames until the end of a run [s].
+        """Check that there are frames until the end of a run [s].
 
         Raises:
-            SceneError: they end before.
+            SceneError: the frames end before.
         """
         if not self.hold and self.times[-1] < end * (1 - 1e-9):
             raise SceneError(
@@ -77,22 +78,26 @@ def load_frames(
     hold: bool = False,
     name: str = "body",
 ) -> tuple[BodyFrames, Faces]:
-    """Frames and triangles from numbered files, or from one array file.
+    """Load frames and triangles from numbered mesh files, or from one array file.
 
     Args:
-        pattern: files such as ``walk_*.obj`` (or .ply), in the order of their last number; or one
-            .npz with ``positions`` (k,b,3), ``faces`` (m,3) and perhaps ``times`` (k,) [s].
-        fps: frames a second; None: at the times that an .npz says. Where both are there, ``fps``
-            holds, with a warning if it is another rate.
+        pattern: files such as ``walk_*.obj`` (or .ply), in the order of the last number in their
+            names; or one .npz with ``positions`` (k,b,3), ``faces`` (m,3) and optionally ``times``
+            (k,) [s].
+        fps: frames per second; None: the times in the .npz. If both exist, ``fps`` is used, with a
+            warning if the rates differ.
         scale: meters per unit; None: 1.
         start: [s] time of the first frame.
-        hold: stay at the last frame for as long as the run lasts.
-        name: for messages.
+        hold: keep the last frame until the run ends.
+        name: name for messages.
+
+    Returns:
+        The frames, and the faces (m,3).
 
     Raises:
-        SceneError: no files, numbers with gaps, no rate, times that do not increase, or frames
-            whose triangles differ. MeshError: a file
-            that cannot be read.
+        SceneError: there are no files, numbers have gaps, no rate is known, times do not increase,
+            or triangles differ between frames.
+        MeshError: a file cannot be read.
     """
     path = Path(pattern)
     own: Floats | None = None
@@ -120,7 +125,7 @@ def load_frames(
 
 
 def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
-    """Positions, triangles, and times from 0 on, where the file says them."""
+    """Return positions, triangles, and the times, shifted to begin at 0, if the file has them."""
     expected = "an .npz with positions (k,b,3) and faces (m,3)"
     arrays = read_npz(path, what=f"{name}.frames", expected=expected, error=SceneError)
     if not {"positions", "faces"} <= arrays.keys():
@@ -150,6 +155,7 @@ def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
 
 
 def _numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
+    """Return the positions of all numbered files, and their common triangles."""
     numbered = []
     for found in path.parent.glob(path.name):
         digits = re.findall(r"\d+", found.stem)

@@ -1,14 +1,15 @@
 """A rigid body as four points: an affine frame with the body's own inertia.
 
-Affine body dynamics (Lan et al. 2022) with other unknowns. A body that moves affinely, x = A X + b,
-is moved by any four points of it that are not in a plane, and everything in it is a fixed
-combination of these: as of a spline's control points. Four equal masses at
+The method is affine body dynamics (Lan et al. 2022) with other unknowns. An affine motion,
+x = A X + b, is determined by the positions of any four points that are not in a plane, and every
+point of the body is a fixed linear combination of them, as a point of a spline is one of its
+control points. Four equal masses at
 
     p_a = c + S^(1/2) t_a,   t = (1,1,1), (1,-1,-1), (-1,1,-1), (-1,-1,1)
 
-have its mass, its center c and its second moments S, and so its kinetic energy in every affine
-motion (equimomental points, Routh). Inertia and weight are therefore those of four
-points like any others; what keeps the frame rigid is an energy (``bodies.rigid.rigidity``).
+have the body's mass, its center c and its second moments S, and therefore its kinetic energy in
+every affine motion (equimomental points, Routh). Inertia and weight are thus those of four ordinary
+points; an energy keeps the frame rigid (``bodies.rigid.rigidity``).
 """
 
 from copy import copy
@@ -29,10 +30,15 @@ CORNERS = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])  # t_a
 
 @dataclass(frozen=True, eq=False)
 class AffineBody:
-    """A rigid body and its four points, which are numbers ``first`` to ``first`` + 3.
+    """A rigid body and its four points, which have the indices ``first`` to ``first`` + 3.
+
+    Args:
+        body: the surface.
+        rigid: the settings.
+        first: index of the first point among all points of the simulation.
 
     Raises:
-        SceneError: a body without volume.
+        SceneError: the body has no volume.
     """
 
     body: Body
@@ -44,18 +50,18 @@ class AffineBody:
 
     @cached_property
     def solid(self) -> MassProperties:
-        """Volume, center and second moments where it starts."""
+        """The volume, center and second moments of the body at the start."""
         return mass_properties(self.body.vertices, self.body.faces, self.body.name)
 
     def with_settings(self, rigid: Rigid) -> "AffineBody":
-        """The same with other settings; its shape is not measured again."""
+        """Return the body with other settings; its mass properties are not computed again."""
         made = copy(self)
         object.__setattr__(made, "rigid", rigid)
         return made
 
     @property
     def mass(self) -> float:
-        """[kg]."""
+        """The mass [kg]."""
         if self.rigid.mass is not None:
             return self.rigid.mass
         assert self.rigid.density is not None
@@ -63,34 +69,41 @@ class AffineBody:
 
     @cached_property
     def _roots(self) -> tuple[Floats, Floats]:
-        """S^(1/2) and S^(-1/2)."""
+        """S^(1/2) and S^(-1/2), (3,3) each."""
         values, turn = np.linalg.eigh(self.solid.second)
         root = np.sqrt(values)
         return (turn * root) @ turn.T, (turn / root) @ turn.T
 
     @property
     def points(self) -> Positions:
-        """(4,3) [m] at the start."""
+        """(4,3) [m] positions of the four points at the start."""
         return np.asarray(self.solid.center + CORNERS @ self._roots[0])
 
     @property
     def gradients(self) -> Floats:
-        """(4,3) [1/m] g_a: A = sum_a p_a g_a^T."""
+        """(4,3) [1/m] vectors g_a, with which A = sum_a p_a g_a^T."""
         return np.asarray(CORNERS @ self._roots[1] / 4)
 
     def weights(self, places: Positions) -> Floats:
-        """(k,4) with which the points make places (k,3) [m] of the body where it starts."""
+        """Return the weights (k,4) of the points that give places (k,3) [m] of the body at its
+        start.
+        """
         return np.asarray(0.25 + (places - self.solid.center) @ self.gradients.T)
 
     def embedding(self, n_points: int) -> Embedding:
-        """Of its vertices, in all points of a simulation."""
+        """Return the body's vertices as linear combinations of all points of a simulation."""
         weight = self.weights(self.body.vertices)
         stencil = np.broadcast_to(np.arange(4), weight.shape).astype(np.int32)
         return Embedding(stencil + np.int32(self.first), weight, n_points)
 
     def samples(self, n_points: int) -> Samples:
-        """Its faces, of half their area, in all points of a simulation: their middles, and how they
-        are stretched along two directions (4,2) [1/m] in each.
+        """Return samples at the middles of the body's faces, weighted by half of their area.
+
+        The gradients (4,2) [1/m] give the deformation along two orthonormal directions in each
+        face. Faces without area are left out.
+
+        Args:
+            n_points: number of points of the whole simulation.
         """
         corners = self.body.vertices[self.body.faces]
         a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -107,35 +120,47 @@ class AffineBody:
 
     @property
     def own(self) -> slice:
-        """Its points among all."""
+        """The slice of the body's points among all points."""
         return slice(self.first, self.first + 4)
 
     @property
     def start_velocity(self) -> Velocities:
-        """(4,3) [m/s] of the points at the start."""
+        """(4,3) [m/s] velocities of the points at the start."""
         arm = self.points - self.solid.center
         return np.asarray(np.asarray(self.rigid.velocity) + np.cross(self.rigid.spin, arm))
 
     def momentum(self, x: Positions, v: Velocities) -> tuple[Floats, Floats]:
-        """Linear [kg m/s], and angular about its center [kg m^2/s]: of all points (N,3) x and v."""
+        """Return linear (3,) [kg m/s] and angular momentum (3,) [kg m^2/s], the latter about the
+        center.
+
+        Args:
+            x: (N,3) [m] all points.
+            v: (N,3) [m/s] their velocities.
+        """
         p, u = x[self.own], v[self.own]
         m = self.mass / 4
         spin = m * np.cross(p - p.mean(0), u).sum(0)
         return np.asarray(m * u.sum(0)), np.asarray(spin)
 
     def shape(self, x: Positions) -> tuple[Floats, Floats]:
-        """Rotation (3,3) from where it started, and principal stretches (3,), of points (N,3)."""
+        """Return the rotation (3,3) since the start, and the principal stretches (3,).
+
+        ``x`` are all points (N,3) [m].
+        """
         U, stretches, V = np.linalg.svd(x[self.own].T @ self.gradients)
         return np.asarray(U @ V), stretches
 
     def spin(self, x: Positions, v: Velocities) -> Floats:
-        """(3,) [rad/s] angular velocity that has its angular momentum."""
+        """Return the angular velocity (3,) [rad/s] that belongs to the angular momentum."""
         rotation, _ = self.shape(x)
         inertia = self.mass * rotation @ self.solid.gyration @ rotation.T
         return np.asarray(np.linalg.solve(inertia, self.momentum(x, v)[1]))
 
     def told(self, x: Positions, v: Velocities) -> Json:
-        """Where it is and how it moves, for metrics: of all points' positions and velocities."""
+        """Return position and motion of the body for metrics.
+
+        ``x`` (N,3) [m] are all points, ``v`` (N,3) [m/s] their velocities.
+        """
         p, u = x[self.own], v[self.own]
         rotation, stretches = self.shape(x)
         return {

@@ -1,4 +1,4 @@
-"""What rigid bodies add to a potential: that they keep their shape, and what holds them."""
+"""Energies of rigid bodies: rigidity, joints, limits and motors."""
 
 from collections.abc import Sequence
 
@@ -11,21 +11,23 @@ from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.bodies.rigid.rigidity import Rigidity
 from weft.energies.base import Energy
 
-ONE_SOLVE = ("bdf2_semi_implicit", "baraff_witkin_1998")  # integrators that cannot turn a body
+# Integrators that take one linear solve per step: a turning body grows with them, because a
+# rotation is not linear in the positions.
+ONE_SOLVE = ("bdf2_semi_implicit", "baraff_witkin_1998")
 
 
 def rigid_energies(
     loose: RigidBodies, still: Sequence[Body] = (), *, starts: bool = True
 ) -> tuple[Energy, ...]:
-    """Of all rigid bodies; none where there are none.
+    """Return the energies of all rigid bodies; empty if there are none.
 
     Args:
         loose: the rigid bodies.
-        still: bodies that nothing moves, to which they may be jointed.
-        starts: with the numbers of the start, which have to fit where bodies start.
+        still: bodies that are not rigid, to which joints may connect.
+        starts: check that the numbers of joints fit the bodies at the start.
 
     Raises:
-        SceneError: a joint to no body, to several, or to the body itself.
+        SceneError: a joint connects to no body, to several of one name, or to the body itself.
     """
     if not len(loose):
         return ()
@@ -36,11 +38,17 @@ def rigid_energies(
 
 
 def check_rigid(loose: RigidBodies, integrator: str, *, airless: bool = False) -> None:
-    """That an integrator can move rigid bodies, and that what acts on them is there.
+    """Check that an integrator can move the rigid bodies, and that the scene has what they need.
+
+    Args:
+        loose: the rigid bodies.
+        integrator: name of the integrator.
+        airless: True if the scene has no wind.
 
     Raises:
-        SceneError: one that takes one linear solve a step; equilibria with a rope that lets go at a
-            force; air without a wind.
+        SceneError: the integrator takes one linear solve per step; equilibria are combined with a
+            motor of given speed or with a rope that is released at a force; or air acts on a body
+            in a scene without wind.
     """
     if len(loose) and integrator in ONE_SOLVE:
         raise SceneError(

@@ -1,8 +1,8 @@
-"""Volume, center and second moments of what a closed mesh encloses.
+"""Mass properties of closed meshes: volume, center and second moments.
 
-A solid is the signed sum of tetrahedra from one point to every face (Mirtich 1996 does it by
-Green's theorem). Of one with corners 0, a, b, c: the volume is det(a,b,c)/6, and the integral of
-x x^T is det/120 (s s^T + a a^T + b b^T + c c^T), s = a + b + c.
+A solid is the signed sum of tetrahedra from one point to every face (Mirtich 1996 uses Green's
+theorem instead). For a tetrahedron with corners 0, a, b, c the volume is det(a,b,c)/6, and the
+integral of x x^T is det/120 (s s^T + a a^T + b b^T + c c^T), with s = a + b + c.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Positions
 from weft.base.errors import SceneError
 
-FLAT = 1e-9  # volume over that of a ball of its size, below which there is none
+FLAT = 1e-9  # ratio of the volume to that of a ball of the same size, below which a mesh is flat
 
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """What a closed mesh encloses, of one density."""
+    """Mass properties of the solid of uniform density that a closed mesh encloses."""
 
     volume: float  # [m^3]
     center: Floats  # (3,) [m]
@@ -25,29 +25,31 @@ class MassProperties:
 
     @property
     def gyration(self) -> Floats:
-        """(3,3) [m^2] inertia tensor of unit mass about the center."""
+        """(3,3) [m^2] inertia tensor about the center, per unit mass."""
         return np.asarray(np.trace(self.second) * np.eye(3) - self.second)
 
 
 def mass_properties(x: Positions, faces: Faces, name: str = "body") -> MassProperties:
-    """Of a mesh whose faces all look outwards, or all inwards.
+    """Compute the mass properties of a closed mesh whose faces all look outwards, or all inwards.
 
     Args:
-        x: (n,3) [m].
-        faces: (m,3).
-        name: for messages.
+        x: (n,3) [m] vertices.
+        faces: (m,3) vertex indices of the triangles.
+        name: name of the body for messages.
 
     Raises:
-        SceneError: a mesh that is open, whose faces look both ways, or that encloses nothing.
+        SceneError: the mesh is open, its faces are not oriented consistently, or it encloses no
+            volume.
     """
     _check_closed(faces, name)
     used = np.unique(faces)
+    # An apex inside the mesh keeps the signed volumes small, and with them their cancellation.
     origin = x[used].mean(0)
     a, b, c = np.moveaxis(x[faces] - origin, 1, 0)
     det = np.einsum("mi,mi->m", a, np.cross(b, c))
     volume = float(det.sum()) / 6
     size = float(np.linalg.norm(x[used] - origin, axis=1).max(initial=0.0))
-    if not abs(volume) > FLAT * 4.2 * size**3:
+    if not abs(volume) > FLAT * 4.2 * size**3:  # 4.2 is 4 pi/3
         raise SceneError(
             f"{name}.rigid",
             got=f"a volume of {abs(volume):.3g} m^3",
@@ -62,7 +64,7 @@ def mass_properties(x: Positions, faces: Faces, name: str = "body") -> MassPrope
 
 
 def _check_closed(faces: Faces, name: str) -> None:
-    """That every edge has two faces, which run along it in opposite directions."""
+    """Check that every edge has two faces, which run along it in opposite directions."""
     edges = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
     n = int(faces.max()) + 1
     low, high = edges.min(1), edges.max(1)

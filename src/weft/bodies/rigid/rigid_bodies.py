@@ -1,5 +1,7 @@
-"""Rigid bodies in contact: their vertices follow those of the cloth, and those of bodies that
-nothing moves follow theirs.
+"""The rigid bodies of a scene, as contact and the integrator use them.
+
+Contact numbers the vertices of the cloth first, then those of rigid bodies, then those of all other
+bodies.
 """
 
 from collections.abc import Sequence
@@ -17,11 +19,11 @@ from weft.discretization.samples import Samples
 
 @dataclass(frozen=True, eq=False)
 class RigidBodies:
-    """All rigid bodies of a scene.
+    """The rigid bodies of a scene.
 
     Args:
-        affine: the bodies, their points one after the other.
-        n_points: points of the whole simulation.
+        affine: the bodies, with their points one body after another.
+        n_points: number of points of the whole simulation.
     """
 
     affine: Sequence[AffineBody] = ()
@@ -32,48 +34,58 @@ class RigidBodies:
 
     @staticmethod
     def of(bodies: Sequence[Body], first: int) -> "RigidBodies":
-        """Those of the bodies that are rigid, their points from number ``first`` on.
+        """Build the rigid bodies among ``bodies``, with their points numbered from ``first`` on.
 
         Raises:
-            SceneError: a body without volume.
+            SceneError: a rigid body has no volume.
         """
         found = [b for b in bodies if b.rigid is not None]
         affine = [AffineBody(b, b.rigid, first + 4 * k) for k, b in enumerate(found) if b.rigid]
         return RigidBodies(affine, first + 4 * len(found))
 
     def now(self, bodies: Sequence[Body]) -> "RigidBodies":
-        """The same with the settings that the bodies of the scene have at another time."""
+        """Return these rigid bodies with the settings of ``bodies``, for example at another
+        time.
+        """
         settings = [b.rigid for b in bodies if b.rigid is not None]
         affine = [a.with_settings(rigid) for a, rigid in zip(self.affine, settings, strict=True)]
         return RigidBodies(affine, self.n_points)
 
     @property
     def bodies(self) -> Sequence[Body]:
-        """As they were given."""
+        """The surfaces of the rigid bodies, in the order in which the scene lists them."""
         return [a.body for a in self.affine]
 
     @property
     def points(self) -> Positions:
-        """(4k,3) [m] at the start."""
+        """(4k,3) [m] points of all bodies at the start."""
         return np.concatenate([np.zeros((0, 3)), *(a.points for a in self.affine)])
 
     @property
     def point_mass(self) -> Floats:
-        """(4k,) [kg]."""
+        """(4k,) [kg] masses of the points."""
         return np.repeat([a.mass / 4 for a in self.affine], 4).astype(np.float64)
 
     @cached_property
     def count(self) -> Ints:
-        """(k,) vertices of each."""
+        """(k,) number of vertices of each body."""
         return np.array([len(b.vertices) for b in self.bodies], dtype=np.int64)
 
     @property
     def shares(self) -> Floats:
-        """(n,) [kg] of each body by the number of its vertices: what a vertex stands for."""
+        """(n,) [kg] mass that each vertex represents: the body's mass over its number of
+        vertices.
+        """
         return np.repeat([a.mass for a in self.affine] / np.maximum(self.count, 1), self.count)
 
     def embedding(self, cloth: Embedding | None, n_cloth: int) -> Embedding | None:
-        """Vertices of the cloth (n_cloth,) and then of the bodies, in the points."""
+        """Return the vertices of the cloth (n_cloth,), then those of the rigid bodies, as linear
+        combinations of the points.
+
+        Args:
+            cloth: embedding of the cloth; None: its vertices are its points.
+            n_cloth: number of vertices of the cloth.
+        """
         if not self.affine:
             return cloth
         own = single(n_cloth, self.n_points) if cloth is None else cloth.wider(self.n_points)
@@ -83,16 +95,26 @@ class RigidBodies:
 
     @property
     def blown(self) -> Samples | None:
-        """Faces of the bodies on which air acts, as samples of their points: half of each, so that
-        the two sides of a plate are a sheet of its area; None where there are none.
+        """The faces of bodies on which air acts, as samples of their points; None: no such faces.
+
+        Every face counts with half of its area, so that the two sides of a plate act like one sheet
+        of the plate's area.
         """
         made = [a.samples(self.n_points) for a in self.affine if a.rigid.air]
         return Samples.joined(made) if made else None
 
     def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
-        """(n,) numbers of what does not meet: one for each of these bodies, which does not meet
-        itself, between those that are given for the cloth and, after it, bodies that nothing moves
-        and, where the cloth does not meet all of these bodies, these.
+        """Return numbers (n,) of all vertices; contact ignores pairs of primitives that share a
+        number.
+
+        Every rigid body gets one number, because it does not meet itself. The rigid bodies are
+        inserted between the cloth and the other bodies.
+
+        Args:
+            sewn: numbers of the cloth, optionally followed by those of other bodies, and by one
+                number per rigid body if attachments exclude contact with some of them.
+            n_cloth: number of vertices of the cloth.
+            n: number of all vertices.
         """
         still = n - n_cloth - int(self.count.sum())
         own: Ints = n + np.arange(len(self), dtype=np.int32)
@@ -107,13 +129,17 @@ NONE = RigidBodies()
 
 
 def single(n: int, n_points: int) -> Embedding:
-    """Vertices that are the first points, beside more of these."""
+    """Return the embedding of ``n`` vertices that are the first ``n`` of ``n_points`` points."""
     return Embedding(np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), n_points)
 
 
 def shown(bodies: Sequence[Body], loose: Positions, t: float) -> Positions:
-    """(b,3) [m] vertices of all bodies in their order: those of rigid ones, one body after the
-    other, are ``loose``, the others' those of time t.
+    """Return the vertices (b,3) [m] of all bodies in the order of ``bodies``.
+
+    Args:
+        bodies: all bodies of the scene.
+        loose: (l,3) [m] vertices of the rigid bodies, one body after another.
+        t: [s] time, for the other bodies.
     """
     placed, first = [np.zeros((0, 3))], 0
     for body in bodies:

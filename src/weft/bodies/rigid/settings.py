@@ -1,4 +1,4 @@
-"""What makes a body rigid: its mass, how it starts to move, and what holds it."""
+"""Settings of a rigid body: its mass, its velocity at the start, and its joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from weft.bodies.joints.settings import Joint
 @documented
 @dataclass(frozen=True)
 class Rigid:
-    """A body that moves as forces and contacts have it. Its mesh has to be closed."""
+    """A rigid body, moved by forces and contacts. Its mesh has to be closed."""
 
     density: float | None = setting(None, "of what fills it; or give its mass", "kg/m^3", above=0)
     mass: float | None = setting(None, "of the whole body; or give its density", "kg", above=0)

@@ -1,1 +1,3 @@
-"""Shapes of bodies: primitives, surfaces of revolution, height fields and distance grids."""
+"""Shapes of bodies: primitives (``primitives``), surfaces of revolution and planes (``revolved``),
+height fields and distance grids (``grids``, ``isosurface``).
+"""

@@ -1,4 +1,4 @@
-"""Bodies from numbers on a grid: heights above a level rectangle, and signed distances."""
+"""Bodies from numbers on a grid: height fields over a level rectangle, and signed distances."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from weft.discretization.mesh import grid
 from weft.io.archive import Broken, read_npz
 from weft.io.images import open_image
 
-MOST_PART = 0.02  # of the machine's memory that the numbers of a grid may take
+MOST_PART = 0.02  # largest fraction of the machine's memory for the numbers of a grid
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 
 
@@ -29,19 +29,20 @@ def height_field(
     base: Size | None = None,
     name: str = "height field",
 ) -> Body:
-    """A ground that rises and falls: heights at the nodes of a grid over a rectangle about the
-    origin, with two triangles a cell.
+    """Create a ground from heights at the nodes of a grid over a rectangle about the origin, with
+    two triangles per cell.
 
     Args:
         heights: (rows, columns) [m] along y; rows from the back (-z) to the front, columns along x.
         width: [m] along x.
         depth: [m] along z.
-        base: [m] how far below the lowest height a flat bottom closes it; None: it is open.
-        name: for messages.
+        base: [m] distance of a flat bottom, which closes the body, below the lowest height; None:
+            the body is open.
+        name: name for messages.
 
     Raises:
-        SceneError: fewer than two rows or columns, heights that are not finite, or lengths that
-            are not > 0.
+        SceneError: there are fewer than two rows or columns, heights are not finite, or lengths are
+            not > 0.
     """
     width, depth = float(width), float(depth)
     h = np.asarray(heights)
@@ -50,7 +51,7 @@ def height_field(
     rows, columns = h.shape
     mesh = grid(columns, rows, width, depth)
     x = np.array(mesh.vertices)
-    x[:, 1] = h[::-1].reshape(-1)  # the mesh begins at the front
+    x[:, 1] = h[::-1].reshape(-1)  # the rows of the mesh begin at the front, those of h at the back
     if base is None:
         return Body(x, mesh.faces, None, name)
     below = float(base)
@@ -70,17 +71,17 @@ def height_field(
 
 @checked(SceneError)
 def read_heights(path: str | Path, low: Length, high: Length, name: str = "body") -> Floats:
-    """Heights (rows, columns) [m] of a file: an image, or numbers.
+    """Read heights (rows, columns) [m] from an image or from a file of numbers.
 
     Args:
         path: an image, black at ``low`` and white at ``high``; or a .npy, .csv or .txt of numbers,
             0 at ``low`` and 1 at ``high``.
         low: [m].
         high: [m].
-        name: for messages.
+        name: name for messages.
 
     Raises:
-        SceneError: a file that cannot be read, or is too large.
+        SceneError: the file cannot be read, or is too large.
     """
     path = Path(path)
     down, up = float(low), float(high)
@@ -98,7 +99,7 @@ def read_heights(path: str | Path, low: Length, high: Length, name: str = "body"
 
 
 def _numbers(path: Path) -> Floats:
-    """Of an image, from 0 to 1; of numbers, as they are."""
+    """Read the numbers of a file; gray values of an image are scaled to 0 to 1."""
     kind = path.suffix.lower()
     if kind in IMAGES:
         with open_image(path) as image:
@@ -130,20 +131,20 @@ def distance_grid(
     spacing: Annotated[Any, ArrayOf("numbers", ((3,), (1,), ()), "m")],
     name: str = "distance grid",
 ) -> Body:
-    """The closed surface where signed distances on a grid are zero.
+    """Create the closed surface on which signed distances on a grid are zero.
 
-    Its vertices lie on lines between nodes, within a hundredth of a spacing of where the linear
-    interpolation of the distances is zero.
+    Its vertices lie on lines between nodes, within a hundredth of a spacing of the zero of the
+    linear interpolation.
 
     Args:
         distance: (nx,ny,nz) [m] at the nodes, negative inside and positive on the border.
         origin: (3,) [m] the first node.
         spacing: (3,) or a number [m] between nodes.
-        name: for messages.
+        name: name for messages.
 
     Raises:
-        SceneError: shapes that do not fit, numbers that are not finite, a surface that leaves the
-            grid, or none.
+        SceneError: shapes do not fit, numbers are not finite, the surface leaves the grid, or there
+            is no surface.
     """
     d, step = distance, np.broadcast_to(spacing, (3,))
     if min(d.shape) < 3:
@@ -170,10 +171,10 @@ def distance_grid(
 
 @checked(SceneError)
 def read_distance_grid(path: str | Path, name: str = "body") -> Body:
-    """The body of an .npz with ``distance`` (nx,ny,nz), ``origin`` (3,) and ``spacing`` [m].
+    """Read the body of an .npz with ``distance`` (nx,ny,nz), ``origin`` (3,) and ``spacing`` [m].
 
     Raises:
-        SceneError: a file that cannot be read, or lacks one of these.
+        SceneError: the file cannot be read, or lacks one of these arrays.
     """
     path, expected = Path(path), "an .npz with distance (nx,ny,nz), origin (3,) and spacing [m]"
     arrays = read_npz(path, what=f"{name}.file", expected=expected, error=SceneError)

@@ -1,9 +1,9 @@
-"""The closed surface on which a function on a grid is zero, as triangles: marching tetrahedra.
+"""Isosurface of a function on a grid: the closed surface of its zeros, by marching tetrahedra.
 
 Every cell is cut into six tetrahedra around its diagonal (Kuhn's triangulation, the same in all
-cells, so that neighbors agree); in each the function is linear, and its zero is a triangle or two
-(Payne & Toga 1990, Guéziec & Hummel 1995). The surface is closed where the function is positive on
-the border.
+cells, so that neighbors agree). In each tetrahedron the function is linear, and its zeros are one
+or two triangles (Payne & Toga 1990, Guéziec & Hummel 1995). The surface is closed if the function
+is positive on the border.
 """
 
 from itertools import permutations
@@ -12,21 +12,26 @@ import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
 
-CLOSEST = 0.01  # part of an edge that a vertex keeps from its ends, so that no face is degenerate
+CLOSEST = 0.01  # least distance of a vertex from an edge's ends, over the edge: no degenerate faces
 
 
 def isosurface(values: Floats) -> tuple[Positions, Faces]:
-    """Vertices (n,3) in units of the grid and faces (m,3) that look to where it is positive.
+    """Return the vertices and faces of the surface on which a function is zero.
 
     Args:
         values: (nx,ny,nz), positive on the border.
+
+    Returns:
+        Vertices (n,3) in units of the grid, and faces (m,3) oriented towards positive values.
     """
     nodes = values.reshape(-1)
     inside = nodes < 0
     tets = _tetrahedra(values, inside)
     low = inside[tets]
     count = low.sum(1)
-    pairs: list[Ints] = []  # (m,3,2) nodes at both ends of the edges that a face's corners lie on
+    pairs: list[Ints] = []  # (m,3,2) both nodes of the edges on which the corners of faces lie
+    # A tetrahedron with one or three nodes inside has one triangle, around the node that is alone
+    # on its side; one with two nodes inside has a quadrilateral, that is two triangles.
     for n, corners in ((1, (0, 1, 2)), (3, (0, 2, 1)), (2, None)):
         some = tets[count == n]
         alone = low[count == n] if n < 3 else ~low[count == n]
@@ -49,7 +54,7 @@ def isosurface(values: Floats) -> tuple[Positions, Faces]:
 
 
 def _tetrahedra(values: Floats, inside: Bools) -> Ints:
-    """(t,4) nodes of the tetrahedra of cells that the surface may pass."""
+    """Return the nodes (t,4) of the tetrahedra of all cells that the surface may pass through."""
     shape = values.shape
     cells = np.stack(np.meshgrid(*(np.arange(n - 1) for n in shape), indexing="ij"), -1)
     first = np.ravel_multi_index(tuple(cells.reshape(-1, 3).T), shape)
@@ -62,12 +67,12 @@ def _tetrahedra(values: Floats, inside: Bools) -> Ints:
 
 
 def _turn(t: Ints, shape: tuple[int, ...]) -> Ints:
-    """(t,) sign of the volume of tetrahedra of nodes (t,4)."""
+    """Return the sign (t,) of the volume of tetrahedra with nodes (t,4)."""
     x = np.stack(np.unravel_index(t, shape), axis=2)
     a, b, c = (x[:, k] - x[:, 0] for k in (1, 2, 3))
     return np.asarray(np.sign(np.einsum("mi,mi->m", a, np.cross(b, c))))
 
 
 def _flipped(faces: Ints, flip: Bools) -> Ints:
-    """Faces (m,3,2) with two corners exchanged where ``flip``."""
+    """Return faces (m,3,2) with two corners exchanged where ``flip`` is True."""
     return np.where(flip[:, None, None], faces[:, [0, 2, 1]], faces)

@@ -1,4 +1,4 @@
-"""Shapes of bodies: sphere, plate, capsule, box, ring, and what a file holds."""
+"""Primitive shapes of bodies: sphere, plate, capsule, box, ring; and bodies from mesh files."""
 
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -25,16 +25,16 @@ def load_body(
     name: str = "body",
     prim: str | None = None,
 ) -> Body:
-    """A body at rest from a mesh file.
+    """Load a body at rest from a mesh file.
 
     Args:
         path: the file.
-        scale: meters per unit of its positions; None: what the file says, else 1.
-        name: for messages.
-        prim: of a file of several meshes, which one, by path or name; None: all.
+        scale: meters per unit of its positions; None: as the file says, else 1.
+        name: name for messages.
+        prim: path or name of the mesh in a file of several meshes; None: all.
 
     Raises:
-        MeshError: a file that cannot be read.
+        MeshError: the file cannot be read.
     """
     unit = None if scale is None else float(scale)
     x, faces = read_surface(FilePath(path), unit, prim)
@@ -43,15 +43,15 @@ def load_body(
 
 @checked(SceneError)
 def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
-    """A sphere about the origin.
+    """Create a sphere about the origin.
 
     Args:
         radius: [m].
-        size: [m] of its edges, about.
-        name: for messages.
+        size: [m] approximate edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a radius or size that is not > 0.
+        SceneError: the radius or size is not > 0.
     """
     radius, size = float(radius), float(size)
     x, faces = _icosahedron()
@@ -65,16 +65,16 @@ def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
 
 @checked(SceneError)
 def plate(width: Size, depth: Size, size: Size = 0.2, name: str = "plate") -> Body:
-    """A level rectangle about the origin: a floor, or a table.
+    """Create a level rectangle about the origin: a floor, or a table.
 
     Args:
         width: [m] along x.
         depth: [m] along z.
-        size: [m] of its edges, at most.
-        name: for messages.
+        size: [m] largest edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0.
+        SceneError: a length is not > 0.
     """
     width, depth, size = float(width), float(depth), float(size)
     nx, nz = (min(int(np.ceil(side / size)), 500) + 1 for side in (width, depth))
@@ -84,16 +84,16 @@ def plate(width: Size, depth: Size, size: Size = 0.2, name: str = "plate") -> Bo
 
 @checked(SceneError)
 def capsule(radius: Size, length: Size, size: Size, name: str = "capsule") -> Body:
-    """A cylinder with half spheres at both ends, along y, about the origin.
+    """Create a cylinder with half spheres at both ends, along y, about the origin.
 
     Args:
         radius: [m].
         length: [m] of the cylinder between the half spheres.
-        size: [m] of its edges, about.
-        name: for messages.
+        size: [m] approximate edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0.
+        SceneError: a length is not > 0.
     """
     radius, length, size = float(radius), float(length), float(size)
     around = max(6, int(np.ceil(2 * np.pi * radius / size)))
@@ -110,15 +110,15 @@ def capsule(radius: Size, length: Size, size: Size, name: str = "capsule") -> Bo
 
 @checked(SceneError)
 def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
-    """A box about the origin, sides along the axes.
+    """Create a box about the origin, with sides along the axes.
 
     Args:
-        size: [m] along x, y and z.
-        edge: [m] of its edges, at most.
-        name: for messages.
+        size: (3,) [m] lengths along x, y and z.
+        edge: [m] largest edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0.
+        SceneError: a length is not > 0.
     """
     lengths, length = [float(side) for side in size], float(edge)
     half = np.asarray(lengths, dtype=np.float64) / 2
@@ -139,16 +139,16 @@ def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
 
 @checked(SceneError)
 def ring(radius: Size, thickness: Size, size: Size, name: str = "ring") -> Body:
-    """A torus about the y axis, at the origin.
+    """Create a torus about the y axis, at the origin.
 
     Args:
         radius: [m] of the circle in its middle.
         thickness: [m] radius of its cross section, less than ``radius``.
-        size: [m] of its edges, about.
-        name: for messages.
+        size: [m] approximate edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0, or a cross section that fills the ring.
+        SceneError: a length is not > 0, or the cross section fills the ring.
     """
     radius, thickness, size = float(radius), float(thickness), float(size)
     if thickness >= radius:
@@ -167,8 +167,13 @@ def ring(radius: Size, thickness: Size, size: Size, name: str = "ring") -> Body:
 
 
 def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -> Body:
-    """A closed surface of revolution about y: rings of radius and height (k,2) from below, and the
-    heights of its poles.
+    """Create a closed surface of revolution about the y axis.
+
+    Args:
+        profile: (k,2) [m] radius and height of every ring, from below.
+        around: number of vertices of a ring.
+        poles: [m] heights of the lower and the upper pole.
+        name: name for messages.
     """
     k = len(profile)
     angle = 2 * np.pi * np.arange(around) / around
@@ -197,12 +202,13 @@ def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -
 
 
 def _welded(x: Floats, faces: Faces, name: str) -> Body:
-    """A body whose vertices at the same place are one."""
+    """Return a body in which vertices at the same place are merged."""
     _, first, number = np.unique(np.round(x, 12), axis=0, return_index=True, return_inverse=True)
     return Body(x[first], number.reshape(-1)[faces].astype(np.int32), None, name)
 
 
 def _icosahedron() -> tuple[Floats, Faces]:
+    """Return vertices on the unit sphere and the 20 faces of an icosahedron."""
     g = (1 + np.sqrt(5)) / 2
     x = np.array(
         [
@@ -249,7 +255,7 @@ def _icosahedron() -> tuple[Floats, Faces]:
 
 
 def _divided(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
-    """Every triangle as four, new vertices on the unit sphere."""
+    """Divide every triangle into four, with the new vertices on the unit sphere."""
     edges, number = edges_of(faces)
     middle = x[edges].mean(1)
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)

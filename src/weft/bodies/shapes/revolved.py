@@ -1,6 +1,6 @@
-"""Shapes of bodies that are turned about the y axis, and the plane.
+"""Shapes of bodies that are surfaces of revolution about the y axis, and the plane.
 
-Facets lie inside of what is round, by at most about size^2/(8 r) of a circle of radius r.
+Flat faces lie inside of the round surface, by at most about size^2/(8 r) for a circle of radius r.
 """
 
 from itertools import pairwise
@@ -17,20 +17,20 @@ from weft.bodies.body import Body
 from weft.bodies.shapes.primitives import lathe
 from weft.discretization.mesh import grid
 
-PLANE_CELLS = 4  # along each side of a plane
-LEAST_AROUND = 8  # corners of a circle
+PLANE_CELLS = 4  # cells along each side of a plane
+LEAST_AROUND = 8  # least number of corners of a circle
 
 
 @checked(SceneError)
 def plane(extent: Size = 20.0, name: str = "plane") -> Body:
-    """A level plane through the origin: a square so large, of few faces, that nothing leaves it.
+    """Create a level plane through the origin: a square so large that nothing leaves it.
 
     Args:
-        extent: [m] of its sides.
-        name: for messages.
+        extent: [m] length of its sides.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0.
+        SceneError: the length is not > 0.
     """
     side = float(extent)
     mesh = grid(PLANE_CELLS + 1, PLANE_CELLS + 1, side, side)
@@ -39,16 +39,16 @@ def plane(extent: Size = 20.0, name: str = "plane") -> Body:
 
 @checked(SceneError)
 def cylinder(radius: Size, length: Size, size: Size, name: str = "cylinder") -> Body:
-    """A cylinder with flat ends, along y, about the origin.
+    """Create a cylinder with flat ends, along y, about the origin.
 
     Args:
         radius: [m].
         length: [m] between its ends.
-        size: [m] of its edges, about.
-        name: for messages.
+        size: [m] approximate edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0.
+        SceneError: a length is not > 0.
     """
     radius, length, size = float(radius), float(length), float(size)
     half = length / 2
@@ -64,17 +64,17 @@ def cone(
     top: Annotated[Quantity, Setting("", "m", least=0)] = 0.0,
     name: str = "cone",
 ) -> Body:
-    """A cone with a flat base below and its tip above, along y; its middle is the origin.
+    """Create a cone along y with a flat base below and its tip above; its middle is the origin.
 
     Args:
         radius: [m] of its base.
         height: [m].
-        size: [m] of its edges, about.
+        size: [m] approximate edge length.
         top: [m] radius of a flat end above; 0: a tip.
-        name: for messages.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0, or a top that is as wide as the base.
+        SceneError: a length is not > 0.
     """
     radius, height, size = float(radius), float(height), float(size)
     narrow = float(top)
@@ -88,15 +88,15 @@ def cone(
 
 @checked(SceneError)
 def disk(radius: Size, size: Size, name: str = "disk") -> Body:
-    """A level disk about the origin, without thickness.
+    """Create a level disk about the origin, without thickness.
 
     Args:
         radius: [m].
-        size: [m] of its edges, about.
-        name: for messages.
+        size: [m] approximate edge length.
+        name: name for messages.
 
     Raises:
-        SceneError: a length that is not > 0.
+        SceneError: a length is not > 0.
     """
     radius, size = float(radius), float(size)
     n = _around(radius, size)
@@ -116,12 +116,12 @@ def disk(radius: Size, size: Size, name: str = "disk") -> Body:
 
 
 def _around(radius: float, size: float) -> int:
-    """Corners of a circle."""
+    """Return the number of corners of a circle."""
     return max(LEAST_AROUND, int(np.ceil(2 * np.pi * radius / size)))
 
 
 def _profile(corners: list[tuple[float, float]], size: float) -> Floats:
-    """Radii and heights (k,2) along straight lines from pole to pole, without these."""
+    """Return radii and heights (k,2) along straight lines from pole to pole, without the poles."""
     points: list[Floats] = []
     for begin, end in pairwise(corners):
         a, b = np.asarray(begin), np.asarray(end)

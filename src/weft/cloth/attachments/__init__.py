@@ -1,4 +1,10 @@
-"""What attaches cloth: to bodies, to itself, to ropes, springs and rails; and grippers."""
+"""Attachments of cloth: springs to bodies, to cloth itself, to ropes and rails; and grippers.
+
+Read ``attachment`` first: the settings as a scene lists them. ``build`` converts them into energies
+(``attached`` holds the result), with the other ends from ``anchors``; ``keyframed`` updates their
+numbers in time. ``check_start`` rejects attachments that overstretch cloth at the start,
+``drawing`` returns ropes and springs for pictures, ``gripper`` is a scripted gripper.
+"""
 
 from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import (

@@ -1,5 +1,7 @@
-"""The other ends of attachments: places, other points, and places of rigid bodies, which are
-combinations of four points as vertices of splines are of their control points.
+"""The other ends of attachments: fixed places, points of the cloth, and points of rigid bodies.
+
+A point of a rigid body is a linear combination of the body's four points, as a vertex of a spline
+is one of its control points.
 """
 
 from collections.abc import Sequence
@@ -18,14 +20,15 @@ from weft.energies.springs.point_springs import MovedPlaces
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Of ropes or springs.
+    """The ends of ropes or springs.
 
     Args:
-        stencil: (m,k) points.
-        c: (m,k) with which they make what is between both ends, or from a place.
-        to: (m,) vertices at the other ends; None: they are no vertices.
-        start: (m,3) [m] places of the other ends; None: vertices.
-        place: what moves these; None: points of the simulation.
+        stencil: (m,k) indices of points.
+        c: (m,k) coefficients of the points: with ``place`` they give the point of the cloth (and
+            sum to one), otherwise the vector between both ends (and sum to zero).
+        to: (m,) vertices at the other ends; None: the other ends are not vertices.
+        start: (m,3) [m] places of the other ends at the start; None: they are vertices.
+        place: moving places of the other ends; None: the stencil contains the other ends.
     """
 
     stencil: Ints
@@ -36,18 +39,18 @@ class Ends:
 
     @staticmethod
     def of(single: tuple[Ints, Floats], place: MovedPlaces) -> "Ends":
-        """From points, by their stencil and weights, to places."""
+        """Build ends between points, given by stencil and weights, and places."""
         return Ends(*single, None, place.start, place)
 
 
 @dataclass(frozen=True, eq=False)
 class RigidEnds:
-    """Places (m,3) [m] of a rigid body, where it starts.
+    """Places on a rigid body.
 
     Args:
         body: the body, with its points.
-        number: among the rigid bodies.
-        places: (m,3) [m].
+        number: index among the rigid bodies.
+        places: (m,3) [m] places, where the body starts.
     """
 
     body: AffineBody
@@ -56,11 +59,11 @@ class RigidEnds:
 
     @staticmethod
     def of(loose: RigidBodies, others: Sequence[Body], name: str, what: str) -> "RigidEnds | None":
-        """None yet, of the rigid body of a name; None where that is none.
+        """Return ends, still without places, on the rigid body with a name; None if there is none.
 
         Raises:
-            SceneError: no body of this name, where there are rigid ones; several, one of them
-                rigid.
+            SceneError: there are rigid bodies, but no body has this name; or several have it and
+                one of them is rigid.
         """
         names = [b.name for b in loose.bodies]
         every = [*names, *(b.name for b in others)]
@@ -75,28 +78,31 @@ class RigidEnds:
         return RigidEnds(loose.affine[k], k, np.zeros((0, 3)))
 
     def at(self, places: Positions) -> "RigidEnds":
-        """Those at (m,3) [m]."""
+        """Return the ends at these places (m,3) [m]."""
         return RigidEnds(self.body, self.number, np.asarray(places, dtype=np.float64))
 
     @property
     def _found(self) -> Nearest:
-        """Of the body's surface, what is nearest."""
+        """The nearest points of the body's surface."""
         given = self.body.body
         return Nearest.of(self.places, given.vertices, given.faces)
 
     @property
     def distance(self) -> Floats:
-        """(m,) [m] from the surface."""
+        """(m,) [m] distances of the places from the surface."""
         return self._found.distance
 
     @property
     def nearest(self) -> Positions:
-        """(m,3) [m] of the surface."""
+        """(m,3) [m] nearest points of the surface."""
         return self._found.on(self.body.body.vertices, self.body.body.faces)
 
     def between(self, stencil: Ints, c: Floats) -> tuple[Ints, Floats]:
-        """(m,k+4) points, and with which weights they make the way from the places to points that
-        stencil and c (m,k) make.
+        """Return stencil and coefficients (m,k+4) of the vectors from the places to other points.
+
+        Args:
+            stencil: (m,k) indices of points.
+            c: (m,k) coefficients with which they make the other points.
         """
         own = np.arange(self.body.first, self.body.first + 4, dtype=np.int32)
         ids = np.broadcast_to(own, (len(stencil), 4))
@@ -104,5 +110,5 @@ class RigidEnds:
         return np.concatenate([stencil, ids], axis=1), np.concatenate([c, weights], axis=1)
 
     def beside(self, vertices: Ints) -> tuple[tuple[int, int], ...]:
-        """Vertices of the cloth, each with the body's number."""
+        """Return pairs of a vertex of the cloth and the body's number."""
         return tuple((int(v), self.number) for v in vertices)

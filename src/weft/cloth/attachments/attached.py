@@ -1,4 +1,4 @@
-"""What attachments are made of: energies, what contact leaves out for them, and what they hold."""
+"""The result of building attachments: energies, exceptions for contact, and links at the start."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +10,15 @@ from weft.base.arrays import Floats, Ints, Positions
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """What holds vertices at the start, for the check of what stretches.
+    """Connections that hold vertices at the start, for the check of stretched cloth
+    (``check_start``).
 
     Args:
-        vertices: (m,).
-        others: (m,) vertices at the other ends; None: places.
-        places: (m,3) [m] of the other ends; None: vertices.
-        length: (m,) [m] between both, at most.
-        name: of the attachment.
+        vertices: (m,) vertices that are held.
+        others: (m,) vertices at the other ends; None: the other ends are places.
+        places: (m,3) [m] other ends; None: they are vertices.
+        length: (m,) [m] largest distance between both ends.
+        name: name of the attachment.
     """
 
     vertices: Ints
@@ -29,14 +30,14 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Attached:
-    """What attachments are made of.
+    """The energies of attachments, and what contact must ignore because of them.
 
     Args:
-        energies: of the points.
-        together: pairs of vertices, those of bodies after those of the cloth, whose surroundings do
-            not meet in contact.
-        links: what is held at the start.
-        rigid: vertices of the cloth with the number of a rigid body that they do not meet.
+        energies: energies of the points.
+        together: pairs of vertices, numbered with those of bodies after those of the cloth; the
+            faces around such a pair do not meet in contact.
+        links: connections at the start.
+        rigid: pairs of a vertex of the cloth and the number of a rigid body that it does not meet.
     """
 
     energies: tuple[Any, ...] = ()
@@ -45,14 +46,20 @@ class Attached:
     rigid: tuple[tuple[int, int], ...] = ()
 
     def sewn(self, given: Ints | None, n: int, b: int, rigid: int = 0) -> Ints | None:
-        """(n+b,) numbers of what does not meet, with those of seams; ``given`` where nothing more.
-        Where the cloth does not meet rigid bodies, (n+b+rigid,): then those of these, a body each.
+        """Return numbers of vertices; contact ignores pairs of primitives that share a number.
+
+        Vertices have the same number if they belong to the same connected component of the graph of
+        seams, ``together`` and ``rigid``.
 
         Args:
-            given: (n,) of the cloth's seams.
-            n: vertices of the cloth.
-            b: vertices of bodies that nothing moves.
+            given: (n,) numbers from the cloth's seams; None: no seams.
+            n: number of vertices of the cloth.
+            b: number of vertices of bodies that are not rigid.
             rigid: number of rigid bodies.
+
+        Returns:
+            (n+b,) numbers; (n+b+rigid,), with one number per rigid body at the end, if the cloth
+            does not meet some of them; ``given`` itself if attachments add nothing.
         """
         if not (self.together or self.rigid):
             return given

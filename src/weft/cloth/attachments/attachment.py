@@ -1,4 +1,4 @@
-"""Attachments as a scene says them: which points of the cloth, to what, how stiff, until when."""
+"""Settings of attachments as a scene lists them: points, other end, stiffness, release."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -13,7 +13,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.bodies.motion.pins import Path
 from weft.energies.springs.release import NEVER, Release
 
-NEAR = 0.05  # [m] within which points are attached without a word
+NEAR = 0.05  # [m] default of the largest distance at the start
 STIFF = "per point; none: 100 times the fabric's in stretch"
 Place: TypeAlias = tuple[float, float, float]
 
@@ -22,10 +22,11 @@ Place: TypeAlias = tuple[float, float, float]
 @documented
 @dataclass(frozen=True, eq=False)
 class AttachToBody:
-    """Points of the cloth that follow a body, each where it starts beside the body's nearest face,
-    as this moves, turns and deforms: straps, buttons, hems.
+    """Points of the cloth that follow a body: straps, buttons, hems.
 
-    ``vertices`` are ids, ``body`` is a name, ``release`` says when they let go.
+    Each point keeps its position relative to the face of the body that is nearest at the start,
+    while this face moves, turns and deforms. ``vertices`` are ids, ``body`` is a name, ``release``
+    says when the points are released.
     """
 
     vertices: Annotated[Any, VERTEX_IDS]
@@ -44,7 +45,7 @@ class AttachToBody:
 @documented
 @dataclass(frozen=True, eq=False)
 class AttachCloth:
-    """Points of the cloth that are tied to others of it, of the same piece or of another.
+    """Points of the cloth that are tied to other points of it, of the same piece or of another.
 
     ``vertices`` and ``to`` are ids, pair by pair, or one ``to`` for all.
     """
@@ -73,12 +74,12 @@ class AttachCloth:
 @documented
 @dataclass(frozen=True, eq=False)
 class Rope:
-    """Ropes without weight from points of the cloth: they pull where they would be longer than they
-    are, and are slack else.
+    """Weightless ropes from points of the cloth: a rope pulls if its ends are farther apart than
+    its length, and is slack otherwise.
 
-    They end at other points (``to``, pair by pair or one), at the place of the body ``body`` that
-    is nearest to ``at`` (None: to each point), or at the place ``at``, which may move along
-    ``path``.
+    The other ends are points of the cloth (``to``, pair by pair or one), the point of the body
+    ``body`` that is nearest to ``at`` (None: to each vertex), or the place ``at``, which may move
+    along ``path``.
     """
 
     vertices: Annotated[Any, VERTEX_IDS]
@@ -104,7 +105,7 @@ class Rope:
 @documented
 @dataclass(frozen=True, eq=False)
 class Spring:
-    """Springs from points of the cloth, which pull and push; their other ends are those of a
+    """Springs from points of the cloth, which pull and push; other ends are given as for
     ``Rope``.
     """
 
@@ -131,8 +132,9 @@ class Spring:
 class Slide:
     """Rings: points of the cloth that slide along a pole, rope or rail, and stop at its ends.
 
-    ``along`` are its points, a polyline (p,3) at the start; it may follow the body ``body``, face
-    by face, or be part of it where that is rigid (without ``spacing``), or move along ``path``.
+    ``along`` are the points of the rail, a polyline (p,3) at the start. The rail may follow the
+    body ``body`` face by face, be part of this body if it is rigid (without ``spacing``), or move
+    along ``path``.
     """
 
     vertices: Annotated[Any, VERTEX_IDS]
@@ -169,7 +171,7 @@ KINDS = (AttachToBody, AttachCloth, Rope, Spring, Slide)
 
 
 def _check_ids(made: Any, kind: str) -> None:
-    """At least one vertex."""
+    """Check that an attachment has at least one vertex."""
     for field in ("vertices", "to"):
         ids = getattr(made, field, None)
         if ids is not None and ids.size == 0:
@@ -178,7 +180,7 @@ def _check_ids(made: Any, kind: str) -> None:
 
 
 def _check_ends(made: Any, kind: str) -> None:
-    """One other end; a path for what is at a place."""
+    """Check that there is exactly one kind of other end, and a path only with a place."""
     name = made.name or kind
     ends = [made.to is not None, made.body is not None, made.to is None and made.at is not None]
     if not any(ends) or (made.to is not None and (made.body is not None or made.at is not None)):
@@ -192,7 +194,7 @@ def _check_ends(made: Any, kind: str) -> None:
 
 
 def _check_rail(rail: Any, name: str) -> None:
-    """At least two points, all apart."""
+    """Check that a rail has at least two points, and that consecutive points differ."""
     if len(rail) < 2:
         got = f"shape {rail.shape}"
         raise SceneError(f"{name}.along", got=got, expected="two or more points (p, 3) [m]")

@@ -1,4 +1,4 @@
-"""Attachments of a scene as energies, and what contact leaves out for them."""
+"""Construction of energies from the attachments of a scene, with the exceptions for contact."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,27 +28,27 @@ from weft.energies.springs.release import Release
 from weft.energies.springs.rigid_rings import RigidRings
 from weft.energies.springs.ring_spacing import RingSpacing
 
-STIFF = 100.0  # stiffness of a point that is attached, over the fabric's in stretch
-SLIP = 1e-4  # [m] over which friction on a rail rises
-# over which a tie of points becomes stiff: part of its length, [m]
+STIFF = 100.0  # default stiffness of an attached point over the fabric's stretch stiffness
+SLIP = 1e-4  # [m] sliding distance over which friction on a rail rises to its full value
+# extension over which a tie between points becomes stiff: fraction of its length, and at least [m]
 ONSET_PART, ONSET_LEAST = 0.01, 1e-6
-SLACK = 1e-6  # part of its length by which a rope may be too short at the start
-SAME = 1e-9  # [m] within which two points are at one place
+SLACK = 1e-6  # fraction of its length by which a rope may be too short at the start: round-off
+SAME = 1e-9  # [m] distance below which two points coincide
 
 
 @dataclass(frozen=True, eq=False)
 class _Maker:
-    """Of one attachment."""
+    """The builder of one attachment."""
 
     cloth: Cloth
     n_points: int
     bodies: Sequence[Body]
-    reach: float | None  # [m] of contact
+    reach: float | None  # [m] distance at which contact begins; None: no contact
     name: str
     loose: RigidBodies = NONE
 
     def made(self, a: Attachment) -> Attached:
-        """Its energies, what does not meet, and what it holds."""
+        """Return the energies of an attachment, its exceptions for contact, and its links."""
         for ids in (a.vertices, getattr(a, "to", None)):
             if ids is not None and not 0 <= ids.min() <= ids.max() < self.cloth.n_vertices:
                 raise SceneError(
@@ -66,6 +66,7 @@ class _Maker:
         return make[type(a)](a)
 
     def _to_body(self, a: AttachToBody) -> Attached:
+        """Build springs that hold points of the cloth beside a body."""
         x = self.cloth.vertices[a.vertices]
         rigid = self._rigid(a.body)
         place = rigid.at(x) if rigid else BodyAnchor.of(x, self.bodies, a.body, self.name)
@@ -88,8 +89,10 @@ class _Maker:
         return Attached((ties,), together, (link,))
 
     def _around(self, ids: Ints, corners: Ints, body: str) -> tuple[tuple[int, int], ...]:
-        """Vertices, each with those of the body that faces around it may touch: corners of the face
-        that it follows, and all within its longest edge.
+        """Return pairs of a vertex and a vertex of the body that must not meet in contact.
+
+        The body's vertices are the corners of the face that the vertex follows, and all within the
+        longest edge at the vertex, because faces around the vertex may touch them.
         """
         from scipy.spatial import cKDTree
 
@@ -107,6 +110,7 @@ class _Maker:
         return tuple(sorted(pairs))
 
     def _cloth(self, a: AttachCloth) -> Attached:
+        """Build springs that tie points of the cloth to one another."""
         to = self._pairs(a.vertices, a.to)
         x = self.cloth.vertices
         gap = np.linalg.norm(x[a.vertices] - x[to], axis=1)
@@ -132,12 +136,15 @@ class _Maker:
             pulls=length > 0 or a.closing > 0,
             onset=np.full(len(to), max(ONSET_PART * length, ONSET_LEAST)),
         )
+        # Points that are tied nearer than half of the contact distance do not meet in contact,
+        # which would push them apart.
         meets = self.reach is not None and length > self.reach / 2
         pairs = zip(a.vertices.tolist(), to.tolist())
         together = () if meets or not _for_good(a.release) else tuple(pairs)
         return Attached((ties,), together, (self._link(a.vertices, to, None, ties.length),))
 
     def _rope(self, a: Rope) -> Attached:
+        """Build ropes, which pull when they are longer than their length."""
         ends, gap = self._ends(a)
         length = np.maximum(gap, SAME) if a.length is None else np.full(len(gap), a.length)
         short = gap > length * (1 + SLACK)
@@ -162,6 +169,7 @@ class _Maker:
         return Attached((ties,), (), (self._link(a.vertices, ends.to, ends.start, length),))
 
     def _spring(self, a: Spring) -> Attached:
+        """Build springs, which pull and push."""
         ends, gap = self._ends(a)
         length = gap if a.length is None else np.full(len(gap), a.length)
         lost = (gap <= SAME) & (length > 0)
@@ -176,6 +184,7 @@ class _Maker:
         return Attached((self._ties(a, ends.stencil, ends.c, **made),))
 
     def _slide(self, a: Slide) -> Attached:
+        """Build rings on a rail: springs to the rail, and the spacing between neighboring rings."""
         x, rail = self.cloth.vertices[a.vertices], np.asarray(a.along, dtype=np.float64)
         along = lengths_along(rail)
         rigid = None if a.body is None else self._rigid(a.body)
@@ -221,7 +230,7 @@ class _Maker:
         return Attached((ties, RingSpacing(ties, pairs, a.spacing, stiff, f"{self.name} spacing")))
 
     def _rings(self, a: Slide, on: RigidEnds, along: Floats) -> RigidRings:
-        """Rings on a pole that is part of a rigid body."""
+        """Return the rings on a pole that is part of a rigid body."""
         if a.spacing > 0:
             raise SceneError(
                 f"{self.name}.spacing",
@@ -244,7 +253,7 @@ class _Maker:
         )
 
     def _ends(self, a: Rope | Spring) -> tuple[Ends, Floats]:
-        """What is at both ends, and their distances (m,) [m]."""
+        """Return both ends of ropes or springs, and their distances (m,) [m]."""
         x = self.cloth.vertices[a.vertices]
         if a.to is not None:
             to = self._pairs(a.vertices, a.to)
@@ -267,14 +276,14 @@ class _Maker:
         return ends, np.linalg.norm(x - ends.start, axis=1)
 
     def _rigid(self, name: str) -> RigidEnds | None:
-        """The rigid body of a name; None where it is none."""
+        """Return the ends on the rigid body with a name; None if no rigid body has it."""
         return RigidEnds.of(self.loose, self.bodies, name, self.name)
 
     def _link(self, vertices: Ints, to: Ints | None, places: Positions | None, length: Any) -> Link:
         return Link(vertices, to, places, np.broadcast_to(length, (len(vertices),)), self.name)
 
     def _pairs(self, vertices: Ints, to: Ints) -> Ints:
-        """(m,) the other end of every vertex."""
+        """Return the other end (m,) of every vertex."""
         if len(to) == 1:
             to = np.repeat(to, len(vertices))
         if len(to) != len(vertices):
@@ -288,24 +297,24 @@ class _Maker:
 
     @property
     def _width(self) -> int:
-        """How many points move a vertex."""
+        """The number of points that move one vertex."""
         e = self.cloth.embedding
         return 1 if e is None else e.stencil.shape[1]
 
     def _single(self, ids: Ints) -> tuple[Ints, Floats]:
-        """(m,k) points that move vertices, and how much."""
+        """Return the points (m,k) that move vertices, and their weights (m,k)."""
         e = self.cloth.embedding
         if e is None:
             return ids[:, None], np.ones((len(ids), 1))
         return e.stencil[ids], e.weight[ids]
 
     def _between(self, ids: Ints, to: Ints) -> tuple[Ints, Floats]:
-        """The same of what is between vertices."""
+        """Return the stencil and coefficients of the vectors between pairs of vertices."""
         (s, c), (t, d) = self._single(ids), self._single(to)
         return np.concatenate([s, t], axis=1), np.concatenate([c, -d], axis=1)
 
     def _stiffness(self, a: Any, count: int) -> Floats:
-        """(count,) [N/m] of the points."""
+        """Return the stiffness (count,) [N/m] of the attached points."""
         k = a.stiffness
         if k is None:
             fabrics = self.cloth.at_vertices(lambda f: max(f.stretch_warp, f.stretch_weft))
@@ -313,6 +322,7 @@ class _Maker:
         return np.full(count, float(k))
 
     def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> PointSprings:
+        """Return point springs with the name, stiffness and release of an attachment."""
         stiffness = self._stiffness(a, len(stencil))
         return PointSprings(
             stencil, c, self.n_points, stiffness, self.name, release=a.release, **more
@@ -327,18 +337,18 @@ def attached(
     reach: float | None = None,
     loose: RigidBodies = NONE,
 ) -> Attached:
-    """What the attachments of a scene are made of.
+    """Build the energies of a scene's attachments, and the exceptions for contact.
 
     Args:
-        attachments: as the scene says them.
-        cloth: where it starts.
-        n_points: that move, anchors of pins among them.
-        bodies: of the scene, that nothing moves.
-        reach: [m] of contact; None: there is none.
+        attachments: attachments as the scene lists them.
+        cloth: the cloth at its start.
+        n_points: number of points that move, including anchors of pins.
+        bodies: bodies of the scene that are not rigid.
+        reach: [m] distance at which contact begins; None: there is no contact.
         loose: rigid bodies.
 
     Raises:
-        SceneError: what cannot be attached so.
+        SceneError: an attachment is impossible, for example too far from its body.
     """
     made = [
         _Maker(cloth, n_points, bodies, reach, called(a, k), loose).made(a)
@@ -353,10 +363,10 @@ def attached(
 
 
 def called(a: Attachment, number: int) -> str:
-    """The name of an attachment of this number, in messages and metrics."""
+    """Return the name of an attachment with this index, for messages and metrics."""
     return a.name or f"attachment {number + 1}"
 
 
 def _for_good(release: Release) -> bool:
-    """Whether what is attached never lets go."""
+    """Return True if the attachment is never released."""
     return release.at is None and not release.depends

@@ -1,8 +1,8 @@
-"""That attachments and pins do not stretch cloth by half where it starts.
+"""Check that attachments and pins do not stretch cloth by half or more at its start.
 
-Cloth and what ties it are a graph: edges of the mesh with their length in the material, ties with
-theirs. What is held at two places is stretched at least by their distance over the shortest way
-between them.
+Cloth and its connections are a graph: edges of the mesh with their length in the material, and
+links with theirs. Two places that hold the cloth stretch it at least by their distance divided by
+the length of the shortest path between them.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments.attached import Link
 from weft.cloth.cloth import Cloth
 
-MOST = 1.5  # stretch of cloth between two places that hold it
-SOURCES = 32  # places from which ways are looked for
+MOST = 1.5  # largest stretch of cloth between two places that hold it
+SOURCES = 32  # most places from which shortest paths are computed, to limit the time
 
 
 def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> None:
-    """Raise where pins and attachments hold cloth at places too far apart for it.
+    """Check that pins and attachments do not hold cloth at places too far apart for it.
 
     Raises:
-        SceneError: they stretch it by half, or more.
+        SceneError: they stretch the cloth by half, or more.
     """
     import scipy.sparse as sp
 
@@ -52,7 +52,7 @@ def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> N
         extra += len(ids)
     if len(held) < 2:
         return
-    # the graph's zeros would be no edges
+    # A sparse matrix would treat a length of zero as a missing edge.
     lengths = np.maximum(lengths, 1e-12)
     graph = sp.coo_matrix((lengths, (rows, columns)), shape=(extra, extra)).tocsr()
     nodes, at = np.array(held), np.array(places)
@@ -72,7 +72,7 @@ def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> N
 
 
 def _edges(cloth: Cloth) -> tuple[Ints, Ints, "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
-    """Edges of the mesh and seams, with their lengths [m] in the material."""
+    """Return the edges of the mesh and the seams, with their lengths [m] in the material."""
     faces, uv = cloth.faces, cloth.corner_uv
     a = faces.ravel()
     b = np.roll(faces, -1, axis=1).ravel()
@@ -86,5 +86,5 @@ def _edges(cloth: Cloth) -> tuple[Ints, Ints, "np.ndarray[tuple[int], np.dtype[n
 
 
 def _spread(count: int) -> Ints:
-    """At most ``SOURCES`` of so many, evenly."""
+    """Return at most ``SOURCES`` indices below ``count``, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(count, SOURCES)).astype(np.int32))

@@ -1,4 +1,4 @@
-"""Ropes and springs as they are seen: their ends, their lengths at rest, and which of them hold."""
+"""Ropes and springs for pictures: their ends, their rest lengths, and whether they are released."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,20 +10,20 @@ from weft.energies.base import Energy
 from weft.energies.springs.point_springs import PointSprings
 
 NAMES = ("strand_ends", "strand_lengths", "strand_kinds")  # arrays of a frame
-LOOSE, ROPE, SPRING = 0, 1, 2  # kinds: one that has let go is drawn no more
+LOOSE, ROPE, SPRING = 0, 1, 2  # kinds; LOOSE is a released one, which is not drawn
 
 
 def strands(
     energies: Sequence[Energy], x: Positions, bodies: Positions, t: float, kept: Mapping[str, Any]
 ) -> dict[str, Floats]:
-    """Ropes and springs of the cloth and of rigid bodies, for frames; none where there are none.
+    """Return the ropes and springs of cloth and rigid bodies for a frame; empty if there are none.
 
     Args:
-        energies: of the time.
+        energies: energies at this time.
         x: (N,3) [m] points.
-        bodies: (b,3) [m] vertices of bodies that nothing moves.
-        t: [s].
-        kept: what the step remembers, of which when they let go.
+        bodies: (b,3) [m] vertices of bodies that are not rigid.
+        t: [s] time.
+        kept: the integrator's memory, which holds the times of releases.
 
     Returns:
         ``strand_ends`` (k,2,3) [m], ``strand_lengths`` (k,) [m] at rest and ``strand_kinds`` (k,).
@@ -38,7 +38,7 @@ def strands(
 
 
 def _ends(tie: PointSprings, x: Positions, bodies: Positions, t: float) -> Positions:
-    """(m,2,3) [m]."""
+    """Return both ends of every strand (m,2,3) [m]."""
     k = tie.strand
     first = np.einsum("ma,mai->mi", tie.c[:, :k], x[tie.stencil[:, :k]])
     if tie.place is not None:

@@ -1,7 +1,7 @@
-"""A scripted gripper: two pads that open, close and move, each command after the one before.
+"""A scripted gripper: two pads that open, close and move, one command after another.
 
-It grasps by contact and friction alone, as a hand does: what it holds may slip. Commands make the
-pads' paths before the run, so that runs resume bit by bit.
+The gripper grasps by contact and friction alone, as a hand does, so that cloth may slip out of it.
+Commands become paths of the pads before the run, so that runs resume bitwise.
 """
 
 import dataclasses
@@ -21,17 +21,17 @@ from weft.bodies.motion.pins import Interpolation, Keyframe, Path
 from weft.bodies.shapes.primitives import box
 
 AXES = {"x": 0, "y": 1, "z": 2}
-EASED = 16  # pieces of a smooth command
+EASED = 16  # linear pieces that approximate a smooth command
 
 
 @dataclass(frozen=True)
 class GripperPose:
-    """Where a gripper is at a time.
+    """The position and opening of a gripper at a time.
 
     Args:
         time: [s].
-        place: [m] middle between the pads.
-        opening: [m] clear distance between them.
+        place: (3,) [m] middle between the pads.
+        opening: [m] clear distance between the pads.
     """
 
     time: float
@@ -43,7 +43,7 @@ class GripperPose:
 @documented
 @dataclass(frozen=True)
 class Gripper:
-    """Two pads. Commands return a new gripper, which does that too:
+    """A gripper of two pads. Every command returns a new gripper with this command added:
 
         hand = weft.Gripper((0, 0.1, 0)).close(4e-3).move_to((0, 0.5, 0)).open()
         scene = weft.Scene(cloth, bodies=[table, *hand.bodies], ...)
@@ -67,18 +67,19 @@ class Gripper:
 
     @property
     def now(self) -> GripperPose:
-        """Where it is when all that was commanded is done."""
+        """The pose of the gripper after all commands."""
         return self.poses[-1] if self.poses else GripperPose(0.0, self.place, self.opening)
 
     def close(self, to: Size, speed: Speed = 0.05) -> "Gripper":
         """Bring the pads nearer together.
 
         Args:
-            to: [m] clear distance that is left: contact's gap and thickness, and the cloth between.
+            to: [m] clear distance at the end: room for contact's gap and thickness, and for the
+                cloth in between.
             speed: [m/s] at which the distance changes.
 
         Raises:
-            SceneError: a distance that is not less than the present one, or a speed that is none.
+            SceneError: the distance is not less than the present one, or the speed is not positive.
         """
         left = float(to)
         if not left < self.now.opening:
@@ -87,14 +88,14 @@ class Gripper:
         return self._opened(left, speed, "close")
 
     def open(self, to: Size | None = None, speed: Speed = 0.05) -> "Gripper":
-        """Take the pads apart.
+        """Move the pads apart.
 
         Args:
-            to: [m] clear distance; None: that of the start.
-            speed: [m/s] at which it changes.
+            to: [m] clear distance at the end; None: that of the start.
+            speed: [m/s] at which the distance changes.
 
         Raises:
-            SceneError: a distance that is not more than the present one, or a speed that is none.
+            SceneError: the distance is not more than the present one, or the speed is not positive.
         """
         wide = self.opening if to is None else float(to)
         if not wide > self.now.opening:
@@ -103,20 +104,24 @@ class Gripper:
         return self._opened(wide, speed, "open")
 
     def move_to(self, place: Point, speed: Speed = 0.5) -> "Gripper":
-        """Go straight to a place (3,) [m], as open as it is, at a speed [m/s].
+        """Move straight to a place with the opening unchanged.
+
+        Args:
+            place: (3,) [m] middle between the pads at the end.
+            speed: [m/s].
 
         Raises:
-            SceneError: the place where it is already, or a speed that is none.
+            SceneError: the gripper is already at this place, or the speed is not positive.
         """
         x, y, z = map(float, place)
         way = float(np.linalg.norm(np.array([x, y, z]) - self.now.place))
         return self._after(way, speed, "move_to", place=(x, y, z))
 
     def wait(self, seconds: Duration) -> "Gripper":
-        """Stay as it is, for so long [s].
+        """Stay in the same pose for a duration [s].
 
         Raises:
-            SceneError: no time.
+            SceneError: the duration is not positive.
         """
         return self._after(float(seconds), 1.0, "wait")
 
@@ -124,7 +129,7 @@ class Gripper:
         return self._after(abs(to - self.now.opening), speed, what, opening=float(to))
 
     def _after(self, way: float, speed: Quantity, what: str, **change: Any) -> "Gripper":
-        """With one more command, over a way at a speed."""
+        """Return the gripper with one more command, which moves over a distance at a speed."""
         if not way > 0:
             raise SceneError(f"{self.name}.{what}", got=f"{way:g} m", expected="a way above 0")
         pose = dataclasses.replace(self.now, time=self.now.time + way / float(speed), **change)
@@ -132,10 +137,13 @@ class Gripper:
 
     @property
     def bodies(self) -> tuple[Body, Body]:
-        """The lower (left, back) pad and the upper one, with their motion; at its end they stay."""
+        """The lower (left, back) pad and the upper one, with their motion; after the last command
+        they stay where they are.
+        """
         return self._pad(-1, "lower pad"), self._pad(1, "upper pad")
 
     def _pad(self, side: int, name: str) -> Body:
+        """Return one pad as a box that follows the poses; ``side`` is -1 or 1 along the axis."""
         start = self._middle(GripperPose(0.0, self.place, self.opening), side)
         keys = [Keyframe(0.0)]
         for before, pose in pairwise((GripperPose(0.0, self.place, self.opening), *self.poses)):
@@ -146,14 +154,16 @@ class Gripper:
         return dataclasses.replace(body, thickness=self.thickness)
 
     def _middle(self, pose: GripperPose, side: int) -> Any:
-        """(3,) [m] of a pad."""
+        """Return the center (3,) [m] of a pad."""
         k = AXES[self.axis]
         out = np.array(pose.place)
         out[k] += side * 0.5 * (pose.opening + self.pads[k])
         return out
 
     def _eased(self, last: Keyframe, begin: float, end: float, goal: Any) -> list[Keyframe]:
-        """Keyframes from where the last command ended to the goal: 3 s^2 - 2 s^3, or straight."""
+        """Return the keyframes of one command, from the end of the last command to the goal: along
+        3 s^2 - 2 s^3 if smooth, otherwise linear.
+        """
         count = EASED if self.interpolation == "smooth" else 1
         s = np.arange(1, count + 1) / count
         part = s * s * (3 - 2 * s) if count > 1 else s

@@ -1,6 +1,6 @@
-"""Attachments whose numbers change in time: the energies that they are, with those of another time.
+"""Attachments with keyframed numbers: their energies with the numbers of another time.
 
-What is attached to what, and where, is that of the start; so is what contact leaves out for it.
+The attached points and places, and the exceptions for contact, remain those of the start.
 """
 
 import dataclasses
@@ -18,11 +18,11 @@ from weft.energies.springs.ring_spacing import RingSpacing
 
 
 def retied(tied: Mapping[int, Energy], attachments: Sequence[Attachment]) -> dict[int, Energy]:
-    """Energies of attachments, by their numbers in a model, with the numbers of ``attachments``.
+    """Return the energies of attachments with the numbers of ``attachments`` at some time.
 
     Args:
-        tied: those of the start.
-        attachments: as they are at some time.
+        tied: energies of the start, by their index in the model.
+        attachments: the attachments at some time.
     """
     named = {called(a, k): a for k, a in enumerate(attachments)}
     made: dict[int, Energy] = {}
@@ -44,7 +44,7 @@ def retied(tied: Mapping[int, Energy], attachments: Sequence[Attachment]) -> dic
 
 
 def _ties(ties: PointSprings, a: Attachment) -> PointSprings:
-    """With the numbers of an attachment."""
+    """Return the springs with the numbers of an attachment."""
     new: dict[str, Any] = {}
     if a.stiffness is not None:
         new["stiffness"] = np.full(len(ties), float(a.stiffness))
@@ -65,7 +65,7 @@ def _ties(ties: PointSprings, a: Attachment) -> PointSprings:
 
 
 def _rings(rings: RigidRings, a: Attachment) -> RigidRings:
-    """Of a pole that is part of a rigid body, with the numbers of an attachment."""
+    """Return the rings on a rigid body's pole with the numbers of an attachment."""
     assert isinstance(a, Slide)
     stiffness = rings.stiffness
     if a.stiffness is not None:
