@@ -101,10 +101,11 @@ def cut_ways(
 ):
     """Write the least part of dy[v] that the pairs of each vertex v leave it, to a row of ``part``.
 
-    Thread s takes the next ``words`` times ``width`` pairs and writes to row s, modulo the number of
-    rows: on the CPU each thread has a row of its own, so that no two write to the same memory. If ``bound`` is not empty, v may go by ``bound[v]`` in any
-    direction instead of dy[v]. Else pairs are skipped if bounds say that they stay ``reach`` apart
-    beyond their thickness; ``alike`` is empty.
+    Thread s takes the next ``words`` times ``width`` pairs and writes to row s, modulo the number
+    of rows: on the CPU each thread has a row of its own, so that no two write to the same memory.
+    If ``bound`` is not empty, v may go by ``bound[v]`` in any direction instead of dy[v]. Else
+    pairs are skipped if bounds say that they stay ``reach`` apart beyond their thickness; ``alike``
+    is empty.
     """
     s = o + wp.tid()
     row = part[s % part.shape[0]]
