@@ -7,7 +7,8 @@ whole simulation), ``collision_pieces`` and ``collision_groups`` (what meets wha
 (energies of a pair), ``contact_set`` (pairs as data), ``ccd`` (how far a step may go), ``detector``
 (joins these for one minimization), ``assembly`` (matrix with contact), ``contact_energy`` (contact
 as a term of the potential). ``exact`` checks that nothing intersects, ``untangling`` removes
-intersections at the start, ``contact_forces`` evaluates forces for pictures.
+intersections at the start, ``contact_forces`` evaluates forces for pictures. Bodies are
+defined in ``weft.bodies``; their public names are offered here, too.
 """
 
 from weft.bodies.body import Body

@@ -53,8 +53,8 @@ class CollisionGroups:
     names: Sequence[str]  # of pieces and bodies
     first_body: int  # id of the first vertex of a body
     thickness: Floats  # (n,) [m]; a pair keeps the mean of both sides
-    static: Floats  # (k,k) coefficients of friction between pieces and bodies
-    kinetic: Floats  # (k,k)
+    static: Floats  # (k,k) static coefficients of friction between pieces and bodies
+    kinetic: Floats  # (k,k) kinetic coefficients
     apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
     most: float = 0.0  # [m] largest thickness at any time, if it changes

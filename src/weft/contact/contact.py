@@ -129,13 +129,14 @@ class SelfContact:
 class Contact:
     """The surfaces that must not pass through one another, and the barrier that pushes them apart.
 
-    Vertices are those of the cloth, then of rigid bodies, then of bodies that nothing moves.
+    Vertices are those of the cloth, then of rigid bodies, then of bodies that the cloth does
+    not move.
 
     Args:
         mesh: the triangles and their collision groups.
         mass: (n,) [kg] of the vertices that move.
         settings: gap, friction, ...
-        bodies: bodies that the cloth meets and that nothing moves.
+        bodies: bodies that the cloth meets and does not move.
         embedding: maps the points that are simulated to the n vertices; None: they are the same.
         loose: rigid bodies, whose vertices are the last of the n.
         widest: [m] the largest gap at any time, if it changes; None: it is constant.
@@ -169,7 +170,7 @@ class Contact:
             mesh: the cloth.
             mass: (n,) [kg] of its vertices.
             settings: gap, friction, ...
-            bodies: bodies that the cloth meets and that nothing moves.
+            bodies: bodies that the cloth meets and does not move.
             pieces: parts of the cloth; empty: it is one, called ``cloth``.
             embedding: maps the points that are simulated to the mesh's vertices.
             sewn: (n,) the same number for vertices that are sewn together: primitives at a sewn
@@ -270,7 +271,9 @@ class Contact:
         return LOAD * GRAVITY * float(self.mass.mean())
 
     def body_positions(self, t: float) -> Positions:
-        """Return the vertices of all bodies that nothing moves, (b,3) [m], at time t [s]."""
+        """Return the vertices of all bodies that the cloth does not move, (b,3) [m], at time t
+        [s].
+        """
         return joined_positions(self.bodies, t)
 
     def moved(self, x: Positions) -> Positions:
@@ -310,8 +313,8 @@ class Contact:
     def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
         """Return the pairs of faces that intersect, although they must not.
 
-        Pairs of bodies that nothing moves, of prescribed faces, and of groups that ignore each
-        other, may intersect; faces that are joined by a seam may do so, too.
+        Pairs of bodies that the cloth does not move, of prescribed faces, and of groups that
+        ignore each other, may intersect; faces that are joined by a seam may do so, too.
 
         Args:
             x: (n,3) [m] vertices of the cloth and of rigid bodies.

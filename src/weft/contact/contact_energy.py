@@ -116,7 +116,7 @@ class ContactEnergy(Bound):
         if self._rubs:
             slip, n = step.kept.get(SLIP), self.embedded.n
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
-            # The candidates of the path that is tried first also serve the contacts at its begin.
+            # The candidates of the path that is tried first also serve the contacts at its start.
             # These push with the stiffness and gap of the step that led there.
             self.search.begin_along(start, kernel.points(dy))
             self.push_as(before=True)
@@ -310,7 +310,7 @@ class ContactEnergy(Bound):
         If these would collide with free cloth, they carry it along (``ccd.carry_along``).
 
         Args:
-            x: (N,3) [m] points at the begin of the step.
+            x: (N,3) [m] points at the start of the step.
             goal: (N,3) [m] points, with prescribed ones at their places.
             step: the step.
 
@@ -335,7 +335,7 @@ class ContactEnergy(Bound):
         return found
 
     def intersects_anew(self, x: WarpArray) -> bool:
-        """Return whether surfaces intersect at x that did not intersect at the begin of the
+        """Return whether surfaces intersect at x that did not intersect at the start of the
         step.
         """
         with self.phases("intersections"):

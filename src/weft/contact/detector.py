@@ -212,6 +212,7 @@ class ContactDetector:
         thickness, scale = self.kept
         n, width = y.shape[0], bits_per_thread()
         words = -(-len(candidates) // width)
+        # On the CPU every thread takes one slice of the pairs and writes to a row of its own.
         rows = kernel.threads() if kernel.is_cpu() and words > WORTH_SLICING // width else 1
         each = -(-words // rows) if kernel.is_cpu() else 1
         part, out = kernel.empty((rows, n)), kernel.empty(n)

@@ -127,6 +127,7 @@ def _shortening(y: Positions, edge: Ints, normal: Floats, faces: Faces, table: I
         r *= np.sign((r * inward).sum(1))[:, None]
         r /= np.maximum(np.linalg.norm(r, axis=1), 1e-300)[:, None]
         part = r - ((r * e).sum(1) / along)[:, None] * normal
+        # At most unit length: a part is unbounded if the edge is nearly parallel to the face.
         size = np.maximum(np.linalg.norm(part, axis=1), 1.0)
         total += np.where(has[:, None], part / size[:, None], 0.0)
     return total

@@ -381,7 +381,7 @@ class JoinedPattern:
         n = elastic.n
         i = Incidence.on_device(stencil, n)
         own = (elastic.device_row_start, elastic.device_column)
-        most = elastic.n_blocks + 16 * stencil.shape[0]
+        most = elastic.n_blocks + 16 * stencil.shape[0]  # a pair has 16 blocks
         collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
         counts = count[:n]
         parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1

@@ -123,8 +123,8 @@ class PulledPattern:
     surface: BlockPattern  # of H
     matrix: BlockCsr  # the result, its values are overwritten
     source: WarpArray  # (b,) int32 block of A for each block, or -1
-    hw_start: WarpArray  # pattern of H W
-    hw_column: WarpArray
+    hw_start: WarpArray  # (n+1,) int32 row starts of H W
+    hw_column: WarpArray  # (k,) int32 columns of H W
     hw: WarpArray  # values of H W
 
     @staticmethod

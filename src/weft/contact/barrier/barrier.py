@@ -195,6 +195,7 @@ def barrier_gradient(
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     y = wp.dot(v, v) - t.thickness * t.thickness
+    # The clamp keeps the logarithm finite; at such a position the energy is infinite.
     value, slope, _second = barrier(wp.max(y, Scalar(1e-300)), width(t))
     m, dm = mollified(t, a, b, c, d)
     spread(i, p, v, m, dm, t.stiffness, value, slope, a, b, c, d, out)

@@ -37,6 +37,7 @@ def places_around(search: ContactDetector, y: WarpArray) -> Sequence[WarpArray]:
     if len(here) == 0:
         return [y]
     at = np.array(kernel.numpy(y))
+    # A fixed seed makes results reproducible.
     away = APART * search.gap * np.random.default_rng(0).normal(size=at.shape)
     sides = [kernel.points(at + away), kernel.points(at - away)]
     smooth = all(_is_alike(here, y, search.contacts(side), side) for side in sides)

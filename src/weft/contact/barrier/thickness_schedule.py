@@ -54,7 +54,7 @@ class ThicknessSchedule:
 
         Args:
             search: finds near pairs; its thickness is set.
-            y: (n+b,) vec3 [m] vertices at the begin of the step.
+            y: (n+b,) vec3 [m] vertices at the start of the step.
             step: the step, with the saved thickness of the step before.
 
         Raises:

@@ -1,7 +1,7 @@
 """Axis-aligned bounding boxes of primitives, stored in the order of a tree.
 
 Boxes are stored in float32, half the memory of positions, and rounded outwards, so that no pair is
-lost. A box of a moving primitive is known at the begin and at the end of its straight path.
+lost. A box of a moving primitive is known at the start and at the end of its straight path.
 """
 
 from dataclasses import dataclass, field
@@ -208,14 +208,14 @@ class LeafBoxes:
 
     start: wp.array(dtype=wp.int32)  # (c+1,) first box of each leaf
     node: wp.array(dtype=wp.int32)  # (c,) root node of each leaf's block
-    boxes: wp.array(dtype=wp.float32)  # (c,6,8) at the begin of paths, flat
-    ends: wp.array(dtype=wp.float32)  # the same at the end of paths; empty: boxes do not move
+    boxes: wp.array(dtype=wp.float32)  # (c,6,8) at the start of paths, flat
+    ends: wp.array(dtype=wp.float32)  # boxes at the end of paths; empty: they do not move
     ids: wp.array2d(dtype=wp.int32)  # (n,k) vertices of primitives
-    corners: wp.array(dtype=wp.int32)  # (c,3,8) the same leaf by leaf, flat
+    corners: wp.array(dtype=wp.int32)  # (c,3,8) vertices leaf by leaf, flat
     marks: wp.array2d(dtype=wp.uint32)  # (n,2) group bits; empty: no groups
     sewn: wp.array(dtype=wp.int32)  # (v,) number of sewn vertices; empty: none are sewn
     places: wp.array(dtype=wp.float32)  # (c,3k+1,8) midpoints of vertices, flat; empty: boxes only
-    last_places: wp.array(dtype=wp.float32)  # the same at the end of paths
+    last_places: wp.array(dtype=wp.float32)  # midpoints at the end of paths
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,7 +312,7 @@ class MovingPoints:
         return MovingPoints(y, y, way)
 
     def enclosed(self, grow: float, middle: bool) -> list[tuple[WarpArray, WarpArray, WarpArray]]:
-        """Return the float32 boxes of the points, at the begin and, if they move, at the end of
+        """Return the float32 boxes of the points, at the start and, if they move, at the end of
         their paths.
 
         Args:
@@ -320,7 +320,7 @@ class MovingPoints:
             middle: whether midpoints are computed, too.
 
         Returns:
-            For begin and end: the lower and the upper corners (n,) vec4f, and the midpoints (n,)
+            For start and end: the lower and the upper corners (n,) vec4f, and the midpoints (n,)
             vec4f with the distance [m] that a point may have from its midpoint (else empty).
         """
         known = self._known.get((grow, middle))
@@ -339,7 +339,7 @@ class MovingPoints:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes of primitives on the device; of moving primitives at the begin and at the end of their
+    """Boxes of primitives on the device; of moving primitives at the start and at the end of their
     paths.
     """
 

@@ -15,9 +15,9 @@ BOX = ROWS * LEAF  # numbers of a leaf
 CORNERS = 3 * LEAF  # vertices of a leaf
 NONE = -1  # stands for a vertex where a leaf has no primitive
 
-# A moving box is known at the begin and at the end of its path. In between it lies inside the
+# A moving box is known at the start and at the end of its path. In between it lies inside the
 # linear interpolation of both, because vertices move on straight lines. Two boxes that are apart
-# along one axis, on the same side, at the begin and at the end are therefore apart all the time.
+# along one axis, on the same side, at the start and at the end are therefore apart all the time.
 _MET = """
 #if defined(__clang__) && !defined(__CUDACC__)
     typedef float eight __attribute__((vector_size(32), aligned(4)));

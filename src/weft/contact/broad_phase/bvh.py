@@ -23,7 +23,7 @@ from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 _module = wp.get_module("weft.broad_phase")
 SLOTS = 32  # overlaps of a box that are stored while counting; a box with more searches twice
-FEWER = 16  # the same where a separating axis removes most overlaps
+FEWER = 16  # as ``SLOTS``, if a separating axis removes most overlaps
 WORTH_SLICING = 30_000  # candidate pairs above which launches are sliced
 LEAVES_WORTH_SLICING = 1000  # leaves above which launches are sliced
 
@@ -40,7 +40,7 @@ class Nodes:
     high: wp.array(dtype=wp.vec3f)
     first: wp.array(dtype=wp.int32)  # (b+1,) first leaf of each block
     leaves: wp.array(dtype=wp.float32)  # (b,6,8) boxes around the leaves of each block, flat
-    last_low: wp.array(dtype=wp.vec3f)  # the same at the end of paths; empty: boxes do not move
+    last_low: wp.array(dtype=wp.vec3f)  # boxes at the end of paths; empty: they do not move
     last_high: wp.array(dtype=wp.vec3f)
     last_leaves: wp.array(dtype=wp.float32)
 
@@ -63,7 +63,7 @@ def enclose_nodes(
 
 @wp.struct
 class Box:
-    """A box at the begin and at the end of its path."""
+    """A box at the start and at the end of its path."""
 
     low: wp.vec3f
     high: wp.vec3f

@@ -177,7 +177,7 @@ class Neighborhood:
         self.mesh, self.reach, self.trees, self.closer = mesh, reach, Trees(), closer
         n = len(mesh.rest)
         self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
-        self._moves = self._flies = False  # whether boxes move each, or together
+        self._moves = self._flies = False  # boxes move each for itself, or together
         self._way.zero_()
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
@@ -218,6 +218,7 @@ class Neighborhood:
         """
         since = self.since
         since.measure(y, end)
+        # A path of length zero: y is where the bounds get their new origin.
         if end is y and kernel.total(since.away) > FAR * self.reach * y.shape[0]:
             since.begin(y, found)
 

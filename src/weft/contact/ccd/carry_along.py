@@ -23,7 +23,7 @@ class CarryAlong:
         search: finds candidates and collisions.
         embedded: maps points to vertices.
         step: the step, with prescribed points, and the positions of bodies before and after.
-        x: (n,3) [m] points at the begin of the step.
+        x: (n,3) [m] points at the start of the step.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class CarryAlong:
         self.blocked: Positions | None = None  # (3,) [m] place of the last collision
 
     def everything(self, way: Floats) -> tuple[Positions, Floats]:
-        """Return the vertices of cloth and bodies at the begin of the step, and their
+        """Return the vertices of cloth and bodies at the start of the step, and their
         displacements, (n+b,3) [m] each.
         """
         before, after = self.step.bodies

@@ -52,7 +52,7 @@ def part_of(
 ):
     """Return the largest part of its path, in [0, limit], that a pair may go.
 
-    a to d are its vertices, da to dd their displacements, ``distance`` its distance at the begin,
+    a to d are its vertices, da to dd their displacements, ``distance`` its distance at the start,
     and ``most`` the largest number of advances.
     """
     speed = approach(kind, da, db, dc, dd)
@@ -67,6 +67,7 @@ def part_of(
         for _k in range(most):
             if going == 1:
                 step = (gap - keep) / speed
+                # Stop if round-off swallows an advance, or the room is what is kept plus 0.1 %.
                 if t + step <= t or (t > Scalar(0.0) and gap - keep < Scalar(1e-3) * keep):
                     going = 0
                 else:

@@ -74,6 +74,7 @@ def cut(
             if j >= first:
                 most = height[j] - low1 + room * near1 / (near0 + near1)
             if way[j] > most:
+                # A minimum does not depend on the order of threads: results are reproducible.
                 wp.atomic_min(part, stencil[i, j], most / way[j])
 
 

@@ -16,7 +16,7 @@ without any motion (a spring that slides when it is stretched by e, as the tange
 Cundall & Strack 1979). Because pairs come and go, it is saved at the vertices: q_v is the slip of
 the side of v relative to what it touches. A pair begins with e sum w_a q_a (half of it if both
 sides have one). After the step q_v changes by the mean of the slips of its pairs, weighted with
-their loads, and is cut to length 1. If nothing moves nothing changes, whatever the pairs are.
+their loads, and is cut to length 1. If nothing moves, nothing changes, whatever the pairs are.
 """
 
 from dataclasses import dataclass

@@ -305,6 +305,7 @@ def write_reduced(
         p = int(rest / size)
         low = int(rest - (rest / size) * size)
         times = int(1)
+        # The index is clamped, because kernels evaluate both sides of `and`.
         while i + times < first.shape[0] and first[wp.min(i + times, first.shape[0] - 1)] == 0:
             times += 1
         at = begin + place[i]

@@ -285,11 +285,11 @@ class DisplacementBound:
     """
 
     origin: WarpArray  # (n,) vec3 [m] positions at which the bounds hold
-    # (n,) vec4f [m] begin of the path relative to the first vertex, and its largest coordinate
+    # (n,) vec4f [m] start of the path relative to the first vertex, and its largest coordinate
     place: WarpArray
     away: WarpArray  # (n,) [m] largest distance of the path from the origin
-    shift: WarpArray  # (n,) vec4f [m] from the origin to the begin of the path, and its length
-    way: WarpArray  # (n,) vec4f [m] from the begin of the path to its end, and its length
+    shift: WarpArray  # (n,) vec4f [m] from the origin to the start of the path, and its length
+    way: WarpArray  # (n,) vec4f [m] from the start of the path to its end, and its length
 
     @staticmethod
     def made(n: int) -> "DisplacementBound":
@@ -313,7 +313,7 @@ class DisplacementBound:
         kernel.launch(measure, y.shape[0], y, end, self.origin, *out)
 
     def begin(self, y: WarpArray, candidates: Candidates) -> None:
-        """Make y, the begin of the path that was measured last, the position at which the bounds of
+        """Make y, the start of the path that was measured last, the position at which the bounds of
         ``candidates`` hold; the path must end where it begins.
         """
         width, pairs = bits_per_thread(), (candidates.device_stencil, candidates.points)

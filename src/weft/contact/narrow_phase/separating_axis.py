@@ -1,7 +1,7 @@
 """Separating axis test of one primitive against the eight primitives of a leaf.
 
 In fine cloth most pairs whose boxes overlap are not near each other. The axis is the line through
-the centroids of both primitives, halfway along their paths. If it separates them at the begin and
+the centroids of both primitives, halfway along their paths. If it separates them at the start and
 at the end of the paths, it does so all the time, because the position of a vertex along an axis
 changes linearly on a straight path. Such pairs are never listed.
 
