@@ -173,8 +173,8 @@ class Contact:
             bodies: bodies that the cloth meets and does not move.
             pieces: parts of the cloth; empty: it is one, called ``cloth``.
             embedding: maps the points that are simulated to the mesh's vertices.
-            sewn: (n,) the same number for vertices that are sewn together: primitives at a sewn
-                vertex do not meet those at another one; (n+b,) with vertices of bodies. None: none
+            sewn: (n,) the same number for vertices that are sewn together: primitives with one of
+                them do not meet primitives with another; (n+b,) with vertices of bodies. None: none
                 are sewn.
             loose: rigid bodies; None: there are none.
             kept: thickness that changes in time: (k,) [m] of pieces and then bodies, rigid ones

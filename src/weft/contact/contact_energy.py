@@ -224,7 +224,8 @@ class ContactEnergy(Bound):
         Args:
             x: (N,) vec3 [m] points.
             psd: exact or projected Hessian.
-            A: matrix of the other energies; it is returned itself if there are no pairs.
+            A: matrix of the other energies; it is returned itself if no matrix of this step has
+                had pairs.
         """
         y, contacts = self._at(x)
         if len(contacts) == 0 and not self.friction and not self.embedded.has_joined:
@@ -294,7 +295,8 @@ class ContactEnergy(Bound):
         """Evaluate friction anew from the contacts at x, where the step has led.
 
         Returns:
-            False if there is no friction, and was none before.
+            False if the step has no friction, or there is no contact now and was no friction
+            before.
         """
         if not self._rubs:
             return False
