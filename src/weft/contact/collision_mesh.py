@@ -147,8 +147,8 @@ class CollisionMesh:
     ) -> Candidates:
         """Return the pairs whose boxes are at most ``reach`` [m] apart.
 
-        Pairs that share a vertex, have two vertices that are sewn together, or are excluded, are
-        left out.
+        Pairs are left out if they share a vertex, if a vertex of one primitive is sewn to a vertex
+        of the other, or if they are excluded.
 
         Args:
             x: (n,3) [m] positions, or regions of the vertices.

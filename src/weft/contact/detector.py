@@ -91,7 +91,7 @@ def mark_near(
 
 
 class ContactDetector:
-    """Finds candidates and contacts of a collision mesh, in one minimization after another.
+    """The contact detector of a collision mesh, used for one minimization after another.
 
     Args:
         mesh: the surfaces that must not pass through one another.

@@ -44,7 +44,7 @@ def mark_late(
 
 
 class LumpedPairs:
-    """Finds the pairs that come late, in one step after another.
+    """The choice of the pairs that come late and are lumped, in one step after another.
 
     Args:
         n: number of vertices.

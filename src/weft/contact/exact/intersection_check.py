@@ -95,7 +95,7 @@ def mark_meeting(
 
 
 class IntersectionCheck:
-    """Finds the intersecting triangles of a collision mesh after each step.
+    """The search for intersecting triangles of a collision mesh after each step.
 
     Args:
         mesh: the surfaces that must not pass through themselves or each other.

@@ -323,7 +323,7 @@ def write_reduced(
 
 
 class NarrowPhase:
-    """Finds the contacts among candidate pairs, again and again with the same memory.
+    """The narrow phase of a collision mesh, which reuses its memory from one search to the next.
 
     Args:
         mesh: the collision mesh.

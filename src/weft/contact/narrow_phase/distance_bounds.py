@@ -7,9 +7,10 @@ Two conservative tests, in the order of their cost:
 2. Separating axis. The gap between the projections of both primitives onto the line through their
    centroids is a lower bound of the distance. It is stored as the bound of test 1.
 
-Nearly all of millions of candidates are rejected by these tests, so they are native code in single
-precision, with a reserve for round-off: Warp's code for the same lines takes five times as long,
-because it supports negative indices and strides. The pairs that remain get their exact distance.
+Nearly all of millions of candidates are rejected by these tests, so they are native code, with
+vectors in single precision and a reserve for round-off: Warp's code for the same lines takes five
+times as long, because it supports negative indices and strides. The pairs that remain get their
+exact distance.
 """
 
 from dataclasses import dataclass
