@@ -44,9 +44,7 @@ def copy_row(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """Copy out[b] = values[source[b]], or zero where source[b] < 0, for b from ``first`` to ``end``
-    - 1.
-    """
+    """Copy out[b] = values[source[b]], or zero where source[b] < 0, for first <= b < end."""
 
 
 @wp.kernel(module=_module)
@@ -63,9 +61,7 @@ def copy_blocks(
 
 @wp.func
 def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int):
-    """Return the index of the column ``wanted`` in the sorted row from ``first`` to ``end`` - 1, or
-    -1.
-    """
+    """Return the index of the column ``wanted`` in the sorted row [first, end), or -1."""
     low = int(first)
     high = int(end)
     while low < high:

@@ -1,5 +1,7 @@
-"""The matrix with contact of a surface's vertices, pulled back to the points that move it: A + W^T
-H W, with H of the vertices and A of the points.
+"""Pull the contact matrix of a surface's vertices back to the points that move the surface.
+
+The result is A + W^T H W, with A the matrix of the points, H that of the vertices, and W the
+weights of the points in the vertices.
 """
 
 from dataclasses import dataclass

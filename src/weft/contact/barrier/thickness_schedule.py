@@ -2,9 +2,9 @@
 
 A smaller thickness is taken at once, and so is a larger one if all pairs have room for it. Else it
 takes half of the room of the nearest pair in a step, with one factor for all pairs: so no pair is
-ever nearer than its thickness, and the barrier pushes it apart before the next step. If a pair has only a thousandth of the gap left,
-something holds it together: that is an error that says where, or with ``pinch: thin`` the thickness
-for which there is room is kept.
+ever nearer than its thickness, and the barrier pushes it apart before the next step. If a pair has
+only a thousandth of the gap left, something holds it together: that is an error that says where, or
+with ``pinch: thin`` the thickness for which there is room is kept.
 """
 
 from typing import Any

@@ -32,7 +32,7 @@ def cut(
     keep: Scalar,
     part: wp.array(dtype=Scalar),
 ):
-    """Cut the displacements of the vertices of pair i: ``part`` [v] becomes the least part that a
+    """Cut the displacements of the vertices of pair i: ``part[v]`` becomes the least part that a
     pair leaves v.
     """
     zero = Scalar(0.0)
