@@ -166,8 +166,8 @@ class ContactDetector:
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Return the candidates of the straight path from y to ``end``.
 
-        Those of an earlier path are reused if no vertex leaves its box there by more than the
-        margin.
+        Candidates of an earlier path are reused; only vertices that leave their boxes there by more
+        than the margin search again.
         """
         with self.phases("broad"):
             return self._nearby.along(y, end)
@@ -204,8 +204,7 @@ class ContactDetector:
             dy: (n+b,) vec3 [m] displacements.
             bound: (n+b,) [m] how far each vertex may move in any direction, instead of along dy.
                 Such paths may meet pairs that are not near the path of dy, so ``max_step`` has to
-                follow.
-                None: vertices move along dy.
+                follow. None: vertices move along dy.
         """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
