@@ -1,4 +1,6 @@
-"""Who meets whom: pieces of cloth and bodies, their thickness, and the friction between them."""
+"""Collision groups: to which piece of cloth or body a vertex belongs, their thickness, the friction
+between them, and groups that ignore each other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.contact.distance.distance import PairKind
 
 Marks: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
-MOST_APART = 15  # pairs of sets that do not meet; each takes two of 32 bits
+MOST_APART = 15  # pairs of groups that ignore each other, at most: each takes two of 32 bits
 
 
 @checked(SceneError, "contact.friction")
@@ -37,23 +39,25 @@ class Friction:
 
     @property
     def sliding(self) -> float:
-        """Coefficient while pairs slide."""
+        """Return the coefficient while pairs slide."""
         return self.static if self.kinetic is None else self.kinetic
 
 
 @dataclass(frozen=True, eq=False)
 class CollisionGroups:
-    """What every vertex of a surface belongs to, numbered: pieces of cloth first, then bodies."""
+    """The piece or body to which each vertex of a collision mesh belongs, numbered: pieces of cloth
+    first, then bodies.
+    """
 
-    part: Ints  # (n,) number of the piece or body
+    part: Ints  # (n,) number of each vertex's piece or body
     names: Sequence[str]  # of pieces and bodies
     first_body: int  # id of the first vertex of a body
-    thickness: Floats  # (n,) [m]; a pair keeps half of both
-    static: Floats  # (k,k) coefficients of friction between pieces and bodies
-    kinetic: Floats  # (k,k)
-    apart: Sequence[tuple[Bools, Bools]] = ()  # sets of vertices (n,) that do not meet
-    sewn: Ints | None = None  # (n,) the same number for vertices that are sewn to one another
-    most: float = 0.0  # [m] largest thickness at any time, where it changes
+    thickness: Floats  # (n,) [m]; a pair keeps the mean of both sides
+    static: Floats  # (k,k) static coefficients of friction between pieces and bodies
+    kinetic: Floats  # (k,k) kinetic coefficients
+    apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
+    sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
+    most: float = 0.0  # [m] largest thickness at any time, if it changes
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -66,7 +70,9 @@ class CollisionGroups:
 
     @staticmethod
     def one(n: int, thickness: float = 0.0, friction: float = 0.0) -> "CollisionGroups":
-        """A single piece of n vertices."""
+        """Return the groups of a single piece with n vertices, with this thickness [m] and
+        coefficient of friction.
+        """
         mu = np.full((1, 1), friction)
         return CollisionGroups(
             np.zeros(n, dtype=np.int32), ("cloth",), n, np.full(n, thickness), mu, mu
@@ -74,15 +80,17 @@ class CollisionGroups:
 
     @property
     def thickest(self) -> float:
-        """[m] largest thickness of a pair, at any time."""
+        """Return the largest thickness [m] of a pair at any time."""
         return max(float(self.thickness.max(initial=0.0)), self.most)
 
     def of_pairs(self, stencil: Ints, kind: Ints) -> tuple[Ints, Ints]:
-        """A vertex of either side of every pair (m,4)."""
+        """Return a vertex of the first and one of the second side of every pair, (m,) each, for
+        stencils (m,4) and kinds (m,).
+        """
         return stencil[:, 0], np.where(kind == PairKind.EDGE_EDGE, stencil[:, 2], stencil[:, 1])
 
     def thickness_of(self, stencil: Ints, kind: Ints) -> Floats:
-        """(m,) [m] that pairs keep; (1,) where it is the same for all."""
+        """Return the thickness [m] that pairs keep, (m,); (1,) if it is the same for all."""
         T = self.thickness
         if len(T) == 0 or (T[0] == T).all():
             return np.asarray(T[:1] if len(T) else np.zeros(1))
@@ -91,12 +99,20 @@ class CollisionGroups:
 
     @property
     def has_friction(self) -> bool:
-        """Whether any pair has."""
+        """Return whether any pair has friction."""
         return bool((self.static > 0).any())
 
     def marks(self, ids: Ints, prescribed: Bools) -> Marks:
-        """(m,2) uint32 of primitives with vertices ids (m,k): bits of what each one is, and of what
-        it does not meet. Where all vertices are prescribed, nothing can be done about a pair.
+        """Return the group bits of primitives, (m,2) uint32.
+
+        Two primitives are no candidate pair if the first number of one and the second number of the
+        other have a common bit. Bit 0 marks primitives with prescribed vertices only: nothing can
+        be done about a pair of two of them. Each pair of groups that ignore each other takes two
+        more bits.
+
+        Args:
+            ids: (m,k) vertices of the primitives.
+            prescribed: (n,) vertices that are prescribed.
         """
         out = np.zeros((len(ids), 2), dtype=np.uint32)
         out[prescribed[ids].all(1)] = 1
@@ -113,7 +129,9 @@ def friction_table(
     friction: Friction,
     pairs: Sequence[tuple[tuple[str, str], Friction]] = (),
 ) -> tuple[Floats, Floats]:
-    """(k,k) static and kinetic coefficients, ``friction`` but for named pairs."""
+    """Return the static and the kinetic coefficients between ``names``, (k,k) each: ``friction``,
+    except for the named ``pairs``.
+    """
     k = len(names)
     static, kinetic = np.full((k, k), friction.static), np.full((k, k), friction.sliding)
     for (a, b), f in pairs:

@@ -1,6 +1,4 @@
-"""The triangles that must not pass through one another: of cloth and of bodies, and what they
-belong to.
-"""
+"""The collision mesh: the triangles of cloth and bodies that must not pass through one another."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,21 +20,24 @@ from weft.kernel import Scalar, WarpArray, vec3
 
 @dataclass(frozen=True, eq=False)
 class Excluded:
-    """Which pairs are left out of a search: those of what is prescribed alone, and of sets that
-    ignore each other. Bits (m,2) of faces, edges and vertices (``CollisionGroups.marks``); None: no
-    pair. From edge ``free`` on all are prescribed: pairs of edges are found from the others.
+    """Pairs that are left out of a search.
+
+    These are pairs of prescribed primitives only, and pairs of groups that ignore each other, given
+    by group bits (m,2) of faces, edges and vertices (``CollisionGroups.marks``). None: no pair is
+    left out.
     """
 
-    faces: Marks
-    edges: WarpArray | None = None
+    faces: Marks  # (m,2) in the order of the mesh, on the host
+    edges: WarpArray | None = None  # in the orders of the trees, on the device
     points: WarpArray | None = None
     triangles: WarpArray | None = None
+    # Edges from this place on are all prescribed: pairs of edges are found from the others.
     free: int | None = None
 
 
 @dataclass(eq=False)
 class Trees:
-    """Hierarchies over faces and edges, refitted from search to search."""
+    """Hierarchies over faces and edges, which are refitted from search to search."""
 
     faces: BoundingVolumeHierarchy | None = None
     edges: BoundingVolumeHierarchy | None = None
@@ -44,66 +45,68 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class CollisionMesh:
-    """Triangles, and what they belong to."""
+    """Triangles of cloth and bodies, with their collision groups."""
 
     faces: Faces  # (m,3)
-    rest: Positions  # (n,3) at rest, for what counts as parallel
+    rest: Positions  # (n,3) [m] at rest, for the threshold of parallel edges
     given: CollisionGroups | None = field(
         default=None
     )  # None: one piece without thickness or friction
-    gap: float = 0.0  # [m] from which on pairs push each other, at most; 0: all from the same
+    gap: float = 0.0  # [m] largest gap at any time; 0: adjacent pairs have no gap of their own
 
     @cached_property
     def edges(self) -> Ints:
-        """(k,2) each once, lower id first."""
+        """Return the edges, (k,2), each once, with the lower vertex first."""
         return edges_of(self.faces)[0]
 
     @cached_property
     def vertices(self) -> Ints:
-        """(v,1) ids of the vertices in faces."""
+        """Return the vertices of the faces, (v,1)."""
         return np.unique(self.faces).astype(np.int32)[:, None]
 
     @cached_property
     def sides(self) -> CollisionGroups:
-        """Pieces and bodies."""
+        """Return the collision groups."""
         return self.given or CollisionGroups.one(len(self.rest))
 
     @cached_property
     def device_rest(self) -> WarpArray:
-        """(n,) vec3."""
+        """Return the rest positions on the device, (n,) vec3 [m]."""
         return kernel.array(np.asarray(self.rest, dtype=np.float64), vec3)
 
     @cached_property
     def device_thickness(self) -> WarpArray:
-        """(n,) [m]."""
+        """Return the thickness of the vertices on the device, (n,) [m]."""
         return kernel.array(self.sides.thickness, Scalar)
 
     @cached_property
     def device_sewn(self) -> WarpArray | None:
-        """(n,) which vertices count as one; None where nothing is sewn."""
+        """Return the same number for vertices that count as one, (n,) int32 on the device; None if
+        none are sewn.
+        """
         sewn = self.sides.sewn
         return None if sewn is None else kernel.array(np.asarray(sewn, np.int32), wp.int32)
 
     @cached_property
     def height(self) -> float:
-        """[m] of the triangles of the cloth at rest; infinite where there are none."""
+        """Return the height [m] of the cloth's triangles at rest; infinite without triangles."""
         return height_of(self.faces, self.rest, self._same, self.sides.first_body)
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        """Which vertices edges connect."""
+        """Return the adjacency of vertices, from which adjacent pairs get their own gap."""
         height = self.height if self.gap > 0 else np.inf
         return Adjacency.of(self.edges, self._same, height, self.gap, self.sides.thickest)
 
     @property
     def _same(self) -> Ints:
-        """(n,) the same number for vertices that count as one."""
+        """Return the same number for vertices that count as one, (n,)."""
         sewn = self.sides.sewn
         return np.arange(len(self.rest), dtype=np.int32) if sewn is None else np.asarray(sewn)
 
     @cached_property
     def primitives(self) -> tuple[Primitives, Primitives, Primitives]:
-        """Faces, edges and vertices, in the order in which they are searched."""
+        """Return the faces, edges and vertices, each in the order of its tree."""
         pieces = pieces_of(self.faces, len(self.rest))
 
         def ordered(ids: Ints) -> Primitives:
@@ -113,12 +116,12 @@ class CollisionMesh:
 
     @cached_property
     def unheld(self) -> Excluded:
-        """What is left out where no vertex of the cloth is prescribed."""
+        """Return the excluded pairs if no vertex of the cloth is prescribed."""
         return self.excluded(np.zeros(0, dtype=bool))
 
     def excluded(self, fixed: Bools) -> Excluded:
-        """What is left out where vertices ``fixed`` (n,) of the cloth are prescribed, as those of
-        bodies are.
+        """Return the excluded pairs if the vertices ``fixed`` (n,) of the cloth are prescribed, as
+        those of bodies are.
         """
         held = np.ones(len(self.rest), dtype=bool)
         held[: self.sides.first_body] = False
@@ -142,12 +145,21 @@ class CollisionMesh:
         closer: AdjacentPairGap | None = None,
         lines: bool = False,
     ) -> Candidates:
-        """Pairs whose boxes are no more than ``reach`` [m] apart at x, or at some time of a way to
-        ``end``, on which all move at once.
+        """Return the pairs whose boxes are at most ``reach`` [m] apart.
 
-        Pairs that share a vertex, or have two that are sewn together, or are not to meet, are left
-        out; those that edges connect have to be ``closer``, where that is given. With ``lines``, so
-        are pairs whose boxes are near, but which stay apart along a line through their middles.
+        Pairs are left out if they share a vertex, if a vertex of one primitive is sewn to a vertex
+        of the other, or if they are excluded.
+
+        Args:
+            x: (n,3) [m] positions, or regions of the vertices.
+            reach: [m] search distance.
+            end: (n,3) [m] positions at the end of straight paths: two boxes are a pair if they are
+                near at the same time of their paths. None: vertices do not move.
+            excluded: pairs that are left out.
+            trees: hierarchies of an earlier search, which are refitted; None: new ones.
+            closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
+            lines: whether pairs are left out that a separating axis keeps ``reach`` apart all the
+                time.
         """
         out, trees = excluded or self.unheld, trees or Trees()
         faces, edges, vertices = self.primitives
@@ -168,6 +180,7 @@ class CollisionMesh:
 
 
 def _updated(tree: BoundingVolumeHierarchy | None, boxes: Boxes) -> BoundingVolumeHierarchy:
+    """Return the tree with new boxes, or a new tree if there is none."""
     if tree is None:
         return BoundingVolumeHierarchy(boxes)
     tree.update(boxes)

@@ -1,4 +1,4 @@
-"""What contact tells apart: pieces of the cloth and bodies, as vertices of the surface see them."""
+"""Build the collision groups of a scene from the pieces of its cloth and its bodies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CollisionPiece:
-    """A part of the cloth that contact tells from the others.
+    """A part of the cloth with its own name, and optionally its own thickness, in contact.
 
     Args:
         name: for pairs and messages.
@@ -34,7 +34,17 @@ class CollisionPiece:
 def sides_of(
     mesh: TriangleMesh, s: "SelfContact", bodies: Sequence[Body], pieces: Sequence[CollisionPiece]
 ) -> CollisionGroups:
-    """Pieces of the cloth and bodies, as vertices of the surface see them."""
+    """Build the collision groups of a cloth and of bodies.
+
+    Args:
+        mesh: the cloth.
+        s: settings of the contact.
+        bodies: bodies, in the order of their vertices after those of the cloth.
+        pieces: parts of the cloth; empty: it is one piece called ``cloth``.
+
+    Raises:
+        SceneError: a pair names something that does not exist.
+    """
     n = mesh.n_vertices
     given = list(pieces) or [CollisionPiece("cloth", np.arange(n, dtype=np.int32))]
     names = [p.name for p in given] + [b.name for b in bodies]
@@ -56,10 +66,11 @@ def sides_of(
 
 
 def friction_of(s: "SelfContact", names: Sequence[str]) -> tuple[Floats, Floats]:
-    """(k,k) static and kinetic coefficients between pieces and bodies of these names.
+    """Return the static and the kinetic coefficients between pieces and bodies of these names,
+    (k,k).
 
     Raises:
-        SceneError: a pair with a name that nothing has.
+        SceneError: a pair names something that does not exist.
     """
     rubbing = [(b.names, b.friction) for b in s.pairs if b.friction is not None]
     for pair, _ in rubbing:
@@ -70,7 +81,7 @@ def friction_of(s: "SelfContact", names: Sequence[str]) -> tuple[Floats, Floats]
 
 
 def _members(name: str, mesh: TriangleMesh, names: Sequence[str], part: Ints) -> Bools:
-    """(n+b,) vertices of a piece, a body or a group of the mesh."""
+    """Return the vertices of a piece, a body or a group of the mesh, (n+b,) bool."""
     if name in names:
         return np.isin(part, [k for k, known in enumerate(names) if known == name])
     known = tuple(dict.fromkeys([*names, *mesh.groups]))

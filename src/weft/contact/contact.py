@@ -1,9 +1,9 @@
-"""Contact of a surface with itself and with bodies: what it is, once and for a whole simulation.
+"""Contact of a surface with itself and with bodies: its settings, and what is constant in a run.
 
-Stiffness: a vertex that is pressed with ``LOAD`` times its weight rests at half the gap, and what
-presses harder makes contact firmer (``firmness``). k does not depend on the step, and is bounded by
-what presses: the stiffness of a contact that carries the force f at the gap g is about f/g.
-Measured in docs/decisions/0011.
+Stiffness: a vertex that is pressed with ``LOAD`` times its weight rests at half the gap, and larger
+forces make contact stiffer by a factor (the firmness, ``barrier.stiffness``). The stiffness k of
+the barrier does not depend on the step, and is bounded by the forces: a contact that carries the
+force f at the gap g has a stiffness of about f/g. Measured in docs/decisions/0011.
 """
 
 import dataclasses
@@ -32,9 +32,10 @@ from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
 
-LOAD = 10.0  # of the mean vertex weight, at half the gap
+LOAD = 10.0  # times the mean weight of a vertex: force of a contact at half the gap
 GRAVITY = 9.81  # [m/s^2]
-HALF_FORCE = 4.3294  # -b'(Y/4)/Y of the barrier, for the force at half the gap
+# -b'(Y/4)/Y of the barrier: the force of a pair at half the gap is k gap^3 times this.
+HALF_FORCE = 4.3294
 PINCH = ("stop", "thin")
 _UNTANGLE = (
     "`weft check` lists and draws them; `resolve: true` in the scene's contact untangles small ones"
@@ -45,7 +46,9 @@ _UNTANGLE = (
 @documented
 @dataclass(frozen=True)
 class Between:
-    """How two named things meet: cloths, bodies, or (to ignore) groups of the mesh."""
+    """Contact between two named things: cloths, bodies, or (to ignore each other) groups of the
+    mesh.
+    """
 
     names: tuple[str, str] = setting(
         REQUIRED, "both names; twice the same: with itself", key="between"
@@ -70,7 +73,7 @@ class Between:
 @documented
 @dataclass(frozen=True)
 class SelfContact:
-    """The cloth does not pass through itself, nor through bodies."""
+    """Contact of the cloth with itself and with bodies: it passes through neither."""
 
     gap: float = setting(
         1e-3,
@@ -124,18 +127,19 @@ class SelfContact:
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """What must not pass through itself, and from how near on it is pushed apart.
+    """The surfaces that must not pass through one another, and the barrier that pushes them apart.
 
-    Vertices are those of the cloth, then of rigid bodies, then of bodies that nothing moves.
+    Vertices are those of the cloth, then of rigid bodies, then of bodies that the cloth does
+    not move.
 
     Args:
-        mesh: the triangles, and what they belong to.
+        mesh: the triangles and their collision groups.
         mass: (n,) [kg] of the vertices that move.
         settings: gap, friction, ...
-        bodies: what the cloth meets besides and nothing moves.
-        embedding: of the n vertices in the points that move them; None: they are the points.
+        bodies: bodies that the cloth meets and does not move.
+        embedding: maps the points that are simulated to the n vertices; None: they are the same.
         loose: rigid bodies, whose vertices are the last of the n.
-        widest: [m] the largest gap at any time, where it changes; None: it stays.
+        widest: [m] the largest gap at any time, if it changes; None: it is constant.
     """
 
     mesh: CollisionMesh
@@ -159,25 +163,27 @@ class Contact:
         kept: tuple[Floats, float] | None = None,
         widest: float | None = None,
     ) -> "Contact":
-        """Contact of a mesh with itself and with bodies, from where its vertices are.
+        """Return the contact of a mesh with itself and with bodies, from the positions of its
+        vertices.
 
         Args:
             mesh: the cloth.
-            mass: (n,) [kg].
+            mass: (n,) [kg] of its vertices.
             settings: gap, friction, ...
-            bodies: what it meets and nothing moves.
-            pieces: parts of the cloth; none: it is one, called ``cloth``.
-            embedding: of the mesh's vertices in the points that move it.
-            sewn: (n,) the same number for vertices that are sewn together, of which what has one
-                does not meet what has another; (n+b,) with those of bodies; None: none are.
+            bodies: bodies that the cloth meets and does not move.
+            pieces: parts of the cloth; empty: it is one, called ``cloth``.
+            embedding: maps the points that are simulated to the mesh's vertices.
+            sewn: (n,) the same number for vertices that are sewn together: primitives with one of
+                them do not meet primitives with another; (n+b,) with vertices of bodies. None: none
+                are sewn.
             loose: rigid bodies; None: there are none.
             kept: thickness that changes in time: (k,) [m] of pieces and then bodies, rigid ones
-                first, at the start, and the largest at any time; None: it stays.
-            widest: [m] the largest gap at any time, where it changes; None: it stays.
+                first, at the start, and the largest at any time [m]; None: it is constant.
+            widest: [m] the largest gap at any time, if it changes; None: it is constant.
 
         Raises:
-            SceneError: a gap of several edges of the mesh, a thickness of one, names that nothing
-            has, or faces that intersect or are too near at the start.
+            SceneError: the gap is several edges of the mesh, the thickness is one, a name does not
+                exist, or faces intersect or are too near at the start.
         """
         loose, n = loose or NONE, mesh.n_vertices
         together = (*loose.bodies, *bodies)
@@ -224,70 +230,80 @@ class Contact:
 
     @cached_property
     def weights(self) -> DeviceWeights | None:
-        """The embedding on the device, kept from step to step; None where there is none."""
+        """Return the embedding on the device, which is kept from step to step; None if there is
+        none.
+        """
         return None if self.embedding is None else DeviceWeights(self.embedding)
 
     @property
     def gap(self) -> float:
-        """[m] dhat, at the start."""
+        """Return the gap dhat [m] at the start."""
         return self.settings.gap
 
     @property
     def most_gap(self) -> float:
-        """[m] the largest at any time."""
+        """Return the largest gap [m] at any time."""
         return self.gap if self.widest is None else self.widest
 
     @property
     def reach(self) -> float:
-        """[m] from which on pairs push each other, at most."""
+        """Return the largest distance [m] at which pairs push each other."""
         return self.most_gap + self.mesh.sides.thickest
 
     @cached_property
     def stiffness(self) -> float:
-        """[J/m^4] k: 2 k |b'| g = LOAD m g at the gap's half (without thickness); times the
-        ``firmness`` of what presses.
+        """Return the stiffness k [J/m^4] for the gap at the start.
+
+        It satisfies 2 k |b'| d = LOAD m g at the distance d of half the gap (without thickness),
+        with m the mean mass of a vertex. Steps multiply it by the firmness (``barrier.stiffness``).
         """
         return self.stiffness_of(self.gap)
 
     def stiffness_of(self, gap: float) -> float:
-        """[J/m^4] k of a gap [m] that may be another than that of the start."""
+        """Return the stiffness k [J/m^4] for a gap [m] that may differ from the one at the
+        start.
+        """
         return self.held_force / (HALF_FORCE * gap**3)
 
     @property
     def held_force(self) -> float:
-        """[N] that this stiffness holds at half the gap."""
+        """Return the force [N] that this stiffness holds at half the gap."""
         return LOAD * GRAVITY * float(self.mass.mean())
 
     def body_positions(self, t: float) -> Positions:
-        """(b,3) [m] of the vertices of all bodies that nothing moves, at time t."""
+        """Return the vertices of all bodies that the cloth does not move, (b,3) [m], at time t
+        [s].
+        """
         return joined_positions(self.bodies, t)
 
     def moved(self, x: Positions) -> Positions:
-        """(n,3) [m] vertices of the cloth and of rigid bodies, of points x (N,3)."""
+        """Return the vertices of the cloth and of rigid bodies, (n,3) [m], for points x (N,3)."""
         return x if self.embedding is None else self.embedding.of(x)
 
     def shown(self, bodies: Sequence[Body], x: Positions, t: float) -> Positions:
-        """(b,3) [m] vertices of all ``bodies`` of a scene in their order, of points x (N,3)."""
+        """Return the vertices of all ``bodies`` of a scene in their order, (b,3) [m], for points x
+        (N,3) and time t [s].
+        """
         return shown(bodies, self.moved(x)[self.n_cloth :], t)
 
     @property
     def n_cloth(self) -> int:
-        """Vertices of the cloth."""
+        """Return the number of vertices of the cloth."""
         return len(self.mass) - int(self.loose.count.sum())
 
     def least_distance(self, x: Positions, t: float = 0.0) -> float:
-        """[m] of the nearest pair at x (n,3) and time t; infinite where all are farther than the
-        reach.
+        """Return the distance [m] of the nearest pair at x (n,3) and time t [s]; infinity if all
+        pairs are farther apart than the reach.
         """
         y = np.concatenate([x, self.body_positions(t)])
         return least_distance(y, self.mesh.candidates(y, self.reach))
 
     def excluded(self, fixed: Bools) -> Excluded:
-        """Pairs that are left out where points ``fixed`` (N,) are prescribed."""
+        """Return the pairs that are left out if the points ``fixed`` (N,) are prescribed."""
         return self.mesh.excluded(self.embedded().whole(fixed))
 
     def embedded(self) -> ContactEmbedding:
-        """From the points to the vertices."""
+        """Return a new map from the points to the vertices."""
         return (
             IdentityEmbedding(len(self.mass))
             if self.weights is None
@@ -295,11 +311,21 @@ class Contact:
         )
 
     def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
-        """(k,2) faces of the surface that intersect at x (n,3) and time t, and should not: with at
-        least one of the cloth, neither both prescribed nor of sets that ignore each other.
+        """Return the pairs of faces that intersect, although they must not.
+
+        Pairs of bodies that the cloth does not move, of prescribed faces, and of groups that
+        ignore each other, may intersect; faces that are joined by a seam may do so, too.
+
+        Args:
+            x: (n,3) [m] vertices of the cloth and of rigid bodies.
+            t: [s] time, for bodies.
+            excluded: pairs that are left out; None: those of cloth without pins.
+
+        Returns:
+            (k,2) faces of the surface.
         """
         faces, y = self.mesh.faces, np.concatenate([x, self.body_positions(t)])
-        bodies = faces[:, 0] >= len(self.mass)  # these may intersect one another
+        bodies = faces[:, 0] >= len(self.mass)  # bodies may intersect one another
         pairs = intersections(y, faces, quiet=bodies)
         if len(pairs) == 0:
             return pairs
@@ -309,15 +335,16 @@ class Contact:
         return pairs if sewn is None else apart_from_seams(faces, pairs, sewn)
 
     def name_of(self, vertex: int) -> str:
-        """The piece or body of a vertex of the surface."""
+        """Return the name of the piece or body to which a vertex of the surface belongs."""
         sides = self.mesh.sides
         return sides.names[int(sides.part[vertex])]
 
     def check_start(self, x: Positions) -> None:
-        """That nothing intersects, or is closer than its thickness, at x (n,3) and time 0.
+        """Check that no surfaces intersect, or are nearer than their thickness, at x (n,3) and time
+        0.
 
         Raises:
-            SceneError: something is.
+            SceneError: some do.
         """
         self._check_crossing(x)
         y = np.concatenate([x, self.body_positions(0.0)])
@@ -342,7 +369,11 @@ class Contact:
             )
 
     def _check_crossing(self, x: Positions) -> None:
-        """That nothing of the cloth intersects at x (n,3) and time 0."""
+        """Check that no faces intersect, which must not, at x (n,3) and time 0.
+
+        Raises:
+            SceneError: some do.
+        """
         pairs = self.crossings(x)
         cloth_faces = int((self.mesh.faces[:, 0] < self.n_cloth).sum())
         if len(pairs) == 0:
@@ -361,12 +392,14 @@ class Contact:
 
 
 def _starts(loose: RigidBodies) -> Sequence[Positions]:
-    """Vertices of rigid bodies at the start."""
+    """Return the vertices of each rigid body at the start."""
     return [body.vertices for body in loose.bodies]
 
 
 def _flat(mesh: TriangleMesh) -> Positions:
-    """(n,3) rest positions, for lengths of edges: material coordinates where they are one piece."""
+    """Return the rest positions (n,3) [m] for lengths of edges: material coordinates if the mesh is
+    one piece.
+    """
     uv = mesh.vertex_uv
     if uv is None:
         return mesh.vertices

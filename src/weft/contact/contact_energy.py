@@ -1,7 +1,7 @@
-"""Contact and friction as a term of the potential: what pairs add to it, and how far it may go.
+"""Contact and friction as a term of the potential, and as a limit of the step length.
 
-A set of pairs is a value (``contact_set``), a search knows candidates and limits (``search``), an
-embedding sits outside (``embedded``); here they are put together for one step after another.
+``contact_set`` has the pairs as data, ``detector`` finds candidates and limits, and
+``assembly.embedding`` maps points to vertices; this module joins them for one step after another.
 """
 
 import dataclasses
@@ -36,14 +36,19 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.solve.sparse.vectors import max_norm
 
-SLIP, FIRMNESS = "slip", "firmness"  # names among what is kept from step to step
-SETTLED = 0.5  # of the room of a pair, that the last increment of a search may change
-PART = 0.9  # of the room that bodies leave which pinch
-THINNER, MOST_THINNER = 0.7, 8  # of the thickness, where bodies leave no room for it
+SLIP, FIRMNESS = "slip", "firmness"  # names among the values saved from step to step
+SETTLED = 0.5  # of the room of a pair: largest change by the last increment of a minimization
+PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
+THINNER, MOST_THINNER = 0.7, 8  # factor on the thickness, and tries, if bodies leave no room
 
 
 class ContactEnergy(Bound):
-    """What a contact adds to the potential of one step after another."""
+    """The energy of contact and friction in the potential of one step after another.
+
+    Args:
+        contact: the surfaces, the settings and the stiffness.
+        phases: counts the seconds of each phase.
+    """
 
     name = "contact"
     limits = True
@@ -56,7 +61,7 @@ class ContactEnergy(Bound):
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
-        self._factors = kernel.Grown(vec3, 3, 4)  # memory that is not asked for with every matrix
+        self._factors = kernel.Grown(vec3, 3, 4)  # memory that all matrices use again
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
         self._table = FrictionTable.of(sides.static, sides.kinetic, sides.part)
@@ -67,7 +72,9 @@ class ContactEnergy(Bound):
         self._check = IntersectionCheck(contact.mesh)
 
     def retake(self, energy: SelfContact) -> None:
-        """Friction and gap of these settings, from the next step on; the rest stays."""
+        """Use the friction and the gap of these settings from the next step on; other settings
+        stay.
+        """
         self._gap.asked = energy.gap
         sides = self.contact.mesh.sides
         static, kinetic = friction_of(energy, sides.names)
@@ -75,12 +82,16 @@ class ContactEnergy(Bound):
         self._table = FrictionTable.of(static, kinetic, sides.part)
 
     def thicken(self, asked: Floats | None) -> None:
-        """Ask for thickness (k,) [m] of pieces and bodies from the next step on; None: it stays."""
+        """Request the thickness (k,) [m] of pieces and bodies from the next step on; None: it is
+        constant.
+        """
         self._thickness.asked = asked
 
     def freeze(self, step: Step) -> None:
-        """Begin a step: bodies are where they are at its end, friction is taken from the contacts
-        where it begins, and so is what room bodies leave.
+        """Begin a step.
+
+        Bodies are set to their positions at the end of the step. Friction, and the thickness for
+        which bodies leave room, are evaluated at the positions at which the step begins.
         """
         if self._fixed is None or not np.array_equal(self._fixed, step.fixed):
             self._fixed = np.array(step.fixed)
@@ -105,22 +116,22 @@ class ContactEnergy(Bound):
         if self._rubs:
             slip, n = step.kept.get(SLIP), self.embedded.n
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
-            # Candidates of the way that is tried first serve the contacts where it begins, too;
-            # these push as in the step that led there.
+            # The candidates of the path that is tried first also serve the contacts at its start.
+            # These push with the stiffness and gap of the step that led there.
             self.search.begin_along(start, kernel.points(dy))
             self.push_as(before=True)
             self._freeze_friction(start, self.search.contacts(start))
         self.push_as(before=False)
 
     def push_as(self, *, before: bool) -> None:
-        """Let contacts push as in the step before this one, or as in this one."""
+        """Set the stiffness and the gap of the step before this one, or of this one."""
         part, g = self._firmness, self._gap
         firmness, gap = (part.before, g.before) if before else (part.now, g.now)
         self.search.stiffen(self.contact.stiffness_of(gap) * firmness, gap)
 
     @property
     def _rubs(self) -> bool:
-        """Whether there may be friction in the step."""
+        """Return whether there may be friction in the step."""
         step, begin = self.step, self.contact.settings.friction_from
         if step.scale is None:
             may = step.slip is not None and step.t >= begin
@@ -129,11 +140,14 @@ class ContactEnergy(Bound):
         return may and self._rubbing[0]
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
+        """Evaluate the friction of the step from the contacts at y."""
         with self.phases("friction"):
             self.friction = self.friction_of(y, contacts) or None
 
     def friction_of(self, y: WarpArray, contacts: ContactSet) -> FrictionSet:
-        """Return the friction of this step with normal forces and planes of the contacts at y."""
+        """Return the friction of this step with the normal forces and planes of the contacts
+        at y.
+        """
         since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
         smooth = self.step.slip
         if smooth is None:
@@ -141,7 +155,9 @@ class ContactEnergy(Bound):
         return FrictionSet.of(contacts, y, since, self._table, smooth, self._slip)
 
     def _measure_room(self, y: WarpArray) -> None:
-        """Keep less than the thickness where y (n+b,3) has less: what bodies leave that pinch."""
+        """Keep only a part of the thickness if y (n+b,) has less room, because bodies pinch the
+        cloth.
+        """
         sides = self.contact.mesh.sides
         near = self.search.near(y, sides.thickest)
         if len(near) == 0:
@@ -156,7 +172,7 @@ class ContactEnergy(Bound):
             self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
 
     def _put(self, y: WarpArray, x: WarpArray | None, bodies: Positions | None = None) -> WarpArray:
-        """Vertices of points x, and bodies, into y."""
+        """Write the vertices of points x, and bodies, into y."""
         if x is not None:
             self.embedded.to_surface(x, y)
         if bodies is not None and len(bodies):
@@ -164,15 +180,18 @@ class ContactEnergy(Bound):
         return y
 
     def _at(self, x: WarpArray) -> tuple[WarpArray, ContactSet]:
+        """Return the vertices of points x, and the contacts there."""
         y = self._put(self._y, x)
         return y, self.search.contacts(y)
 
     def value(self, x: WarpArray) -> float:
-        """[J] of all pairs; infinite where one is closer than the thickness."""
+        """Return the energy [J] of all pairs at x; infinite if one is closer than its thickness."""
         return sum(self.terms(x).values())
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """[J] of contact and, where there is any, of friction."""
+        """Return the energies [J] of contact and, if there may be any, of friction at x, by
+        name.
+        """
         y, contacts = self._at(x)
         with self.phases("barrier"):
             out = kernel.empty(len(contacts))
@@ -183,7 +202,7 @@ class ContactEnergy(Bound):
         return terms
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """g += dE/dx."""
+        """Add dE/dx at x to g, (N,) vec3 [N]."""
         y, contacts = self._at(x)
         with self.phases("barrier"):
             local = self.embedded.gradient_of(g)
@@ -194,12 +213,20 @@ class ContactEnergy(Bound):
             self.embedded.pull_back(local, g)
 
     def _gather(self, pairs: ContactSet | FrictionSet, forces: WarpArray, g: WarpArray) -> None:
+        """Add the forces of pairs (m,4) to the vertices, g (n,)."""
         i = pairs.incidence(self.embedded.n)
         arrays = (i.start, i.element, i.place, forces, g)
         kernel.launch(gather_gradient, self.embedded.n, *arrays)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """A plus the Hessian of all pairs, on a pattern that holds both."""
+        """Return A plus the Hessian of all pairs at x, on a pattern that holds both.
+
+        Args:
+            x: (N,) vec3 [m] points.
+            psd: exact or projected Hessian.
+            A: matrix of the other energies; it is returned itself if no matrix of this step has
+                had pairs.
+        """
         y, contacts = self._at(x)
         if len(contacts) == 0 and not self.friction and not self.embedded.has_joined:
             return A
@@ -216,7 +243,9 @@ class ContactEnergy(Bound):
             return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y, every))
 
     def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:
-        """A plus the exact Hessian of all pairs; at a kink the mean of both sides' (``kinks``)."""
+        """Return A plus the exact Hessian of all pairs at x; at a kink the mean of both sides
+        (``barrier.kinks``).
+        """
         y = self._put(self._y, x)
         places = places_around(self.search, y)
         if len(places) == 1:
@@ -231,6 +260,7 @@ class ContactEnergy(Bound):
         return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y))
 
     def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
+        """Return the exact Hessians of the contacts, or the factors of the projected ones."""
         if psd is Psd.EXACT:
             return contacts.exact(y)
         factors = self._factors.take(len(contacts))
@@ -239,27 +269,34 @@ class ContactEnergy(Bound):
         return factors
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
-        """Part of d, in [0, 1], that the cloth may go before anything would meet."""
+        """Return the part of the displacement d, in [0, 1], that points may go from x before a pair
+        collides.
+        """
         return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Whether d changes the distance of no pair by more than ``SETTLED`` of its room.
+        """Return whether d changes the distance of no pair by more than ``SETTLED`` of its room.
 
-        Newton's increment at most doubles the room of a pair that is far too near, so it says
-        nothing there of the distance to balance.
+        Newton's increment at most doubles the room of a pair that is far too near, so for such a
+        pair a small increment does not mean that the balance is near.
         """
         y, contacts = self._at(x)
         return contacts.change_of_room(y, self._put(self._dy, d)) <= SETTLED
 
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
-        """d with every vertex held to what its nearest neighbors leave it, and no others."""
+        """Return d with the displacement of every vertex cut to the part that its near pairs leave
+        it.
+        """
         y, dy = self._put(self._y, x), self._put(self._dy, d)
         bound = self.embedded.bounds(d, y.shape[0])
         return self.embedded.shortened(d, self.search.parts(y, dy, bound))
 
     def lag(self, x: WarpArray) -> bool:
-        """Take friction anew from the contacts at x, where the step has led; False where there is
-        none to take, nor was before.
+        """Evaluate friction anew from the contacts at x, where the step has led.
+
+        Returns:
+            False if the step has no friction, or there is no contact now and was no friction
+            before.
         """
         if not self._rubs:
             return False
@@ -269,10 +306,19 @@ class ContactEnergy(Bound):
         return rubbed or len(contacts) > 0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """(n,3) as far from x towards ``goal`` as contact lets it, with pins and bodies where they
-        have to be; None where they cannot get there without passing through something.
+        """Move x towards ``goal`` as far as contact allows, with pins and bodies at their
+        prescribed places.
 
-        Where these cannot go without meeting cloth, they carry it along.
+        If these would collide with free cloth, they carry it along (``ccd.carry_along``).
+
+        Args:
+            x: (N,3) [m] points at the start of the step.
+            goal: (N,3) [m] points, with prescribed ones at their places.
+            step: the step.
+
+        Returns:
+            (N,3) [m] points; None if pins and bodies cannot get there without passing through
+            something.
         """
         carrying, way = CarryAlong(self.search, self.embedded, step, x), goal - x
         part = carrying.reachable(way)
@@ -291,7 +337,9 @@ class ContactEnergy(Bound):
         return found
 
     def intersects_anew(self, x: WarpArray) -> bool:
-        """Whether surfaces intersect at x that did not intersect where the step begins."""
+        """Return whether surfaces intersect at x that did not intersect at the start of the
+        step.
+        """
         with self.phases("intersections"):
             now = self._check.pairs(self._put(self._y, x), self._excluded)
             if len(now) == 0:
@@ -301,8 +349,10 @@ class ContactEnergy(Bound):
             return not set(map(tuple, now.tolist())) <= set(map(tuple, before.tolist()))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """After a step that ended at x: how stiff contact has to be (``firmness``), and the elastic
-        slip of friction (``friction``).
+        """Return the values that the next step needs, after a step that ended at x.
+
+        These are the firmness (``barrier.stiffness``), the elastic slip of friction (``friction``),
+        and the thickness and the gap if they change.
         """
         kept: dict[str, Floats] = {}
         if self.step.scale is not None:
@@ -316,8 +366,10 @@ class ContactEnergy(Bound):
         return kept
 
     def _pressed(self, x: WarpArray) -> tuple[float, float]:
-        """Largest force of contact on a vertex, over what the stiffness of weight holds; and least
-        room over the gap (that of the thickest).
+        """Return the largest force on a vertex and the least room, which the firmness follows.
+
+        The force of contact is relative to the force that the stiffness without factor holds; the
+        room is relative to the gap, for the largest thickness.
         """
         y, contacts = self._at(x)
         if len(contacts) == 0:
@@ -329,13 +381,16 @@ class ContactEnergy(Bound):
         return max_norm(g) / self.contact.held_force, room
 
     def _forces(self, y: WarpArray, contacts: ContactSet) -> WarpArray:
+        """Return the gradient of each contact's energy, (m,4) vec3 [N]."""
         forces = kernel.empty((len(contacts), 4), vec3)
         kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
         return forces
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
-        """Number of pairs, least distance [m], work of friction [J] in the step, and where bodies
-        pinched the cloth.
+        """Return figures of the contacts at x, by name.
+
+        These are the number of pairs, the least distance [m], the work of friction [J] in the step,
+        a thickness or gap that differs from the requested one, and where bodies pinch the cloth.
         """
         y, contacts = self._at(x)
         found: dict[str, Any] = {"count": len(contacts), "least_distance": None}

@@ -1,4 +1,6 @@
-"""What contact does at one moment, for pictures: where it touches, and how hard."""
+"""Contact forces at one time, for pictures: where cloth is in contact, and how hard it is
+pressed.
+"""
 
 import numpy as np
 
@@ -19,16 +21,16 @@ def contact_loads(
     kept: Floats | None = None,
     gap: float | None = None,
 ) -> dict[str, Floats]:
-    """Contacts at x (n,3) and time t.
+    """Return the contact points, forces and pressures at x and time t.
 
     Args:
-        contact: what meets.
-        x: (n,3) [m] vertices that move: the cloth's, then those of rigid bodies.
-        t: [s].
-        area: (c,) [m^2] of cloth around each of its vertices.
-        firmness: factor on the stiffness, of the step that led there.
-        kept: (k,) [m] thickness of pieces and bodies then, where it changes.
-        gap: [m] of that step; None: it stays.
+        contact: the contact.
+        x: (n,3) [m] vertices that move: those of the cloth, then those of rigid bodies.
+        t: [s] time.
+        area: (c,) [m^2] area of cloth around each of its vertices.
+        firmness: factor on the stiffness in the step that led to x.
+        kept: (k,) [m] thickness of pieces and bodies in that step; None: it does not change.
+        gap: [m] gap of that step; None: it does not change.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,

@@ -1,4 +1,4 @@
-"""Contacts as data: pairs with their parameters, and the barrier of each as local arrays."""
+"""Contact sets: pairs in contact as data, and the barrier energy of each pair as local arrays."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,12 +31,14 @@ Records: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.void]]"
 
 @dataclass(frozen=True, eq=False)
 class ContactSet:
-    """Pairs that are closer than their thickness and gap, as data; the barrier of it is an Energy's
-    local face (value, gradient, Hessian). Arrays are on the device or not.
+    """Pairs that are closer than their thickness plus gap, with the parameters of their barrier.
+
+    Its methods evaluate the barrier of each pair: value, gradient and Hessian. Arrays are on the
+    device or on the host.
     """
 
-    pairs: Any  # (m,4) int32: point, triangle; or edge, edge
-    records: Any  # (m,) ``Touch``
+    pairs: Any  # (m,4) int32 vertices, in the order that ``PairKind`` gives
+    records: Any  # (m,) ``Touch`` parameters
     name: str = "contact"
 
     @staticmethod
@@ -48,10 +50,10 @@ class ContactSet:
         thickness: float | Floats = 0.0,
         parallel: Floats | float = 0.0,
     ) -> "ContactSet":
-        """From pairs.
+        """Return a contact set of given pairs.
 
         Args:
-            stencil: (m,4).
+            stencil: (m,4) vertices.
             kind: (m,) of ``PairKind``.
             stiffness: [J/m^4] of all, or (m,).
             gap: [m] dhat.
@@ -65,77 +67,86 @@ class ContactSet:
         return ContactSet(np.ascontiguousarray(stencil, dtype=np.int32), touch)
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return int(self.pairs.shape[0])
 
     @cached_property
     def device(self) -> tuple[WarpArray, WarpArray]:
-        """Stencils and parameters on the device."""
+        """Return the vertices (m,4) int32 and the parameters (m,) ``Touch`` of the pairs on the
+        device.
+        """
         if isinstance(self.pairs, wp.array):
             return self.pairs, self.records
         return kernel.array(self.pairs, wp.int32), kernel.array(self.records, Touch)
 
     @property
     def stencil(self) -> Ints:
-        """(m,4) on the host."""
+        """Return the vertices of the pairs, (m,4) on the host."""
         return kernel.numpy(self.device[0])
 
     @property
     def touch(self) -> Records:
-        """(m,) records of ``Touch`` on the host."""
+        """Return the parameters of the pairs, (m,) records of ``Touch`` on the host."""
         return kernel.numpy(self.device[1])
 
     def incidence(self, n: int) -> Incidence:
-        """Pairs of each of the first n vertices; made once."""
+        """Return the pairs of each of the first n vertices; computed once."""
         if "_incidence" not in self.__dict__:
             self.__dict__["_incidence"] = Incidence.on_device(self.device[0], n)
         found: Incidence = self.__dict__["_incidence"]
         return found
 
     def distances(self, x: Positions) -> Floats:
-        """(m,) [m]."""
+        """Return the distance of each pair at x (n,3) [m], (m,) [m]."""
         return distances_of(x, self.stencil, self.touch["kind"])
 
     def least_distance(self, x: WarpArray) -> float:
-        """[m] of the nearest pair; infinite where there is none."""
+        """Return the distance [m] of the nearest pair at x (n,) vec3; infinity without pairs."""
         out = kernel.empty(len(self))
         kernel.launch(set_distances, len(self), x, *self.device, out)
         return kernel.least(out)
 
     def change_of_room(self, x: WarpArray, d: WarpArray) -> float:
-        """The largest part of its room beyond the thickness by which d changes a pair's distance,
-        to first order; 0 where there is no pair.
+        """Return the largest relative change of a pair's room by the displacement d, to first
+        order.
+
+        The room of a pair is its distance beyond its thickness. The result is 0 without pairs.
         """
         out = kernel.empty(len(self))
         kernel.launch(changes_of_room, len(self), x, d, *self.device, out)
         return kernel.largest(out)
 
     def value(self, x: Positions) -> Floats:
-        """(m,) [J]."""
+        """Return the barrier energy of each pair at x (n,3), (m,) [J]."""
         out = kernel.empty(len(self))
         kernel.launch(barrier_energy, len(self), kernel.points(x), *self.device, out)
         return np.array(kernel.numpy(out))
 
     def gradient(self, x: Positions) -> Floats:
-        """(m,4,3) [N]."""
+        """Return the gradient of each pair's energy at x (n,3), (m,4,3) [N]."""
         out = kernel.empty((len(self), 4), vec3)
         kernel.launch(barrier_gradient, len(self), kernel.points(x), *self.device, out)
         return np.array(kernel.numpy(out))
 
     def factors(self, x: Positions, psd: Psd = Psd.PROJECTED) -> Floats:
-        """(m,3,4,3) f_r; GAUSS_NEWTON has one, the others are zero."""
+        """Return the factors f_r of each pair's projected Hessian at x (n,3), (m,3,4,3); for
+        GAUSS_NEWTON only the first is not zero.
+        """
         out = kernel.empty((len(self), 3, 4), vec3)
         turn = int(psd != Psd.GAUSS_NEWTON)
         kernel.launch(barrier_factors, len(self), kernel.points(x), *self.device, turn, out)
         return np.array(kernel.numpy(out))
 
     def exact(self, x: WarpArray) -> WarpArray:
-        """(m,4,4) mat33 [N/m] second derivatives, on the device."""
+        """Return the exact Hessian of each pair at x (n,) vec3, (m,4,4) mat33 [N/m] on the
+        device.
+        """
         out = kernel.zeros((len(self), 4, 4), mat33)
         kernel.launch(barrier_hessians, len(self), x, *self.device, out)
         return out
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """(m,4,4,3,3) [N/m]."""
+        """Return the Hessian of each pair at x (n,3), exact or projected, (m,4,4,3,3) [N/m]."""
         if psd == Psd.EXACT:
             return np.array(kernel.numpy(self.exact(kernel.points(x)))).reshape(-1, 4, 4, 3, 3)
         f = self.factors(x, psd)
@@ -143,7 +154,12 @@ class ContactSet:
 
 
 def closest_of(x: Positions, stencil: Ints, kind: Ints) -> tuple[Floats, Floats, Ints, Floats]:
-    """Distance (m,), weights (m,4), number of free parameters (m,) and dw (m,2,4) of pairs."""
+    """Return the closest points of pairs at x (n,3).
+
+    Returns:
+        Distances (m,) [m], weights (m,4), numbers of free parameters (m,), and derivatives dw of
+        the weights by these, (m,2,4).
+    """
     m = len(stencil)
     distance, weights = kernel.empty(m), kernel.empty(m, vec4)
     free, dw = kernel.empty(m, wp.int32), kernel.empty((m, 2), vec4)
@@ -153,7 +169,7 @@ def closest_of(x: Positions, stencil: Ints, kind: Ints) -> tuple[Floats, Floats,
 
 
 def distances_of(x: Positions, stencil: Ints, kind: Ints) -> Floats:
-    """Distance (m,) of pairs."""
+    """Return the distances of pairs at x (n,3), (m,) [m]."""
     out = kernel.empty(len(stencil))
     pairs = (kernel.array(stencil, wp.int32), kernel.array(np.asarray(kind, np.int32), wp.int32))
     kernel.launch(pair_distances, len(stencil), kernel.points(x), *pairs, out)
@@ -161,8 +177,13 @@ def distances_of(x: Positions, stencil: Ints, kind: Ints) -> Floats:
 
 
 def parallel_threshold(X: Positions, edge_edge: Ints) -> Floats:
-    """(e,) [m^4] C below which edges count as nearly parallel: 1e-3 of their squared rest lengths
-    multiplied (Li et al. 2020). X are positions at rest (n,3).
+    """Return the value of |e x f|^2 [m^4] below which edges count as nearly parallel, (e,).
+
+    It is 1e-3 times the product of their squared rest lengths (Li et al. 2020).
+
+    Args:
+        X: (n,3) [m] rest positions.
+        edge_edge: (e,4) vertices of pairs of edges.
     """
     a, b, c, d = (X[edge_edge[:, i]] for i in range(4))
     return np.asarray(float(PARALLEL_PART) * ((b - a) ** 2).sum(1) * ((d - c) ** 2).sum(1))

@@ -1,7 +1,8 @@
-"""What a search for a minimum knows of its way: candidates, contacts, and how far it may go.
+"""The contact detector of one minimization: candidates, contacts, and how far a direction may be
+gone.
 
-Positions y are (n+b,) vec3 on the device: the vertices that meet, and those of bodies after them.
-Candidates are found for a whole way at once and serve every point of it, and of later ways that
+Positions y are (n+b,) vec3 [m] on the device: the vertices that move, then those of bodies.
+Candidates are found for a whole path at once; they serve every point of it, and later paths that
 stay near.
 """
 
@@ -49,8 +50,10 @@ def mark_near(
     bits: wp.array(dtype=wp.uint32),
     number: wp.array(dtype=wp.int32),
 ):
-    """Bits of those of the next ``width`` pairs that are nearer than ``reach``, or ``less`` where
-    edges connect them, and how many they are. ``none`` is a thickness of zero.
+    """Mark and count the pairs nearer than ``reach`` (``less`` for adjacent pairs) among ``width``
+    pairs.
+
+    ``none`` is a thickness of zero.
     """
     w = o + wp.tid()
     one = Scalar(1.0)
@@ -88,14 +91,14 @@ def mark_near(
 
 
 class ContactDetector:
-    """Candidates and contacts of a collision mesh in one search after another.
+    """The contact detector of a collision mesh, used for one minimization after another.
 
     Args:
-        mesh: what must not pass through itself.
+        mesh: the surfaces that must not pass through one another.
         stiffness: [J/m^4] of the barrier.
-        gap: [m] from which on pairs push each other, beyond their thickness.
-        phases: where seconds are counted.
-        widest: [m] the largest gap at any time; None: it stays.
+        gap: [m] distance beyond the thickness below which pairs push each other.
+        phases: counts the seconds of each phase.
+        widest: [m] the largest gap at any time; None: the gap is constant.
     """
 
     def __init__(
@@ -109,7 +112,7 @@ class ContactDetector:
         self.mesh, self.stiffness, self.gap = mesh, stiffness, gap
         self.widest = gap if widest is None else widest
         self.phases = Phases() if phases is None else phases
-        self.thickness_part = 1.0  # of the thickness that is kept
+        self.thickness_part = 1.0  # part of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
         self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.widest)
@@ -118,28 +121,28 @@ class ContactDetector:
         self.begin(mesh.unheld)
 
     def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
-        """Begin a search: nothing is known of its way yet.
+        """Begin a minimization without candidates.
 
         Args:
             excluded: pairs that are left out.
-            thickness_part: of the thickness that is kept.
+            thickness_part: part of the thickness that is kept.
         """
         self._excluded = excluded
         self._nearby.begin(excluded)
         self.thin_to(thickness_part)
 
     def thin_to(self, part: float) -> None:
-        """From now on keep this part of the thickness."""
+        """Keep only this part of the thickness from now on."""
         self.thickness_part = part
         self._contacts: tuple[Candidates, ContactSet] | None = None
 
     def thicken(self, thickness: WarpArray) -> None:
-        """From now on vertices have this thickness (n,) [m], at most the largest at any time."""
+        """Set the thickness of the vertices, (n,) [m], at most the largest at any time."""
         self.thickness, self._contacts = thickness, None
 
     def stiffen(self, stiffness: float, gap: float | None = None) -> None:
-        """From now on the barrier has this stiffness [J/m^4], and this gap [m] (None: as it had),
-        at most the largest at any time.
+        """Set the stiffness [J/m^4] and the gap [m] of the barrier; a gap of None stays, and none
+        may exceed the largest at any time.
         """
         gap = self.gap if gap is None else gap
         if (stiffness, gap) != (self.stiffness, self.gap):
@@ -147,28 +150,32 @@ class ContactDetector:
 
     @property
     def reach(self) -> float:
-        """[m] from which on pairs push each other, at most."""
+        """Return the largest distance [m] at which pairs push each other."""
         return self.widest + self.mesh.sides.thickest
 
     @property
     def kept(self) -> tuple[WarpArray, float]:
-        """Thickness of the vertices, and the part of it that is kept."""
+        """Return the thickness of the vertices, (n,) [m], and the part of it that is kept."""
         return self.thickness, self.thickness_part
 
     def near(self, y: WarpArray, reach: float) -> Candidates:
-        """Candidates at y, by a search of their own."""
+        """Return the candidates at y within ``reach`` [m], found by a separate search."""
         with self.phases("broad"):
             return self.mesh.candidates(y, reach, None, self._excluded, self._trees)
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
-        """The candidates of the way from y to ``end``; those of an earlier way where no vertex
-        leaves its box there by more than the margin allows.
+        """Return the candidates of the straight path from y to ``end``.
+
+        Candidates of an earlier path are reused; only vertices that leave their boxes there by more
+        than the margin search again.
         """
         with self.phases("broad"):
             return self._nearby.along(y, end)
 
     def max_step(self, y: WarpArray, dy: WarpArray) -> float:
-        """Part of dy, in [0, 1], that may be gone before a pair comes closer than its thickness."""
+        """Return the part of dy, in [0, 1], that may be gone before a pair comes closer than its
+        thickness.
+        """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
@@ -176,12 +183,12 @@ class ContactDetector:
             return max_step(y, dy, candidates, *self.kept, reach=reach, since=since)
 
     def begin_along(self, y: WarpArray, dy: WarpArray) -> None:
-        """Find the candidates of a way that ``max_step`` will look at."""
+        """Find the candidates of a path for which ``max_step`` will be called later."""
         combine(y, 1.0, dy, self._end)
         self.along(y, self._end)
 
     def meeting(self, y: WarpArray, dy: WarpArray) -> Ints:
-        """(m,4) pairs that would meet on the way from y to y + dy, on the host."""
+        """Return the pairs that would collide on the path from y to y + dy, (m,4) on the host."""
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
@@ -189,20 +196,22 @@ class ContactDetector:
         return np.asarray(candidates.pairs[meets])
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
-        """(n+b,) parts of dy, each of one vertex, with which all may go to the end without any pair
-        coming closer than its thickness.
+        """Return a part of dy for each vertex, such that no pair comes closer than its thickness,
+        (n+b,).
 
         Args:
-            y: (n+b,) [m].
-            dy: (n+b,) [m].
-            bound: (n+b,) [m] how far each may go in any direction, where not along dy; such ways
-            may meet what is not near that of dy, so ``max_step`` has the last word. None: along dy.
+            y: (n+b,) vec3 [m] positions.
+            dy: (n+b,) vec3 [m] displacements.
+            bound: (n+b,) [m] how far each vertex may move in any direction, instead of along dy.
+                Such paths may meet pairs that are not near the path of dy, so ``max_step`` has to
+                follow. None: vertices move along dy.
         """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         thickness, scale = self.kept
         n, width = y.shape[0], bits_per_thread()
         words = -(-len(candidates) // width)
+        # On the CPU every thread takes one slice of the pairs and writes to a row of its own.
         rows = kernel.threads() if kernel.is_cpu() and words > WORTH_SLICING // width else 1
         each = -(-words // rows) if kernel.is_cpu() else 1
         part, out = kernel.empty((rows, n)), kernel.empty(n)
@@ -219,7 +228,9 @@ class ContactDetector:
         return out
 
     def contacts(self, y: WarpArray) -> ContactSet:
-        """Pairs in contact at y; value, gradient and matrix at one y share a set."""
+        """Return the pairs in contact at y; value, gradient and Hessian at the same y share one
+        set.
+        """
         if self._contacts is not None:
             of, found = self._contacts
             if of is self._nearby.found and equal(y, self._where):
@@ -233,8 +244,10 @@ class ContactDetector:
         return found
 
     def soon(self, y: WarpArray, every: bool = False) -> WarpArray:
-        """(k,4) pairs that soon may be in contact, on the device: those among the candidates, or
-        with ``every`` all that are so near.
+        """Return the pairs that may be in contact soon, (k,4) on the device.
+
+        These are the pairs among the candidates within ``MARGIN`` times the reach, or with
+        ``every`` all pairs that are so near, found by a separate search.
         """
         candidates, since = self.along(y, y), self._nearby.since
         if every:

@@ -1,15 +1,15 @@
-"""Untangling of surfaces that intersect, by making their intersection contours shorter.
+"""Untangle surfaces that intersect, by shortening their intersection contours.
 
-After Volino & Magnenat-Thalmann (2006): where an edge with direction E passes through a face with
-normal N, the contour goes on in every face i of the edge along R_i, away from the edge. Moving the
-edge by d moves the point where it passes by d - E (N.d)/(N.E), so that the contour gets shorter
-along
+The method is that of Volino & Magnenat-Thalmann (2006). Where an edge with direction E passes
+through a face with normal N, the contour continues in every face i of the edge along R_i, away from
+the edge. A displacement d of the edge moves the crossing point by d - E (N.d)/(N.E), so the contour
+gets shorter along
 
     D = sum_i [R_i - (R_i.E)/(N.E) N]
 
-Edge and face are moved apart along D, in small steps, until no contour is left. It needs no closed
-surfaces and no memory of which side was which; it finds the way out of small intersections, not out
-of deep ones.
+Edge and face are moved apart along D, in small steps, until no contour is left. The method needs no
+closed surfaces and no memory of which side was which. It resolves small intersections, not deep
+ones.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ import numpy as np
 from weft.base.arrays import Bools, Faces, Floats, Ints, Positions
 from weft.contact.contact import Contact
 
-MOST_ROUNDS = 400
-STEP = 0.25  # of the gap, moved in a round at most
+MOST_ROUNDS = 400  # largest number of rounds
+STEP = 0.25  # of the gap: largest displacement in a round
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +29,21 @@ class Crossing:
 
     edge: Ints  # (h,2) vertices
     face: Ints  # (h,3) vertices
-    along: Floats  # (h,) where on the edge, 0 to 1
+    along: Floats  # (h,) position on the edge, 0 to 1
     inside: Floats  # (h,3) barycentric coordinates on the face
     direction: Floats  # (h,3) unit D
 
 
 def uncrossed(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, int]:
-    """Positions (n,3) near x without intersections, and the pairs of faces that are left.
+    """Move vertices of x until no faces intersect, in at most ``MOST_ROUNDS`` rounds.
 
     Args:
-        contact: what must not intersect; bodies are where they are at time 0.
-        x: (n,3) [m] where it may.
+        contact: the surfaces; bodies are where they are at time 0.
+        x: (n,3) [m] positions, which may intersect.
         free: (n,) vertices that may be moved.
+
+    Returns:
+        (n,3) [m] positions near x, and the number of pairs of faces that still intersect.
     """
     x = np.array(x, dtype=np.float64)
     excluded = contact.excluded(~free)
@@ -64,7 +67,13 @@ def uncrossed(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, i
 
 
 def crossings_of(y: Positions, faces: Faces, pairs: Ints) -> Crossing:
-    """Where the edges of pairs of faces (k,2) pass through one another at y (n+b,3)."""
+    """Return where the edges of pairs of faces pass through the other face.
+
+    Args:
+        y: (n+b,3) [m] vertices of cloth and bodies.
+        faces: (m,3) vertices.
+        pairs: (k,2) faces that intersect.
+    """
     table = _faces_of_edges(faces)
     edges, through = [], []
     for one, other in ((0, 1), (1, 0)):
@@ -91,7 +100,8 @@ def crossings_of(y: Positions, faces: Faces, pairs: Ints) -> Crossing:
     unit = normal[hit] / np.sqrt(area[hit])[:, None]
     direction = _shortening(y, edge, unit, faces, table)
     size = np.linalg.norm(direction, axis=1)
-    # A contour that goes straight on tells nothing: out along the normal, the shorter way.
+    # A contour that goes straight on gives no direction: the edge moves along the face's normal,
+    # the shorter way out.
     out = np.where(along < 0.5, 1.0, -1.0) * np.sign(low[hit] - high[hit])
     flat = size < 1e-6
     direction[flat] = (out[:, None] * unit)[flat]
@@ -100,7 +110,7 @@ def crossings_of(y: Positions, faces: Faces, pairs: Ints) -> Crossing:
 
 
 def _shortening(y: Positions, edge: Ints, normal: Floats, faces: Faces, table: Ints) -> Floats:
-    """(h,3) D of edges (h,2) that pass through faces with unit normals (h,3)."""
+    """Return D of edges (h,2) that pass through faces with unit normals (h,3), (h,3)."""
     e = y[edge[:, 1]] - y[edge[:, 0]]
     along = (e * normal).sum(1)
     total = np.zeros((len(edge), 3))
@@ -113,17 +123,20 @@ def _shortening(y: Positions, edge: Ints, normal: Floats, faces: Faces, table: I
         third = owner.sum(1) - edge.sum(1)
         own = np.cross(e, y[third] - y[edge[:, 0]])
         r = np.cross(own, normal)
-        inward = np.cross(own, e)  # in the face, at right angles to the edge, towards its third
+        inward = np.cross(own, e)  # in the face, orthogonal to the edge, towards the third vertex
         r *= np.sign((r * inward).sum(1))[:, None]
         r /= np.maximum(np.linalg.norm(r, axis=1), 1e-300)[:, None]
         part = r - ((r * e).sum(1) / along)[:, None] * normal
+        # At most unit length: a part is unbounded if the edge is nearly parallel to the face.
         size = np.maximum(np.linalg.norm(part, axis=1), 1.0)
         total += np.where(has[:, None], part / size[:, None], 0.0)
     return total
 
 
 def _moves(y: Positions, found: Crossing, mobile: Bools) -> Floats:
-    """(n+b,3) mean displacement of every vertex, edges along D and faces against it."""
+    """Return the mean displacement of every vertex, (n+b,3): edges move along D, faces
+    against it.
+    """
     weights = np.column_stack([1 - found.along, found.along, -found.inside])
     ids = np.concatenate([found.edge, found.face], axis=1)
     weights = np.where(mobile[ids], weights, 0.0)
@@ -136,7 +149,9 @@ def _moves(y: Positions, found: Crossing, mobile: Bools) -> Floats:
 
 
 def _faces_of_edges(faces: Faces) -> Ints:
-    """(3m,3) lower and higher vertex of every side of every face, and the face, sorted."""
+    """Return the lower and the higher vertex of every side of every face, and the face, (3m,3),
+    sorted.
+    """
     sides = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64), axis=1)
     table = np.column_stack([sides, np.repeat(np.arange(len(faces)), 3)])
     return np.asarray(table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))])

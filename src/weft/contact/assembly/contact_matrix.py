@@ -1,7 +1,7 @@
-"""A matrix with contacts: the elastic pattern and the blocks of the pairs, in one.
+"""The system matrix with contact: the elastic pattern joined with the blocks of the pairs.
 
-The pattern is kept as long as it holds all pairs of the present set, so that what solvers prepared
-for it (factorization order, aggregates) stays good while contacts only come and go within it.
+The pattern is kept as long as it holds all pairs of the present set. So what solvers prepared for
+it (order of elimination, aggregates) stays valid while contacts come and go within it.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.incidence import Incidence
 
 _module = wp.get_module("weft.contact_rows")
-PARTS = 256  # in which rows are taken on devices other than the CPU
+PARTS = 256  # number of parts of the rows on devices other than the CPU
 
 
 _COPY = """
@@ -44,7 +44,7 @@ def copy_row(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """out[b] = values[source[b]], or zero where there is none, from ``first`` to before ``end``."""
+    """Copy out[b] = values[source[b]], or zero where source[b] < 0, for first <= b < end."""
 
 
 @wp.kernel(module=_module)
@@ -54,14 +54,14 @@ def copy_blocks(
     values: wp.array(dtype=mat33),
     out: wp.array(dtype=mat33),
 ):
-    """The same for all blocks."""
+    """Copy out[b] = values[source[b]], or zero where source[b] < 0, for all blocks."""
     b = o + wp.tid()
     copy_row(b, b + 1, source, values, out)
 
 
 @wp.func
 def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int):
-    """Index of a column in a sorted row from first to end, or -1."""
+    """Return the index of the column ``wanted`` in the sorted row [first, end), or -1."""
     low = int(first)
     high = int(end)
     while low < high:
@@ -90,9 +90,11 @@ def collect_columns(
     out: wp.array(dtype=wp.int32),
     count: wp.array(dtype=wp.int32),
 ):
-    """Columns of one part of the rows, sorted and each once, where there is room for all: those of
-    the elastic row, and of the pairs around v. ``seen`` (parts, n), of -1 to begin with, is the
-    last row that had a column.
+    """Collect the columns of the rows of one part, sorted and each once.
+
+    The columns of row v are those of the elastic row and the vertices of all pairs around v; rows
+    have room for all of them, with repetitions. ``seen`` (parts,n), initially -1, holds the last
+    row of the part in which a column occurred, so that no row has to be searched for it.
     """
     s = o + wp.tid()
     n = count.shape[0]
@@ -130,7 +132,9 @@ def pack_columns(
     out: wp.array(dtype=wp.int32),
     source: wp.array(dtype=wp.int32),
 ):
-    """Rows one after the other, and which block of the elastic pattern each block is, or -1."""
+    """Write the rows one after the other, and for each block its index in the elastic pattern, or
+    -1.
+    """
     v = o + wp.tid()
     room = row_start[v] + 4 * first[v]
     for i in range(start[v + 1] - start[v]):
@@ -141,8 +145,10 @@ def pack_columns(
 
 @wp.func
 def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
-    """What is more than a pair has in every direction: sum over r of f_r[a] f_r[a]^T sum over
-    b of |f_r[b]| / |f_r[a]|, by the inequality of Cauchy and Schwarz.
+    """Return the block of vertex a of a block-diagonal matrix that bounds the Hessian of pair i.
+
+    With the blocks sum_r f_r[a] f_r[a]^T sum_b |f_r[b]| / |f_r[a]| of all four vertices, the matrix
+    is at least the pair's Hessian in every direction, by the inequality of Cauchy and Schwarz.
     """
     block = mat33(wp.float64(0.0))
     for r in range(local.shape[1]):
@@ -157,12 +163,14 @@ def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
 
 @wp.func
 def given_alone(local: wp.array3d(dtype=mat33), i: int, a: int):
-    """The same of blocks that are positive semidefinite: that on the diagonal, for every vertex."""
+    """Return that block for a positive semidefinite Hessian: four times its block (a,a), because a
+    pair has four vertices.
+    """
     return wp.float64(4.0) * local[i, a, a]
 
 
-# Where column ``wanted`` is in a row whose columns ascend: how many are less, counted for many at a
-# time, as a search by halves is guessed wrong at every turn.
+# Find the column ``wanted`` in a sorted row. On the CPU the smaller columns are counted, which is
+# vectorized: the branches of a binary search are mispredicted at every turn.
 _ROW = """
     const int* v = stencil.data + 4 * (size_t)i;
     int lacks = 0;
@@ -238,8 +246,11 @@ def add_factored(  # type: ignore[empty-body]
     column: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
 ) -> int:
-    """Add sum over r of f_r[a] f_r[b]^T for every vertex b below n of pair i to the row of its
-    vertex a, ``first`` to ``end``; 1 where a block that is not zero has no place there.
+    """Add sum_r f_r[a] f_r[b]^T to the row of vertex a of pair i, for every vertex b < n of the
+    pair.
+
+    The row has the blocks ``first`` to ``end`` - 1. Returns 1 if a nonzero block has no place
+    there, else 0.
     """
 
 
@@ -255,12 +266,20 @@ def add_given(  # type: ignore[empty-body]
     column: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
 ) -> int:
-    """The same of blocks themselves."""
+    """Add the blocks (a,b) of pair i to the row of its vertex a; arguments and result as for
+    ``add_factored``.
+    """
 
 
 def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
-    """A kernel that adds the blocks of pairs where a search in the row finds them; to rows of the
-    elastic matrix, or of what others have added to that.
+    """Return a kernel that adds the blocks of pairs to matrix rows, found by a search in each row.
+
+    The kernel first copies the elastic matrix if it gets one, else it adds to the present values.
+
+    Args:
+        Local: Warp type of the local arrays.
+        add: function that adds the blocks of one vertex of a pair.
+        alone: function that returns the lumped diagonal block of a vertex of a pair.
     """
 
     @wp.kernel(module=_module)
@@ -279,8 +298,8 @@ def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
         late: wp.array(dtype=wp.uint8),
         missing: wp.array(dtype=wp.int32),
     ):
-        # Blocks with a body's vertex do not exist; ``missing[0]`` says that another one does not.
-        # Of ``late`` pairs there are only those on the diagonal, as large as all of them.
+        # Blocks with a body's vertex have no place in the matrix; ``missing[0]`` reports any other
+        # block without a place. Pairs in ``late`` have diagonal blocks only (lumped).
         v = o + wp.tid()
         n = row_start.shape[0] - 1
         if source.shape[0] > 0:
@@ -306,18 +325,23 @@ ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, given_alone)
 
 @dataclass(frozen=True, eq=False)
 class PairBlocks:
-    """Hessians of pairs, on the device."""
+    """Hessians of pairs on the device."""
 
     pairs: Any  # a ContactSet or FrictionSet
     stencil: WarpArray  # (m,4) int32
-    local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33
-    late: WarpArray | None = None  # (m,) uint8, see ``lumped_pairs``; None: nobody is
+    local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33 blocks
+    late: WarpArray | None = None  # (m,) uint8 1: lumped (``lumped_pairs``); None: no pair is
 
     def add(
         self, A: BlockCsr, missing: WarpArray, begin: tuple[WarpArray, WarpArray] | None = None
     ) -> None:
-        """A += their blocks; those of vertices that A does not have are left out. A is made anew
-        from which block of others each one is, and these, where it shall ``begin`` with them.
+        """Add the blocks to the matrix A; blocks of vertices that A does not have are left out.
+
+        Args:
+            A: the matrix.
+            missing: (1,) int32, set to 1 if the pattern lacks a block.
+            begin: (b,) int32 source block of each block, or -1, and the source's values, from which
+                A is filled first; None: A keeps its values.
         """
         i = self.pairs.incidence(A.n)
         add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
@@ -331,24 +355,29 @@ class PairBlocks:
 
 @dataclass(frozen=True, eq=False)
 class JoinedPattern:
-    """An elastic pattern with more blocks."""
+    """An elastic pattern joined with the blocks of contact pairs."""
 
     elastic: BlockPattern
     pattern: BlockPattern  # with the blocks of contact
-    matrix: BlockCsr  # on it, to be written
-    source: WarpArray  # (b,) int32 elastic block of each, or -1
+    matrix: BlockCsr  # on the joined pattern, its values are overwritten
+    source: WarpArray  # (b,) int32 elastic block of each block, or -1
 
     @staticmethod
     def of(
         elastic: BlockPattern, stencil: WarpArray, room: kernel.Grown | None = None
     ) -> "JoinedPattern":
-        """With the blocks of all pairs (m,4); the matrix takes its memory from ``room``, where that
-        of the pattern before is, which counts for nothing from then on.
+        """Join an elastic pattern with the blocks of pairs.
+
+        Args:
+            elastic: the elastic pattern.
+            stencil: (m,4) int32 vertices of the pairs.
+            room: memory for the values of the matrix. The matrix of an earlier pattern that used it
+                is invalid afterwards. None: new memory.
         """
         n = elastic.n
         i = Incidence.on_device(stencil, n)
         own = (elastic.device_row_start, elastic.device_column)
-        most = elastic.n_blocks + 16 * stencil.shape[0]
+        most = elastic.n_blocks + 16 * stencil.shape[0]  # a pair has 16 blocks
         collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
         counts = count[:n]
         parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
@@ -367,7 +396,7 @@ class JoinedPattern:
         return JoinedPattern(elastic, pattern, BlockCsr(pattern, values), source)
 
     def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:
-        """A on the larger pattern, plus the blocks; None where the pattern lacks one."""
+        """Return A plus the blocks on the joined pattern; None if the pattern lacks a block."""
         out, missing = self.matrix, kernel.zeros(1, wp.int32)
         for number, pairs in enumerate(blocks):
             pairs.add(out, missing, None if number else (self.source, A.values))
@@ -375,7 +404,7 @@ class JoinedPattern:
 
 
 def stacked(stencils: Sequence[WarpArray]) -> WarpArray:
-    """(m,4) of all, one after the other."""
+    """Return all stencils one after the other, (m,4)."""
     out = kernel.empty((sum(s.shape[0] for s in stencils), 4), wp.int32)
     begin = 0
     for s in stencils:

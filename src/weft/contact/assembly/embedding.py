@@ -1,8 +1,8 @@
-"""What moves the vertices that meet: they are the points of the simulation themselves, or fixed
-combinations x = W c of points c (splines).
+"""Maps between the vertices of the collision mesh and the points of the simulation.
 
-Everything is measured at the vertices, and pulled back: energies as they are, gradients as W^T g,
-Hessians as W^T H W. What the collision detection allows is exact for the triangles between the
+The vertices are the points themselves, or fixed combinations x = W c of points c (splines).
+Everything is evaluated at the vertices and pulled back to the points: energies as they are,
+gradients as W^T g, Hessians as W^T H W. Collision detection is exact for the triangles between the
 vertices, so these never intersect.
 """
 
@@ -24,9 +24,11 @@ Soon = Callable[[], WarpArray]  # (k,4) pairs that soon may be in contact, on th
 
 
 class ContactEmbedding(ABC):
-    """From points (N,3) to vertices (n,3), and back. Patterns are kept from matrix to matrix."""
+    """A map from points (N,3) to vertices (n,3), and back. Matrix patterns are kept from one matrix
+    to the next.
+    """
 
-    n: int  # vertices
+    n: int  # number of vertices
 
     def __init__(self) -> None:
         self._joined: JoinedPattern | None = None
@@ -35,56 +37,70 @@ class ContactEmbedding(ABC):
 
     @abstractmethod
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
-        """Vertices of points (N,), into the first n of ``out``."""
+        """Write the vertices of points (N,) vec3 into the first n entries of ``out``."""
 
     @abstractmethod
     def of(self, x: Positions) -> Positions:
-        """(n,3) vertices of points (N,3)."""
+        """Return the vertices (n,3) of points (N,3)."""
 
     @abstractmethod
     def whole(self, points: Bools) -> Bools:
-        """(n,) vertices all of whose points are of those given (N,)."""
+        """Return which vertices depend only on the given points (N,) bool, (n,) bool."""
 
     @abstractmethod
     def points_of(self, vertices: Ints) -> tuple[Ints, Bools]:
-        """(k,w) points that move vertices (k,), and which of these do."""
+        """Return the points on which vertices (k,) depend, (k,w), and which of these entries count,
+        (k,w) bool.
+        """
 
     @abstractmethod
     def gradient_of(self, g: WarpArray) -> WarpArray:
-        """Where gradients of vertices (n,) are added up, that ``pull_back`` adds to g (N,)."""
+        """Return the array in which gradients by the vertices (n,) vec3 are summed; ``pull_back``
+        then adds it to g (N,).
+        """
 
     @abstractmethod
     def pull_back(self, local: WarpArray, g: WarpArray) -> None:
-        """g += the gradient of points that belongs to one of vertices."""
+        """Add the gradient ``local`` by the vertices to the gradient g by the points."""
 
     @abstractmethod
     def bounds(self, d: WarpArray, size: int) -> WarpArray | None:
-        """(size,) [m] how far vertices move at most whose points move by d (N,), and zeros after
-        them; None where a part of a point's way is that part of its vertex's.
+        """Return how far vertices move at most if points move by d (N,), (size,) [m].
+
+        Entries after those of the vertices are 0. None if the vertices are the points: then the
+        part of a point's displacement is the part of its vertex's displacement.
         """
 
     @abstractmethod
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """(N,) displacements of points that keep every vertex within its part (n,)."""
+        """Return the displacements d of points, shortened so that every vertex keeps within its
+        part (n,), (N,) vec3.
+        """
 
     @abstractmethod
     def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """A plus the blocks of pairs of vertices, on a pattern that holds both; a new pattern also
-        holds the pairs that ``soon`` gives.
+        """Return A plus the blocks of pairs of vertices, on a pattern that holds both.
+
+        Args:
+            A: matrix of the points.
+            blocks: Hessians of the pairs.
+            soon: returns the pairs that soon may be in contact, which a new pattern also holds.
         """
 
     def begin(self, same_pattern: bool) -> None:
-        """Begin a step; with a new pattern where results would depend on what came before."""
+        """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
+        on earlier steps.
+        """
         self.has_joined = False
         if not same_pattern:
             self.forget()
 
     def forget(self) -> None:
-        """Keep no pattern."""
+        """Discard the pattern."""
         self._joined = None
 
     def _joined_with(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """A of vertices plus the blocks."""
+        """Return the matrix A of the vertices plus the blocks."""
         matrix, self.has_joined = None, True
         if self._joined is not None and self._joined.elastic is A.pattern:
             matrix = self._joined.add(A, blocks)
@@ -105,7 +121,7 @@ def weighted_lengths(
     d: wp.array(dtype=vec3),
     out: wp.array(dtype=Scalar),
 ):
-    """sum_a |w_a| |d_a|."""
+    """Write sum_a |w_a| |d_a| for every vertex."""
     i = o + wp.tid()
     sum = Scalar(0.0)
     for b in range(start[i], start[i + 1]):
@@ -117,7 +133,7 @@ def weighted_lengths(
 def shorten(
     o: int, d: wp.array(dtype=vec3), part: wp.array(dtype=Scalar), out: wp.array(dtype=vec3)
 ):
-    """part d."""
+    """Write part[v] d[v]."""
     v = o + wp.tid()
     out[v] = part[v] * d[v]
 
@@ -131,7 +147,7 @@ def shorten_points(
     part: wp.array(dtype=Scalar),
     out: wp.array(dtype=vec3),
 ):
-    """The least part of the vertices that a point moves, times d."""
+    """Write d[v] times the least part of the vertices that point v moves."""
     v = o + wp.tid()
     least = Scalar(1.0)
     for b in range(start[v], start[v + 1]):
@@ -140,51 +156,51 @@ def shorten_points(
 
 
 class IdentityEmbedding(ContactEmbedding):
-    """Points that are the vertices."""
+    """The embedding of vertices that are the points themselves."""
 
     def __init__(self, n: int) -> None:
         super().__init__()
         self.n = n
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
-        """A copy."""
+        """Copy x to ``out``."""
         kernel.copy(x, out)
 
     def of(self, x: Positions) -> Positions:
-        """Themselves."""
+        """Return x."""
         return x
 
     def whole(self, points: Bools) -> Bools:
-        """Themselves."""
+        """Return ``points``."""
         return points
 
     def points_of(self, vertices: Ints) -> tuple[Ints, Bools]:
-        """Themselves."""
+        """Return the vertices, which are their own points."""
         return vertices[:, None], np.ones((len(vertices), 1), dtype=bool)
 
     def gradient_of(self, g: WarpArray) -> WarpArray:
-        """g itself."""
+        """Return g."""
         return g
 
     def pull_back(self, local: WarpArray, g: WarpArray) -> None:
-        """Done already."""
+        """Do nothing, because the gradient was summed in g itself."""
 
     def bounds(self, d: WarpArray, size: int) -> None:
-        """Points are vertices."""
+        """Return None, because vertices are points."""
 
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """part d."""
+        """Return part[v] d[v], (N,) vec3."""
         out = kernel.empty(self.n, vec3)
         kernel.launch(shorten, self.n, d, part, out)
         return out
 
     def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """A plus the blocks."""
+        """Return A plus the blocks."""
         return self._joined_with(A, blocks, soon)
 
 
 class WeightedEmbedding(ContactEmbedding):
-    """Vertices that are combinations of points."""
+    """The embedding of vertices that are weighted sums of points, x = W c."""
 
     def __init__(self, weights: DeviceWeights) -> None:
         super().__init__()
@@ -193,49 +209,51 @@ class WeightedEmbedding(ContactEmbedding):
         self._local = kernel.empty(self.n, vec3)
 
     def forget(self) -> None:
-        """Begin with new patterns."""
+        """Discard the patterns of both matrices."""
         super().forget()
         self._pulled = None
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
-        """W x."""
+        """Write W x to ``out``."""
         self.weights.to_surface(x, out)
 
     def of(self, x: Positions) -> Positions:
-        """W x."""
+        """Return W x."""
         return self.W.of(x)
 
     def whole(self, points: Bools) -> Bools:
-        """Those that no other point moves."""
+        """Return which vertices no other point moves, (n,) bool."""
         return np.asarray((abs(self.W.matrix) @ (~points).astype(np.float64)) == 0.0)
 
     def points_of(self, vertices: Ints) -> tuple[Ints, Bools]:
-        """Those with weights."""
+        """Return the points of each vertex, and which of them have weights that are not zero."""
         return self.W.stencil[vertices], self.W.weight[vertices] != 0
 
     def gradient_of(self, g: WarpArray) -> WarpArray:
-        """An array of zeros."""
+        """Return an array of zeros, (n,) vec3."""
         self._local.zero_()
         return self._local
 
     def pull_back(self, local: WarpArray, g: WarpArray) -> None:
-        """g += W^T of it."""
+        """Add W^T ``local`` to g."""
         self.weights.pull_back(local, g)
 
     def bounds(self, d: WarpArray, size: int) -> WarpArray:
-        """|W| |d|."""
+        """Return |W| |d|, (size,) [m]."""
         out = kernel.zeros(size)
         kernel.launch(weighted_lengths, self.n, *self.weights.rows.arrays, d, out)
         return out
 
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """A vertex moves by at most |W| |d|, of which its points keep no more than is safe."""
+        """Return d, where each point keeps the least part of the vertices that it moves: a vertex
+        moves by at most |W| |d|, so that is safe.
+        """
         out, t = kernel.empty(d.shape[0], vec3), self.weights.transposed
         kernel.launch(shorten_points, t.n, t.start, t.column, d, part, out)
         return out
 
     def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """A + W^T H W."""
+        """Return A + W^T H W."""
         H = self._joined_with(self.weights.nothing, blocks, soon)
         p = self._pulled
         if p is None or p.elastic is not A.pattern or p.surface is not H.pattern:

@@ -1,14 +1,14 @@
-"""Pairs that came near only after a matrix's pattern was made for the others.
+"""Pairs that came near only after the pattern of a matrix was made are lumped on its diagonal.
 
-Where layers lie on layers, a few of hundreds of thousands of pairs come into contact with every
+In many layers of cloth, a few of hundreds of thousands of pairs come into contact in every
 iteration of a step, and a new pattern, with all that the solver prepares for it, costs as much as
-all the rest of an iteration. The few are lumped instead: of their Hessians, which are positive
-semidefinite, only diagonal blocks are kept, made as large as it takes to be more than the Hessian
-in every direction (``contact_matrix.factored_alone``), so that a search still descends, a little
-more slowly where they are; values and gradients are exact.
+the rest of an iteration. The few are lumped instead: of their Hessians, which are positive
+semidefinite, only diagonal blocks are kept, enlarged so that they exceed the Hessian in every
+direction (``contact_matrix.factored_alone``). So the search direction still descends, a little more
+slowly near these pairs; values and gradients are exact.
 
-Who comes late depends on where vertices are and were in this step alone, not on which pattern there
-is: a run that is taken up has the same bits.
+Which pairs are late depends on the positions in this step alone, not on which pattern exists: a run
+that is resumed has the same bits.
 """
 
 import warp as wp
@@ -20,8 +20,8 @@ from weft.contact.distance.distance import closest, combination
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN
 from weft.kernel import Scalar, WarpArray, corners, vec3
 
-FEW = 0.05  # of the pairs: where more come late, a new pattern is made
-LEAST = 1.0  # pairs of a vertex on average: where there are fewer, a new one costs little
+FEW = 0.05  # of the pairs: if more come late, a new pattern is made
+LEAST = 1.0  # pairs for each vertex on average: with fewer, a new pattern costs little
 
 
 @wp.kernel(module=wp.get_module("weft.latecomers"))
@@ -34,7 +34,7 @@ def mark_late(
     late: wp.array(dtype=wp.uint8),
     number: wp.array(dtype=wp.int32),
 ):
-    """1 for pairs that were too far apart before to have blocks."""
+    """Mark the pairs that were too far apart at ``before`` to have blocks."""
     i = o + wp.tid()
     a, b, c, d = corners(i, before, stencil)
     p = closest(touch[i].kind, a, b, c, d)
@@ -44,25 +44,27 @@ def mark_late(
 
 
 class LumpedPairs:
-    """Who comes late in one step after another.
+    """The choice of the pairs that come late and are lumped, in one step after another.
 
     Args:
-        n: vertices.
-        size: vertices and those of bodies.
-        thickest: [m] that pairs keep at most.
+        n: number of vertices.
+        size: number of vertices with those of bodies.
+        thickest: [m] largest thickness that a pair keeps.
     """
 
     def __init__(self, n: int, size: int, thickest: float) -> None:
         self._n, self._size, self._thickest = n, size, thickest
-        self._before: WarpArray | None = None  # where vertices were when nobody had come late
-        self.matters = False  # whether it matters who comes late
+        self._before: WarpArray | None = None  # positions when no pair was late
+        self.matters = False  # whether late pairs are lumped
 
     def begin(self) -> None:
-        """Begin a step."""
+        """Begin a step: no pair is late."""
         self.matters = False
 
     def among(self, y: WarpArray, contacts: ContactSet) -> WarpArray | None:
-        """(m,) uint8, 1 for those that come late; None: nobody does at y, and all need blocks."""
+        """Return 1 for each pair that is late, (m,) uint8; None if none is at y and all pairs need
+        blocks.
+        """
         m = len(contacts)
         if m <= LEAST * self._n:
             self.matters = False

@@ -1,5 +1,7 @@
-"""A matrix with contacts of a surface's vertices, pulled back to the points that move it:
-A + W^T H W, H of the vertices and A of the points.
+"""Pull the contact matrix of a surface's vertices back to the points that move the surface.
+
+The result is A + W^T H W, with A the matrix of the points, H that of the vertices, and W the
+weights of the points in the vertices.
 """
 
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ _module = wp.get_module("weft.galerkin")
 
 @wp.kernel(module=_module)
 def mark_touching(o: int, start: wp.array(dtype=wp.int32), touches: wp.array(dtype=wp.int32)):
-    """1 at vertices with pairs around them."""
+    """Mark the vertices that belong to a pair."""
     i = o + wp.tid()
     if start[i + 1] > start[i]:
         touches[i] = 1
@@ -41,7 +43,7 @@ def multiply_by_weights(
     out_column: wp.array(dtype=wp.int32),
     out: wp.array(dtype=mat33),
 ):
-    """Row i of H W, where vertex i touches something."""
+    """Compute row i of H W if vertex i belongs to a pair."""
     i = o + wp.tid()
     if touches[i] != 0:
         low = out_start[i]
@@ -70,7 +72,7 @@ def add_pulled_rows(
     column: wp.array(dtype=wp.int32),
     values: wp.array(dtype=mat33),
 ):
-    """Row v += sum_i W_iv (row i of H W), i over the vertices that point v moves."""
+    """Add sum_i W_iv (row i of H W) to row v, for the vertices i that point v moves."""
     v = o + wp.tid()
     low = row_start[v]
     high = row_start[v + 1]
@@ -85,49 +87,51 @@ def add_pulled_rows(
 
 @dataclass(frozen=True, eq=False)
 class DeviceWeights:
-    """W and its transpose on the device."""
+    """The weights W and their transpose on the device."""
 
     embedding: Embedding
 
     @cached_property
     def rows(self) -> ScalarCsr:
-        """W."""
+        """Return W."""
         return ScalarCsr.of(self.embedding.matrix)
 
     @cached_property
     def transposed(self) -> ScalarCsr:
-        """W^T."""
+        """Return W^T."""
         return ScalarCsr.of(self.embedding.matrix.T.tocsr())
 
     @cached_property
     def nothing(self) -> BlockCsr:
-        """A matrix of the vertices without contacts, that is never written to."""
+        """Return the matrix of the vertices without contacts, which is zero and is never written
+        to.
+        """
         return BlockCsr.zeros(BlockPattern.of(len(self.embedding), []))
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
-        """out = W x for (N,) vec3."""
+        """Compute out = W x for x (N,) vec3."""
         self.rows.multiply(x, out)
 
     def pull_back(self, g: WarpArray, out: WarpArray) -> None:
-        """out += W^T g for (n,) vec3."""
+        """Add W^T g to ``out``, for g (n,) vec3."""
         self.transposed.multiply(g, out, add=True)
 
 
 @dataclass(frozen=True, eq=False)
 class PulledPattern:
-    """The pattern of A + W^T H W for one of A and one of H."""
+    """The pattern of A + W^T H W for one pattern of A and one of H."""
 
-    elastic: BlockPattern
-    surface: BlockPattern
-    matrix: BlockCsr
-    source: WarpArray  # (b,) int32 block of A, or -1
-    hw_start: WarpArray
-    hw_column: WarpArray
+    elastic: BlockPattern  # of A
+    surface: BlockPattern  # of H
+    matrix: BlockCsr  # the result, its values are overwritten
+    source: WarpArray  # (b,) int32 block of A for each block, or -1
+    hw_start: WarpArray  # (n+1,) int32 row starts of H W
+    hw_column: WarpArray  # (k,) int32 columns of H W
     hw: WarpArray  # values of H W
 
     @staticmethod
     def of(elastic: BlockPattern, surface: BlockPattern, weights: DeviceWeights) -> "PulledPattern":
-        """Made with SciPy's products of patterns."""
+        """Compute the pattern with SciPy's products of sparse matrices of ones."""
         W = weights.embedding.matrix
         P = sp.csr_matrix((np.ones(W.nnz, np.int32), W.indices, W.indptr), shape=W.shape)
         S = _ones(surface)
@@ -152,7 +156,9 @@ class PulledPattern:
         )
 
     def add(self, A: BlockCsr, H: BlockCsr, touches: WarpArray, weights: DeviceWeights) -> BlockCsr:
-        """A + W^T H W in ``matrix``; rows of H that do not touch (n,) are zero."""
+        """Return A + W^T H W in ``matrix``; only rows of H that ``touches`` (n,) marks are used,
+        the others are zero.
+        """
         p, out = self.matrix.pattern, self.matrix
         kernel.launch(copy_blocks, p.n_blocks, self.source, A.values, out.values)
         h = H.pattern
@@ -165,5 +171,6 @@ class PulledPattern:
 
 
 def _ones(pattern: BlockPattern) -> sp.csr_matrix:
+    """Return a pattern as a sparse matrix of ones."""
     ones = np.ones(pattern.n_blocks, np.int32)
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))

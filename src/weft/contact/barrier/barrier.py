@@ -1,24 +1,25 @@
-"""The barrier: an energy that rises without bound as a pair of the contact set comes close.
+"""The barrier: an energy that rises without bound as the distance of a pair goes to its thickness.
 
     E = k m(x) b(D - xi^2),   b(y) = -(y - Y)^2 ln(y/Y) for y < Y, else 0
 
-with D the squared distance of the pair, xi the thickness that is kept in any case, dhat the gap at
-which contact begins, Y = (xi + dhat)^2 - xi^2, m the mollifier of edges (Li et al. 2020, eqs. 6 and
-24; Li et al. 2021). b is twice continuously differentiable.
+D is the squared distance of the pair, xi the thickness that is always kept, dhat the gap at which
+contact begins, Y = (xi + dhat)^2 - xi^2, k the stiffness and m the mollifier of nearly parallel
+edges (Li et al. 2020, eqs. 6 and 24; Li et al. 2021). b is twice continuously differentiable.
 
 Hessians. EXACT is the second derivative. PROJECTED and GAUSS_NEWTON are sums of outer products of
-three vectors f_r (m,3,4 vec3), in closed form; no eigenvalue of a 12 x 12 matrix is computed. With
+three vectors f_r (m,3,4 vec3) in closed form; no eigenvalues of a 12 x 12 matrix are computed. With
 v the vector between the closest points, n = v/|v|, orthonormal tangents t_k of the free parameters
-and dw_k chosen orthogonal (``distance``), the second derivative of b(D) is
+and orthogonal dw_k (``distance``), the second derivative of b(D) is
 
     (4 b'' D + 2 b') ww^T (x) nn^T                                      along v
     - 2 b' sum_k [a_k a_k^T + a_k s_k^T + s_k a_k^T],                    turning of v
-      a_k = |v| dw_k (x) n,  s_k = w (x) t_k  (a_k at right angles to s_k)
+      a_k = |v| dw_k (x) n,  s_k = w (x) t_k  (a_k orthogonal to s_k)
     + 2 b' ww^T (x) (I - nn^T - sum_k t_k t_k^T)                         across v and all t_k
 
-b' < 0: the last line is negative and dropped, the first is clamped, and every turning term keeps
-the positive one of its two eigenvalues. Sums of clamped terms, as PROJECTED laws are. GAUSS_NEWTON
-keeps the first line alone. Derivatives of the mollifier are left out of both.
+Because b' < 0, the last line is negative and is dropped. The first line is clamped at zero, and of
+every turning term the positive one of its two eigenvalues is kept. The result is a sum of clamped
+terms, as for PROJECTED laws. GAUSS_NEWTON keeps the first line alone. Both leave out the
+derivatives of the mollifier.
 """
 
 import warp as wp
@@ -35,23 +36,23 @@ from weft.kernel import Scalar, corners, vec3
 _module = wp.get_module("weft.contact")
 PARALLEL_PART = Scalar(
     1e-3
-)  # of the squared rest lengths multiplied: below, edges count as parallel
+)  # of the product of squared rest lengths: below this |e x f|^2, edges count as parallel
 
 
 @wp.struct
 class Touch:
-    """Parameters of a pair of the contact set."""
+    """Parameters of the barrier of one pair in contact."""
 
-    kind: int  # see ``distance``
+    kind: int  # a ``PairKind``
     stiffness: Scalar  # [J/m^4] k
     thickness: Scalar  # [m] xi
     gap: Scalar  # [m] dhat
-    parallel: Scalar  # [m^4] threshold of the mollifier; 0: none
+    parallel: Scalar  # [m^4] threshold eps of the mollifier; 0: no mollifier
 
 
 @wp.func
 def barrier(y: Scalar, Y: Scalar):
-    """b, b' and b'' at y > 0."""
+    """Return b, b' and b'' at y > 0."""
     value = Scalar(0.0)
     slope = Scalar(0.0)
     second = Scalar(0.0)
@@ -66,13 +67,13 @@ def barrier(y: Scalar, Y: Scalar):
 
 @wp.func
 def width(t: Touch):
-    """Y."""
+    """Return Y [m^2]."""
     return t.gap * (t.gap + Scalar(2.0) * t.thickness)
 
 
 @wp.func
 def mollified(t: Touch, a: vec3, b: vec3, c: vec3, d: vec3):
-    """m and dm/dC of a pair."""
+    """Return m and dm/dC of a pair: 1 and 0 if it has no mollifier."""
     m = Scalar(1.0)
     dm = Scalar(0.0)
     if t.parallel > Scalar(0.0):
@@ -91,7 +92,7 @@ def closest_points(
     free: wp.array(dtype=wp.int32),
     dw: wp.array2d(dtype=vec4),
 ):
-    """Distance, weights and free parameters of every pair."""
+    """Write the distance, the weights and the free parameters of every pair."""
     i = o + wp.tid()
     a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
@@ -110,7 +111,7 @@ def pair_distances(
     kind: wp.array(dtype=wp.int32),
     distance: wp.array(dtype=Scalar),
 ):
-    """Distance of every pair."""
+    """Write the distance of every candidate pair."""
     i = o + wp.tid()
     a, b, c, d = corners(i, x, stencil)
     p = closest(kind[i], a, b, c, d)
@@ -125,7 +126,7 @@ def set_distances(
     touch: wp.array(dtype=Touch),
     distance: wp.array(dtype=Scalar),
 ):
-    """Distance of every pair of a set."""
+    """Write the distance of every pair of a contact set."""
     i = o + wp.tid()
     a, b, c, d = corners(i, x, stencil)
     p = closest(touch[i].kind, a, b, c, d)
@@ -141,8 +142,9 @@ def changes_of_room(
     touch: wp.array(dtype=Touch),
     out: wp.array(dtype=Scalar),
 ):
-    """By how much of its room beyond the thickness the displacement d changes every pair's
-    distance, to first order.
+    """Write the relative change of every pair's room by the displacement d, to first order.
+
+    The room of a pair is its distance beyond its thickness.
     """
     i = o + wp.tid()
     t = touch[i]
@@ -163,7 +165,7 @@ def barrier_energy(
     touch: wp.array(dtype=Touch),
     out: wp.array(dtype=Scalar),
 ):
-    """E of every pair; infinite at or below the thickness."""
+    """Write E of every pair; infinite at or below the thickness."""
     i = o + wp.tid()
     t = touch[i]
     a, b, c, d = corners(i, x, stencil)
@@ -186,13 +188,14 @@ def barrier_gradient(
     touch: wp.array(dtype=Touch),
     out: wp.array2d(dtype=vec3),
 ):
-    """dE/dx of every pair."""
+    """Write dE/dx of every pair."""
     i = o + wp.tid()
     t = touch[i]
     a, b, c, d = corners(i, x, stencil)
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     y = wp.dot(v, v) - t.thickness * t.thickness
+    # The clamp keeps the logarithm finite; at such a position the energy is infinite.
     value, slope, _second = barrier(wp.max(y, Scalar(1e-300)), width(t))
     m, dm = mollified(t, a, b, c, d)
     spread(i, p, v, m, dm, t.stiffness, value, slope, a, b, c, d, out)
@@ -214,7 +217,9 @@ def spread(
     d: vec3,
     out: wp.array2d(dtype=vec3),
 ):
-    """The gradient of k m b(D - xi^2), of a pair whose b and b' are ``value`` and ``slope``."""
+    """Write the gradient of k m b(D - xi^2) of pair i, whose b and b' are ``value`` and
+    ``slope``.
+    """
     s = Scalar(2.0) * k * m * slope
     g0 = (s * p.w[0]) * v
     g1 = (s * p.w[1]) * v
@@ -239,7 +244,9 @@ def spread(
 
 @wp.func
 def tangents(p: Closest, a: vec3, b: vec3, c: vec3, d: vec3):
-    """Free parameters whose t_k are orthonormal, and their dw_k at right angles to one another."""
+    """Return the free parameters as pairs dw_k, t_k with orthonormal t_k and orthogonal dw_k; zero
+    for parameters that are not free.
+    """
     zero = Scalar(0.0)
     tiny = Scalar(1e-300)
     dw0 = p.dw0
@@ -279,8 +286,9 @@ def tangents(p: Closest, a: vec3, b: vec3, c: vec3, d: vec3):
 
 @wp.func
 def turning(dw: vec4, length: Scalar, w: vec4):
-    """Eigenvector of the positive eigenvalue of a a^T + a s^T + s a^T, times its root: numbers p
-    and q with f = p dw (x) n + q w (x) t.
+    """Return the positive eigenpair of a a^T + a s^T + s a^T, as p and q of its vector f.
+
+    f = p dw (x) n + q w (x) t is the unit eigenvector times the square root of its eigenvalue.
     """
     zero = Scalar(0.0)
     aa = length * length * wp.dot(dw, dw)  # |a|^2
@@ -308,8 +316,8 @@ def barrier_factors(
     turn: int,
     out: wp.array3d(dtype=vec3),
 ):
-    """f_r of every pair: the projected Hessian is the sum of f_r f_r^T; without ``turn``, all but
-    the first are zero.
+    """Write f_r of every pair: the projected Hessian is the sum of f_r f_r^T. Without ``turn`` all
+    but the first are zero (GAUSS_NEWTON).
     """
     i = o + wp.tid()
     zero = Scalar(0.0)

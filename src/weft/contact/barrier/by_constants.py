@@ -1,6 +1,7 @@
-"""Mixed derivatives of the barrier, by stiffness, gap and thickness of every pair.
+"""Mixed derivatives of the barrier: of its gradient by the stiffness, gap and thickness of every
+pair.
 
-With y = D - xi^2 and Y = dhat (dhat + 2 xi) forces are linear in k b and k b', and
+With y = D - xi^2 and Y = dhat (dhat + 2 xi), forces are linear in k b and k b', and
 
     db/dY = 2 (y - Y) ln(y/Y) + (y - Y)^2/Y
     db'/dY = 2 ln(y/Y) - Y/y + 1 - (Y - y) (2/Y + 1/y)
@@ -22,7 +23,7 @@ def barrier_mixed(
     change: wp.array(dtype=Touch),
     out: wp.array2d(dtype=vec3),
 ):
-    """How dE/dx of every pair changes as its numbers change by ``change``."""
+    """Write the derivative of dE/dx of every pair in the direction ``change`` of its parameters."""
     i = o + wp.tid()
     t = touch[i]
     h = change[i]

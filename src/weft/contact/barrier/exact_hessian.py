@@ -1,11 +1,11 @@
-"""The exact second derivative of the barrier: what derivatives of runs and equilibria solve with.
+"""The exact second derivative of the barrier, which adjoints and equilibria solve with.
 
-From the formulas of ``distance`` for D, and the product rule with the mollifier:
+It follows from the formulas of ``distance`` for D and the product rule with the mollifier m:
 
-    d2E = k (m d2b + b d2m + dm db^T + db dm^T),   d2b = b'' dD dD^T + b' d2D,
+    d2E = k (m d2b + b d2m + dm db^T + db dm^T),   d2b = b'' dD dD^T + b' d2D.
 
-of C = |e|^2 |f|^2 - (e.f)^2 the derivatives dC/de = 2 (|f|^2 e - (e.f) f) and alike.
-Tests hold it against the same in NumPy.
+The derivatives of C = |e|^2 |f|^2 - (e.f)^2 are dC/de = 2 (|f|^2 e - (e.f) f), and with e and f
+exchanged dC/df. Tests compare the result with the same formulas in NumPy.
 """
 
 import warp as wp
@@ -20,7 +20,7 @@ _mat43 = wp.types.matrix(shape=(4, 3), dtype=Scalar)
 
 @wp.func
 def turned_part(p: Closest, x: _mat43, v: vec3, i: int, j: int):
-    """Block (i,j) of sum_kl (G^-1)_kl c_k c_l^T."""
+    """Return block (i,j) of sum_kl (G^-1)_kl c_k c_l^T (``distance``)."""
     out = mat33(Scalar(0.0))
     if p.free == 0:
         return out
@@ -52,7 +52,7 @@ def barrier_hessians(
     touch: wp.array(dtype=Touch),
     out: wp.array3d(dtype=mat33),
 ):
-    """(4,4) blocks of every pair."""
+    """Write the (4,4) blocks of the exact Hessian of every pair."""
     n = o + wp.tid()
     t = touch[n]
     a, b, c, d = corners(n, x, stencil)

@@ -2,12 +2,12 @@
 
 A vertex exactly above an edge of a table is such a position: beyond the edge the nearest point of
 one triangle lies inside it, on this side on its border. Distances and forces are continuous there,
-their derivatives are not, and round-off decides whether both triangles of the edge count as inside
-or both as border, which is true on neither side. Cloth that is laid flat and straight on a body
-begins at many kinks at once.
+but their derivatives are not, and round-off decides whether both triangles of the edge count as
+inside or both as border, which is true on neither side. Cloth that is laid flat and straight on a
+body begins at many kinks at once.
 
-So second derivatives are taken a little to either side, and their mean is used: what central
-differences find. Where a flat face is merely cut into triangles both sides have the same sum.
+So second derivatives are evaluated a little to either side, and their mean is used, which is what
+central differences find. If a flat face is merely cut into triangles, both sides have the same sum.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,11 @@ APART = 1e-8  # of the gap: far above round-off, far below what changes a deriva
 
 
 def places_around(search: ContactDetector, y: WarpArray) -> Sequence[WarpArray]:
-    """Return where second derivatives of contact at y are evaluated, to be averaged.
+    """Return the positions near y at which second derivatives of contact are evaluated, to be
+    averaged.
 
     Args:
-        search: with the stiffness and gap of the contacts.
+        search: finds contacts, with their stiffness and gap.
         y: (n+b,) vec3 [m] vertices of cloth and bodies.
 
     Returns:
@@ -36,6 +37,7 @@ def places_around(search: ContactDetector, y: WarpArray) -> Sequence[WarpArray]:
     if len(here) == 0:
         return [y]
     at = np.array(kernel.numpy(y))
+    # A fixed seed makes results reproducible.
     away = APART * search.gap * np.random.default_rng(0).normal(size=at.shape)
     sides = [kernel.points(at + away), kernel.points(at - away)]
     smooth = all(_is_alike(here, y, search.contacts(side), side) for side in sides)
@@ -43,7 +45,9 @@ def places_around(search: ContactDetector, y: WarpArray) -> Sequence[WarpArray]:
 
 
 def _is_alike(one: ContactSet, x: WarpArray, other: ContactSet, y: WarpArray) -> bool:
-    """Whether both sets have the same pairs with the same free parameters of the closest points."""
+    """Return whether both sets have the same pairs with the same free parameters of their closest
+    points.
+    """
     if not np.array_equal(one.stencil, other.stencil):
         return False
     kinds = one.touch["kind"], other.touch["kind"]

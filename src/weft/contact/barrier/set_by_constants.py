@@ -1,5 +1,6 @@
-"""How forces of a contact set change with the numbers of its pairs (``barrier_mixed``), and so the
-normal forces that friction takes.
+"""Derivatives of the forces of a contact set by the parameters of its pairs.
+
+They also give the derivatives of the normal forces that friction uses (``changed_loads``).
 """
 
 from typing import Any
@@ -21,14 +22,14 @@ def changed_gradients(
     gap: Floats | float = 0.0,
     thickness: Floats | float = 0.0,
 ) -> WarpArray:
-    """(m,4) vec3 [N] change of dE/dx of the pairs of a set, on the device.
+    """Return the change of dE/dx of the pairs of a set, (m,4) vec3 [N] on the device.
 
     Args:
         contacts: the set.
-        x: (n,3) [m].
-        stiffness: (m,) [J/m^4], or of all, by which that of pairs changes.
-        gap: [m].
-        thickness: [m].
+        x: (n,3) [m] positions.
+        stiffness: (m,), or one for all, change of the stiffness [J/m^4].
+        gap: (m,), or one for all, change of the gap [m].
+        thickness: (m,), or one for all, change of the thickness [m].
     """
     change: Any = np.zeros(len(contacts), Touch.numpy_dtype())  # type: ignore[attr-defined]
     change["stiffness"], change["gap"], change["thickness"] = stiffness, gap, thickness

@@ -1,15 +1,15 @@
-"""How stiff contact has to be for what presses.
+"""Adaptive stiffness of the barrier, which follows the forces that press.
 
-The stiffness of the barrier is one that holds ``LOAD`` times a vertex's weight at half the gap.
-Cloth that is stretched over a body is pressed with thousands of weights; there the barrier would
+The stiffness of a contact holds ``LOAD`` times a vertex's weight at half the gap. Cloth that is
+stretched over a body is pressed with thousands of weights; with that stiffness the barrier would
 hold it micrometers from the body, where no step finds room. So the stiffness is multiplied by a
-factor, the firmness: what the hardest pressed vertex is pressed with, over what the stiffness of
-weight holds.
+factor, the firmness: the force on the hardest pressed vertex, over the force that the stiffness
+without the factor holds at half the gap.
 
-Both force and distance have to ask for it. An impact is near for a step; cloth that is pinched
-between two bodies is pressed the harder the stiffer contact is, with room enough. It is kept from
-step to step and changed between steps alone, so that every step has one potential; and only where
-it is off by a lot, so that what rests stays at rest.
+Both force and distance have to ask for a larger factor. An impact is near for one step only; cloth
+that is pinched between two bodies has a larger force the stiffer contact is, although it has room
+enough. The factor is saved from step to step and changes between steps alone, so that every step
+minimizes one potential. It changes only if it is far off, so that cloth at rest stays at rest.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,16 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.contact.contact import HALF_FORCE
 
-MOST = 8.0  # by which it rises or falls from one step to the next
-LOW, HIGH = 0.25, 2.0  # of what is needed over what there is: between them it stays
-FIRMEST = 1e3  # stiffer contact costs Newton iterations
-LEAST_ROOM = 1e-6  # of the gap, below which room counts as this
+MOST = 8.0  # largest change of the factor from one step to the next
+LOW, HIGH = 0.25, 2.0  # needed over present factor: between these the factor stays
+FIRMEST = 1e3  # largest factor: stiffer contact costs Newton iterations
+LEAST_ROOM = 1e-6  # of the gap: smaller room counts as this
 
 
 def push(room: float) -> float:
-    """Force of a pair with this part of the gap as room, over that at half of it."""
+    """Return the force of a pair whose distance beyond the thickness is ``room`` times the gap,
+    relative to the force at half the gap.
+    """
     y = max(room, LEAST_ROOM) ** 2
     if y >= 1.0:
         return 0.0
@@ -36,17 +38,17 @@ def push(room: float) -> float:
 
 @dataclass(frozen=True)
 class AdaptiveStiffness:
-    """Factors on the stiffness of weight."""
+    """Factors on the stiffness of a contact."""
 
-    before: float = 1.0  # in the step before: what forces at its end are measured with
-    now: float = 1.0
+    before: float = 1.0  # of the step before, with which forces at its end are evaluated
+    now: float = 1.0  # of the present step
 
     def after(self, pressed: float, room: float) -> "AdaptiveStiffness":
-        """For the next step.
+        """Return the factors for the next step.
 
         Args:
-            pressed: largest force of contact on a vertex, over the one that the stiffness of weight
-                holds at half the gap.
+            pressed: largest force of contact on a vertex, over the force that the stiffness without
+                factor holds at half the gap.
             room: least distance beyond the thickness, over the gap.
         """
         part, near = pressed / self.now, push(room)
@@ -58,12 +60,14 @@ class AdaptiveStiffness:
         return AdaptiveStiffness(self.now, min(max(wanted, 1.0), FIRMEST))
 
     def saved(self) -> Floats:
-        """(2,) to be kept with the state."""
+        """Return both factors, (2,), which are saved with the state."""
         return np.array([self.before, self.now])
 
     @staticmethod
     def of(saved: Floats | None) -> "AdaptiveStiffness":
-        """From what ``saved`` gave; None: at the start."""
+        """Return the factors from the array that ``saved`` returned; None: the factors at the
+        start.
+        """
         return (
             AdaptiveStiffness()
             if saved is None

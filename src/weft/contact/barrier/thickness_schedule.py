@@ -1,9 +1,10 @@
-"""Thickness that changes in time, as far as what touches leaves room for it.
+"""Thickness that changes in time, as far as pairs in contact leave room for it.
 
-What gets thinner does so at once. What gets thicker takes at most half of the room of the nearest
-pair in a step, all alike: so nothing ever is nearer than its thickness, and the barrier pushes it
-apart before the next step. Where a pair has a thousandth of the gap left, something holds it
-together: an error that says where, or with ``pinch: thin`` the thickness that has room.
+A smaller thickness is taken at once, and so is a larger one if all pairs have room for it. Else it
+takes half of the room of the nearest pair in a step, with one factor for all pairs: so no pair is
+ever nearer than its thickness, and the barrier pushes it apart before the next step. If a pair has
+only a thousandth of the gap left, something holds it together: that is an error that says where, or
+with ``pinch: thin`` the thickness for which there is room is kept.
 """
 
 from typing import Any
@@ -18,38 +19,43 @@ from weft.contact.detector import ContactDetector
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray
 
-PART = 0.5  # of the room of a pair, that is taken in a step
-HELD = 1e-3  # of the gap: room of a pair that something holds together
-KEPT = "thickness"  # name among what is kept from step to step
+PART = 0.5  # of the room of a pair that a growing thickness takes in a step
+HELD = 1e-3  # of the gap: with less room, something holds a pair together
+KEPT = "thickness"  # name among the values that are saved from step to step
 
 
 class ThicknessSchedule:
-    """What pieces of cloth and bodies keep from one another, from step to step.
+    """The thickness of pieces of cloth and bodies, from step to step.
 
     Args:
-        contact: with what is kept at the start.
+        contact: the contact, with the thickness at the start.
     """
 
     def __init__(self, contact: Contact) -> None:
         self.contact, sides = contact, contact.mesh.sides
-        self.asked: Floats | None = None  # (k,) [m] of pieces and bodies; None: it stays
+        self.asked: Floats | None = None  # (k,) [m] of pieces and bodies; None: constant
         first = np.zeros(len(sides.names))
         first[sides.part] = sides.thickness
         self._first = self.now = first
 
     @property
     def of_vertices(self) -> Floats:
-        """(n,) [m]."""
+        """Return the present thickness of the vertices, (n,) [m]."""
         sides = self.contact.mesh.sides
         return sides.thickness if self.asked is None else self.now[sides.part]
 
     @property
     def largest(self) -> float:
-        """[m] of a pair."""
+        """Return the largest present thickness of a pair [m]."""
         return float(self.of_vertices.max(initial=0.0))
 
     def grow(self, search: ContactDetector, y: WarpArray, step: Step) -> None:
-        """Take what a step keeps, from where it begins, y (n,) vec3.
+        """Set the thickness of a step from that of the step before.
+
+        Args:
+            search: finds near pairs; its thickness is set.
+            y: (n+b,) vec3 [m] vertices at the start of the step.
+            step: the step, with the saved thickness of the step before.
 
         Raises:
             SimulationError: something holds a pair together.
@@ -65,7 +71,9 @@ class ThicknessSchedule:
     def _part(
         self, search: ContactDetector, y: WarpArray, base: Floats, more: Floats, t: float
     ) -> float:
-        """Of ``more``, that has room over ``base``."""
+        """Return the part of the increase ``more`` for which there is room beyond the thickness
+        ``base``.
+        """
         sides, near = self.contact.mesh.sides, search.near(y, float((base + more).max()))
         if len(near) == 0:
             return 1.0
@@ -75,7 +83,7 @@ class ThicknessSchedule:
         room = kernel.numpy(near.distances(y)) - kept
         part = PART * room / np.maximum(wanted, 1e-300)
         k = int(np.argmin(part))
-        if part[k] >= PART:  # all that is asked for
+        if part[k] >= PART:  # there is room for all of the increase
             return 1.0
         if room[k] > HELD * search.gap:
             return float(part[k])
@@ -92,11 +100,13 @@ class ThicknessSchedule:
         )
 
     def saved(self) -> dict[str, Floats]:
-        """For the next step, where it changes."""
+        """Return the values that the next step needs; empty if the thickness does not change."""
         return {} if self.asked is None else {KEPT: self.now}
 
     def told(self) -> dict[str, Any]:
-        """For reports: the largest that is kept and asked for [m], where these differ."""
+        """Return the largest present and requested thickness [m] for reports; empty if they are
+        equal.
+        """
         if self.asked is None or (self.asked == self.now).all():
             return {}
         return {"thickness": {"kept": self.largest, "asked": float(self.asked.max())}}

@@ -1,8 +1,9 @@
-"""The broad phase: which boxes overlap, and so which pairs may be in contact.
+"""The broad phase: find pairs of primitives whose bounding boxes overlap.
 
-``aabb`` encloses primitives in axis-aligned boxes, ``tree_order`` sorts them, ``bvh`` is the
-bounding volume hierarchy and its traversal, ``aabb_simd`` compares one box with the eight boxes of
-a leaf. ``query`` says who asks for which pairs; ``pair_list`` and ``compaction`` write lists of
-pairs. ``candidates`` are the pairs found, ``candidate_cache`` keeps them from one search direction
-to the next.
+Read in this order. ``tree_order`` sorts primitives into the leaves of a binary tree. ``aabb``
+encloses them in axis-aligned bounding boxes, and ``aabb_simd`` compares one box with the eight
+boxes of a leaf at once. ``query`` says which boxes search and which overlapping pairs are reported.
+``bvh`` is the bounding volume hierarchy and its traversal. ``pair_list`` writes the pairs that a
+traversal finds, ``compaction`` removes pairs from a list. ``candidates`` holds the candidate pairs,
+and ``candidate_cache`` reuses them from one search direction to the next.
 """

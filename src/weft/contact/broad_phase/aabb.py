@@ -1,6 +1,7 @@
-"""Axis-aligned boxes around primitives, in the order of a layout.
+"""Axis-aligned bounding boxes of primitives, stored in the order of a tree.
 
-They are rounded outwards to float32, half of what positions take, so that no pair is lost.
+Boxes are stored in float32, half the memory of positions, and rounded outwards, so that no pair is
+lost. A box of a moving primitive is known at the start and at the end of its straight path.
 """
 
 from dataclasses import dataclass, field
@@ -18,12 +19,13 @@ from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.boxes")
-WORTH_SLICING = 2000  # leaves
+WORTH_SLICING = 2000  # leaves above which launches are sliced
 
 
-# Rounded down: a bit below, without a branch that nobody can predict. Points in the middle, rounded
-# to single precision, may be off by 8e-7 of their largest coordinates in what ``lines`` makes of
-# them, more than that to be sure.
+# Lower corners are always rounded to slightly below the exact value, because a branch that asks
+# whether that is needed cannot be predicted and costs more. A distance along an axis that
+# ``separating_axis`` computes from midpoints in single precision may be off by 8e-7 of the largest
+# coordinate; 2e-6 is added to be safe.
 _ROUND = """
     const double *p = (const double*)(below.data + v), *q = (const double*)(above.data + v);
     const double* w = way.shape[0] ? (const double*)(way.data + v) : nullptr;
@@ -60,8 +62,11 @@ def put_rounded(
     high: wp.array(dtype=wp.vec4f),
     middle: wp.array(dtype=wp.vec4f),
 ):
-    """The box of a point between two others, or a way further on, larger by ``grow`` on every side;
-    where there is room for it, the place in the middle and how far it may be from there.
+    """Write the bounding box of vertex v, which lies between ``below`` and ``above``.
+
+    The box is displaced by ``way``, if that is not empty, and enlarged by ``grow`` on every side.
+    If ``middle`` is not empty, write the midpoint to it, and as a fourth number how far the vertex
+    may be from the midpoint.
     """
 
 
@@ -76,7 +81,7 @@ def enclose_points(
     high: wp.array(dtype=wp.vec4f),
     middle: wp.array(dtype=wp.vec4f),
 ):
-    """Boxes of points."""
+    """Write the bounding boxes of all vertices."""
     put_rounded(o + wp.tid(), below, above, way, grow, low, high, middle)
 
 
@@ -149,9 +154,11 @@ def put_leaf(
     node_low: wp.array(dtype=wp.vec3f),
     node_high: wp.array(dtype=wp.vec3f),
 ):
-    """Boxes of those of ``count`` primitives of a leaf whose bits are set, from those of their
-    points, empty ones behind them, and the one around all of the leaf's; where there is room for
-    ``places``, their corners.
+    """Write the boxes of the primitives of a leaf, and the box around all of them.
+
+    Only boxes with a set bit are written. A primitive's box encloses the boxes of its vertices;
+    behind the ``count`` primitives follow empty boxes. If ``places`` is not empty, the midpoints of
+    the primitives' vertices are written there, for ``separating_axis``.
     """
 
 
@@ -173,7 +180,9 @@ def bound(
     node_high: wp.array(dtype=wp.vec3f),
     places: wp.array(dtype=wp.float32),
 ):
-    """Boxes of a leaf and the one around them, of those that have moved where that is known."""
+    """Write the boxes of one leaf and the box around them; if ``moved`` is not empty, renew only
+    the boxes that have moved.
+    """
     c = o + wp.tid()
     bits = wp.uint32(255)
     if moved.shape[0] > 0:
@@ -195,35 +204,39 @@ def bound(
 
 @wp.struct
 class LeafBoxes:
-    """Boxes in leaves, as kernels take them."""
+    """Boxes in leaves, in the form that kernels take."""
 
-    start: wp.array(dtype=wp.int32)  # of leaves: their first boxes
-    node: wp.array(dtype=wp.int32)  # of leaves: their blocks'
-    boxes: wp.array(dtype=wp.float32)
-    ends: wp.array(dtype=wp.float32)  # empty: they do not move
-    ids: wp.array2d(dtype=wp.int32)
-    corners: wp.array(dtype=wp.int32)
-    marks: wp.array2d(dtype=wp.uint32)  # empty: none
-    sewn: wp.array(dtype=wp.int32)  # empty: nothing is
-    places: wp.array(dtype=wp.float32)  # of corners (``lines``); empty: only boxes are looked at
-    last_places: wp.array(dtype=wp.float32)
+    start: wp.array(dtype=wp.int32)  # (c+1,) first box of each leaf
+    node: wp.array(dtype=wp.int32)  # (c,) root node of each leaf's block
+    boxes: wp.array(dtype=wp.float32)  # (c,6,8) at the start of paths, flat
+    ends: wp.array(dtype=wp.float32)  # boxes at the end of paths; empty: they do not move
+    ids: wp.array2d(dtype=wp.int32)  # (n,k) vertices of primitives
+    corners: wp.array(dtype=wp.int32)  # (c,3,8) vertices leaf by leaf, flat
+    marks: wp.array2d(dtype=wp.uint32)  # (n,2) group bits; empty: no groups
+    sewn: wp.array(dtype=wp.int32)  # (v,) number of sewn vertices; empty: none are sewn
+    places: wp.array(dtype=wp.float32)  # (c,3k+1,8) midpoints of vertices, flat; empty: boxes only
+    last_places: wp.array(dtype=wp.float32)  # midpoints at the end of paths
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Boxes in leaves (``aabb_simd``), and those around the nodes of their layout, of which the
-    leaves' are known; the others where a ``Tree`` makes them.
+    """Boxes in leaves (in the layout of ``aabb_simd``), and the boxes of the nodes of their tree.
+
+    The boxes of leaf nodes are known; those of the nodes above are computed by a
+    ``BoundingVolumeHierarchy``.
     """
 
     boxes: WarpArray  # (c,6,8) float32, flat
-    leaves: WarpArray  # (b,6,8) float32, flat: those around the leaves of blocks
-    low: WarpArray  # (2c-1,) vec3f
-    high: WarpArray
-    places: WarpArray  # (c,3k+1,8) float32, flat: corners (``lines``); empty: these are not known
+    leaves: WarpArray  # (b,6,8) float32, flat: boxes around the leaves of each block
+    low: WarpArray  # (2c-1,) vec3f lower corners of the nodes' boxes
+    high: WarpArray  # (2c-1,) vec3f upper corners
+    places: WarpArray  # (c,3k+1,8) float32, flat: see ``LeafBoxes.places``
 
     @staticmethod
     def made(layout: TreeOrder, corners: int = 0) -> "Bounds":
-        """For this layout, of primitives with so many corners (0: not known); not initialized."""
+        """Allocate bounds for a tree of primitives with ``corners`` vertices each (0: without
+        vertices), not initialized.
+        """
         m, b = len(layout.leaf), len(layout.blocks[1]) - 1
         boxes, leaves = (kernel.empty(BOX * n, wp.float32) for n in (len(layout), b))
         places = kernel.empty((3 * corners + 1) * LEAF * len(layout) if corners else 0, wp.float32)
@@ -231,28 +244,30 @@ class Bounds:
 
     @staticmethod
     def none() -> "Bounds":
-        """In place of those that there are not."""
+        """Return empty bounds, which stand for bounds that do not exist."""
         boxes, corners = kernel.empty(0, wp.float32), kernel.empty(0, wp.vec3f)
         return Bounds(boxes, boxes, corners, corners, boxes)
 
 
 @dataclass(frozen=True, eq=False)
 class Primitives:
-    """Points, edges or triangles in the order of a layout."""
+    """Points, edges or triangles in the order of a tree."""
 
     layout: TreeOrder
-    ids: WarpArray  # (n,k) their vertices
+    ids: WarpArray  # (n,k) int32 their vertices
 
     @staticmethod
     def of(layout: TreeOrder, ids: Ints) -> "Primitives":
-        """Primitives with vertices ids (n,k), in their own order."""
+        """Return the primitives with vertices ids (n,k), sorted in the order of ``layout``."""
         ordered = np.ascontiguousarray(np.asarray(ids, np.int32)[layout.order])
         return Primitives(layout, kernel.array(ordered, wp.int32))
 
     @cached_property
     def corners(self) -> WarpArray:
-        """(c,3,8), flat: the same vertices leaf by leaf, the last one again where there are fewer
-        than three.
+        """Return the vertices of the primitives leaf by leaf, (c,3,8) int32, flat, on the device.
+
+        The last vertex is repeated where a primitive has fewer than three; ``NONE`` stands where a
+        leaf has no primitive.
         """
         ids, layout = kernel.numpy(self.ids), self.layout
         leaf = np.repeat(np.arange(len(layout)), np.diff(layout.start))
@@ -263,25 +278,32 @@ class Primitives:
 
     @cached_property
     def nothing(self) -> tuple[Bounds, WarpArray]:
-        """In place of bounds at the end of ways, and of what has moved, where there are none."""
+        """Return empty bounds and an empty bit mask, which stand for bounds at the end of paths and
+        for moved boxes where there are none.
+        """
         return Bounds.none(), kernel.empty(0, wp.uint32)
 
     def __len__(self) -> int:
+        """Return the number of primitives."""
         return int(self.ids.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
 class MovingPoints:
-    """Where points (n,) vec3 may be: between two corners, which move along straight ways."""
+    """Regions in which vertices (n,) vec3 lie: boxes between two corners, which move along straight
+    paths.
+    """
 
-    low: WarpArray
-    high: WarpArray
-    way: WarpArray | None = None  # None: they do not move
-    _known: dict[tuple[float, bool], Any] = field(default_factory=dict)  # what ``enclosed`` made
+    low: WarpArray  # (n,) vec3 [m]
+    high: WarpArray  # (n,) vec3 [m]
+    way: WarpArray | None = None  # (n,) vec3 [m] displacements; None: the points do not move
+    _known: dict[tuple[float, bool], Any] = field(default_factory=dict)  # results of ``enclosed``
 
     @staticmethod
     def of(x: Positions | WarpArray, end: Positions | WarpArray | None = None) -> "MovingPoints":
-        """Points at x (n,3); with ``end``, on straight ways to there."""
+        """Return points at x (n,3) [m], which move straight to ``end`` (n,3) [m] if that is
+        given.
+        """
         y = kernel.points(x)
         if end is None:
             return MovingPoints(y, y)
@@ -290,9 +312,16 @@ class MovingPoints:
         return MovingPoints(y, y, way)
 
     def enclosed(self, grow: float, middle: bool) -> list[tuple[WarpArray, WarpArray, WarpArray]]:
-        """Boxes of points, larger by ``grow`` [m], (n,) vec4f lower and upper corners; and, where
-        asked for, middles (n,) with how far points may be from there. At the begin, and at the end
-        of ways where there are any.
+        """Return the float32 boxes of the points, at the start and, if they move, at the end of
+        their paths.
+
+        Args:
+            grow: [m] by which boxes are enlarged on every side.
+            middle: whether midpoints are computed, too.
+
+        Returns:
+            For start and end: the lower and the upper corners (n,) vec4f, and the midpoints (n,)
+            vec4f with the distance [m] that a point may have from its midpoint (else empty).
         """
         known = self._known.get((grow, middle))
         if known is None:
@@ -310,13 +339,15 @@ class MovingPoints:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes on the device; where they move, at the begin and at the end of their ways."""
+    """Boxes of primitives on the device; of moving primitives at the start and at the end of their
+    paths.
+    """
 
     begin: Bounds
     end: Bounds | None
     inside: Primitives
-    marks: WarpArray | None = None  # (n,2) bits of what it is, and of what it does not meet
-    sewn: WarpArray | None = None  # one number for vertices that are sewn together; None: none are
+    marks: WarpArray | None = None  # (n,2) uint32 group bits (``CollisionGroups.marks``)
+    sewn: WarpArray | None = None  # (v,) one number for vertices sewn together; None: none are
 
     @staticmethod
     def of(
@@ -327,8 +358,16 @@ class Boxes:
         sewn: WarpArray | None = None,
         lines: bool = False,
     ) -> "Boxes":
-        """Boxes of primitives, larger by ``grow`` [m] on every side. Marks (n,2) in the layout's
-        order, and what is sewn: none if not given. With ``lines`` corners are known, too.
+        """Compute the boxes of primitives.
+
+        Args:
+            places: regions of the vertices.
+            inside: the primitives.
+            grow: [m] by which boxes are enlarged on every side.
+            marks: (n,2) uint32 group bits in the order of the tree (``CollisionGroups.marks``);
+                None: all pairs may be in contact.
+            sewn: (v,) int32, one number for vertices that are sewn together; None: none are.
+            lines: whether vertices are stored, too, for the test of ``separating_axis``.
         """
         about = (inside.layout, inside.ids.shape[1] if lines else 0)
         end = Bounds.made(*about) if places.way is not None else None
@@ -339,8 +378,8 @@ class Boxes:
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
-        """Boxes of points (n,k,3), larger by ``grow`` [m] on every side, in an order of where they
-        are.
+        """Compute the boxes of primitives with vertices at ``points`` (n,k,3) [m], enlarged by
+        ``grow`` [m] on every side, in a tree built from where they are.
         """
         n, k = points.shape[:2]
         layout = TreeOrder.of(points.mean(axis=1))
@@ -349,17 +388,17 @@ class Boxes:
 
     @property
     def ids(self) -> WarpArray:
-        """(n,k) vertices of what is inside."""
+        """Return the vertices (n,k) of the primitives."""
         return self.inside.ids
 
     @property
     def last(self) -> Bounds:
-        """At the end of ways; empty where boxes do not move."""
+        """Return the bounds at the end of the paths; empty bounds if the boxes do not move."""
         return self.inside.nothing[0] if self.end is None else self.end
 
     @cached_property
     def side(self) -> LeafBoxes:
-        """What kernels take."""
+        """Return the boxes in the form that kernels take."""
         s, layout = LeafBoxes(), self.inside.layout
         s.start, s.node, s.boxes = layout.device[0], layout.blocks[3], self.begin.boxes
         s.ends, s.places, s.last_places = self.last.boxes, self.begin.places, self.last.places
@@ -369,7 +408,9 @@ class Boxes:
         return s
 
     def renewed(self, moved: WarpArray, places: MovingPoints, grow: float) -> None:
-        """New boxes, in place, for those that have moved, bits of leaves (c,); empty: for all."""
+        """Recompute, in place, the boxes with a set bit in ``moved`` (c,); an empty array: all
+        boxes.
+        """
         layout, looked = self.inside.layout, self.begin.places.shape[0] > 0
         order = (self.ids, layout.device[0], layout.nodes, moved, *layout.blocks[1:3])
         for points, b in zip(places.enclosed(grow, looked), (self.begin, self.end)):
@@ -378,4 +419,5 @@ class Boxes:
             kernel.launch(bound, len(layout), *points, *order, *out, slice_above=WORTH_SLICING)
 
     def __len__(self) -> int:
+        """Return the number of boxes."""
         return len(self.inside)

@@ -1,8 +1,9 @@
-"""Eight boxes at a time: whom of a leaf a box meets, as bits, in a few instructions.
+"""Overlap tests of one box with the eight boxes of a leaf, in a few vector instructions.
 
-A leaf's boxes lie coordinate by coordinate, eight numbers each, with empty boxes where there are
-fewer: what the CPU holds in one or two registers. The tests are native code: Warp's compiler leaves
-a loop over eight boxes a loop, which takes four times as long.
+The boxes of a leaf are stored coordinate by coordinate, eight numbers each, which fit into one or
+two registers of a CPU; a leaf with fewer boxes is filled up with empty ones. Results are bit masks.
+The tests are native C++, because Warp's compiler does not vectorize a loop over eight boxes, which
+takes four times as long.
 """
 
 import warp as wp
@@ -11,11 +12,12 @@ from weft.contact.broad_phase.tree_order import LEAF
 
 ROWS = 6  # numbers of a box: lower x, y, z, upper x, y, z
 BOX = ROWS * LEAF  # numbers of a leaf
-CORNERS = 3 * LEAF
-NONE = -1  # in place of a vertex, where there is no box
+CORNERS = 3 * LEAF  # vertices of a leaf
+NONE = -1  # stands for a vertex where a leaf has no primitive
 
-# Boxes that move are known at the begin of a way and at its end; between, their sides are no
-# farther out than on straight lines. So they stay apart if they are so along an axis at both ends.
+# A moving box is known at the start and at the end of its path. In between it lies inside the
+# linear interpolation of both, because vertices move on straight lines. Two boxes that are apart
+# along one axis, on the same side, at the start and at the end are therefore apart all the time.
 _MET = """
 #if defined(__clang__) && !defined(__CUDACC__)
     typedef float eight __attribute__((vector_size(32), aligned(4)));
@@ -60,7 +62,8 @@ _STORED = """
     const int s = 8;
 """
 
-# Rounded so that nothing is lost: sums are right to 6e-8 of what is summed.
+# The shrunk box is rounded outwards, so that no pair is lost: a float32 sum has a relative error of
+# 6e-8, and four times that is added.
 _CLOSER = """
     const float* stored = others.data + 48 * (size_t)other + number;
     const float* last = ends.shape[0] ? other_ends.data + 48 * (size_t)other + number : stored;
@@ -138,8 +141,8 @@ def met_between(
     last_low: wp.vec3f,
     last_high: wp.vec3f,
 ) -> wp.uint32:
-    """Bits of the boxes of a leaf that overlap the one from low to high, which ends between the
-    last ones where boxes move.
+    """Return the bits of the boxes of a leaf that overlap the box from ``low`` to ``high``, which
+    moves to the box from ``last_low`` to ``last_high`` if ``ends`` is not empty.
     """
 
 
@@ -153,8 +156,10 @@ def overlap_mask(
     other: int,
     number: int,
 ) -> wp.uint32:
-    """Bits of the boxes of a leaf that overlap the one of this number in another leaf; at the same
-    time of a way, where its ``ends`` are given.
+    """Return the bits of the boxes of a leaf that overlap box ``number`` of the leaf ``other``.
+
+    If ``ends`` is not empty, boxes move, and overlap only if they do at the same time of their
+    paths.
     """
 
 
@@ -169,7 +174,9 @@ def met_closer(
     number: int,
     by: wp.float32,
 ) -> wp.uint32:
-    """Those that still do where boxes are nearer by ``by``, or lie deeper in one another."""
+    """Return the bits of the boxes of a leaf that overlap box ``number`` of the leaf ``other``
+    after that is shrunk by ``by`` [m] on every side.
+    """
 
 
 @wp.func_native(_BESIDE)
@@ -182,8 +189,11 @@ def beside(
     start: wp.array(dtype=wp.int32),
     neighbors: wp.array(dtype=wp.int32),
 ) -> wp.uint32:
-    """Bits of what in a leaf has a neighbor of a vertex of what has this number in another leaf;
-    those of vertex v begin at ``start[v]``.
+    """Return the bits of the primitives of a leaf that contain a mesh neighbor of a vertex of
+    another one.
+
+    The other primitive is number ``number`` of the leaf ``other``. The neighbors of vertex v begin
+    at ``neighbors[start[v]]``.
     """
 
 
@@ -195,12 +205,14 @@ def sharing(
     other: int,
     number: int,
 ) -> wp.uint32:
-    """Bits of what in a leaf has a vertex of what has this number in another leaf."""
+    """Return the bits of the primitives of a leaf that share a vertex with primitive ``number`` of
+    the leaf ``other``.
+    """
 
 
 @wp.func
 def box_of(boxes: wp.array(dtype=wp.float32), leaf: int, k: int):
-    """Lower and upper corner of box k of a leaf."""
+    """Return the lower and upper corner of box k of a leaf."""
     p = BOX * leaf + k
     low = wp.vec3f(boxes[p], boxes[p + LEAF], boxes[p + 2 * LEAF])
     return low, wp.vec3f(boxes[p + 3 * LEAF], boxes[p + 4 * LEAF], boxes[p + 5 * LEAF])
@@ -208,14 +220,16 @@ def box_of(boxes: wp.array(dtype=wp.float32), leaf: int, k: int):
 
 @wp.func
 def corners_of(corners: wp.array(dtype=wp.int32), leaf: int, k: int):
-    """Vertices of what is in box k of a leaf."""
+    """Return the three vertices of primitive k of a leaf (the last one repeated if it has
+    fewer).
+    """
     p = CORNERS * leaf + k
     return wp.vec3i(corners[p], corners[p + LEAF], corners[p + 2 * LEAF])
 
 
 @wp.func
 def put_box(boxes: wp.array(dtype=wp.float32), leaf: int, k: int, low: wp.vec3f, high: wp.vec3f):
-    """Box k of a leaf is that from low to high."""
+    """Write box k of a leaf."""
     p = BOX * leaf + k
     for a in range(3):
         boxes[p + LEAF * a] = low[a]
@@ -224,13 +238,13 @@ def put_box(boxes: wp.array(dtype=wp.float32), leaf: int, k: int, low: wp.vec3f,
 
 @wp.func
 def united(ids: wp.vec3i, sewn: wp.array(dtype=wp.int32)):
-    """What vertices count as."""
+    """Return the numbers of three vertices, equal for vertices that are sewn together."""
     return wp.vec3i(sewn[ids[0]], sewn[ids[1]], sewn[ids[2]])
 
 
 @wp.func
 def shares(a: wp.vec3i, b: wp.vec3i):
-    """Whether two triples of vertices have one in common."""
+    """Return whether two triples of vertices have one in common."""
     if a[0] == b[0] or a[0] == b[1] or a[0] == b[2]:
         return True
     if a[1] == b[0] or a[1] == b[1] or a[1] == b[2]:

@@ -1,8 +1,8 @@
-"""Which boxes overlap: candidates of contact, from a hierarchy of boxes.
+"""A bounding volume hierarchy, and the traversal that finds overlapping boxes.
 
-The leaves of one layout ask, each for all of its boxes at once, and visit the nodes of another in
-preorder. Boxes that meet are counted and kept where there is room for them, and listed afterwards,
-so that every index writes to rows of its own.
+Each leaf of one tree searches, for all of its boxes at once, and visits the nodes of the other tree
+in preorder. Overlapping boxes are counted and stored as far as there are slots, and written as
+pairs afterwards, so that every thread writes only rows of its own.
 """
 
 from dataclasses import dataclass
@@ -22,23 +22,25 @@ from weft.kernel import WarpArray
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 _module = wp.get_module("weft.broad_phase")
-SLOTS = 32  # overlaps of a box that are kept from counting; a box with more is asked twice
-FEWER = 16  # the same where lines are asked
-WORTH_SLICING = 30_000  # pairs to look at
-LEAVES_WORTH_SLICING = 1000
+SLOTS = 32  # overlaps of a box that are stored while counting; a box with more searches twice
+FEWER = 16  # as ``SLOTS``, if a separating axis removes most overlaps
+WORTH_SLICING = 30_000  # candidate pairs above which launches are sliced
+LEAVES_WORTH_SLICING = 1000  # leaves above which launches are sliced
 
 
 @wp.struct
 class Nodes:
-    """A hierarchy: nodes in preorder, and their boxes, down to blocks of eight leaves."""
+    """The nodes of a hierarchy in preorder, and their boxes, down to blocks of up to eight
+    leaves.
+    """
 
-    block: wp.array(dtype=wp.int32)  # -1: it has two children
-    beyond: wp.array(dtype=wp.int32)  # the node after all that lie below this one
-    low: wp.array(dtype=wp.vec3f)
+    block: wp.array(dtype=wp.int32)  # (2c-1,) number of the block; -1: the node has two children
+    beyond: wp.array(dtype=wp.int32)  # (2c-1,) first node after the subtree
+    low: wp.array(dtype=wp.vec3f)  # (2c-1,) corners of boxes
     high: wp.array(dtype=wp.vec3f)
-    first: wp.array(dtype=wp.int32)  # of blocks: their first leaves
-    leaves: wp.array(dtype=wp.float32)  # of blocks: boxes around their leaves
-    last_low: wp.array(dtype=wp.vec3f)  # where boxes move: the same at the end; empty: they do not
+    first: wp.array(dtype=wp.int32)  # (b+1,) first leaf of each block
+    leaves: wp.array(dtype=wp.float32)  # (b,6,8) boxes around the leaves of each block, flat
+    last_low: wp.array(dtype=wp.vec3f)  # boxes at the end of paths; empty: they do not move
     last_high: wp.array(dtype=wp.vec3f)
     last_leaves: wp.array(dtype=wp.float32)
 
@@ -51,7 +53,7 @@ def enclose_nodes(
     low: wp.array(dtype=wp.vec3f),
     high: wp.array(dtype=wp.vec3f),
 ):
-    """Boxes of nodes from those of their two children."""
+    """Compute the boxes of nodes from those of their two children."""
     p = nodes[o + wp.tid()]
     left = p + 1
     right = beyond[left]
@@ -61,7 +63,7 @@ def enclose_nodes(
 
 @wp.struct
 class Box:
-    """A box, and where it moves to."""
+    """A box at the start and at the end of its path."""
 
     low: wp.vec3f
     high: wp.vec3f
@@ -71,7 +73,7 @@ class Box:
 
 @wp.func
 def box_at(c: int, k: int, side: LeafBoxes):
-    """Box k of leaf c."""
+    """Return box k of leaf c."""
     out = Box()
     low, high = box_of(side.boxes, c, k)
     out.low = low
@@ -85,7 +87,7 @@ def box_at(c: int, k: int, side: LeafBoxes):
 
 @wp.func
 def meet(b: Box, node: int, t: Nodes):
-    """Whether a box meets that of a node, if both move at the same time."""
+    """Return whether a box and the box of a node overlap at the same time of their paths."""
     low = t.low[node]
     high = t.high[node]
     if t.last_low.shape[0] == 0:
@@ -107,14 +109,14 @@ def meet(b: Box, node: int, t: Nodes):
 
 @wp.func
 def met_of(b: LeafBoxes, leaf: int, a: LeafBoxes, c: int, i: int):
-    """Bits of the boxes of a leaf that box i of leaf c meets."""
+    """Return the bits of the boxes of a leaf that overlap box i of leaf c."""
     return overlap_mask(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i)
 
 
 @wp.func
 def leaves_met(block: int, b: Box, c: int, t: Nodes, q: OverlapQuery):
-    """Bits of the leaves of a block that a box of leaf c meets, where each pair is wanted once of
-    leaves that are not before it.
+    """Return the bits of the leaves of a block that overlap a box of leaf c; if each pair is
+    reported once, only of leaves from c on.
     """
     out = met_between(t.leaves, t.last_leaves, block, b.low, b.high, b.last_low, b.last_high)
     if q.after != 0:
@@ -135,9 +137,11 @@ def find_overlaps(
     begin: int,
     out: wp.array2d(dtype=wp.int32),
 ):
-    """How many boxes of a hierarchy the boxes of a leaf meet, and the first of them, in order. With
-    ``out``, the pairs of box i go there from row ``begin + start[i]`` on: boxes that met more than
-    there was room for ask again.
+    """Count the overlaps of every box of leaf c, or write them as pairs if ``out`` is not empty.
+
+    Counting fills ``count`` and, as far as there are slots, ``slots``. Writing puts the pairs of
+    box i into the rows from ``begin + start[i]`` on: from the slots, if they hold all pairs of the
+    box, else by a second traversal, which finds the same pairs in the same order.
     """
     c = o + wp.tid()
     a = mine.start[c]
@@ -150,7 +154,8 @@ def find_overlaps(
             put_noted(begin + start[i], i, count[i], slots, q.apart, mine.ids, theirs.ids, out)
             ask = ask & ~(wp.uint32(1) << wp.uint32(i - a))
         else:
-            slots[i, 0] = 0  # how many of them are there
+            slots[i, 0] = 0  # number of pairs written so far
+    # One box around all boxes of the leaf that search descends the tree.
     b = Box()
     b.low = wp.vec3f(wp.inf, wp.inf, wp.inf)
     b.high = -b.low
@@ -164,6 +169,7 @@ def find_overlaps(
         b.high = wp.max(b.high, one.high)
         b.last_low = wp.min(b.last_low, one.last_low)
         b.last_high = wp.max(b.last_high, one.last_high)
+    # Nodes before the leaf's own block hold only earlier leaves, which have found these pairs.
     node = int(0)
     if q.after != 0:
         node = mine.node[c]
@@ -206,21 +212,23 @@ def find_overlaps(
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Which boxes have moved, as bits of leaves: those that ask, and those of the tree."""
+    """Boxes that have moved since the last search, as bits of leaves."""
 
-    mine: WarpArray  # (c,) uint32
-    theirs: WarpArray
-    others: QueryScope
+    mine: WarpArray  # (c,) uint32 boxes that search
+    theirs: WarpArray  # (c,) uint32 moved boxes of the tree that is searched
+    others: QueryScope  # boxes that they are tested against
 
 
 class BoundingVolumeHierarchy:
-    """A hierarchy over boxes, of their layout: as they move, only its boxes change."""
+    """A binary tree of bounding boxes with a fixed order (``TreeOrder``): if primitives move, only
+    the boxes are refitted.
+    """
 
     def __init__(self, boxes: Boxes) -> None:
         self.update(boxes)
 
     def update(self, boxes: Boxes) -> None:
-        """Take new boxes of primitives in the same layout."""
+        """Replace the boxes by others of primitives in the same tree order."""
         self.boxes, n, layout = boxes, Nodes(), boxes.inside.layout
         n.beyond, (n.block, n.first, _, _) = layout.device[1], layout.blocks
         begin, end = boxes.begin, boxes.last
@@ -230,11 +238,11 @@ class BoundingVolumeHierarchy:
         self._enclose()
 
     def overlaps(self, boxes: Boxes) -> Ints:
-        """(p,2) pairs (box given, box of the tree) that overlap."""
+        """Return the overlapping pairs (box of ``boxes``, box of the tree), (p,2)."""
         return Overlaps(self, boxes).listed()
 
     def own_overlaps(self) -> Ints:
-        """(p,2) pairs i < j of the tree's own boxes that overlap."""
+        """Return the overlapping pairs i < j of the tree's own boxes, (p,2)."""
         return Overlaps(self, None).listed()
 
     def stencils(
@@ -244,9 +252,16 @@ class BoundingVolumeHierarchy:
         closer: AdjacentPairGap | None = None,
         wanted: float = 0.0,
     ) -> "Overlaps":
-        """Pairs that overlap, share no vertex and may meet: of a given box and one of the tree, or
-        of two of the tree's own. They are listed as the vertices of both. Only the first boxes ask,
-        where ``query_mask`` says how many. What edges connect has to be ``closer``.
+        """Find the overlapping pairs that may be in contact, as the vertices of both primitives.
+
+        Pairs that share a vertex (or vertices sewn together) or ignore each other are left out.
+
+        Args:
+            boxes: boxes that search; None: the tree's own boxes, each pair once.
+            query_mask: number of boxes that search, from the first one; None: all.
+            closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
+            wanted: [m] pairs that a separating axis keeps this far apart are left out; 0: no such
+                test.
         """
         apart = _apart(boxes or self.boxes, self.boxes)
         return Overlaps(self, boxes, apart, query_mask, None, closer, wanted)
@@ -258,16 +273,21 @@ class BoundingVolumeHierarchy:
         closer: AdjacentPairGap | None = None,
         wanted: float = 0.0,
     ) -> "Overlaps":
-        """The same pairs with at least one box that has moved, asked by those given."""
+        """Find the pairs of ``stencils`` with at least one box that has moved, given by
+        ``moved``.
+        """
         apart = _apart(boxes or self.boxes, self.boxes)
         return Overlaps(self, boxes, apart, None, moved, closer, wanted)
 
     def rebound(self, moved: WarpArray, places: MovingPoints, grow: float) -> None:
-        """New boxes for those that have moved."""
+        """Refit the tree after new boxes, enlarged by ``grow`` [m], are computed for the boxes with
+        a set bit in ``moved``.
+        """
         self.boxes.renewed(moved, places, grow)
         self._enclose()
 
     def _enclose(self) -> None:
+        """Compute the boxes of inner nodes, the deepest level first."""
         inner, ends = self.boxes.inside.layout.inner
         for bounds in (self.boxes.begin, self.boxes.end):
             if bounds is not None:
@@ -276,20 +296,25 @@ class BoundingVolumeHierarchy:
 
 
 def _apart(boxes: Boxes, others: Boxes) -> int:
+    """Return the exclusion level of an ``OverlapQuery``: 2 if both sides have group bits,
+    else 1.
+    """
     return 1 if boxes.marks is None or others.marks is None else 2
 
 
 class Overlaps:
-    """Boxes that overlap, counted; to be listed where there is room for them.
+    """Overlapping boxes, which are counted at once and written when there is memory for them.
 
     Args:
-        tree: who is asked.
-        boxes: who asks; None: the tree's own boxes, each pair once.
-        apart: 0 for all pairs, 1 for those without a vertex in common, 2 for those that may meet.
-        asking: how many of the boxes ask, from the first one; None: all.
-        moved: ask for pairs with a box that has moved.
-        closer: how much nearer boxes have to be that edges connect; None: all alike.
-        wanted: [m] leave out what lines hold so far apart, where boxes know corners; 0: none.
+        tree: the hierarchy that is searched.
+        boxes: boxes that search; None: the tree's own boxes, each pair once.
+        apart: 0 for all pairs, 1 for pairs without a common vertex, 2 for pairs that may be in
+            contact.
+        query_mask: number of boxes that search, from the first one; None: all.
+        moved: report only pairs with a box that has moved; None: all pairs.
+        closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
+        wanted: [m] leave out pairs that a separating axis keeps this far apart, if the boxes know
+            vertices; 0: no such test.
     """
 
     def __init__(
@@ -330,20 +355,23 @@ class Overlaps:
         self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if apart else 2
 
     def __len__(self) -> int:
+        """Return the number of overlapping pairs."""
         return self._count
 
     def write(self, out: WarpArray, begin: int) -> None:
-        """All pairs into rows of ``out`` (k,width), from the first one given on."""
+        """Write all pairs into the rows of ``out`` (k,width) int32, from row ``begin`` on."""
         if len(self):
             self._ask(out, begin)
 
     def _ask(self, out: WarpArray, begin: int) -> None:
-        """Count them, or with room in ``out`` list them."""
+        """Count the pairs, or write them if ``out`` has room."""
         asked = (*self._asked, begin, out)
         kernel.launch(find_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
 
     def listed(self) -> Ints:
-        """(p,width): places in the order of the layouts become numbers of boxes."""
+        """Return the pairs on the host, (p,width): numbers of boxes, or vertices if pairs with
+        common vertices are left out.
+        """
         out = kernel.empty((len(self), self._width), wp.int32)
         self.write(out, 0)
         places = kernel.numpy(out)

@@ -1,13 +1,15 @@
-"""Candidates of ways that stay near one another, looked for again only where something has left.
+"""Candidate pairs that are reused from one search direction to the next.
 
-Every vertex has the box of the way that its candidates were found for. While all stay near theirs,
-the candidates hold (Verlet 1967); where a few leave, only these look for others again, in the same
-hierarchies. Of every pair a lower bound of its distance is known, from when it was last computed
-and how far its vertices have been from where they were: most pairs need not be looked at.
+Every vertex has a bounding box of the path for which its candidates were found. While all paths
+stay near their boxes, the candidates stay complete (Verlet 1967); if a few leave, only the
+primitives of these vertices search again, in the same trees. Every pair has a lower bound of its
+distance, from its last computed distance and the displacements of its vertices since then
+(``distance_bounds``); most pairs need no other test.
 
-Where ways are long, boxes move along with them: what flies together is not near everything that
-flies past the same place. A later way stays near an earlier one where every vertex does so *at the
-same time* of it: that at which it begins, and that at which it ends, are the same for all.
+Where paths are long, the boxes move along with them, because cloth that moves as a whole is not
+near everything that passes the same place at another time. A later path stays near an earlier one
+if every vertex does so *at the same time* of it: the times at which the later path begins and ends
+are the same for all vertices.
 """
 
 from typing import Any, NamedTuple
@@ -29,12 +31,12 @@ from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.neighborhood")
-SPARE = 0.25  # of the reach: how far anything may leave a way before candidates are found anew
-FAR = 0.5  # of the reach, on average: how far from there distances are bounded anew
-FINE = 0.4  # of the height of triangles: where the reach is more, boxes move on shorter ways,
-LONG = 2.0  # and else on ways of so many heights
-SAMPLES = 256  # vertices by which it is judged how far on its way cloth is
-FEW = 0.3  # of the vertices: where more have left, everything is looked for
+SPARE = 0.25  # of the reach: how far a path may leave its box before it needs a new search
+FAR = 0.5  # of the reach: mean displacement at which the bounds of distances get a new origin
+FINE = 0.4  # of the height of triangles: with a larger reach boxes move on all but short paths;
+LONG = 2.0  # with a smaller one only on paths longer than this many heights of triangles
+SAMPLES = 256  # number of vertices from which the times on the boxes' paths are estimated
+FEW = 0.3  # of the vertices: if more have left their boxes, all candidates are found anew
 
 
 @wp.kernel(module=_module)
@@ -45,7 +47,7 @@ def beside(
     mean: vec3,
     out: wp.array(dtype=Scalar),
 ):
-    """Lengths of ways beside their mean."""
+    """Write the length of each path after the mean displacement is subtracted."""
     v = o + wp.tid()
     out[v] = wp.length(end[v] - y[v] - mean)
 
@@ -60,8 +62,11 @@ def progress(
     stride: int,
     out: wp.array(dtype=vec3),
 ):
-    """How far y and ``end`` are on the ways that boxes go, and how long these are, all times the
-    latter; of every ``stride``-th vertex.
+    """Write the terms of a least squares fit of the times at which y and ``end`` lie on the boxes'
+    paths.
+
+    For every ``stride``-th vertex, with the path w from ``low``: (y - low) . w, (end - low) . w and
+    w . w. The sums of the first two, divided by the sum of the third, are the times.
     """
     i = o + wp.tid()
     v = i * stride
@@ -71,7 +76,7 @@ def progress(
 
 @wp.func
 def outside(x: vec3, low: vec3, high: vec3):
-    """How far a point is from a box."""
+    """Return the distance of the point x from the box [low, high]."""
     return wp.length(wp.max(wp.max(low - x, x - high), vec3(0.0)))
 
 
@@ -90,8 +95,10 @@ def leave(
     spare: Scalar,
     left: wp.array(dtype=wp.int32),
 ):
-    """Which ways leave their boxes by more than ``spare``, if they begin at the time ``here`` and
-    end at ``there``, all of them displaced ``by`` something, and ``then`` by something.
+    """Mark the vertices whose path from y to ``end`` leaves their box by more than ``spare``.
+
+    The box is displaced by ``here`` times its path plus ``by`` where the path begins, and by
+    ``there`` times its path plus ``then`` where it ends (``Frame``).
     """
     v = o + wp.tid()
     far = outside(y[v] - here * way[v] - by, low[v], high[v])
@@ -114,7 +121,9 @@ def enclose(
     high: wp.array(dtype=vec3),
     origin: wp.array(dtype=vec3),
 ):
-    """Boxes of ways that have left theirs."""
+    """Give each marked vertex a new box, around its path in the frame of the boxes, and note where
+    it is.
+    """
     v = o + wp.tid()
     if left[v] != 0:
         a = y[v] - here * way[v] - by
@@ -131,7 +140,7 @@ def mark_moved(
     left: wp.array(dtype=wp.int32),
     out: wp.array(dtype=wp.uint32),
 ):
-    """Bits of primitives of a leaf with a vertex that has left its box."""
+    """Mark the primitives of each leaf with a vertex that has left its box."""
     c = o + wp.tid()
     bits = wp.uint32(0)
     for k in range(LEAF):
@@ -143,21 +152,23 @@ def mark_moved(
 
 
 class Frame(NamedTuple):
-    """Where boxes are when a way begins, and when it ends, as kernels take it."""
+    """The displacement of the boxes when a path begins and when it ends, in the form that kernels
+    take.
+    """
 
-    here: Any = Scalar(0.0)  # times of the ways that boxes go, each its own
-    there: Any = Scalar(0.0)
-    by: Any = vec3(0.0, 0.0, 0.0)  # [m] by which all are displaced, together
-    then: Any = vec3(0.0, 0.0, 0.0)
+    here: Any = Scalar(0.0)  # time on the boxes' own paths when the path begins
+    there: Any = Scalar(0.0)  # and when it ends
+    by: Any = vec3(0.0, 0.0, 0.0)  # [m] common displacement of all boxes when the path begins
+    then: Any = vec3(0.0, 0.0, 0.0)  # and when it ends
 
 
 class Neighborhood:
-    """Candidates of a collision mesh along one way after another.
+    """Candidate pairs of a collision mesh along one path after another.
 
     Args:
-        mesh: what must not pass through itself.
-        reach: [m] how near pairs have to come to count.
-        closer: how much nearer those have to come that edges connect; None: all alike.
+        mesh: the surfaces that must not pass through themselves or each other.
+        reach: [m] distance below which pairs count as near.
+        closer: reduces the reach of adjacent pairs; None: all pairs are alike.
     """
 
     def __init__(
@@ -166,7 +177,7 @@ class Neighborhood:
         self.mesh, self.reach, self.trees, self.closer = mesh, reach, Trees(), closer
         n = len(mesh.rest)
         self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
-        self._moves = self._flies = False  # whether boxes do, each for itself or together
+        self._moves = self._flies = False  # boxes move each for itself, or together
         self._way.zero_()
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
@@ -174,14 +185,17 @@ class Neighborhood:
         self.begin(mesh.unheld)
 
     def begin(self, excluded: Excluded) -> None:
-        """Nothing is known of ways yet; some pairs are left out."""
+        """Forget all candidates; ``excluded`` pairs are left out from now on."""
         self.excluded = excluded
-        self.found: Candidates | None = None  # those of the last way
+        self.found: Candidates | None = None  # candidates of the last path
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
-        """Pairs that may come within reach on the way from y to ``end``."""
+        """Return the pairs that may come within reach on the straight path from y to ``end``, (n,)
+        vec3 [m] each.
+        """
         found = self.found
         if found is not None:
+            # A bit less than the margin that the search had, as a reserve for round-off.
             frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
             boxes = (self._low, self._high, self._way, *frame, spare)
             kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
@@ -199,14 +213,18 @@ class Neighborhood:
         return found
 
     def _measure(self, y: WarpArray, end: WarpArray, found: Candidates) -> None:
+        """Measure the displacements since the bounds of the distances were computed, and move that
+        origin to y if vertices are far from it on average.
+        """
         since = self.since
         since.measure(y, end)
+        # A path of length zero: y is where the bounds get their new origin.
         if end is y and kernel.total(since.away) > FAR * self.reach * y.shape[0]:
             since.begin(y, found)
 
     def _frame(self, y: WarpArray, end: WarpArray) -> Frame:
-        """The times at which boxes that move are nearest to y and to ``end``, about; and where the
-        frame of boxes is there that fly together.
+        """Return the frame in which the boxes are nearest to y and to ``end``: times on their paths
+        if boxes move, else the mean positions if they move together.
         """
         if self._flies:
             here, there = self._means(y, end)
@@ -223,29 +241,35 @@ class Neighborhood:
         return Frame(*times)
 
     def _means(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
-        """The cloth's mean at y and at ``end``."""
+        """Return the mean position of the cloth at y and at ``end``."""
         m = self.mesh.sides.first_body
         here = kernel.mean(y, m)
         return here, here if end is y else kernel.mean(end, m)
 
     def _enclose(self, y: WarpArray, end: WarpArray, frame: Frame) -> None:
-        """Boxes of vertices that have left theirs."""
+        """Give the vertices that have left their boxes new ones."""
         out = (self._left, self._low, self._high, self.since.origin)
         kernel.launch(enclose, y.shape[0], y, end, self._way, *frame, *out)
 
     @property
     def _fine(self) -> bool:
+        """Return whether the reach is large compared with the height of triangles."""
         return self.reach > FINE * self.mesh.height
 
     @property
     def _margin(self) -> float:
+        """Return the search distance [m]: both vertices of a pair may leave their boxes by
+        ``SPARE`` times the reach.
+        """
         return (1 + 2 * SPARE) * self.reach
 
     @property
     def _places(self) -> MovingPoints:
+        """Return the boxes of the vertices, which move if each follows its path."""
         return MovingPoints(self._low, self._high, self._way if self._moves else None)
 
     def _whole(self, y: WarpArray, end: WarpArray) -> Candidates:
+        """Find all candidates anew."""
         frame = self._choose(y, end)
         self._left.fill_(1)
         self._enclose(y, end, frame)
@@ -255,7 +279,9 @@ class Neighborhood:
         return self.mesh.candidates(self._places, *about)
 
     def _choose(self, y: WarpArray, end: WarpArray) -> Frame:
-        """Whether boxes move, each along its way, or fly together, or stay; their frame."""
+        """Choose whether boxes move along the path of each vertex, or all together with the cloth's
+        mean, or stay, and return their frame.
+        """
         moved, self._moves, self._flies = self._moves, False, False
         least, mean, frame = SPARE * self.reach, vec3(0.0, 0.0, 0.0), Frame()
         if end is not y:
@@ -275,7 +301,9 @@ class Neighborhood:
         return frame
 
     def _renewed(self, found: Candidates) -> Candidates:
-        """The candidates, those of vertices that have left their boxes anew."""
+        """Return the candidates after the pairs of vertices that have left their boxes are replaced
+        by new ones.
+        """
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
@@ -295,11 +323,14 @@ class Neighborhood:
         return self._joined(found, asked)
 
     def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
+        """Return boxes of primitives, enlarged by half of the search distance."""
         sewn = self.mesh.device_sewn
         return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, True)
 
     def _moved(self, tree: BoundingVolumeHierarchy, places: MovingPoints) -> WarpArray:
-        """Which primitives of a tree have moved, bits of leaves; they get new boxes."""
+        """Return the moved primitives of a tree as bits of leaves, after their boxes are
+        renewed.
+        """
         inside = tree.boxes.inside
         moved = kernel.empty(len(inside.layout), wp.uint32)
         kernel.launch(mark_moved, len(inside.layout), inside.corners, self._left, moved)
@@ -307,7 +338,7 @@ class Neighborhood:
         return moved
 
     def _joined(self, found: Candidates, asked: tuple[Overlaps, Overlaps, Overlaps]) -> Candidates:
-        """What is kept of the candidates, and new ones: points of triangles first."""
+        """Return the candidates that stayed, joined with new ones: vertex-face pairs first."""
         points, faces, edges = asked
         kept = chosen(found, mark_stayed, found.device_stencil, self._left)
         new, before, total = len(points) + len(faces), kept.points, len(kept)

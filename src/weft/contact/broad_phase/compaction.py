@@ -1,4 +1,8 @@
-"""Which candidates are kept, as bits of words, and the list of those that are."""
+"""Select candidate pairs by a bit mask, and write the selected pairs as a new list.
+
+A kernel marks the pairs that are kept, one bit each; a scan of the numbers of set bits gives the
+rows to which each thread copies its pairs.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +31,9 @@ _STAYED = """
 def stayed(
     stencil: wp.array2d(dtype=wp.int32), first: int, count: int, left: wp.array(dtype=wp.int32)
 ) -> wp.uint32:
-    """Bits of those of ``count`` pairs without a vertex that has left its box."""
+    """Return the bits of those of ``count`` pairs from number ``first`` on that have no vertex that
+    left its box.
+    """
 
 
 @wp.kernel(module=_module)
@@ -39,7 +45,7 @@ def mark_stayed(
     bits: wp.array(dtype=wp.uint32),
     count: wp.array(dtype=wp.int32),
 ):
-    """Bits of pairs without such a vertex among the next ``width``, and how many they are."""
+    """Mark the pairs without a vertex that left its box among ``width`` pairs, and count them."""
     w = o + wp.tid()
     found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
     bits[w] = found
@@ -82,7 +88,9 @@ def keep_some(
     out_bound: wp.array(dtype=Scalar),
     out_adjacent: wp.array(dtype=wp.uint8),
 ):
-    """Those of the pairs from number ``first`` on whose bits are set, from row ``at`` on."""
+    """Copy the pairs ``first`` + k for each set bit k, with their bounds and marks, to the rows
+    from ``at`` on.
+    """
 
 
 @wp.kernel(module=_module)
@@ -100,7 +108,7 @@ def keep(
     out_bound: wp.array(dtype=Scalar),
     out_adjacent: wp.array(dtype=wp.uint8),
 ):
-    """The pairs that are kept, those of edges ``shift`` further on."""
+    """Copy the marked pairs, with edge-edge pairs ``shift`` rows further on."""
     w = o + wp.tid()
     keep_some(
         w * width,
@@ -119,17 +127,21 @@ def keep(
 
 @dataclass(frozen=True, eq=False)
 class CompactedPairs:
-    """Some candidates."""
+    """A selection of candidate pairs, as bits."""
 
-    of: Candidates
-    bits: WarpArray  # uint32, of ``bits_per_thread`` candidates each
-    place: WarpArray  # int32: where those of a word begin
-    number: int
-    points: int  # how many of them are points of triangles
+    of: Candidates  # the pairs from which these are selected
+    bits: WarpArray  # (w,) uint32, bits of ``bits_per_thread`` candidates each
+    place: WarpArray  # (w,) int32 number of selected pairs before those of a word
+    number: int  # of selected pairs
+    points: int  # number of selected vertex-face pairs
 
     def moved(self, points: int = 0, edges: int = 0) -> Candidates:
-        """Them alone, what is known of them too, with room for so many new points of triangles and
-        pairs of edges behind those that there are, of which nothing is known.
+        """Return the selected pairs, with their bounds and marks, and with room for new pairs.
+
+        Args:
+            points: number of rows left free for new vertex-face pairs, behind the selected ones.
+            edges: number of rows left free for new edge-edge pairs, at the end. Bounds of new
+                pairs are ``UNKNOWN``; their vertices are not initialized.
         """
         out = kernel.empty((self.number + points + edges, 4), wp.int32)
         bound, marks = kernel.empty(out.shape[0]), self.of.adjacent
@@ -144,12 +156,20 @@ class CompactedPairs:
         return Candidates(out, self.points + points, bound, None if marks is None else adjacent)
 
     def __len__(self) -> int:
+        """Return the number of selected pairs."""
         return self.number
 
 
 def chosen(of: Candidates, mark: Any, *arguments: Any, worth: int | None = None) -> CompactedPairs:
-    """Those that a kernel marks, which takes arguments, how many a word has, its bits, and how many
-    of them are set; sliced where there are more than ``worth`` (None: as for one that does little).
+    """Select the candidate pairs that a kernel marks.
+
+    Args:
+        of: the candidate pairs.
+        mark: kernel that takes ``arguments``, the number of pairs of each thread, and the arrays
+            to which it writes their bits and the number of set bits.
+        arguments: the first arguments of the kernel.
+        worth: number of pairs above which the launch is sliced; None: as for a kernel that does
+            little for each pair.
     """
     width = bits_per_thread()
     words = -(-len(of) // width)
@@ -166,4 +186,7 @@ def chosen(of: Candidates, mark: Any, *arguments: Any, worth: int | None = None)
 
 
 def _above() -> int:
+    """Return the number of words above which a launch is sliced that copies four entries of each
+    pair.
+    """
     return kernel.slice_above(4 * bits_per_thread())

@@ -1,6 +1,8 @@
-"""Whom a box meets, noted as it is found, and written as pairs.
+"""Collect overlapping boxes during a tree traversal, and write them as candidate pairs.
 
-Native code, as in ``aabb_simd``: a few instructions for each of a million pairs.
+The first traversal counts the overlaps of each box and stores as many as its row has slots. The
+pairs are written afterwards, at places that a scan of the counts gives. The code is native C++, as
+in ``aabb_simd``, because it takes a few instructions for each of a million pairs.
 """
 
 import warp as wp
@@ -24,8 +26,9 @@ def note(
     count: wp.array(dtype=wp.int32),
     slots: wp.array2d(dtype=wp.int32),
 ):
-    """Box i meets boxes ``first`` and on, whose bits are set: they are counted, and noted in its
-    row as long as there is room.
+    """Record that box i overlaps the boxes ``first`` + k for each set bit k.
+
+    All overlaps are counted; they are stored in row i of ``slots`` as long as there is room.
     """
 
 
@@ -74,8 +77,11 @@ def put_noted(
     b: wp.array2d(dtype=wp.int32),
     out: wp.array2d(dtype=wp.int32),
 ):
-    """Pairs of box i with those noted in its row, from row ``place`` on: places of both, or with
-    ``apart`` the vertices of both, fewer first.
+    """Write the pairs of box i with the boxes stored in its row of ``slots``, from row ``place``
+    on.
+
+    Without ``apart`` a pair is written as the places of both boxes, with ``apart`` as the vertices
+    of both primitives, the primitive with fewer vertices first.
     """
 
 
@@ -90,4 +96,6 @@ def put_met(
     b: wp.array2d(dtype=wp.int32),
     out: wp.array2d(dtype=wp.int32),
 ):
-    """The same of box i with boxes ``first`` and on, whose bits are set."""
+    """Write the pairs of box i with the boxes ``first`` + k for each set bit k, in the format of
+    ``put_noted``.
+    """

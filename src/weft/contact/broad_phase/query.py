@@ -1,4 +1,9 @@
-"""Who asks for boxes that overlap, and which pairs of boxes that do count."""
+"""Overlap queries against a bounding volume hierarchy.
+
+A query says which boxes search for partners, and which of the overlapping pairs are reported. After
+the first search of a time step only boxes that left their bounds search again, against all boxes of
+the other tree.
+"""
 
 import enum
 
@@ -18,32 +23,34 @@ from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 
 class QueryScope(enum.IntEnum):
-    """Whom a box that has moved meets."""
+    """Boxes that a searching box is tested against."""
 
-    ANY = 0
-    STILL = 1  # those that have not moved
-    LATER = 2  # of its own tree: those that have not, and later ones that have
+    ANY = 0  # all boxes
+    STILL = 1  # boxes that have not moved
+    # Within one tree: boxes that have not moved, and moved ones of larger index, so that a pair of
+    # two moved boxes is reported once.
+    LATER = 2
 
 
 @wp.struct
 class OverlapQuery:
-    """Who asks, and for what."""
+    """Parameters of one traversal of the hierarchy."""
 
-    moved: wp.array(dtype=wp.uint32)  # of leaves: bits of boxes that ask; empty: all
-    theirs: wp.array(dtype=wp.uint32)  # of boxes asked that have moved; empty: nothing is known
-    first: wp.int32  # only so many ask
-    after: wp.int32  # 1: later ones of the same hierarchy only
-    apart: wp.int32  # 1: not what shares a vertex; 2: nor what is not to be met
-    others: wp.int32
-    closer: wp.float32  # [m] by which boxes have to be nearer that edges connect; 0: all alike
-    wanted: wp.float32  # [m] 0; or pairs that lines hold so far apart are left out
-    connected: wp.array(dtype=wp.int32)  # of vertices: where their neighbors begin
-    neighbors: wp.array(dtype=wp.int32)
+    moved: wp.array(dtype=wp.uint32)  # (n_leaves,) bit k: box k searches; empty: every box
+    theirs: wp.array(dtype=wp.uint32)  # moved boxes of the other tree; or empty
+    first: wp.int32  # boxes with a smaller index search
+    after: wp.int32  # 1: one tree against itself, each pair once
+    apart: wp.int32  # 1: no pairs with a common vertex; 2: nor pairs that ignore each other
+    others: wp.int32  # a ``QueryScope``
+    closer: wp.float32  # [m] subtracted from the search distance of adjacent pairs; 0: all alike
+    wanted: wp.float32  # [m] pairs that an axis separates by this are left out; 0: no test
+    connected: wp.array(dtype=wp.int32)  # (n+1,) where the neighbors of each vertex begin
+    neighbors: wp.array(dtype=wp.int32)  # vertices that edges connect with each vertex
 
 
 @wp.func
 def query_mask(c: int, side: LeafBoxes, q: OverlapQuery):
-    """Bits of the boxes of leaf c that ask."""
+    """Return the bit mask of the boxes of leaf c that search."""
     a = side.start[c]
     out = mask_below(wp.clamp(q.first - a, 0, side.start[c + 1] - a))
     if q.moved.shape[0] > 0:
@@ -55,7 +62,12 @@ def query_mask(c: int, side: LeafBoxes, q: OverlapQuery):
 def admitted(
     bits: wp.uint32, c: int, i: int, leaf: int, q: OverlapQuery, a: LeafBoxes, b: LeafBoxes
 ):
-    """Of the boxes of a leaf those that make pairs with box i of leaf c."""
+    """Return the bits of those boxes of a leaf that form a reported pair with box i of leaf c.
+
+    ``bits`` are the boxes of ``leaf`` (of the tree ``b``) that overlap box i (of ``a``). The
+    cheapest tests come first; the loop over single boxes at the end runs for marked or sewn
+    primitives only.
+    """
     out = bits
     if q.after != 0 and leaf == c:
         out = out & ~mask_below(i + 1)

@@ -1,8 +1,10 @@
-"""In what order a hierarchy keeps its boxes, and which of them lie below which node.
+"""The order in which a bounding volume hierarchy stores its boxes, and the tree above them.
 
-Boxes that are neighbors at rest stand next to one another, in leaves of a few, and the tree above
-them is made once: cloth hardly stretches, so what was near along the surface stays near. As the
-order is that of the mesh at rest, so is that of the pairs found, whatever came before.
+Boxes that are neighbors at rest are stored next to each other, in leaves of at most eight. The tree
+is built once, by halving the mesh at rest across its longest axis, and only its boxes are refitted
+later: cloth hardly stretches, so boxes that are near along the surface stay near. Because the order
+is that of the mesh at rest, the order of the pairs found does not depend on what was searched
+before.
 """
 
 from dataclasses import dataclass
@@ -21,31 +23,37 @@ from weft.kernel import WarpArray
 
 Longs: TypeAlias = NDArray[np.int64]
 
-LEAF = 8  # boxes of a leaf, at most
+LEAF = 8  # largest number of boxes in a leaf: what one or two vector registers of a CPU hold
 
 
 @dataclass(frozen=True, eq=False)
 class TreeOrder:
-    """An order of n boxes in c leaves, and a binary tree of 2 c - 1 nodes in preorder: what lies
-    below a node follows it.
+    """An order of n boxes in c leaves, and a binary tree of 2c-1 nodes in preorder.
+
+    In preorder the nodes below a node directly follow it, so a traversal needs no stack: it goes to
+    the next index, or to ``beyond[node]`` in order to skip the subtree.
     """
 
-    order: Longs  # (n,) which box is at each place
-    start: Longs  # (c+1,) places at which leaves begin
-    leaf: Longs  # (2c-1,) of a node; -1: it has two children
-    beyond: Longs  # (2c-1,) the node after all that lie below this one
-    depth: Longs  # (2c-1,)
+    order: Longs  # (n,) number of the box at each place
+    start: Longs  # (c+1,) place at which each leaf begins
+    leaf: Longs  # (2c-1,) number of a node's leaf; -1: the node has two children
+    beyond: Longs  # (2c-1,) the first node after the subtree of a node
+    depth: Longs  # (2c-1,) number of nodes above a node
 
     @staticmethod
     def of(points: Floats, piece: Longs | None = None) -> "TreeOrder":
-        """Of boxes around points (n,3), halved again and again across their longest axis; pieces
-        (n,) are kept apart where there are several.
+        """Build the order by halving the set of boxes again and again across its longest axis.
+
+        Args:
+            points: (n,3) centers of the boxes [m].
+            piece: (n,) number of the connected piece of each box; pieces are separated before a
+                piece is halved. None: there is one piece.
         """
         n = len(points)
         pieces = np.zeros(n, dtype=np.int64) if piece is None else np.asarray(piece, np.int64)
         order = np.argsort(pieces, kind="stable")
         pieces = pieces[order]
-        levels: list[tuple[Longs, Longs]] = []  # first places of nodes, and which have children
+        levels: list[tuple[Longs, Longs]] = []  # first places of nodes; nodes with children
         a, b = np.zeros(1, dtype=np.int64), np.full(1, n, dtype=np.int64)
         while True:
             mixed = pieces[a] != pieces[b - 1] if n else np.zeros(1, dtype=bool)
@@ -56,35 +64,40 @@ class TreeOrder:
             a, b = a[split], b[split]
             one = pieces[a] == pieces[b - 1]
             _sort(points, order, a[one], b[one])
+            # The left child gets a whole number of full leaves.
             middle = np.where(one, a + LEAF * -((a - b) // (2 * LEAF)), 0)
             middle[~one] = _border(pieces, a[~one], b[~one])
             a, b = np.stack([a, middle], 1).reshape(-1), np.stack([middle, b], 1).reshape(-1)
         return _numbered(order, levels)
 
     def __len__(self) -> int:
-        """Leaves."""
+        """Return the number of leaves."""
         return len(self.start) - 1
 
     @cached_property
     def device(self) -> tuple[WarpArray, WarpArray]:
-        """Starts of leaves, and next nodes of nodes."""
+        """Return ``start`` (c+1,) and ``beyond`` (2c-1,) on the device, int32."""
         given = (self.start, self.beyond)
         return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
 
     @cached_property
     def nodes(self) -> WarpArray:
-        """(c,) the node of each leaf."""
+        """Return the node of each leaf, (c,) int32 on the device."""
         return kernel.array(np.flatnonzero(self.leaf >= 0).astype(np.int32), wp.int32)
 
     @cached_property
     def blocks(self) -> tuple[WarpArray, WarpArray, WarpArray, WarpArray]:
-        """Nodes with up to eight leaves below, of parents with more: (2c-1,) the number of such a
-        node, or -1; (b+1,) their first leaves; (c,) the number of each leaf's, and the node.
+        """Return the blocks of the tree: the largest subtrees with at most eight leaves.
+
+        Returns:
+            (2c-1,) the number of the block whose root is this node, or -1; (b+1,) the first leaf of
+            each block; (c,) the block of each leaf; (c,) the root node of that block. All int32 on
+            the device.
         """
         is_leaf = self.leaf >= 0
-        before: Longs = np.cumsum(is_leaf) - is_leaf  # leaves before a node
+        before: Longs = np.cumsum(is_leaf) - is_leaf  # number of leaves before a node
         few = np.append(before, len(self))[self.beyond] - before <= LEAF
-        below = np.zeros(len(few), dtype=bool)  # nodes whose parents are few, too
+        below = np.zeros(len(few), dtype=bool)  # nodes whose parent has at most eight leaves, too
         parents = np.flatnonzero(few & ~is_leaf)
         below[parents + 1] = below[self.beyond[parents + 1]] = True
         chosen = np.flatnonzero(few & ~below)
@@ -97,7 +110,9 @@ class TreeOrder:
 
     @cached_property
     def inner(self) -> tuple[WarpArray, list[int]]:
-        """(c-1,) nodes with children, the deepest first, and where each depth ends."""
+        """Return the nodes with children, the deepest first, (c-1,) on the device, and the end of
+        each depth in that list.
+        """
         nodes = np.flatnonzero(self.leaf < 0)
         nodes = nodes[np.argsort(-self.depth[nodes], kind="stable")]
         changes: list[int] = (1 + np.flatnonzero(np.diff(self.depth[nodes]))).tolist()
@@ -105,7 +120,9 @@ class TreeOrder:
 
 
 def pieces_of(faces: Faces, n: int) -> Longs:
-    """(n,) which connected piece a vertex belongs to, numbered by their first vertices."""
+    """Return the connected piece of each of the n vertices of ``faces`` (m,3), (n,), numbered in
+    the order of their first vertices.
+    """
     m = len(faces)
     rows, columns = faces[:, [0, 1]].reshape(-1), faces[:, [1, 2]].reshape(-1)
     graph = sp.coo_array((np.ones(2 * m, dtype=np.int8), (rows, columns)), (n, n))
@@ -113,7 +130,7 @@ def pieces_of(faces: Faces, n: int) -> Longs:
 
 
 def _sort(points: Floats, order: Longs, a: Longs, b: Longs) -> None:
-    """Sort the ranges a to b of an order along the longest axis of their points."""
+    """Sort each range a to b of ``order`` along the longest axis of its points, in place."""
     length = b - a
     if len(a) == 0:
         return
@@ -126,11 +143,14 @@ def _sort(points: Floats, order: Longs, a: Longs, b: Longs) -> None:
     chosen = np.arange(len(a)), axis
     extent = np.maximum((high - low)[chosen], 1e-300)
     along = (x[np.arange(len(x)), axis[range_]] - low[chosen][range_]) / extent[range_]
+    # One sort serves all ranges: 0.5 * along < 1, so positions of two ranges never mix.
     order[place] = order[place][np.argsort(range_ + 0.5 * along, kind="stable")]
 
 
 def _border(pieces: Longs, a: Longs, b: Longs) -> Longs:
-    """Where ranges a to b of several pieces, in order, are cut: between two, near the middle."""
+    """Return where each range a to b that holds several pieces is split: at a border between two
+    pieces, as near to the middle as possible.
+    """
     middle = pieces[(a + b) // 2]
     before = np.searchsorted(pieces, middle, "left")
     after = np.searchsorted(pieces, middle, "right")
@@ -141,7 +161,9 @@ def _border(pieces: Longs, a: Longs, b: Longs) -> Longs:
 
 
 def _numbered(order: Longs, levels: list[tuple[Longs, Longs]]) -> TreeOrder:
-    """The tree of nodes given level by level, where two children follow each other."""
+    """Return the tree in preorder from nodes that are given level by level, where the two children
+    of a node follow each other.
+    """
     sizes = [np.ones(len(a), dtype=np.int64) for a, _ in levels]
     for k in range(len(levels) - 2, -1, -1):
         sizes[k][levels[k][1]] += sizes[k + 1].reshape(-1, 2).sum(1)

@@ -1,7 +1,7 @@
-"""What pins and bodies take along where they cannot go without meeting cloth.
+"""Carry free vertices along with pins and bodies that would collide with them.
 
-What is prescribed goes all its way; a free vertex that would be met takes the motion of what meets
-it, and so on, until nothing is met any more.
+Prescribed vertices go all their way. A free vertex that would be hit takes the motion of what hits
+it, and so on, until no pair collides.
 """
 
 import numpy as np
@@ -12,27 +12,30 @@ from weft.contact.assembly.embedding import ContactEmbedding
 from weft.contact.detector import ContactDetector
 from weft.energies.step import Step
 
-MOST_ROUNDS = 60  # in which free vertices take the motion of what meets them
+MOST_ROUNDS = 60  # in which free vertices take the motion of what hits them
 
 
 class CarryAlong:
-    """The ways of points and bodies in one step.
+    """The displacements of points and bodies in one step, with free vertices that are carried
+    along.
 
     Args:
-        search: what knows who meets whom.
-        embedded: from points to vertices.
-        step: with what is prescribed, and where bodies are before and after.
-        x: (n,3) [m] points where it begins.
+        search: finds candidates and collisions.
+        embedded: maps points to vertices.
+        step: the step, with prescribed points, and the positions of bodies before and after.
+        x: (n,3) [m] points at the start of the step.
     """
 
     def __init__(
         self, search: ContactDetector, embedded: ContactEmbedding, step: Step, x: Positions
     ) -> None:
         self.search, self.embedded, self.step, self.x = search, embedded, step, x
-        self.blocked: Positions | None = None  # (3,) [m] the last place where something was met
+        self.blocked: Positions | None = None  # (3,) [m] place of the last collision
 
     def everything(self, way: Floats) -> tuple[Positions, Floats]:
-        """(n+b,3) vertices and those of bodies when the step begins, and their displacements."""
+        """Return the vertices of cloth and bodies at the start of the step, and their
+        displacements, (n+b,3) [m] each.
+        """
         before, after = self.step.bodies
         return (
             np.concatenate([self.embedded.of(self.x), before]),
@@ -40,21 +43,27 @@ class CarryAlong:
         )
 
     def reachable(self, way: Floats) -> float:
-        """Part of the way (n,3), in [0, 1], that may be gone before anything meets."""
+        """Return the part of the displacement ``way`` (n,3) [m], in [0, 1], that may be gone before
+        a pair collides.
+        """
         y, dy = self.everything(way)
         return self.search.max_step(kernel.points(y), kernel.points(dy))
 
     def prescribes(self, way: Floats) -> bool:
-        """Whether bodies or pins move."""
+        """Return whether bodies move, or pins with the displacement ``way``."""
         moving = np.where(self.step.free[:, None], 0.0, way)
         return self.step.moves_bodies or bool(moving.any())
 
     def carried(self, way: Floats) -> Positions | None:
-        """x + way, with free points whose vertices would be met carried along by what meets them.
+        """Return x + way (n,3) [m], after free points that would be hit are carried along.
 
-        A free vertex in a pair that would meet takes the displacement of the pair's prescribed
-        vertices (or of those that are carried already), or, where there are none, the pair's mean.
-        None where that does not come to an end: something is caught between what is prescribed.
+        A free vertex of a pair that would collide takes the displacement of the pair's prescribed
+        vertices (or of those that are carried already), or, if there are none, the mean of the
+        pair.
+
+        Returns:
+            The positions; None if that does not end, because something is caught between prescribed
+            vertices.
         """
         way, leads, held = np.array(way), self.step.fixed.copy(), self.step.fixed
         bodies = np.ones(len(self.step.bodies[1]), dtype=bool)
@@ -77,7 +86,9 @@ class CarryAlong:
     def _follow(
         self, pairs: Ints, leading: Bools, still: Bools, dy: Floats, way: Floats, leads: Bools
     ) -> None:
-        """Give points of vertices that follow the mean displacement of those that lead."""
+        """Give the points of vertices that follow the mean displacement of the vertices that lead,
+        in ``way``.
+        """
         share = np.where(leading.any(1, keepdims=True), leading, True)
         mean = np.einsum("ma,mai->mi", share, dy[pairs]) / share.sum(1, keepdims=True)
         pair, place = np.nonzero(~still & (pairs < self.embedded.n))

@@ -1,9 +1,9 @@
 """Continuous collision detection by conservative advancement: how far a step may go.
 
-Additive CCD (Li et al. 2021, section 5): a pair at distance d whose points approach each other no
-faster than l per step cannot come closer than ``thickness`` plus a fraction of its first gap within
-(1 - fraction) gap/l; from there it is looked at again. The sum of such advances never passes the
-first time of contact, and needs no roots of polynomials.
+Additive CCD (Li et al. 2021, section 5): let a pair have the room g = d - thickness, and let its
+points approach each other by at most l per step. Within (1 - fraction) g/l of the step the pair
+keeps its thickness plus a fraction of its first room; there its distance is computed again. The sum
+of such advances never passes the first time of contact, and needs no roots of polynomials.
 """
 
 from typing import Any
@@ -28,9 +28,9 @@ from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.contact")
-FRACTION = 0.1  # of its first gap that a pair keeps
-MOST = 1_000_000  # advances of a pair
-SAMPLE = 61  # of how many pairs one is looked at first
+FRACTION = 0.1  # of its first room beyond the thickness that a pair keeps
+MOST = 1_000_000  # largest number of advances of a pair
+SAMPLE = 61  # every so many pairs one is tested first
 
 
 @wp.func
@@ -50,7 +50,11 @@ def part_of(
     limit: Scalar,
     most: int,
 ):
-    """Largest part of its way, in [0, limit], that a pair at this distance may go."""
+    """Return the largest part of its path, in [0, limit], that a pair may go.
+
+    a to d are its vertices, da to dd their displacements, ``distance`` its distance at the start,
+    and ``most`` the largest number of advances.
+    """
     speed = approach(kind, da, db, dc, dd)
     mean = Scalar(0.25) * (da + db + dc + dd)
     t = Scalar(0.0)
@@ -63,6 +67,7 @@ def part_of(
         for _k in range(most):
             if going == 1:
                 step = (gap - keep) / speed
+                # Stop if round-off swallows an advance, or the room is what is kept plus 0.1 %.
                 if t + step <= t or (t > Scalar(0.0) and gap - keep < Scalar(1e-3) * keep):
                     going = 0
                 else:
@@ -71,8 +76,8 @@ def part_of(
                         t = limit
                         going = 0
                     else:
-                        # From the start each time: a million sums of tiny steps are off by more
-                        # than what is left of a gap of 1e-11 m.
+                        # Positions are computed from the start each time: the round-off of a
+                        # million tiny steps is more than is left of a gap of 1e-11 m.
                         at = a + t * (da - mean)
                         bt = b + t * (db - mean)
                         ct = c + t * (dc - mean)
@@ -108,9 +113,11 @@ def advance(
     width: int,
     out: wp.array(dtype=Scalar),
 ):
-    """Largest part of the step dx, in [0, limit], that the next ``width`` of every stride-th pair
-    may go; all of it for those that are known to stay ``reach`` beyond their thickness. ``alike``
-    is empty.
+    """Write the largest part of the step dx, in [0, limit], that ``width`` pairs may go.
+
+    Every ``stride``-th pair is tested. Pairs are skipped if bounds say that they stay ``reach``
+    beyond their thickness. ``alike`` is empty, because adjacent pairs have no gap of their own
+    here.
     """
     w = o + wp.tid()
     first = w * width
@@ -157,18 +164,18 @@ def step_lengths(
     scale: float = 1.0,
     fraction: float = FRACTION,
 ) -> Floats:
-    """(p+e,) largest part of the displacement dx (n,3) that every pair may go, in [0, 1].
+    """Return the largest part of the displacement that every pair may go, (p+e,) in [0, 1].
 
-    At that part and on the way there the pair keeps its thickness and the fraction of its first gap
-    beyond it. 0 for a pair that is closer than the thickness.
+    On that part of its path a pair keeps its thickness and a fraction of its first room beyond it.
+    The result is 0 for a pair that is closer than its thickness.
 
     Args:
-        x: (n,3) [m].
-        dx: (n,3) [m].
+        x: (n,3) [m] positions.
+        dx: (n,3) [m] displacements.
         candidates: the pairs.
-        thickness: [m] of all, or (n,) of the vertices; a pair keeps the mean of both sides'.
-        scale: of the thickness.
-        fraction: of its first gap that a pair keeps.
+        thickness: [m] of all vertices, or (n,) of each; a pair keeps the mean of both sides.
+        scale: part of the thickness that is kept.
+        fraction: part of its first room that a pair keeps.
     """
     ways = _ways(x, dx, candidates, thickness)
     return np.array(kernel.numpy(_advanced(ways, (scale, fraction, np.inf), 1.0, 1, 1)))
@@ -184,13 +191,15 @@ def max_step(
     reach: float = 0.0,
     since: DisplacementBound | None = None,
 ) -> float:
-    """Largest part of dx, in [0, 1], that all pairs may go; arguments as for ``step_lengths``.
+    """Return the largest part of dx, in [0, 1], that all pairs may go.
 
-    A few pairs are looked at first: the others need to be followed only as far as these may go.
+    A few pairs are tested first: the others need to be followed only as far as these may go.
+    Arguments as for ``step_lengths``, and:
 
     Args:
-        reach: [m] beyond their thickness that pairs keep which are not followed.
-        since: the way, seen from where the candidates' bounds hold; None: all are followed.
+        reach: [m] pairs that certainly stay this far beyond their thickness are skipped.
+        since: displacements of the path since the candidates' bounds were computed; None: no bounds
+            are known, and no pair is skipped because of them.
     """
     if len(candidates) == 0:
         return 1.0
@@ -202,6 +211,7 @@ def max_step(
 
 
 def _kept(thickness: float | WarpArray) -> WarpArray:
+    """Return the thickness as an array on the device, with one entry if it is the same for all."""
     if isinstance(thickness, wp.array):
         return thickness
     return kernel.array(np.array([thickness], dtype=np.float64), Scalar)
@@ -214,6 +224,7 @@ def _ways(
     thickness: float | WarpArray,
     since: DisplacementBound | None = None,
 ) -> tuple[Any, ...]:
+    """Return the positions, displacements, pairs and bounds that ``advance`` takes."""
     y, dy, bound = kernel.points(x), kernel.points(dx), candidates.bound
     if since is None:
         end = kernel.empty(y.shape[0], vec3)
@@ -232,7 +243,7 @@ def _advanced(
     stride: int,
     width: int | None = None,
 ) -> WarpArray:
-    """The least of every ``width`` of the pairs; None: as many as suit the device."""
+    """Return the least part of every ``width`` pairs; None: as many as suit the device."""
     width = bits_per_thread() if width is None else width
     n = -(-ways[2].shape[0] // (stride * width))
     out = kernel.empty(n)

@@ -1,10 +1,11 @@
-"""Directions cut short vertex by vertex, so that what is left may be gone to the end.
+"""Truncate a direction vertex by vertex, so that the whole of the rest may be taken.
 
-A plane between the closest points of a pair has one side of the pair before it and the other behind
-it, as both are convex. Where their ways may bring them nearer to each other than what is kept, the
-room between is shared as they approach, and each vertex goes until its part of the room is used up.
-A body that stands still leaves all of it to the cloth; ways along the plane or away from it are not
-cut. Chen et al. (2025) bound ways in every direction instead, by half the distance.
+A plane between the closest points of a pair separates its two sides, because both are convex. If
+their displacements may bring them nearer to each other than the distance that is kept, the room in
+between is divided in proportion to how far each side approaches, and each vertex goes until its
+part of the room is used up. A body at rest leaves all of the room to the cloth; displacements along
+the plane or away from it are not cut. Chen et al. (2025) bound displacements in every direction
+instead, by half the distance.
 """
 
 import warp as wp
@@ -15,7 +16,7 @@ from weft.contact.narrow_phase.distance_bounds import undecided
 from weft.kernel import Scalar, corners, vec3
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
-KEEP = 0.15  # of its room that a pair keeps: a little more than collision detection asks for
+KEEP = 0.15  # of its room that a pair keeps: a bit more than ``FRACTION`` of ``max_step``
 _module = wp.get_module("weft.truncation")
 
 
@@ -31,17 +32,19 @@ def cut(
     keep: Scalar,
     part: wp.array(dtype=Scalar),
 ):
-    """Cut the ways of pair i."""
+    """Cut the displacements of the vertices of pair i: ``part[v]`` becomes the least part that a
+    pair leaves v.
+    """
     zero = Scalar(0.0)
     a, b, c, d = corners(i, y, stencil)
     v = combination(closest(kind, a, b, c, d).w, a, b, c, d)
     distance = wp.length(v)
     n = v / wp.max(distance, Scalar(1e-300))
-    first = int(1)  # vertices of the first side, which n points to
+    first = int(1)  # number of vertices of the first side, which n points to
     if kind == PairKind.EDGE_EDGE:
         first = int(2)
-    height = vec4()  # over the plane, on the own side
-    way = vec4()  # towards it, at most
+    height = vec4()  # of each vertex over the plane, positive on its own side
+    way = vec4()  # largest displacement of each vertex towards the plane
     low0 = Scalar(wp.inf)
     low1 = Scalar(wp.inf)
     for j in range(4):
@@ -57,7 +60,7 @@ def cut(
             low0 = wp.min(low0, height[j])
         else:
             low1 = wp.min(low1, height[j])
-    near0 = zero  # how far the sides come towards each other
+    near0 = zero  # how far each side approaches the other
     near1 = zero
     for j in range(4):
         if j < first:
@@ -71,6 +74,7 @@ def cut(
             if j >= first:
                 most = height[j] - low1 + room * near1 / (near0 + near1)
             if way[j] > most:
+                # A minimum does not depend on the order of threads: results are reproducible.
                 wp.atomic_min(part, stencil[i, j], most / way[j])
 
 
@@ -96,12 +100,13 @@ def cut_ways(
     words: int,
     part: wp.array2d(dtype=Scalar),
 ):
-    """part[., v] = the least part of dy[v] that its pairs leave it, of the next ``words`` times
-    ``width`` pairs; every slice has a row of its own.
+    """Write the least part of dy[v] that the pairs of each vertex v leave it, to a row of ``part``.
 
-    Where ``bound`` is not empty, v may go by ``bound[v]`` in any direction, in place of dy[v]. Else
-    pairs are left alone whose ways are known to stay ``reach`` apart beyond their thickness;
-    ``alike`` is empty.
+    Thread s takes the next ``words`` times ``width`` pairs and writes to row s, modulo the number
+    of rows: on the CPU each thread has a row of its own, so that no two write to the same memory.
+    If ``bound`` is not empty, v may go by ``bound[v]`` in any direction instead of dy[v]. Else
+    pairs are skipped if bounds say that they stay ``reach`` apart beyond their thickness; ``alike``
+    is empty.
     """
     s = o + wp.tid()
     row = part[s % part.shape[0]]
@@ -138,7 +143,7 @@ def cut_ways(
 
 @wp.kernel(module=_module)
 def least_parts(o: int, part: wp.array2d(dtype=Scalar), out: wp.array(dtype=Scalar)):
-    """The least of all rows."""
+    """Write the least part of every vertex over all rows."""
     v = o + wp.tid()
     least = part[0, v]
     for row in range(1, part.shape[0]):

@@ -1,1 +1,3 @@
-"""Distances of points to triangles and of edges to edges, with all degenerate cases."""
+"""Distances of points to triangles and of edges to edges, with all degenerate cases
+(``distance``).
+"""

@@ -1,15 +1,15 @@
 """Distance of a point to a triangle and of an edge to an edge, with all degenerate cases.
 
-Both are one thing: the vector v = sum_a w_a x_a between the closest points of four vertices, with
-weights w that minimize |v|^2 over up to two free parameters. D = |v|^2 has, since the weights are
-optimal, the gradient dD/dx_a = 2 w_a v, and with p the free parameters, dw_k = dw/dp_k and t_k =
-dv/dp_k = sum_a dw_ka x_a (which is at right angles to v)
+One formula serves both. The vector between the closest points of four vertices is v = sum_a w_a
+x_a, with weights w that minimize |v|^2 over up to two free parameters p. Because the weights are
+optimal, D = |v|^2 has the gradient dD/dx_a = 2 w_a v. With dw_k = dw/dp_k and t_k = dv/dp_k =
+sum_a dw_ka x_a (which is orthogonal to v) its second derivative is
 
     d2D/dx2 = 2 w w^T (x) I - 2 sum_kl (G^-1)_kl c_k c_l^T,
     c_k = dw_k (x) v + w (x) t_k,   G_kl = t_k . t_l.
 
-Which parameters are free says which case it is: two for a point over the triangle's inside and for
-edges that cross, one for a point beside an edge, none for two points.
+The number of free parameters tells the cases apart: two for a point above the inside of a triangle
+and for edges that cross, one for a point beside an edge, none for two points.
 """
 
 import enum
@@ -23,7 +23,7 @@ vec4 = wp.types.vector(length=4, dtype=Scalar)
 
 
 class PairKind(enum.IntEnum):
-    """What the four vertices of a pair are."""
+    """The kind of a pair: what its four vertices are."""
 
     POINT_TRIANGLE = 0  # (p, a, b, c)
     EDGE_EDGE = 1  # (a, b, c, d): edges a b and c d
@@ -33,17 +33,19 @@ class PairKind(enum.IntEnum):
 
 @wp.struct
 class Closest:
-    """The closest points of four vertices."""
+    """The closest points of a pair with four vertices."""
 
-    w: vec4  # weights of v
-    free: int  # number of free parameters
-    dw0: vec4  # dw/dp of the first
-    dw1: vec4  # of the second
+    w: vec4  # weights of the vertices in v
+    free: int  # number of free parameters p
+    dw0: vec4  # dw/dp of the first free parameter
+    dw1: vec4  # dw/dp of the second
 
 
 @wp.func
 def other_side(kind: int, i: int, stencil: wp.array2d(dtype=wp.int32)):
-    """A vertex of the second side of pair i; the first vertex is of the first one."""
+    """Return a vertex of the second side of pair i; the first vertex of a pair belongs to the first
+    side.
+    """
     if kind == PairKind.EDGE_EDGE:
         return stencil[i, 2]
     return stencil[i, 1]
@@ -57,9 +59,9 @@ def kept_distance(
     thickness: wp.array(dtype=Scalar),
     scale: Scalar,
 ):
-    """[m] that pair i keeps: the mean of both sides' thickness, times ``scale``.
+    """Return the distance [m] that pair i keeps: the mean thickness of both sides, times ``scale``.
 
-    ``thickness`` is that of every vertex, or one of all.
+    ``thickness`` has a value for every vertex, or a single one for all.
     """
     last = thickness.shape[0] - 1
     a = thickness[wp.min(stencil[i, 0], last)]
@@ -69,8 +71,11 @@ def kept_distance(
 
 @wp.func
 def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
-    """[m] how much nearer each other displacements of its four vertices bring the sides of a pair
-    at most; what all four do together brings them no nearer. A seminorm.
+    """Return by how much [m] displacements a, b, c, d of a pair's vertices reduce its distance at
+    most.
+
+    The result is a seminorm of the displacements: the mean of all four is subtracted, because a
+    common displacement does not change the distance.
     """
     mean = Scalar(0.25) * (a + b + c + d)
     la = wp.length_sq(a - mean)
@@ -92,7 +97,7 @@ def approached(
     origin: wp.array(dtype=vec3),
     x: wp.array(dtype=vec3),
 ):
-    """[m] how much nearer each other the sides of pair i may be at x than at the origin."""
+    """Return by how much [m] the distance of pair i at x may be smaller than at ``origin``."""
     a = stencil[i, 0]
     b = stencil[i, 1]
     c = stencil[i, 2]
@@ -102,13 +107,15 @@ def approached(
 
 @wp.func
 def clamp01(t: Scalar):
-    """t, kept in [0, 1]."""
+    """Return t clamped to [0, 1]."""
     return wp.min(wp.max(t, Scalar(0.0)), Scalar(1.0))
 
 
 @wp.func
 def along_edge(p: vec3, a: vec3, b: vec3):
-    """Parameter of the point of the edge a b that is closest to p, and whether it is inside."""
+    """Return the parameter of the point on the edge a b that is closest to p, and 1 if it is inside
+    the edge.
+    """
     e = b - a
     length_sq = wp.dot(e, e)
     t = Scalar(0.0)
@@ -122,10 +129,10 @@ def along_edge(p: vec3, a: vec3, b: vec3):
 
 @wp.func
 def point_triangle(p: vec3, a: vec3, b: vec3, c: vec3):
-    """Closest points of p and the triangle a b c.
+    """Return the closest points of p and the triangle a b c.
 
-    The regions of Ericson (2005, section 5.1.5); a triangle without area is the nearest of its
-    edges.
+    The regions are those of Ericson (2005, section 5.1.5). If the closest point is not inside, or
+    the triangle has no area, the nearest of its edges is taken.
     """
     zero = Scalar(0.0)
     one = Scalar(1.0)
@@ -175,7 +182,9 @@ def point_triangle(p: vec3, a: vec3, b: vec3, c: vec3):
 
 @wp.func
 def edge_edge(a: vec3, b: vec3, c: vec3, d: vec3):
-    """Closest points of the edges a b and c d: inside both, or the nearest end of one."""
+    """Return the closest points of the edges a b and c d: inside both, or at the end of one that is
+    nearest to the other.
+    """
     zero = Scalar(0.0)
     one = Scalar(1.0)
     out = Closest()
@@ -235,7 +244,7 @@ def edge_edge(a: vec3, b: vec3, c: vec3, d: vec3):
 
 @wp.func
 def closest(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
-    """Closest points of a pair of any kind."""
+    """Return the closest points of a pair of any kind."""
     zero = Scalar(0.0)
     one = Scalar(1.0)
     out = Closest()
@@ -256,15 +265,16 @@ def closest(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
 
 @wp.func
 def combination(w: vec4, a: vec3, b: vec3, c: vec3, d: vec3):
-    """sum_a w_a x_a."""
+    """Return sum_a w_a x_a."""
     return w[0] * a + w[1] * b + w[2] * c + w[3] * d
 
 
 @wp.func
 def mollifier(e: vec3, f: vec3, threshold: Scalar):
-    """m and dm/dC of C = |e x f|^2 for nearly parallel edges: C/eps (2 - C/eps) below eps, then 1.
+    """Return m and dm/dC of C = |e x f|^2 for two edges: m = C/eps (2 - C/eps) below eps, else 1.
 
-    Li et al. 2020, eq. 24: the distance of edges is not smooth where they are parallel.
+    Li et al. 2020, eq. 24: m makes the barrier smooth where edges are parallel, because the
+    distance of two edges is not smooth there. eps is ``threshold`` [m^4].
     """
     n = wp.cross(e, f)
     r = wp.dot(n, n) / threshold

@@ -1,9 +1,9 @@
 """Signs of determinants in integers of any size, many at a time.
 
 A float64 is an integer times a power of two. The numbers of one determinant, times one power of
-two, are integers; here they are rows of limbs of 24 bits in int64, so that a determinant of n
-points takes a few hundred operations on arrays of length n: about 1 us each, a third of what
-Python's integers take, and no more where one number is far smaller than the others.
+two, are integers. Here they are rows of limbs of 24 bits in int64, so that the determinants of n
+sets of points take a few hundred operations on arrays of length n: about 1 us each, a third of the
+time of Python's integers, and no more if one number is far smaller than the others.
 """
 
 from collections.abc import Callable
@@ -17,22 +17,24 @@ Wide = npt.NDArray[np.int64]
 
 BITS = 24
 MASK = (1 << BITS) - 1
-WIDTHS = (3, 4, 6, 8, 12, 18, 27, 40, 60, 96)  # limbs that are computed with; 96 hold all float64
-ROOM = 1 << 17  # numbers of a block
+WIDTHS = (3, 4, 6, 8, 12, 18, 27, 40, 60, 96)  # numbers of limbs; 96 hold the bits of any float64
+ROOM = 1 << 17  # limbs of a block of rows, which bounds the memory
 
 
 def det3_signs(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
-    """(n,) signs of (a-d).(b-d)x(c-d), for points (n,3)."""
+    """Return the signs of (a-d).(b-d)x(c-d), (n,), for points (n,3)."""
     return _by_width(np.stack([a, b, c, d], axis=1), _det3)
 
 
 def det2_signs(a: Floats, b: Floats, c: Floats) -> Ints:
-    """(n,) signs of (b-a)x(c-a), for points (n,2)."""
+    """Return the signs of (b-a)x(c-a), (n,), for points (n,2)."""
     return _by_width(np.stack([a, b, c], axis=1), _det2)
 
 
 def _by_width(points: Floats, det: Callable[[Wide], Ints]) -> Ints:
-    """Signs of points (n,k,d), in blocks of rows that need about as many limbs."""
+    """Return the signs of the determinants of points (n,k,d), computed in blocks of rows that need
+    about as many limbs.
+    """
     n = len(points)
     if n == 0:
         return np.zeros(0, dtype=np.int32)
@@ -60,14 +62,14 @@ def _by_width(points: Floats, det: Callable[[Wide], Ints]) -> Ints:
 
 
 def _trailing(whole: Wide) -> Wide:
-    """Zeros at the end of integers; 0 of 0."""
+    """Return the number of zero bits at the end of integers; 0 for 0."""
     lowest = (whole & -whole).astype(np.float64)
     return np.where(whole == 0, 0, np.frexp(lowest)[1] - 1).astype(np.int64)
 
 
 def _limbs(whole: Wide, shift: Wide, width: int) -> Wide:
-    """(width, ...) limbs of whole * 2^shift, lowest first, each with the number's sign. Shifts
-    below 0 drop zeros alone.
+    """Return the limbs of whole * 2^shift, (width, ...), lowest first, each with the sign of the
+    number. Shifts below 0 drop zero bits only.
     """
     size = np.abs(whole).astype(np.uint64)
     result = np.empty((width, *whole.shape), dtype=np.int64)
@@ -81,7 +83,7 @@ def _limbs(whole: Wide, shift: Wide, width: int) -> Wide:
 
 
 def _det3(p: Wide) -> Ints:
-    """Signs of limbs (w,n,4,3)."""
+    """Return the signs of the determinants of limbs (w,n,4,3)."""
     A, B, C = (p[:, :, k] - p[:, :, 3] for k in range(3))
     terms = []
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -91,13 +93,15 @@ def _det3(p: Wide) -> Ints:
 
 
 def _det2(p: Wide) -> Ints:
-    """Signs of limbs (w,n,3,2)."""
+    """Return the signs of the determinants of limbs (w,n,3,2)."""
     A, B = p[:, :, 0] - p[:, :, 2], p[:, :, 1] - p[:, :, 2]
     return _sign(_times(A[..., 0], B[..., 1]) - _times(A[..., 1], B[..., 0]))
 
 
 def _times(a: Wide, b: Wide) -> Wide:
-    """Products of limbs (u,n) and (v,n), not carried: |limbs| < 2^25, so sums stay in int64."""
+    """Return the products of limbs (u,n) and (v,n), without carrying: |limbs| < 2^25, so the sums
+    fit into int64.
+    """
     out = np.zeros((len(a) + len(b), a.shape[1]), dtype=np.int64)
     for i in range(len(a)):
         out[i : i + len(b)] += a[i] * b
@@ -105,7 +109,9 @@ def _times(a: Wide, b: Wide) -> Wide:
 
 
 def _carried(limbs: Wide) -> Wide:
-    """The same numbers with limbs from 0 to 2^24 - 1, but for the last, which has the sign."""
+    """Return the same numbers with limbs from 0 to 2^24 - 1, except the last one, which has the
+    sign.
+    """
     out = np.empty((len(limbs) + 2, limbs.shape[1]), dtype=np.int64)
     carry = np.zeros(limbs.shape[1], dtype=np.int64)
     for k in range(len(limbs)):
@@ -118,6 +124,7 @@ def _carried(limbs: Wide) -> Wide:
 
 
 def _sign(limbs: Wide) -> Ints:
+    """Return the signs of numbers from their limbs."""
     carried = _carried(limbs)
     negative: Bools = carried[-1] < 0
     return np.where(negative, -1, (carried != 0).any(0).astype(np.int64)).astype(np.int32)

@@ -1,16 +1,18 @@
 """Check after every step that no surfaces intersect.
 
-Collision detection has followed the way of every step, so this check never finds anything. It
-shares nothing with that detection but the hierarchy of bounding boxes, so a mistake there does not
-pass in silence. Pairs of triangles whose boxes overlap are tested in two stages:
+Collision detection has followed the path of every step, so this check never finds anything unless
+there is a mistake. It shares only the hierarchy of bounding boxes with that detection, so that a
+mistake there does not pass in silence. Pairs of triangles whose boxes overlap are tested in two
+stages:
 
 1. A kernel computes on which side of one triangle's plane the corners of the other one lie, with a
    bound of the round-off (Shewchuk 1997, the first stage of his filter). All but a few pairs are
    certainly apart.
 2. The others are decided by exact predicates (``intersections``).
 
-Triangles that share a vertex are left out: where these intersect, an edge that both do not share
-meets the other one, and so does that edge's other triangle, unless it lies on a border.
+Triangles that share a vertex are left out: if two such triangles intersect, an edge that they do
+not share meets the other triangle, and so does the other triangle of that edge, unless the edge
+lies on a border.
 """
 
 import numpy as np
@@ -30,7 +32,9 @@ _module = wp.get_module("weft.intersection_check")
 
 @wp.func
 def side_of(a: vec3, b: vec3, c: vec3, d: vec3):
-    """1 or -1: on which side of the plane of a, b, c the point d certainly lies; 0: not certain."""
+    """Return 1 or -1 if d certainly lies on this side of the plane of a, b, c; 0 if round-off
+    leaves that open.
+    """
     p = a - d
     q = b - d
     r = c - d
@@ -49,13 +53,13 @@ def side_of(a: vec3, b: vec3, c: vec3, d: vec3):
 
 @wp.func
 def crosses_plane(a: vec3, b: vec3, c: vec3, p: vec3, q: vec3, r: vec3):
-    """Whether the triangle p, q, r may meet the plane of a, b, c."""
+    """Return whether the triangle p, q, r may meet the plane of a, b, c."""
     return wp.abs(side_of(a, b, c, p) + side_of(a, b, c, q) + side_of(a, b, c, r)) < 3
 
 
 @wp.func
 def may_meet(a: vec3, b: vec3, c: vec3, p: vec3, q: vec3):
-    """Whether the segment p q may meet the triangle a, b, c."""
+    """Return 1 if the segment p q may meet the triangle a, b, c, else 0."""
     meets = int(0)
     if side_of(a, b, c, p) * side_of(a, b, c, q) < 1:
         ab = side_of(p, q, a, b)
@@ -73,7 +77,7 @@ def mark_meeting(
     pairs: wp.array2d(dtype=wp.int32),
     out: wp.array(dtype=wp.int32),
 ):
-    """1 for pairs of triangles that are not certainly apart."""
+    """Write 1 for pairs of triangles that are not certainly apart, else 0."""
     i = o + wp.tid()
     a = x[pairs[i, 0]]
     b = x[pairs[i, 1]]
@@ -91,10 +95,10 @@ def mark_meeting(
 
 
 class IntersectionCheck:
-    """Pairs of triangles of a collision mesh that intersect, found after each step.
+    """The search for intersecting triangles of a collision mesh after each step.
 
     Args:
-        mesh: what must not pass through itself.
+        mesh: the surfaces that must not pass through themselves or each other.
     """
 
     def __init__(self, mesh: CollisionMesh) -> None:

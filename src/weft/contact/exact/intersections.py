@@ -1,9 +1,9 @@
-"""Which triangles of a mesh intersect, exactly.
+"""Exact search for the triangles of a mesh that intersect.
 
-Independent of the solver's distances: only signs of determinants, which are exact
-(``orientation``), decide. Two triangles intersect where an edge of one meets the other; triangles
-that share a vertex, where the edge across from it meets the other one; triangles that share an
-edge, where they lie on each other in one plane.
+The search does not depend on the solver's distances: only signs of determinants, which are exact
+(``orientation``), decide. Two triangles intersect if an edge of one meets the other. Triangles that
+share a vertex intersect if the opposite edge of one meets the other; triangles that share an edge,
+if they lie in one plane on the same side of that edge.
 """
 
 import numpy as np
@@ -17,23 +17,26 @@ from weft.contact.exact.orientation import orient2d, orient3d
 from weft.contact.exact.plane_filter import clearly_separated
 
 NEXT = (1, 2, 0)
-BLOCK = 200_000  # pairs that are looked at together
-MOST_NEAR, MOST_NEAR_A_FACE = 4_000_000, 60  # pairs of boxes; a sheet has 6.5 a face
+BLOCK = 200_000  # number of pairs that are tested together, which bounds the memory
+MOST_NEAR, MOST_NEAR_A_FACE = 4_000_000, 60  # largest number of pairs; a sheet has 6.5 a face
 
 
 @checked(MeshError)
 def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Ints:
-    """(k,2) pairs i < j of faces that intersect or touch, apart from what they share.
+    """Return the pairs of faces that intersect or touch, apart from shared vertices and edges.
 
     Args:
         x: (n,3) positions [m].
         faces: (m,3) vertex ids.
-        quiet: (m,) faces that may intersect one another: pairs of two of them are not looked at;
-            None: none.
+        quiet: (m,) faces that may intersect one another: pairs of two of them are skipped; None:
+            none.
+
+    Returns:
+        (k,2) pairs i < j of faces.
 
     Raises:
-        MeshError: positions that are not finite, ids out of range, or so many faces in one place
-            that no answer would come.
+        MeshError: positions are not finite, ids are out of range, or so many faces lie in one place
+            that the search would not end in reasonable time.
     """
     if len(faces) == 0:
         return np.zeros((0, 2), dtype=np.int32)
@@ -46,8 +49,10 @@ def intersections(x: Positions, faces: Faces, quiet: Bools | None = None) -> Int
 
 
 def apart_from_seams(faces: Faces, pairs: Ints, sewn: Ints) -> Ints:
-    """Those of the pairs (k,2) of faces that do not meet at a seam: without vertices that are sewn
-    together, (n,) one number for each such set, and are not the same.
+    """Return those of the pairs (k,2) of faces that are not joined by a seam.
+
+    A pair is joined by a seam if two of its vertices are different but sewn together: ``sewn`` (n,)
+    has the same number for vertices that are sewn together.
     """
     one, other = faces[pairs[:, 0]], faces[pairs[:, 1]]
     joined = sewn[one][:, :, None] == sewn[other][:, None, :]
@@ -56,10 +61,10 @@ def apart_from_seams(faces: Faces, pairs: Ints, sewn: Ints) -> Ints:
 
 
 def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
-    """(p,2) pairs i < j, not both quiet, whose boxes overlap.
+    """Return the pairs i < j of faces whose boxes overlap and that are not both quiet, (p,2).
 
     Raises:
-        MeshError: too many of them.
+        MeshError: there are too many pairs.
     """
     loud, still = np.flatnonzero(~quiet), np.flatnonzero(quiet)
     if len(loud) == 0:
@@ -85,7 +90,7 @@ def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
 
 
 def _hits(x: Positions, faces: Faces, pairs: Ints) -> Ints:
-    """Those of the pairs (p,2) that intersect."""
+    """Return those of the pairs (p,2) of faces that intersect."""
     pairs = pairs[~clearly_separated(x, faces, pairs)]
     hit = np.zeros(len(pairs), dtype=bool)
     a, b = faces[pairs[:, 0]], faces[pairs[:, 1]]
@@ -100,7 +105,9 @@ def _hits(x: Positions, faces: Faces, pairs: Ints) -> Ints:
 
 
 def triangles_meet(a: Floats, b: Floats) -> Bools:
-    """(p,) triangles (p,3,3) without a vertex in common: an edge of one meets the other."""
+    """Return whether triangles (p,3,3) without a common vertex intersect, (p,): an edge of one
+    meets the other.
+    """
     hit = np.zeros(len(a), dtype=bool)
     for one, two in ((a, b), (b, a)):
         for i in range(3):
@@ -111,7 +118,9 @@ def triangles_meet(a: Floats, b: Floats) -> Bools:
 
 
 def _at_corner(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
-    """(p,) triangles with one vertex in common: the edge across from it meets the other one."""
+    """Return whether triangles with one common vertex intersect, (p,): the edge opposite to it
+    meets the other triangle.
+    """
     i, j = np.argmax(same.any(2), axis=1), np.argmax(same.any(1), axis=1)
     rows = np.arange(len(a))
     hit = np.zeros(len(a), dtype=bool)
@@ -122,7 +131,9 @@ def _at_corner(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
 
 
 def _at_edge(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
-    """(p,) triangles with an edge in common: in one plane, and on the same side of it."""
+    """Return whether triangles with a common edge intersect, (p,): they lie in one plane, on the
+    same side of the edge.
+    """
     rows = np.arange(len(a))
     i, j = np.argmin(same.any(2), axis=1), np.argmin(same.any(1), axis=1)
     p, q = x[a[rows, (i + 1) % 3]], x[a[rows, (i + 2) % 3]]
@@ -137,7 +148,7 @@ def _at_edge(x: Positions, a: Ints, b: Ints, same: Bools) -> Bools:
 
 
 def segment_meets_triangle(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bools:
-    """(n,) whether the closed segments p q meet the closed triangles a b c, exactly."""
+    """Return whether the closed segments p q meet the closed triangles a b c, (n,), exactly."""
     above, below = orient3d(a, b, c, p), orient3d(a, b, c, q)
     hit = np.zeros(len(p), dtype=bool)
     crossing = np.flatnonzero((above * below <= 0) & ((above != 0) | (below != 0)))
@@ -153,7 +164,9 @@ def segment_meets_triangle(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats
 
 
 def _in_one_plane(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bools:
-    """Segments and triangles of one plane: they meet where an end lies inside or edges cross."""
+    """Return whether segments meet triangles in the same plane, (n,): an end lies inside, or edges
+    cross.
+    """
     axes = _projection(a, b, c)
     P, Q, A, B, C = (_flatten(points, axes) for points in (p, q, a, b, c))
     hit = np.zeros(len(P), dtype=bool)
@@ -170,12 +183,14 @@ def _in_one_plane(p: Floats, q: Floats, a: Floats, b: Floats, c: Floats) -> Bool
 
 
 def _projection(a: Floats, b: Floats, c: Floats) -> Ints:
-    """(n,2) the two axes in which the triangles look largest."""
+    """Return the two coordinate axes onto which the triangles project with the largest area,
+    (n,2).
+    """
     normal = np.abs(np.cross(b - a, c - a))
     drop = np.argmax(normal, axis=1)
     return np.asarray(np.array([[1, 2], [2, 0], [0, 1]], dtype=np.int32)[drop])
 
 
 def _flatten(p: Floats, axes: Ints) -> Floats:
-    """(n,2) the coordinates of p (n,3) along the axes."""
+    """Return the coordinates of p (n,3) along the two axes, (n,2)."""
     return np.take_along_axis(p, axes, axis=1)

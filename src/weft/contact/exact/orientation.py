@@ -1,7 +1,7 @@
 """Exact signs of determinants: on which side of a plane or line a point lies.
 
-A floating point filter (Shewchuk 1997, its first stage) decides almost always; where it cannot, the
-same determinant is taken in integers of any size (``determinant_signs``), to which all float64
+A floating point filter (Shewchuk 1997, its first stage) decides nearly always. Where it cannot, the
+same determinant is computed in integers of any size (``determinant_signs``), to which all float64
 numbers scale exactly.
 """
 
@@ -13,15 +13,22 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Ints
 from weft.contact.exact.determinant_signs import det2_signs, det3_signs
 
+# Relative bounds of the round-off of a determinant in space and in the plane (Shewchuk 1997).
 EPSILON = float(np.finfo(np.float64).eps) / 2
 SPACE_BOUND = (7 + 56 * EPSILON) * EPSILON
-TINY = 1e-90
+TINY = 1e-90  # products of three smaller numbers may underflow, where the bounds do not hold
 PLANE_BOUND = (3 + 16 * EPSILON) * EPSILON
 
 
 def orient3d(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
-    """(n,) sign of (a-d).(b-d)x(c-d): 1 where d is below the plane of a, b, c seen from where they
-    run counter-clockwise, 0 where the four are coplanar, exactly.
+    """Return on which side of the plane of a, b, c the point d lies, exactly.
+
+    Args:
+        a, b, c, d: (n,3) points.
+
+    Returns:
+        (n,) sign of (a-d).(b-d)x(c-d): 1 if d is below the plane, seen from where a, b, c run
+        counter-clockwise; 0 if the four points are coplanar.
     """
     A, B, C = a - d, b - d, c - d
     det, size = _det3(A, B, C), _det3(np.abs(A), np.abs(B), np.abs(C), permanent=True)
@@ -30,6 +37,7 @@ def orient3d(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
     unsure = np.flatnonzero(((np.abs(det) <= SPACE_BOUND * size) & (size > 0)) | small)
     if len(unsure):
         points = [p[unsure] for p in (a, b, c, d)]
+        # Two equal points make the determinant zero: no integers are needed.
         alike = np.zeros(len(unsure), dtype=bool)
         for i, j in combinations(range(4), 2):
             alike |= (points[i] == points[j]).all(1)
@@ -40,7 +48,9 @@ def orient3d(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
 
 
 def orient2d(a: Floats, b: Floats, c: Floats) -> Ints:
-    """(n,) sign of (b-a)x(c-a) in the plane: 1 where a, b, c run counter-clockwise, exactly."""
+    """Return the sign of (b-a)x(c-a) for points (n,2) of a plane, (n,): 1 where a, b, c run
+    counter-clockwise, exactly.
+    """
     left = (a[:, 0] - c[:, 0]) * (b[:, 1] - c[:, 1])
     right = (a[:, 1] - c[:, 1]) * (b[:, 0] - c[:, 0])
     det, size = left - right, np.abs(left) + np.abs(right)
@@ -53,12 +63,12 @@ def orient2d(a: Floats, b: Floats, c: Floats) -> Ints:
 
 
 def _may_underflow(differences: Floats) -> Bools:
-    """(n,) rows with a number whose cube may not be a float64."""
+    """Return the rows with a number whose cube may underflow in float64, (n,)."""
     return np.asarray(((np.abs(differences) < TINY) & (differences != 0)).any(1))
 
 
 def _det3(A: Any, B: Any, C: Any, permanent: bool = False) -> Any:
-    """Determinant of rows A, B, C (n,3), or the same sum without minus signs."""
+    """Return the determinant of the rows A, B, C (n,3), or the same sum without minus signs."""
     s = 1 if permanent else -1
     return (
         A[:, 0] * (B[:, 1] * C[:, 2] + s * B[:, 2] * C[:, 1])

@@ -1,5 +1,6 @@
-"""Triangles that a plane separates beyond round-off: nearly all neighbors in a sheet, whose
-coplanar corners would need exact arithmetic.
+"""Discard pairs of triangles that a plane separates by more than round-off.
+
+These are nearly all neighbors in a sheet, whose coplanar corners would need exact arithmetic.
 """
 
 import numpy as np
@@ -9,13 +10,15 @@ from weft import kernel
 from weft.base.arrays import Bools, Faces, Ints, Positions
 from weft.kernel import Scalar, vec3
 
-CLEAR = 1e-12  # of the coordinates: a plane this far from both separates them in exact numbers too
+CLEAR = 1e-12  # of the largest coordinate: a plane this far from both faces separates them exactly
 _module = wp.get_module("weft.separated")
 
 
 @wp.func
 def toward(center: vec3, corners: vec3):
-    """The direction of a triangle, whose corners have this sum, from what it shares."""
+    """Return the unit vector from ``center`` to the centroid of a triangle whose corners have the
+    sum ``corners``.
+    """
     d = corners / Scalar(3.0) - center
     return d / wp.max(wp.length(d), Scalar(1e-300))
 
@@ -30,9 +33,12 @@ def mark_separated(
     clear: Scalar,
     out: wp.array(dtype=wp.uint8),
 ):
-    """1 where a plane separates the faces of a pair, strictly, but for what they share: one at
-    right angles to the difference of the directions in which the two lie from that, or of their
-    centers. ``size`` is the largest coordinate.
+    """Write 1 if a plane strictly separates the faces of a pair, except for the vertices that they
+    share.
+
+    The plane is orthogonal to the difference of the directions from the shared vertices (or,
+    without such, from the common center) to the centroids of both faces. ``size`` is the largest
+    coordinate.
     """
     i = o + wp.tid()
     f = pairs[i, 0]
@@ -69,7 +75,7 @@ def mark_separated(
             least = wp.min(least, above)
         if in_g[a] == 0:
             most = wp.max(most, wp.dot(x[faces[g, a]] - center, n))
-    # What is shared lies at 0, to round-off; it must not reach over to the other one's side.
+    # Shared vertices lie in the plane up to round-off; they must not reach far to either side.
     sure = clear * size * (wp.abs(n[0]) + wp.abs(n[1]) + wp.abs(n[2]))
     far = least - most > sure and least > sure and most < -sure
     out[i] = wp.uint8(0)
@@ -78,7 +84,13 @@ def mark_separated(
 
 
 def clearly_separated(x: Positions, faces: Faces, pairs: Ints) -> Bools:
-    """(p,) which of the pairs (p,2) of faces (m,3) such a plane separates, at x (n,3)."""
+    """Return which pairs of faces a plane clearly separates, (p,).
+
+    Args:
+        x: (n,3) [m] positions.
+        faces: (m,3) vertices.
+        pairs: (p,2) faces.
+    """
     with kernel.use(device="cpu"):
         out = kernel.empty(len(pairs), wp.uint8)
         kernel.launch(

@@ -1,22 +1,22 @@
-"""Coulomb friction as a potential of a step. Li et al. 2020, section 5.
+"""Coulomb friction as a potential of a step (Li et al. 2020, section 5).
 
-Frozen at the start of a step (lagged): the pairs in contact, their normal force, the weights of
-their closest points and the plane in which they may slide. With u the displacement of the one
-closest point against the other in that plane, in the step and, elastically, before it,
+These are frozen at the start of a step (lagged): the pairs in contact, their normal force lambda,
+the weights of their closest points and the plane in which they may slide. With u the displacement
+in that plane of one closest point relative to the other, in the step and, elastically, before it,
 
     E = lambda f(|u|),   f' = mu_s (2 |u|/e - |u|^2/e^2) for |u| < e = speed * step
 
-so friction grows smoothly from rest to mu_s lambda: until e it sticks, as a spring. From e to 2 e
-the coefficient falls from the static mu_s to the kinetic mu_k as a cubic without corners, and stays
-there. The Hessian in the plane is f'' along u, clamped at 0 where friction falls, and f'/|u|
-across.
+so friction grows smoothly from rest to mu_s lambda: below e the pair sticks, like a spring. From e
+to 2 e the coefficient falls from the static mu_s to the kinetic mu_k, as a cubic without corners,
+and is constant beyond. The Hessian in the plane is f'' along u, clamped at 0 where friction falls,
+and f'/|u| across u.
 
-What u was before the step is kept from step to step, in parts of e, so that a load is held without
-any motion (a spring that slides when it is stretched by e: Cundall & Strack 1979's tangential
-contact). It is kept at the vertices, q_v for the slip of v's side against what it touches, as pairs
-come and go: a pair begins with e sum w_a q_a (half of it where both sides have one), and after the
-step q_v changes by the mean of its pairs' slips, weighted with what they carry, and is cut to
-length 1. Where nothing moves nothing changes, whatever the pairs are.
+The displacement before the step is saved from step to step, in units of e, so that a load is held
+without any motion (a spring that slides when it is stretched by e, as the tangential contact of
+Cundall & Strack 1979). Because pairs come and go, it is saved at the vertices: q_v is the slip of
+the side of v relative to what it touches. A pair begins with e sum w_a q_a (half of it if both
+sides have one). After the step q_v changes by the mean of the slips of its pairs, weighted with
+their loads, and is cut to length 1. If nothing moves, nothing changes, whatever the pairs are.
 """
 
 from dataclasses import dataclass
@@ -47,21 +47,31 @@ from weft.solve.sparse.incidence import Incidence
 
 @dataclass(frozen=True, eq=False)
 class FrictionTable:
-    """Coefficients of friction on the device, by what the two sides of a pair belong to."""
+    """Coefficients of friction on the device, by the pieces or bodies of the two sides of a
+    pair.
+    """
 
     part: WarpArray  # (n,) int32 number of a vertex's piece or body
-    static: WarpArray  # (k,k)
-    kinetic: WarpArray  # (k,k)
+    static: WarpArray  # (k,k) mu_s
+    kinetic: WarpArray  # (k,k) mu_k
 
     @staticmethod
     def of(static: Floats, kinetic: Floats, part: Ints) -> "FrictionTable":
-        """From NumPy arrays."""
+        """Return the table from NumPy arrays.
+
+        Args:
+            static: (k,k) static coefficients.
+            kinetic: (k,k) kinetic coefficients.
+            part: (n,) number of each vertex's piece or body.
+        """
         mu = (kernel.array(np.asarray(m, dtype=np.float64), Scalar) for m in (static, kinetic))
         return FrictionTable(kernel.array(np.asarray(part, np.int32), wp.int32), *mu)
 
     @staticmethod
     def uniform(static: float, kinetic: float | None = None) -> "FrictionTable":
-        """The same for all pairs."""
+        """Return a table with the same coefficients for all pairs; without ``kinetic`` both are
+        equal.
+        """
         kinetic = static if kinetic is None else kinetic
         none = np.zeros(1, dtype=np.int32)
         return FrictionTable.of(np.full((1, 1), static), np.full((1, 1), kinetic), none)
@@ -69,11 +79,11 @@ class FrictionTable:
 
 @dataclass(frozen=True, eq=False)
 class FrictionSet:
-    """Pairs that may slide, frozen for a step."""
+    """Pairs that may slide, with the data that are frozen for a step."""
 
     pairs: WarpArray  # (m,4) int32
-    slide: WarpArray  # (m,) Slide
-    origin: WarpArray  # (n,) vec3 from which sliding is measured
+    slide: WarpArray  # (m,) SlidingPair
+    origin: WarpArray  # (n,) vec3 [m] positions from which sliding is measured
 
     @staticmethod
     def of(
@@ -84,15 +94,15 @@ class FrictionSet:
         smooth: float,
         slip: Positions | WarpArray | None = None,
     ) -> "FrictionSet":
-        """From the contacts at x.
+        """Return the pairs that push, from the contacts at x.
 
         Args:
             contacts: pairs with their barrier.
-            x: (n,3) [m] where normal forces and planes are taken.
-            origin: (n,3) [m] from which sliding is measured.
+            x: (n,3) [m] positions at which normal forces and planes are evaluated.
+            origin: (n,3) [m] positions from which sliding is measured.
             table: coefficients of friction.
-            smooth: [m] of sliding below which pairs stick.
-            slip: (k,3) q of the vertices that are of no body, the first ones; None: 0.
+            smooth: [m] e, the slip below which pairs stick.
+            slip: (k,3) q of the first k vertices, those that belong to no body; None: 0.
         """
         m, loads = len(contacts), _loads(contacts, kernel.points(x))
         place = kernel.empty(m, wp.int32)
@@ -104,39 +114,47 @@ class FrictionSet:
         return FrictionSet(pairs, slide, kernel.points(origin))
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return int(self.pairs.shape[0])
 
     @property
     def stencil(self) -> Ints:
-        """(m,4) on the host."""
+        """Return the vertices of the pairs, (m,4) on the host."""
         return kernel.numpy(self.pairs)
 
     def incidence(self, n: int) -> Incidence:
-        """Pairs of each of the first n vertices; made once."""
+        """Return the pairs of each of the first n vertices; computed once."""
         if "_incidence" not in self.__dict__:
             self.__dict__["_incidence"] = Incidence.on_device(self.pairs, n)
         found: Incidence = self.__dict__["_incidence"]
         return found
 
     def _launch(self, evaluate: Any, x: WarpArray, out: WarpArray) -> WarpArray:
+        """Run a kernel for all pairs at x, and return its output."""
         kernel.launch(evaluate, len(self), x, self.origin, self.pairs, self.slide, out)
         return out
 
     def value(self, x: WarpArray) -> float:
-        """[J] of all pairs: less the constant that they have at rest."""
+        """Return the friction potential [J] of all pairs at x; a pair without slip has the constant
+        lambda mu_s e/3.
+        """
         return kernel.total(self._launch(friction_energy, x, kernel.empty(len(self))))
 
     def gradient(self, x: WarpArray) -> WarpArray:
-        """(m,4) vec3 [N]."""
+        """Return dE/dx of every pair at x, (m,4) vec3 [N]."""
         return self._launch(friction_gradient, x, kernel.empty((len(self), 4), vec3))
 
     def work(self, x: WarpArray) -> float:
-        """[J] that friction takes on the way from the origin to x (n,)."""
+        """Return the work [J] that friction takes on the way from the origin to x (n,), with its
+        force at x.
+        """
         u = kernel.numpy(x) - kernel.numpy(self.origin)
         return float((kernel.numpy(self.gradient(x)) * u[self.stencil]).sum())
 
     def kept(self, x: WarpArray, slip: WarpArray) -> WarpArray:
-        """(k,) vec3 q after a step that ended at x, which began with ``slip`` (k,)."""
+        """Return the slips q after a step that ended at x, (k,) vec3, if it began with the slips
+        ``slip`` (k,).
+        """
         change, out = kernel.empty(len(self), vec3), kernel.empty(slip.shape[0], vec3)
         self._launch(slips, x, change)
         i = self.incidence(slip.shape[0])
@@ -145,19 +163,20 @@ class FrictionSet:
         return out
 
     def factors(self, x: WarpArray) -> WarpArray:
-        """(m,3,4) factors of the projected Hessian."""
+        """Return the factors f_r of the projected Hessian at x, (m,3,4) vec3."""
         return self._launch(friction_factors, x, kernel.empty((len(self), 3, 4), vec3))
 
     def hessians(self, x: WarpArray) -> WarpArray:
-        """(m,4,4) exact Hessians."""
+        """Return the exact Hessian of every pair at x, (m,4,4) mat33 [N/m]."""
         return self._launch(friction_hessians, x, kernel.empty((len(self), 4, 4), mat33))
 
 
 def _loads(
     contacts: ContactSet, x: WarpArray, gradient: WarpArray | None = None
 ) -> tuple[WarpArray, ...]:
-    """Normal force, weights, normal and whether it pushes, of every pair; of the barrier, or of
-    another gradient.
+    """Return the normal force, weights, normal and the flag "pushes" of every pair.
+
+    The forces are those of the barrier, or of another ``gradient`` (m,4) vec3.
     """
     m = len(contacts)
     if gradient is None:
@@ -171,8 +190,15 @@ def _loads(
 def normal_forces(
     contacts: ContactSet, x: Positions | WarpArray
 ) -> tuple[Ints, Floats, Floats, Floats]:
-    """Numbers (m,) in the set, weights (m,4) of the closest points, unit normals (m,3), and normal
-    forces (m,) [N] of the pairs that push; on the host.
+    """Return the normal forces of the pairs that push, on the host.
+
+    Args:
+        contacts: pairs with their barrier.
+        x: (n,3) [m] positions.
+
+    Returns:
+        Indices (m,) in the set, weights (m,4) of the closest points, unit normals (m,3), and
+        normal forces (m,) [N].
     """
     force, w, normal, pushes = (kernel.numpy(a) for a in _loads(contacts, kernel.points(x)))
     push = np.flatnonzero(pushes).astype(np.int32)
@@ -180,5 +206,7 @@ def normal_forces(
 
 
 def changed_loads(contacts: ContactSet, x: Positions | WarpArray, change: WarpArray) -> Floats:
-    """(m,) [N] change of all normal forces with one of the barrier's gradient (m,4) vec3."""
+    """Return the change of all normal forces, (m,) [N], that a change of the barrier's gradient
+    (m,4) vec3 [N] causes.
+    """
     return np.array(kernel.numpy(_loads(contacts, kernel.points(x), change)[0]))

@@ -1,4 +1,4 @@
-"""Warp functions and kernels of friction: see ``friction``."""
+"""Warp functions and kernels of friction; ``friction`` has the formulas."""
 
 import warp as wp
 
@@ -11,7 +11,7 @@ _module = wp.get_module("weft.friction")
 
 @wp.struct
 class SlidingPair:
-    """A pair that may slide."""
+    """The frozen data of a pair that may slide."""
 
     w: vec4  # weights of the closest points
     t0: vec3  # orthonormal directions of sliding
@@ -26,7 +26,7 @@ class SlidingPair:
 
 @wp.func
 def rise(y: Scalar, s: SlidingPair):
-    """f, f'/y and f'' at y >= 0."""
+    """Return f, f'/y and f'' at y >= 0."""
     e = s.smooth
     drop = s.mu_kinetic - s.mu_static
     value = Scalar(0.0)
@@ -57,7 +57,7 @@ def sliding(
     stencil: wp.array2d(dtype=wp.int32),
     s: SlidingPair,
 ):
-    """u along t0 and t1."""
+    """Return the components of the slip u of pair i along t0 and t1."""
     a, b, c, d = corners(i, x, stencil)
     a0, b0, c0, d0 = corners(i, origin, stencil)
     v = combination(s.w, a - a0, b - b0, c - c0, d - d0)
@@ -76,8 +76,10 @@ def normal_loads(
     normal: wp.array(dtype=vec3),
     pushes: wp.array(dtype=wp.int32),
 ):
-    """Normal force of every pair, from its barrier's gradient: -lambda w n but for the mollifier's
-    part, which is no normal force.
+    """Write the normal force, weights and normal of every pair, and whether it pushes.
+
+    The barrier's gradient at vertex a is -lambda w_a n, apart from the mollifier's part, which is
+    no normal force; its component along w (x) n gives -lambda.
     """
     i = o + wp.tid()
     a, b, c, d = corners(i, x, stencil)
@@ -114,12 +116,14 @@ def freeze_slides(
     out: wp.array2d(dtype=wp.int32),
     slide: wp.array(dtype=SlidingPair),
 ):
-    """The pairs that push, with the plane in which they slide; ``slip`` is q of the first vertices,
-    those that are of no body, or of none.
+    """Write the pairs that push, with the plane in which they may slide.
+
+    ``slip`` has q of the first vertices, those that belong to no body; it may be empty.
     """
     i = o + wp.tid()
     if pushes[i] != 0:
         n = normal[i]
+        # The axis along which n is shortest: its cross product with n is far from zero.
         axis = vec3(Scalar(1.0), Scalar(0.0), Scalar(0.0))
         if wp.abs(n[1]) < wp.abs(n[0]) and wp.abs(n[1]) <= wp.abs(n[2]):
             axis = vec3(Scalar(0.0), Scalar(1.0), Scalar(0.0))
@@ -138,7 +142,7 @@ def freeze_slides(
         n_slips = slip.shape[0]
         part_of_e = Scalar(1.0)
         if stencil[i, 0] < n_slips and other_side(touch[i].kind, i, stencil) < n_slips:
-            part_of_e = Scalar(0.5)
+            part_of_e = Scalar(0.5)  # both sides have saved the slip of this contact
         before = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
         for j in range(4):
             v = stencil[i, j]
@@ -161,7 +165,7 @@ def friction_energy(
     slide: wp.array(dtype=SlidingPair),
     out: wp.array(dtype=Scalar),
 ):
-    """E of every pair."""
+    """Write E of every pair."""
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
@@ -178,7 +182,7 @@ def friction_gradient(
     slide: wp.array(dtype=SlidingPair),
     out: wp.array2d(dtype=vec3),
 ):
-    """dE/dx of every pair."""
+    """Write dE/dx of every pair."""
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
@@ -197,7 +201,7 @@ def friction_hessians(
     slide: wp.array(dtype=SlidingPair),
     out: wp.array3d(dtype=mat33),
 ):
-    """The exact Hessian of every pair."""
+    """Write the exact Hessian of every pair."""
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
@@ -225,7 +229,7 @@ def friction_factors(
     slide: wp.array(dtype=SlidingPair),
     out: wp.array3d(dtype=vec3),
 ):
-    """The projected Hessian as two outer products: along u and across it."""
+    """Write the projected Hessian of every pair as two outer products, along u and across it."""
     i = o + wp.tid()
     zero = Scalar(0.0)
     s = slide[i]
@@ -254,7 +258,9 @@ def slips(
     slide: wp.array(dtype=SlidingPair),
     out: wp.array(dtype=vec3),
 ):
-    """Displacement of the one side against the other in the step, over e."""
+    """Write the displacement of one side of every pair relative to the other in the step, in units
+    of e.
+    """
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
@@ -272,7 +278,7 @@ def keep_slips(
     slip: wp.array(dtype=vec3),
     out: wp.array(dtype=vec3),
 ):
-    """q of every vertex after a step; 0 where nothing presses."""
+    """Write q of every vertex after a step; 0 if no pair presses on it."""
     v = o + wp.tid()
     zero = Scalar(0.0)
     load = zero

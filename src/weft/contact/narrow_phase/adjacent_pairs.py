@@ -1,14 +1,14 @@
-"""Pairs that edges of the mesh connect meet from a smaller gap on.
+"""Adjacent pairs (connected by edges of the mesh) have a smaller gap.
 
-Where edges are hardly longer than the gap, flat cloth would touch itself everywhere: a vertex is
-0.71 edges from the triangle across its own one. It would be pushed apart in its own plane, and most
-contacts would be of that kind. So pairs of a vertex and a triangle, or of two edges, that an edge
-connects begin to meet at half the height of triangles at rest. Where the gap is longer than edges,
-those that two or three edges connect do, too. They are as stiff as that gap asks for: they hold the
-same load at half of it.
+If edges are hardly longer than the gap, flat cloth would be in contact with itself everywhere: a
+vertex is 0.71 edge lengths from the triangle on the other side of its own one. It would be pushed
+apart in its own plane, and most contacts would be of that kind. So a pair of a vertex and a
+triangle, or of two edges, that an edge connects has a gap of at most half the height of triangles
+at rest. If the gap is longer than edges, this holds for pairs that two or three edges connect, too.
+Adjacent pairs are as stiff as their gap asks for: they hold the same load at half of it.
 
-Which pairs these are depends on the mesh alone, so that every pair's barrier stays smooth, and
-nothing is left out: they, too, never meet.
+Which pairs are adjacent depends on the mesh alone, so every pair's barrier stays smooth, and no
+pair is left out: adjacent pairs never intersect either.
 """
 
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from weft.base.arrays import Faces, Ints, Positions
 from weft.contact.broad_phase.candidates import Candidates
 from weft.kernel import Scalar, WarpArray
 
-PART = 0.5  # of the height of triangles: the gap of pairs that edges connect, at most
-LOW = 0.05  # of the triangles are lower than that height
-LEAST = 0.1  # of the gap: that of such pairs, at least
-ALIKE = 0.75  # of the gap: where it would be more than that, pairs are alike
-BEYOND = 1.8  # heights: pairs are about this far apart for every edge that does not connect them
-MARGIN = 1.5  # of the reach: pairs within it have blocks in the matrix beforehand
-MOST = 3  # edges in a row
+PART = 0.5  # of the height of triangles: largest gap of adjacent pairs
+LOW = 0.05  # quantile of the heights of triangles that counts as their height
+LEAST = 0.1  # of the gap: smallest gap of adjacent pairs
+ALIKE = 0.75  # of the gap: if adjacent pairs had more than this, all pairs are alike
+BEYOND = 1.8  # heights: pairs that k edges do not connect are about k times this far apart
+MARGIN = 1.5  # of the reach: pairs within it get blocks in the matrix beforehand
+MOST = 3  # largest number of edges in a row
 
 _CONNECTED = """
     unsigned int out = 0;
@@ -49,7 +49,7 @@ def connected(
     b: int,
     c: int,
 ) -> wp.uint32:
-    """1 where v has one of three vertices as a neighbor."""
+    """Return 1 if a, b or c is a neighbor of the vertex v, else 0."""
 
 
 @wp.kernel(module=wp.get_module("weft.adjacent"))
@@ -62,7 +62,7 @@ def mark_adjacent(
     neighbors: wp.array(dtype=wp.int32),
     out: wp.array(dtype=wp.uint8),
 ):
-    """1 for pairs that edges connect, from number ``begin`` on."""
+    """Mark the adjacent pairs from number ``begin`` on."""
     i = begin + o + wp.tid()
     a, b, c, d = stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3]
     found = connected(start, neighbors, a, wp.where(i < points, b, c), c, d)
@@ -73,7 +73,9 @@ def mark_adjacent(
 
 @wp.func
 def own_gap(i: int, adjacent: wp.array(dtype=wp.uint8), gap: Scalar, less: Scalar):
-    """[m] of pair i: ``less`` where edges connect it; none is where ``adjacent`` is empty."""
+    """Return the gap [m] of pair i: ``less`` if it is adjacent, else ``gap``; an empty array
+    ``adjacent`` marks none.
+    """
     out = gap
     if adjacent.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if adjacent[i] != wp.uint8(0):
@@ -83,23 +85,26 @@ def own_gap(i: int, adjacent: wp.array(dtype=wp.uint8), gap: Scalar, less: Scala
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """Which vertices of a mesh are connected by edges, and the gap of pairs that have such."""
+    """The neighbors of each vertex of a mesh along one to three edges, and the gap of adjacent
+    pairs.
+    """
 
     height: float  # [m] of triangles at rest
-    thickest: float  # [m] that pairs keep at most
-    start: WarpArray  # (n+1,) int32: where the neighbors of every vertex begin
-    neighbors: WarpArray  # int32
+    thickest: float  # [m] largest thickness that a pair keeps
+    start: WarpArray  # (n+1,) int32 where the neighbors of each vertex begin
+    neighbors: WarpArray  # (k,) int32 vertices
 
     @staticmethod
     def of(edges: Ints, same: Ints, height: float, gap: float, thickest: float) -> "Adjacency":
-        """Of a mesh.
+        """Build the adjacency of a mesh.
 
         Args:
             edges: (k,2) each once.
             same: (n,) the same number for vertices that count as one.
-            height: [m] of triangles at rest; infinite: all pairs are alike.
-            gap: [m] from which on pairs meet beyond their thickness, at most.
-            thickest: [m] that they keep at most.
+            height: [m] of triangles at rest; infinite: no pairs are adjacent, all have the same
+                gap.
+            gap: [m] largest gap at any time.
+            thickest: [m] largest thickness that a pair keeps.
         """
         n, ends = len(same), same[edges]
         ends = ends[ends[:, 0] != ends[:, 1]]
@@ -113,32 +118,37 @@ class Adjacency:
         return Adjacency(height, thickest, *arrays)
 
     def gap(self, gap: float) -> float:
-        """[m] of pairs that edges connect, where that of others is ``gap``; the same where it would
-        hardly be less.
+        """Return the gap [m] of adjacent pairs if that of other pairs is ``gap``; ``gap`` itself if
+        the difference would be small.
         """
         less = max(PART * self.height - self.thickest, LEAST * gap)
         return gap if less > ALIKE * gap else less
 
     def slope(self, gap: float) -> tuple[float, float]:
-        """Derivatives of that gap by the other one and by ``thickest``."""
+        """Return the derivatives of the gap of adjacent pairs by ``gap`` and by ``thickest``."""
         less = PART * self.height - self.thickest
         if less > ALIKE * gap:
             return 1.0, 0.0
         return (0.0, -1.0) if less > LEAST * gap else (LEAST, 0.0)
 
     def closer(self, gap: float) -> "AdjacentPairGap | None":
-        """By how much less pairs have to come near that edges connect; None: they are alike."""
-        by = (gap - self.gap(gap)) * (1 - 1e-6)
+        """Return by how much the search distance of adjacent pairs is reduced; None: all pairs are
+        alike.
+        """
+        by = (gap - self.gap(gap)) * (1 - 1e-6)  # less than the difference, for round-off
         return AdjacentPairGap(self, by) if by > 0 else None
 
     def mark(self, stencil: WarpArray, points: int, begin: int, end: int, out: WarpArray) -> None:
-        """1 where edges connect a pair, 0 else, of rows ``begin`` to ``end`` of a stencil."""
+        """Write 1 for adjacent pairs and 0 for others into the rows ``begin`` to ``end`` - 1 of
+        ``out``.
+        """
         about = (stencil, points, self.start, self.neighbors, out)
         kernel.launch(mark_adjacent, end - begin, begin, *about)
 
     def among(self, candidates: Candidates, gap: float) -> tuple[float, WarpArray]:
-        """``gap``, and (p+e,) uint8, 1 where edges connect a pair; empty where that makes no
-        difference. Candidates are looked at once.
+        """Return the gap [m] of adjacent pairs, and which candidates are adjacent, (p+e,) uint8.
+
+        The array is empty if all pairs have the same gap. Candidates are marked once.
         """
         less = self.gap(gap)
         if less == gap:
@@ -146,7 +156,7 @@ class Adjacency:
         return less, self.marked(candidates)
 
     def marked(self, candidates: Candidates) -> WarpArray:
-        """(p+e,) uint8, 1 where edges connect a pair. Candidates are looked at once."""
+        """Return 1 for each adjacent candidate, (p+e,) uint8. Candidates are marked once."""
         if candidates.adjacent is None:
             out = kernel.empty(len(candidates), wp.uint8)
             stencil = candidates.device_stencil
@@ -158,30 +168,32 @@ class Adjacency:
 
 @dataclass(frozen=True, eq=False)
 class AdjacentPairGap:
-    """Pairs that edges connect count only where they are nearer by so much."""
+    """The amount by which adjacent pairs have to be nearer than others to count as candidates."""
 
     adjacency: Adjacency
     by: float  # [m]
 
 
 def rings(reach: float, height: float) -> int:
-    """How many edges in a row connect a pair that may be within reach [m] in flat cloth, whose
-    triangles have this height [m], and somewhat farther.
+    """Return how many edges in a row connect a pair that may be within ``reach`` [m] in flat cloth
+    whose triangles have this height [m], with a margin.
     """
     return int(np.clip(np.ceil(MARGIN * reach / (BEYOND * max(height, 1e-300))), 1, MOST))
 
 
 def farthest_reach(height: float) -> float:
-    """[m] of flat cloth whose triangles have this height."""
+    """Return the largest reach [m] for which adjacency covers flat cloth whose triangles have this
+    height [m].
+    """
     return MOST * BEYOND * height
 
 
 def height_of(faces: Faces, x: Positions, same: Ints, cloth: int) -> float:
-    """[m] that most triangles of the cloth have above their longest edges; infinite where there are
-    none.
+    """Return the height [m] above their longest edges that most triangles of the cloth exceed;
+    infinite if there are none.
     """
     ends = same[faces]
-    apart = (ends != np.roll(ends, 1, axis=1)).all(1)  # not of a rigid body
+    apart = (ends != np.roll(ends, 1, axis=1)).all(1)  # vertices of a rigid body count as one
     a, b, c = (x[faces[apart & (faces < cloth).all(1), k]] for k in range(3))
     longest = np.linalg.norm([b - a, c - b, a - c], axis=2).max(0)
     heights = np.linalg.norm(np.cross(b - a, c - a), axis=1) / np.maximum(longest, 1e-300)

@@ -1,7 +1,7 @@
-"""The narrow phase: which candidates are in contact, each pair once.
+"""The narrow phase: find the candidate pairs that are in contact, each once.
 
-A pair whose closest point is at a vertex is the same for all faces and edges around that vertex; it
-is counted once, with their number as its weight.
+If the closest point of a pair is a vertex, all faces and edges around that vertex yield the same
+pair. Such a pair is counted once, with its multiplicity as a weight of its stiffness.
 """
 
 import warp as wp
@@ -32,15 +32,17 @@ _module = wp.get_module("weft.narrow_phase")
 
 @wp.func
 def reduced(w: vec4, ids: wp.vec4i, n: int):
-    """A pair whose closest points are at a vertex, as one number: vertex and edge, or two vertices
-    in order. All faces around a vertex that is nearest have the same one.
+    """Return a key for a pair whose closest point on one side is a vertex.
+
+    The key is the vertex and the edge on the other side, or the two vertices in order, as one
+    number below n^3. All faces and edges around the nearest vertex yield the same key.
     """
     zero = Scalar(0.0)
     ones = int(0)
     for a in range(4):
         if w[a] > zero:
             ones += 1
-    sign = Scalar(1.0)  # of the weights on the side that is a vertex
+    sign = Scalar(1.0)  # sign of the weights on the side whose closest point is a vertex
     if ones != 1:
         sign = -sign
     p = int(0)
@@ -71,7 +73,9 @@ def reduced(w: vec4, ids: wp.vec4i, n: int):
 
 @wp.func
 def parallel_threshold(ids: wp.vec4i, rest: wp.array(dtype=vec3)):
-    """[m^4] C below which edges count as nearly parallel (Li et al. 2020)."""
+    """Return the value of |e x f|^2 [m^4] below which two edges count as nearly parallel (Li et al.
+    2020).
+    """
     e = rest[ids[1]] - rest[ids[0]]
     f = rest[ids[3]] - rest[ids[2]]
     return PARALLEL_PART * wp.dot(e, e) * wp.dot(f, f)
@@ -79,8 +83,11 @@ def parallel_threshold(ids: wp.vec4i, rest: wp.array(dtype=vec3)):
 
 @wp.func
 def met_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: Scalar):
-    """Whether a pair in contact keeps its four vertices, and its threshold where edges are nearly
-    parallel: the mollifier depends on all of them.
+    """Return whether a pair in contact keeps its four vertices, and its mollifier threshold.
+
+    It does if both closest points lie inside their primitives, and if its edges are nearly
+    parallel, because the mollifier depends on all four vertices. The threshold is 0 for other
+    pairs.
     """
     whole = p.free == 2
     threshold = Scalar(0.0)
@@ -118,12 +125,15 @@ def classify(
     key: wp.array(dtype=wp.int64),
     parallel: wp.array(dtype=Scalar),
 ):
-    """Which of the next ``width`` candidates are closer than their thickness and ``gap`` (``less``
-    where edges connect them), as bits, and which of these reduce to fewer vertices. Those that
-    are known to be farther are not looked at; of the others the bound of the distance is renewed.
+    """Mark the candidates that are in contact among ``width`` pairs.
 
-    Each test is made of all candidates that the one before has left: what nearly always comes out
-    the same way keeps the processor busy.
+    A pair is in contact if its distance is below its thickness plus ``gap`` (``less`` for adjacent
+    pairs). Bits in ``whole`` mark contacts that keep four vertices, bits in ``fewer`` those that
+    reduce to fewer vertices and get a ``key``. Pairs whose bound says that they are apart are
+    skipped; the bounds of the others are renewed.
+
+    Each test runs over all pairs that the test before has left, because branches that nearly always
+    have the same outcome are predicted well.
     """
     w = o + wp.tid()
     first = w * width
@@ -188,7 +198,7 @@ def collect(
     width: int,
     out: wp.array(dtype=wp.int64),
 ):
-    """Keys of reduced pairs, one after the other."""
+    """Write the keys of the reduced pairs one after the other."""
     w = o + wp.tid()
     left = fewer[w]
     at = place[w]
@@ -200,7 +210,7 @@ def collect(
 
 @wp.kernel(module=_module)
 def mark_first(o: int, key: wp.array(dtype=wp.int64), first: wp.array(dtype=wp.int32)):
-    """1 at the first of equal keys."""
+    """Mark the first of equal keys in a sorted array."""
     i = o + wp.tid()
     first[i] = 1
     if i > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
@@ -218,7 +228,7 @@ def touching(
     gap: Scalar,
     stiffness: Scalar,
 ):
-    """Parameters of pair i, with its own gap and stiffness."""
+    """Return the parameters of pair i with the given gap and stiffness."""
     t = Touch()
     t.kind = kind
     t.stiffness = stiffness
@@ -246,8 +256,8 @@ def write_whole(
     out: wp.array2d(dtype=wp.int32),
     touch: wp.array(dtype=Touch),
 ):
-    """Pairs that keep their four vertices; ``firmer`` is the stiffness of those of the gap
-    ``less``.
+    """Write the contacts that keep four vertices; ``firmer`` is the stiffness of adjacent pairs,
+    whose gap is ``less``.
     """
     w = o + wp.tid()
     left = whole[w]
@@ -282,7 +292,9 @@ def write_reduced(
     out: wp.array2d(dtype=wp.int32),
     touch: wp.array(dtype=Touch),
 ):
-    """Pairs (p, a, b, p) and (p, a, p, p), stiffer by how often each stands in the keys."""
+    """Write the reduced contacts as (p, a, b, p) or (p, a, p, p), with their stiffness multiplied
+    by how often each key occurs.
+    """
     i = o + wp.tid()
     if first[i] != 0:
         size = wp.int64(n)
@@ -293,6 +305,7 @@ def write_reduced(
         p = int(rest / size)
         low = int(rest - (rest / size) * size)
         times = int(1)
+        # The index is clamped, because kernels evaluate both sides of `and`.
         while i + times < first.shape[0] and first[wp.min(i + times, first.shape[0] - 1)] == 0:
             times += 1
         at = begin + place[i]
@@ -310,7 +323,11 @@ def write_reduced(
 
 
 class NarrowPhase:
-    """Finds contacts again and again, in the same memory."""
+    """The narrow phase of a collision mesh, which reuses its memory from one search to the next.
+
+    Args:
+        mesh: the collision mesh.
+    """
 
     def __init__(self, mesh: CollisionMesh) -> None:
         self.mesh = mesh
@@ -328,10 +345,17 @@ class NarrowPhase:
         since: DisplacementBound | None = None,
         thickness: WarpArray | None = None,
     ) -> ContactSet:
-        """The candidates that are closer than their thickness (times ``scale``) and gap at x, with
-        their barrier. ``since`` is a way that begins at x, from where the candidates' bounds hold;
-        without, they are taken anew, for x. ``thickness`` (n,) [m] is in
-        place of the mesh's.
+        """Return the candidate pairs in contact at x, with the parameters of their barrier.
+
+        Args:
+            x: (n,) vec3 [m] positions.
+            candidates: pairs that may be in contact; the bounds of their distances are renewed.
+            stiffness: [J/m^4] of the barrier.
+            gap: [m] distance beyond the thickness below which a pair is in contact.
+            scale: part of the thickness that is kept.
+            since: displacements since the origin of the candidates' bounds, of a path that begins
+                at x; None: the bounds are computed anew, for x.
+            thickness: (n,) [m] of the vertices; None: that of the mesh.
         """
         m, n, mesh, width = len(candidates), x.shape[0], self.mesh, bits_per_thread()
         words = -(-m // width)
@@ -352,6 +376,7 @@ class NarrowPhase:
         above = WORTH_SLICING // width
         kernel.launch(classify, words, *once, slice_above=above)
         wholes, fewers = kernel.scan(n_whole, whole_at), kernel.scan(n_fewer, fewer_at)
+        # Sorting brings equal keys together; the sort needs as much memory again.
         sorted_ = self._keys[1].take(2 * fewers)
         kernel.launch(collect, words, key, fewer, fewer_at, width, sorted_, slice_above=above)
         kernel.sort(sorted_, fewers)
@@ -359,6 +384,8 @@ class NarrowPhase:
         kernel.launch(mark_first, fewers, sorted_, first)
         count = wholes + kernel.scan(first, first_at)
         stencil, touch = kernel.empty((count, 4), wp.int32), kernel.empty(count, Touch)
+        # The force at half the gap grows as k gap^3: adjacent pairs hold the same load at half of
+        # theirs.
         firmer = stiffness * (gap / less) ** 3
         out = (*kept, Scalar(stiffness), Scalar(firmer), stencil, touch)
         put = (*pairs, whole, whole_at, width, parallel, adjacent, *out)
@@ -376,7 +403,9 @@ def contacts(
     scale: float = 1.0,
     thickness: WarpArray | None = None,
 ) -> ContactSet:
-    """As ``NarrowPhase.contacts``, once; x (n,3) may be on the host."""
+    """Return the candidate pairs in contact at x (n,3) [m], on host or device; arguments as for
+    ``NarrowPhase.contacts``.
+    """
     return NarrowPhase(mesh).contacts(
         kernel.points(x), candidates, stiffness, gap, scale, thickness=thickness
     )

@@ -1,9 +1,16 @@
-"""Which candidates are apart: by where their vertices have been since a distance was last
-computed, or by a line between both sides.
+"""Reject candidate pairs without computing their distance.
 
-Most of millions of candidates are settled by this alone, again and again, so that it is native
-code, in single precision, with room for round-off: what Warp makes of the same lines takes five
-times as long, as it minds negative indices and strides.
+Two conservative tests, in the order of their cost:
+
+1. Displacement bound. If a pair was at the distance d when it was last measured, and its vertices
+   have moved by at most m relative to their common mean since then, its distance is at least d - m.
+2. Separating axis. The gap between the projections of both primitives onto the line through their
+   centroids is a lower bound of the distance. It is stored as the bound of test 1.
+
+Nearly all of millions of candidates are rejected by these tests, so they are native code, with
+vectors in single precision and a reserve for round-off: Warp's code for the same lines takes five
+times as long, because it supports negative indices and strides. The pairs that remain get their
+exact distance.
 """
 
 from dataclasses import dataclass
@@ -38,8 +45,9 @@ _BY_LENGTHS = """
     return out;
 """
 
-# What single precision may be off by, of the longest way: ten operations of 6e-8, and six times
-# that to be sure. Products of four vectors are transposed, so that all four are summed at once.
+# ``slack`` bounds the round-off relative to the longest displacement: ten operations of relative
+# error 6e-8, times six as a safety factor. Products of four vectors are transposed, so that the
+# coordinates of all four are summed at once.
 _FOUR = """
     const double slack = 4e-6;
     const float* s = (const float*)shift.data;
@@ -108,8 +116,8 @@ _REACH = """
     unsigned int out = 0;
 """
 
-# A distance of points that are rounded to single precision may be off by 1.2e-6 of the largest
-# coordinate, where sides are that long; more than that to be sure.
+# A distance of points in single precision may be off by 1.2e-6 of the largest coordinate, if
+# primitives are that long; ``rounded`` is larger to be safe.
 _BY_PLACES = """
     const double rounded = 2e-6;
     const float* p = (const float*)place.data;
@@ -164,9 +172,11 @@ def apart_by_lengths(
     away: wp.array(dtype=Scalar),
     bound: wp.array(dtype=Scalar),
 ) -> wp.uint32:
-    """Bits of those of ``count`` candidates, every ``stride``-th from number ``first`` on, that
-    stay ``gap``, or ``less`` where edges connect them, beyond their thickness: ``bound`` less
-    the longest ways of both sides says so.
+    """Return the bits of the candidates that a bound by the lengths of displacements rejects.
+
+    A candidate is rejected if ``bound`` minus the largest displacements of both sides exceeds its
+    thickness plus ``gap`` (``less`` for adjacent pairs). Bit k is candidate ``(first + k) *
+    stride``, for k < ``count``.
     """
 
 
@@ -188,9 +198,13 @@ def apart_by_places(
     limit: Scalar,
     bound: wp.array(dtype=Scalar),
 ) -> wp.uint32:
-    """The same of those whose bits are set, on ``limit`` of the way (empty: where they are):
-    ``bound`` less ``distance.approach`` says so, or how far they are from one another along the
-    line through the middles of both sides (a third of what ``closest`` costs), which renews bounds.
+    """Return the bits of the candidates in ``asked`` that displacements or a separating axis
+    reject.
+
+    The first test is ``bound`` minus ``distance.approach`` of the displacements, the second the
+    separating axis at the current positions, which costs a third of ``closest`` and renews
+    ``bound``. Both hold on the part ``limit`` of the path ``way`` (empty: only at the current
+    positions).
     """
 
 
@@ -203,7 +217,9 @@ def lessen(
     shift: wp.array(dtype=wp.vec4f),
     bound: wp.array(dtype=Scalar),
 ):
-    """Bounds of candidates ``first`` to before ``end`` less ``distance.approach`` of ``shift``."""
+    """Subtract ``distance.approach`` of the displacements ``shift`` from the bounds of the
+    candidates ``first`` to ``end`` - 1.
+    """
 
 
 @wp.kernel(module=wp.get_module("weft.known"))
@@ -215,7 +231,7 @@ def rebase(
     shift: wp.array(dtype=wp.vec4f),
     bound: wp.array(dtype=Scalar),
 ):
-    """The same of the next ``width``."""
+    """Subtract the displacements ``shift`` from the bounds of ``width`` candidates."""
     first = (o + wp.tid()) * width
     end = wp.min(first + width, stencil.shape[0])
     lessen(stencil, points, first, end, shift, bound)
@@ -240,7 +256,7 @@ def undecided(
     limit: Scalar,
     bound: wp.array(dtype=Scalar),
 ):
-    """Bits of those that neither test settles, which have to be looked at."""
+    """Return the bits of those of ``count`` candidates that neither test rejects."""
     left = mask_below(count) & ~apart_by_lengths(
         stencil, points, first, count, stride, thickness, scale, gap, less, adjacent, away, bound
     )
@@ -265,36 +281,42 @@ def undecided(
 
 @dataclass(frozen=True, eq=False)
 class DisplacementBound:
-    """Where vertices are, and where a way leads them, seen from where bounds of distances hold."""
+    """Displacements of vertices, and of a path that they follow, since the bounds of distances were
+    computed.
+    """
 
-    origin: WarpArray  # (n,) vec3 [m]
-    place: WarpArray  # (n,) vec4f [m] where the way begins, seen from the first of them, and its
-    # largest coordinate
-    away: WarpArray  # (n,) [m] how far the way leads from there at most
-    shift: WarpArray  # (n,) vec4f [m] from there to the way's begin, and how far that is
-    way: WarpArray  # (n,) vec4f [m] to its end, and how far that is
+    origin: WarpArray  # (n,) vec3 [m] positions at which the bounds hold
+    # (n,) vec4f [m] start of the path relative to the first vertex, and its largest coordinate
+    place: WarpArray
+    away: WarpArray  # (n,) [m] largest distance of the path from the origin
+    shift: WarpArray  # (n,) vec4f [m] from the origin to the start of the path, and its length
+    way: WarpArray  # (n,) vec4f [m] from the start of the path to its end, and its length
 
     @staticmethod
     def made(n: int) -> "DisplacementBound":
-        """For n vertices; not initialized."""
+        """Allocate the arrays for n vertices, not initialized."""
         place, shift, way = (kernel.empty(n, wp.vec4f) for _ in range(3))
         return DisplacementBound(kernel.empty(n, vec3), place, kernel.empty(n), shift, way)
 
     @staticmethod
     def at(y: WarpArray, end: WarpArray) -> "DisplacementBound":
-        """Of a way (n,) vec3 from y to ``end``, where bounds hold at y."""
+        """Return the displacements of a path (n,) vec3 from y to ``end`` [m], if bounds hold
+        at y.
+        """
         out = DisplacementBound.made(y.shape[0])
         kernel.copy(y, out.origin)
         out.measure(y, end)
         return out
 
     def measure(self, y: WarpArray, end: WarpArray) -> None:
-        """Take a way (n,) vec3 from y to ``end``."""
+        """Measure the displacements of a path (n,) vec3 from y to ``end`` [m]."""
         out = (self.place, self.away, self.shift, self.way)
         kernel.launch(measure, y.shape[0], y, end, self.origin, *out)
 
     def begin(self, y: WarpArray, candidates: Candidates) -> None:
-        """From now on, bounds hold at y, where a way begins that leads nowhere, measured last."""
+        """Make y, the start of the path that was measured last, the position at which the bounds of
+        ``candidates`` hold; the path must end where it begins.
+        """
         width, pairs = bits_per_thread(), (candidates.device_stencil, candidates.points)
         words, worth = -(-len(candidates) // width), kernel.slice_above(4 * width)
         arrays = (*pairs, width, self.shift, candidates.bound)
@@ -306,7 +328,9 @@ class DisplacementBound:
 
 @wp.func
 def seen(a: vec3):
-    """A displacement in single precision, and its length, with room for round-off."""
+    """Return a displacement in single precision, and its length as the fourth number, enlarged for
+    round-off.
+    """
     far = Scalar(1.0 + 1e-6) * wp.length(a)
     return wp.vec4f(wp.float32(a[0]), wp.float32(a[1]), wp.float32(a[2]), wp.float32(far))
 
@@ -322,11 +346,13 @@ def measure(
     shift: wp.array(dtype=wp.vec4f),
     way: wp.array(dtype=wp.vec4f),
 ):
-    """How far a way leads at most from where distances are bounded from, and in which direction."""
+    """Write the positions and displacements of one vertex in single precision, and how far the path
+    leads from the origin at most.
+    """
     v = o + wp.tid()
     a = y[v] - origin[v]
     b = end[v] - y[v]
-    p = y[v] - y[0]
+    p = y[v] - y[0]  # relative to a vertex: single precision keeps more digits near zero
     size = wp.max(wp.abs(p[0]), wp.max(wp.abs(p[1]), wp.abs(p[2])))
     place[v] = wp.vec4f(wp.float32(p[0]), wp.float32(p[1]), wp.float32(p[2]), wp.float32(size))
     away[v] = wp.max(wp.length(a), wp.length(end[v] - origin[v]))

@@ -1,20 +1,21 @@
-"""Eight primitives at a time: which of a leaf are apart from another one along a line.
+"""Separating axis test of one primitive against the eight primitives of a leaf.
 
-Most pairs whose boxes meet in fine cloth are not near each other. Where a line through the middles
-of both holds them apart at the begin of a way and at its end, it does so all the way: on straight
-ways, how far points are along a line changes linearly. So such pairs need not be listed.
+In fine cloth most pairs whose boxes overlap are not near each other. The axis is the line through
+the centroids of both primitives, halfway along their paths. If it separates them at the start and
+at the end of the paths, it does so all the time, because the position of a vertex along an axis
+changes linearly on a straight path. Such pairs are never listed.
 
-Corners lie leaf by leaf, coordinate by coordinate, eight numbers each, and behind them by how much
-vertices may be beside theirs: half of their boxes, and round-off.
+Vertices are stored leaf by leaf, coordinate by coordinate, eight numbers each, followed by how far
+a vertex may be from its stored position: half the diagonal of its box, and round-off.
 """
 
 import warp as wp
 
 from weft.contact.broad_phase.aabb import LeafBoxes
 
-# A distance along a line, of points rounded to single precision, may be off by 8e-7 of the largest
-# coordinates of both; more than that to be sure (``aabb.put_rounded``). What is wanted and
-# compared is a bit larger than given for the same reason.
+# A distance along an axis, computed from points in single precision, may be off by 8e-7 of the
+# largest coordinates of both points; ``aabb.put_rounded`` stores 2e-6 to be safe. For the same
+# reason the wanted distance is enlarged by a few units of round-off.
 _APART = """
     const float* q = others.data + 8 * (3 * M + 1) * (size_t)other + number;
     const bool moves = ends.shape[0] > 0;
@@ -99,7 +100,7 @@ _RUN = """
 
 
 def _of(theirs: int, mine: int) -> str:
-    """For primitives with so many corners."""
+    """Return the native code of the test for primitives with ``theirs`` and ``mine`` vertices."""
     return f"const int K = {theirs}, M = {mine};" + _RUN
 
 
@@ -115,7 +116,7 @@ def _edges(
     wanted: wp.float32,
     by: wp.float32,
 ) -> wp.uint32:
-    """Edges of a leaf apart from an edge."""
+    """Test the edges of a leaf against an edge."""
 
 
 @wp.func_native(_of(3, 1))
@@ -130,7 +131,7 @@ def _faces(
     wanted: wp.float32,
     by: wp.float32,
 ) -> wp.uint32:
-    """Triangles apart from a point."""
+    """Test the triangles of a leaf against a point."""
 
 
 @wp.func_native(_of(1, 3))
@@ -145,15 +146,16 @@ def _points(
     wanted: wp.float32,
     by: wp.float32,
 ) -> wp.uint32:
-    """Points apart from a triangle."""
+    """Test the points of a leaf against a triangle."""
 
 
 @wp.func
 def apart_by_lines(
     b: LeafBoxes, leaf: int, a: LeafBoxes, c: int, i: int, wanted: wp.float32, by: wp.float32
 ):
-    """Bits of what in a leaf stays ``wanted`` [m] and more from what has number i in leaf c, in
-    word 0 ... 7; and eight bits higher, of what stays so far less ``by``.
+    """Return the bits of the primitives of a leaf that stay apart from primitive i of leaf c.
+
+    Bits 0 to 7 mark distances of at least ``wanted`` [m], bits 8 to 15 of at least ``wanted - by``.
     """
     if b.ids.shape[1] == 2:
         return _edges(b.places, b.last_places, leaf, a.places, a.last_places, c, i, wanted, by)
