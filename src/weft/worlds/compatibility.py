@@ -27,9 +27,8 @@ def kinds(worlds: Sequence[World]) -> list[list[World]]:
 def _kind(world: World) -> Hashable:
     model = world.model
     energies = tuple((type(e).__qualname__, e.name, _bytes(e.stencil)) for e in model.energies)
-    contact = model.contact
-    about: Any = None if contact is None else (contact.settings.gap, contact.settings.lags)
-    return (len(model.mass), energies, about is None, world.steps, world.stepper.settings)
+    settings = world.stepper.settings
+    return (len(model.mass), energies, model.contact is None, world.steps, settings)
 
 
 def _bytes(a: Any) -> bytes:

@@ -56,7 +56,7 @@ def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
     radius, size = float(radius), float(size)
     x, faces = _icosahedron()
     edge = 1.05 * radius
-    while edge > size and len(faces) < 200_000:
+    while edge > size and len(faces) < MOST_FACES:
         x, faces = _divided(x, faces)
         edge /= 2
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
