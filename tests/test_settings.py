@@ -10,7 +10,7 @@ import pytest
 import weft
 from weft.base.errors import LawError, SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import REQUIRED, documented, setting, settings_of
+from weft.base.settings import REQUIRED, documented, setting, settings_by_field
 from weft.energies.elastic.condition import ConditionForm
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -60,7 +60,7 @@ class Outer:
 @pytest.mark.parametrize("kind", DATACLASSES, ids=lambda kind: kind.__name__)
 def test_blocks_say_what_dataclasses_do(kind):
     """Same fields, defaults and descriptions; an empty block makes the default."""
-    block, about = block_of(kind), settings_of(kind)
+    block, about = block_of(kind), settings_by_field(kind)
     defaults = {f.name: f.default for f in dataclasses.fields(kind)}
     assert [a.key or name for name, a in about.items()] == list(block.model_fields)
     for name, a in about.items():

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from weft.base.settings import settings_of
+from weft.base.settings import settings_by_field
 from weft.fabric.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
 from weft.scene.explain import explain
 from weft.scene.field_units import unit_of
@@ -90,7 +90,7 @@ def _bounds(block: Any, name: str, field: Any) -> str:
     """What numbers a field takes."""
     kind = getattr(block, "settings", None)
     if dataclasses.is_dataclass(kind):
-        by_key = {about.key or n: about for n, about in settings_of(kind).items()}
+        by_key = {about.key or n: about for n, about in settings_by_field(kind).items()}
         if name in by_key:
             said = by_key[name].expected.removeprefix("must be ").split(" [")[0]
             vague = said == "a finite number" or by_key[name].choices

@@ -9,7 +9,7 @@ import pytest
 import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
 from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
-from weft.adjoint.recorded_run import Kept, RecordedRun
+from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.base.errors import SceneError
 
 SHEAR = ["fabric.shear"]
@@ -18,7 +18,7 @@ SHEAR = ["fabric.shear"]
 def test_steps_are_those_of_a_simulation(tmp_path):
     scene = hung("bdf2")
     run = weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", progress=False)
-    kept = Kept(RecordedRun(scene, 2, 50), 1e9)
+    kept = RunCheckpoints(RecordedRun(scene, 2, 50), 1e9)
     frames = [p.state.x for p in kept.run() if p.count % 2 == 0]
     for k, x in enumerate(frames):
         assert np.array_equal(x, run.positions(k))
@@ -27,8 +27,8 @@ def test_steps_are_those_of_a_simulation(tmp_path):
 def test_recomputed_steps_are_bitwise_equal():
     """Without memory sqrt(n) states are kept; on the way back they give the same digits."""
     scene = landing()
-    places = list(Kept(RecordedRun(scene, 7, 200), 1e9).run())
-    kept = Kept(RecordedRun(scene, 7, 200), 0.0)
+    places = list(RunCheckpoints(RecordedRun(scene, 7, 200), 1e9).run())
+    kept = RunCheckpoints(RecordedRun(scene, 7, 200), 0.0)
     for _ in kept.run():
         pass
     assert kept.every == 3 and sorted(kept.places) == [0, 3, 6]

@@ -135,7 +135,7 @@ def test_a_rigid_body_on_cloth(integrator):
     ]
     assert {"bodies.ball.mass", "bodies.ball.spin", "bodies.ball.translation"} <= {*names}
     got, expected, found = compared(scene, names, frames=2, fps=200, h=2e-5)
-    assert found.report.firmed == 0
+    assert found.report.stiffness_adapted == 0
     assert got == pytest.approx(expected, rel=1e-5)
     assert abs(found.gradient["bodies.ball.mass"]) > 0  # it presses
 

@@ -122,7 +122,7 @@ def test_equilibrium():
 def test_contact_and_friction(integrator):
     got, expected, found = compared(landing(integrator), CONTACT, frames=2, fps=200, h=1e-4)
     assert got == pytest.approx(expected, rel=1e-5)
-    assert found.report.firmed == 0
+    assert found.report.stiffness_adapted == 0
 
 
 def test_bdf2_through_a_blow():

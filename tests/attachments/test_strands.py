@@ -15,7 +15,7 @@ from weft.contact import box
 from weft.energies.springs.release import Release
 from weft.render.strands import AROUND, Tubes
 from weft.render.style import Style
-from weft.run.animation import STRANDS, animation_of
+from weft.run.animation import STRANDS, build_animation
 from weft.view.content import content_of
 
 STEP = 0.01
@@ -73,7 +73,7 @@ def test_frames_have_the_ends_of_what_holds(make, tmp_path):
 
 def test_exports_and_pages_have_them_as_a_surface(tmp_path):
     run = weft.simulate(scene(), frames=1, fps=20, out=tmp_path / "a", progress=False)
-    animation = animation_of(run)
+    animation = build_animation(run)
     assert [s.name for s in animation.shapes] == ["cloth", "one", STRANDS]
     box_there, tubes = animation.moment(1).positions[1:]
     assert len(tubes) == animation.shapes[2].faces.max() + 1

@@ -112,7 +112,7 @@ def test_python_says_that_kernels_are_compiled(capsys, monkeypatch):
     assert out == "" and err.count("compiling kernels") == 1
     heard = []
     before = process.on_compile
-    with kernel.telling(heard.append):
+    with kernel.notify_compile(heard.append):
         process.on_compile("a module")
     assert heard == ["a module"] and process.on_compile is before
     assert sys.stderr is not None

@@ -7,7 +7,7 @@ import weft
 from tests.contact.test_neighborhood import every_pair, named
 from weft import kernel
 from weft.base.errors import SceneError
-from weft.contact.broad_phase.candidate_cache import Neighborhood
+from weft.contact.broad_phase.candidate_cache import CandidateCache
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
@@ -139,7 +139,7 @@ def test_candidates_of_ways_hold_every_pair_that_comes_within_its_own_gap(rng, g
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
     less, marks = mesh.adjacency.among(Candidates(every, points), gap)
     own = np.where(kernel.numpy(marks) == 1, less, gap)
-    near, all_of = Neighborhood(mesh, gap, mesh.adjacency.closer(gap)), Neighborhood(mesh, gap)
+    near, all_of = CandidateCache(mesh, gap, mesh.adjacency.closer(gap)), CandidateCache(mesh, gap)
     x, fewer, known = crumpled(flat, rng), 0, 0
     for k in range(12):
         d = 4e-4 * rng.normal(size=x.shape)

@@ -7,10 +7,10 @@ import warp as wp
 from weft import kernel
 from weft.contact.broad_phase.aabb_simd import (
     beside,
-    met_between,
-    met_closer,
     overlap_mask,
+    overlap_mask_of_box,
     sharing,
+    shrunk_overlap_mask,
 )
 from weft.contact.broad_phase.candidates import UNKNOWN
 from weft.contact.broad_phase.compaction import stayed
@@ -49,7 +49,7 @@ def meet_all(
         last_low = wp.vec3f(ends[i], ends[i + 8], ends[i + 16])
         last_high = wp.vec3f(ends[i + 24], ends[i + 32], ends[i + 40])
     out[i, 0] = overlap_mask(boxes, ends, 1, boxes, ends, 0, i)
-    out[i, 1] = met_between(boxes, ends, 1, low, high, last_low, last_high)
+    out[i, 1] = overlap_mask_of_box(boxes, ends, 1, low, high, last_low, last_high)
     out[i, 2] = sharing(corners, 1, corners, 0, i)
 
 
@@ -273,7 +273,7 @@ def meet_closer(
 ):
     """Whom box i of leaf 0 meets in leaf 1 if boxes are nearer, and whose neighbor it is."""
     i = o + wp.tid()
-    out[i, 0] = met_closer(boxes, ends, 1, boxes, ends, 0, i, by)
+    out[i, 0] = shrunk_overlap_mask(boxes, ends, 1, boxes, ends, 0, i, by)
     out[i, 1] = beside(corners, 1, corners, 0, i, start, neighbors)
 
 

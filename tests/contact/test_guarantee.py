@@ -132,10 +132,10 @@ def test_intersections_that_are_there_already_are_no_reason():
     assert len(term._check.pairs(kernel.points(y), model.contact.excluded(np.zeros(49, bool)))) > 0
     stepper, still = scene.stepper(), weft.State(x, np.zeros_like(x))
     phi = stepper.potential(model, still, stepper.init(model, still), 0.01)
-    assert not phi.intersects_anew(x)
+    assert not phi.has_new_intersections(x)
     more = x.copy()
     more[23, 1] += 0.01
-    assert phi.intersects_anew(more)
+    assert phi.has_new_intersections(more)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -153,6 +153,8 @@ def test_the_check_after_a_step_finds_what_exact_predicates_find(seed):
         if not set(faces[i].tolist()) & set(faces[j].tolist())
     }
     number = {tuple(f): i for i, f in enumerate(faces.tolist())}
-    found = IntersectionCheck(contact.mesh).pairs(kernel.points(x), contact.mesh.unheld)
+    found = IntersectionCheck(contact.mesh).pairs(
+        kernel.points(x), contact.mesh.excluded_without_pins
+    )
     pairs = {frozenset((number[tuple(p[:3])], number[tuple(p[3:])])) for p in found.tolist()}
     assert pairs == expected and len(pairs) > 50

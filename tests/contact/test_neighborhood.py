@@ -11,7 +11,7 @@ from weft import kernel
 from weft.bodies.shapes.primitives import sphere
 from weft.contact.broad_phase import candidate_cache as neighborhood
 from weft.contact.broad_phase.aabb import MovingPoints
-from weft.contact.broad_phase.candidate_cache import Neighborhood
+from weft.contact.broad_phase.candidate_cache import CandidateCache
 from weft.contact.broad_phase.candidates import UNKNOWN
 from weft.contact.ccd.conservative_advancement import max_step
 from weft.contact.collision_groups import CollisionGroups
@@ -81,7 +81,7 @@ def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed,
     """
     monkeypatch.setattr(neighborhood, "FINE", 0.0 if fine else np.inf)
     ways, renewed = Ways(seed), []
-    near = Neighborhood(ways.mesh, GAP)
+    near = CandidateCache(ways.mesh, GAP)
     every, kinds = every_pair(ways.mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
     renew = near._renewed
@@ -101,7 +101,7 @@ def test_bounds_of_distances_never_exceed_them():
     search finds in contact is what is found with bounds.
     """
     ways = Ways(7)
-    near, narrow = Neighborhood(ways.mesh, GAP), NarrowPhase(ways.mesh)
+    near, narrow = CandidateCache(ways.mesh, GAP), NarrowPhase(ways.mesh)
     known = 0
     for x, d in ways:
         y, end = kernel.points(x), kernel.points(x + d)
@@ -139,8 +139,8 @@ def test_what_flies_together_is_not_near_all_it_flies_past(fine, monkeypatch):
     surface = CollisionMesh(mesh.faces, x)
     fall = kernel.points(x - [0.2, 0.3, 0.1])
     y = kernel.points(x)
-    still = len(Neighborhood(surface, 1e-3).along(y, y))
-    falling = len(Neighborhood(surface, 1e-3).along(y, fall))
+    still = len(CandidateCache(surface, 1e-3).along(y, y))
+    falling = len(CandidateCache(surface, 1e-3).along(y, fall))
     assert falling == still or (fine and falling < still)
     low, high = np.minimum(x, x - [0.2, 0.3, 0.1]), np.maximum(x, x - [0.2, 0.3, 0.1])
     swept = MovingPoints(kernel.points(low), kernel.points(high))
@@ -162,8 +162,8 @@ def test_what_swings_is_not_near_all_it_swings_past(monkeypatch):
     end[:, b] += 0.3 * x[:, a]
     y, z = kernel.points(x), kernel.points(end)
     monkeypatch.setattr(neighborhood, "FINE", 0.0)
-    still = len(Neighborhood(surface, 1e-3).along(y, y))
-    assert len(Neighborhood(surface, 1e-3).along(y, z)) < still
+    still = len(CandidateCache(surface, 1e-3).along(y, y))
+    assert len(CandidateCache(surface, 1e-3).along(y, z)) < still
     swept = MovingPoints(kernel.points(np.minimum(x, end)), kernel.points(np.maximum(x, end)))
     assert len(surface.candidates(swept, 1e-3)) > 5 * still
 

@@ -82,7 +82,7 @@ class Ways:
 def recorded(model):
     """The ways of steps of a model that are taken inside."""
     ways = Ways(model)
-    reach, advance, end = Potential.reach, minimize._advance, base.checked_end
+    reach, advance, end = Potential.reach, minimize._advance, base.check_intersections
 
     def reaching(phi, goal):
         found = reach(phi, goal)
@@ -100,8 +100,8 @@ def recorded(model):
         ways.ends(phi, x, counts)
         return end(phi, x, counts)
 
-    Potential.reach, minimize._advance, base.checked_end = reaching, advancing, ending
+    Potential.reach, minimize._advance, base.check_intersections = reaching, advancing, ending
     try:
         yield ways
     finally:
-        Potential.reach, minimize._advance, base.checked_end = reach, advance, end
+        Potential.reach, minimize._advance, base.check_intersections = reach, advance, end

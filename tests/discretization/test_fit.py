@@ -20,7 +20,7 @@ from weft.discretization.spline_fit.fit_patch import (
 )
 from weft.discretization.spline_fit.lift import lifted
 from weft.discretization.spline_fit.mips import Mips, SidePoints, mips_derivatives, softened
-from weft.discretization.spline_fit.outline import along_warp, given_corners, outline_of, sides_of
+from weft.discretization.spline_fit.outline import along_warp, check_corners, outline_of, sides_of
 from weft.discretization.spline_fit.patch_error import PatchError
 
 SKIRT = np.concatenate(
@@ -144,7 +144,7 @@ def test_inverted_guides_are_untangled():
     outline = outline_of(mesh)
     chosen = along_warp(
         outline,
-        given_corners(outline, [place(mesh, p) for p in ((0, 0), (1, 0), (1, 0.5), (0, 1))]),
+        check_corners(outline, [place(mesh, p) for p in ((0, 0), (1, 0), (1, 0.5), (0, 1))]),
     )
     search = _prepared(outline, sides_of(outline, chosen), 12, 12, FitSettings())
     assert len(search.inverted(search.start)) and len(search.inverted(search.blended()))

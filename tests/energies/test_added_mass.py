@@ -322,11 +322,11 @@ def test_a_wind_that_changes_carries_its_gusts():
 
 def test_long_steps_are_asked_about():
     """Where the air is heavy and goes over many faces."""
-    from weft.run.plausibility import questions
+    from weft.run.plausibility import scene_warnings
 
     def asked(**changes):
         scene = ribbon(**changes)
-        return [q for q in questions(scene, scene.stepper()) if "wind.span" in q]
+        return [q for q in scene_warnings(scene, scene.stepper()) if "wind.span" in q]
 
     (text,) = asked(step=2e-2)
     share = np.pi / 4 * 1.2 * 0.1 / (np.pi / 4 * 1.2 * 0.1 + ribbon().cloth.fabric.density)

@@ -9,7 +9,7 @@ from tests.reference import conditions
 from weft import kernel
 from weft.base.errors import LawError
 from weft.discretization.mesh import grid
-from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.condition import (
     POWERS,
     Conditions,
@@ -230,7 +230,7 @@ def test_frozen_lengths_add_a_tension_in_the_edge(rng):
     for _ in range(20):
         x = rng.normal(size=(4, 3))
         k, flat = np.array([2.0]), np.zeros(1)
-        frozen = FrozenBend(HINGE, k, flat, 4).gradient(x)[0]
+        frozen = FrozenLengthBending(HINGE, k, flat, 4).gradient(x)[0]
         exact = HingeBending(HINGE, k, flat, 4).gradient(x)[0]
         theta = dihedral_angles(x, HINGE)[0]
         edge = x[1] - x[0]

@@ -7,7 +7,7 @@ import weft
 from tests.test_simulation import same_run
 from weft.base.errors import FabricError, LawError, SceneError
 from weft.discretization.mesh import grid
-from weft.energies.elastic.creases import Creases, crease_angles, radius_of
+from weft.energies.elastic.creases import Creases, angle_per_curvature, crease_angles
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.plasticity import Plasticity
 from weft.fabric.fabric import fabric as as_fabric
@@ -51,7 +51,7 @@ def test_a_fold_opens_only_so_far(integrator):
     damping = 0.05 if integrator == "bdf2_semi_implicit" else 0.3
     scene = folding(integrator=integrator, damping=damping)
     state, memory = run(scene, 200)
-    y = 15.0 * radius_of(scene.cloth.mesh).max()
+    y = 15.0 * angle_per_curvature(scene.cloth.mesh).max()
     expected = (np.radians(150) - y) / 1.3
     assert fold_angle(state.x, scene) == pytest.approx(expected, abs=0.08)
     assert np.abs(crease_angles(memory)).max() == pytest.approx(expected, rel=0.03)
@@ -62,7 +62,7 @@ def test_a_fold_opens_only_so_far(integrator):
 def test_equilibria_keep_creases():
     scene = folding(integrator="quasi_static")
     _, memory = run(scene, 2, 0.1)
-    y = 15.0 * radius_of(scene.cloth.mesh).max()
+    y = 15.0 * angle_per_curvature(scene.cloth.mesh).max()
     held = np.abs(crease_angles(memory)).max()
     assert held == pytest.approx((np.radians(150) - y) / 1.3, rel=1e-3)
 

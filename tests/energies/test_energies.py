@@ -10,7 +10,7 @@ from weft import kernel
 from weft.discretization.bspline import Patch, rectangle
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.discretization.patch_triangulation import Touched
+from weft.discretization.patch_triangulation import PatchTriangulation
 from weft.discretization.spline_surface import SplineSurface, grid_faces
 from weft.discretization.surface import Tessellation
 from weft.energies.base import Energy
@@ -98,7 +98,7 @@ def two_patches(mesh):
     for k in (0, 1):
         patch = Patch(skew[3 * k : 3 * k + 3])
         surface = SplineSurface([patch], [ids[3 * k : 3 * k + 3]], mesh.n_vertices)
-        surface = dataclasses.replace(surface, touched=Touched(uv, faces))
+        surface = dataclasses.replace(surface, touched=PatchTriangulation(uv, faces))
         parts.append(PatchedPart(surface, k * n, (2e-2, 1e-2)))
     shown = Tessellation.joined([p.surface.shown for p in parts], mesh.n_vertices)
     joint = SeamRows(np.stack([12 + np.arange(6), n + np.arange(6)], axis=1))

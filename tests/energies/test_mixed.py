@@ -25,7 +25,7 @@ from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.base import FastEnergy
 from weft.energies.by_constants import along_constants, by_constants
-from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.creases import Creases
 from weft.energies.elastic.curvature_damping import CurvatureDamping
@@ -45,7 +45,7 @@ from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.seams.sewing import SeamPanels
 from weft.energies.springs.bonds import Bonds
 from weft.energies.springs.guides import Guides
-from weft.energies.springs.joint_coordinates import Coordinates, Form
+from weft.energies.springs.joint_coordinates import BilinearForm, Coordinates
 from weft.energies.springs.joint_limits import JointLimits
 from weft.energies.springs.joint_springs import JointSprings
 from weft.energies.springs.motors import Motors
@@ -113,7 +113,7 @@ def of_seams(v):
 
 def folds(v):
     h = hinges(v | {"rest": 0.2})
-    return FrozenBend(h.hinges, h.weight, h.rest_angle, h.n_vertices, damping=h.damping)
+    return FrozenLengthBending(h.hinges, h.weight, h.rest_angle, h.n_vertices, damping=h.damping)
 
 
 def quadratic(v):
@@ -205,7 +205,7 @@ def coordinates():
     stencil = np.arange(16, dtype=np.int32).reshape(2, 8)
     w, u, p, q = (a - a.mean(1, keepdims=True) for a in rng.normal(size=(4, 2, 8)))
     zero = np.zeros((2, 3))
-    return Coordinates(stencil, Form(w, zero, u, zero), Form(p, zero, q, zero))
+    return Coordinates(stencil, BilinearForm(w, zero, u, zero), BilinearForm(p, zero, q, zero))
 
 
 def stops(v):
@@ -397,7 +397,7 @@ ENERGIES = {
     on_a_pole: {"stiffness": 20.0, "radius": 0.02, "friction": 0.3, "slip": 0.02},
 }
 WITHOUT = {
-    "LocalEnergy": "abstract: what energies of kernels have in common",
+    "ElementEnergy": "abstract: what energies of kernels have in common",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",
     "FrozenAir": "of a step already: AirForce is asked",

@@ -200,13 +200,13 @@ def test_bristles_follow_at_one_slip():
 def test_releases():
     """Each point by itself, at a force or by a function; what has gone stays."""
     held = Held(0.3, np.zeros((3, 3)), np.array([1.0, 5.0, 9.0]), np.array([True, True, False]))
-    assert Release(force=4.0).lets_go(held).tolist() == [False, True, False]
-    some = Release(when=lambda h: h.force < 2).lets_go(held)
+    assert Release(force=4.0).released_points(held).tolist() == [False, True, False]
+    some = Release(when=lambda h: h.force < 2).released_points(held)
     assert some.tolist() == [True, False, False]
-    assert Release(when=lambda h: h.t > 0.2).lets_go(held).tolist() == [True, True, False]
+    assert Release(when=lambda h: h.t > 0.2).released_points(held).tolist() == [True, True, False]
     assert not Release(at=0.5).expired(0.5) and Release(at=0.5).expired(0.51)
     with pytest.raises(SceneError, match=r"release\.when.*float64.*a bool, or 3"):
-        Release(when=lambda h: h.force).lets_go(held)
+        Release(when=lambda h: h.force).released_points(held)
     with pytest.raises(SceneError, match="release.when.*a function"):
         Release(when=3)
     with pytest.raises(SceneError, match=r"release\.force.*must be > 0"):

@@ -8,7 +8,7 @@ from weft.contact import plate
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Between
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.run.plausibility import questions
+from weft.run.plausibility import scene_warnings
 from weft.solve.linear.solver import Outcome
 
 
@@ -29,7 +29,7 @@ def step(scene):
 
 
 def asked(scene):
-    return [q for q in questions(scene, scene.stepper()) if "quasi_static" in q]
+    return [q for q in scene_warnings(scene, scene.stepper()) if "quasi_static" in q]
 
 
 def test_an_equilibrium_in_gusts_is_that_of_the_mean_wind():

@@ -272,9 +272,9 @@ def test_frames_between(made):
         def velocities(self, k=-1, density=None):
             return np.tile([0.0, -9.81 * t[k], 0.0], (9, 1))
 
-    from weft.run.animation import animation_of
+    from weft.run.animation import build_animation
 
-    film = animation_of(Fall(), fps=24.0)
+    film = build_animation(Fall(), fps=24.0)
     assert film.count == 5  # 0.2 s
     for j, moment in enumerate(film):
         assert moment.t == j / 24

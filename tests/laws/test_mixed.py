@@ -22,7 +22,7 @@ from weft.laws import (
 )
 from weft.laws import baraff_witkin as bw
 from weft.laws import neo_hookean as nh
-from weft.laws.mixed import of_stress, of_tangent
+from weft.laws.mixed import hessian_by_parameters, stress_by_parameters
 
 CURVE = [(0.11, 30.0), (0.32, 180.0), (0.53, 400.0), (1.2, 1300.0)]
 VALUES = {
@@ -76,7 +76,7 @@ def compared(law, what, by, rng, tolerance):
     F = np.eye(3)[:, :2] * 1.2 + 0.12 * rng.normal(size=(N, 3, 2))
     records = law.parameter_array(N)
     p, by = kernel.array(records, law.functions.Params), by(rng)
-    got = (of_stress if what == "pk1" else of_tangent)(law, F, p, by)
+    got = (stress_by_parameters if what == "pk1" else hessian_by_parameters)(law, F, p, by)
     for name, index, size in numbers(records):
         h = 1e-3 * max(size, 0.1)
 
@@ -128,7 +128,7 @@ def test_generated_ones_are_those_of_a_law_by_hand(rng):
     assert np.linalg.eigvalsh(by_hand.hessian(F)).min() > 0
     p, q = (kernel.array(x.parameter_array(N), nh.NeoHookeanParams) for x in (by_hand, alone))
     L, A = rng.normal(size=(N, 3, 2)), rng.normal(size=(N, 3, 3, 3))
-    pairs = ((of_stress, L, 1e-11), (of_tangent, A, 1e-8))
+    pairs = ((stress_by_parameters, L, 1e-11), (hessian_by_parameters, A, 1e-8))
     for function, by, tolerance in pairs:
         expected, got = function(by_hand, F, p, by), function(alone, F, q, by)
         for name in expected:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft.contact.exact.intersections import intersections
-from weft.discretization.mesh import edges_of
+from weft.discretization.mesh import unique_edges
 from weft.mannequin import mannequin
 from weft.mannequin.contour import contour, is_manifold
 from weft.mannequin.figure import COARSEST, FINEST
@@ -30,7 +30,7 @@ def angles(x, faces):
 def test_the_mesh_is_a_closed_manifold_sphere(woman):
     """Euler characteristic 2, two faces at every edge, outwards, without self-intersection."""
     x, f = woman.vertices, woman.faces
-    edges, _ = edges_of(f)
+    edges, _ = unique_edges(f)
     assert len(x) - len(edges) + len(f) == 2
     assert is_manifold(f)
     assert len(np.unique(f)) == len(x)
@@ -136,7 +136,7 @@ def test_sheets_in_one_cell_stay_apart():
         for s in (1, -1)
     ]
     x, faces = contour(Union(rods), 0.009)
-    edges, _ = edges_of(faces)
+    edges, _ = unique_edges(faces)
     assert is_manifold(faces) and len(x) - len(edges) + len(faces) == 4
     assert len(intersections(x, faces)) == 0
 

@@ -17,7 +17,9 @@ def barrier_hessian(
     """(m,4,4,3,3) [N/m].
 
     Args:
-        corners: (m,4,3) [m]. touch: (m,) records of ``Touch``. points: what ``closest_of`` says.
+        corners: (m,4,3) [m].
+        touch: (m,) records of ``BarrierParameters``.
+        points: what ``closest_of`` says.
     """
     _, w, free, dw = points
     v = np.einsum("ma,mai->mi", w, corners)

@@ -67,12 +67,12 @@ def test_macri():
 
 def test_frozen_slopes_are_the_kernels():
     """The notes' S_s(q) written out in the study, against weft's bend condition."""
-    from weft.energies.elastic.bend_condition import FrozenBend
+    from weft.energies.elastic.bend_condition import FrozenLengthBending
 
     x = macri.hinge(-2.0)
     sine, cosine = macri.frozen_slopes(x)
     theta = macri.signed(x)
-    bend = FrozenBend(np.array([[0, 1, 2, 3]], np.int32), np.ones(1), np.zeros(1), 4)
+    bend = FrozenLengthBending(np.array([[0, 1, 2, 3]], np.int32), np.ones(1), np.zeros(1), 4)
     expected = theta * (np.cos(theta) * sine - np.sin(theta) * cosine)
     np.testing.assert_allclose(bend.gradient(x)[0], expected, atol=1e-12)
 

@@ -8,7 +8,7 @@ import weft
 from weft import kernel
 from weft.base.errors import SolverError
 from weft.kernel import mat33
-from weft.solve.linear.batched_cholesky import LaneCholesky, LaneFactors, Symbolic
+from weft.solve.linear.batched_cholesky import BatchedFactors, LaneCholesky, SymbolicCholesky
 from weft.solve.linear.batched_cholesky_kernels import LANES
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -41,7 +41,7 @@ def test_a_matrix_does_not_know_its_neighbors():
     rng = np.random.default_rng(2)
     many = np.concatenate([values * (1 + 0.1 * k) for k in range(count)])
     b = rng.normal(size=(count * A.n, 3))
-    factors, out = LaneFactors(A.pattern, count), kernel.points(np.zeros((count * A.n, 3)))
+    factors, out = BatchedFactors(A.pattern, count), kernel.points(np.zeros((count * A.n, 3)))
     factors.factorize(kernel.array(many, mat33), range(count))
     many[: len(values)] = np.nan
     many[len(values) : 2 * len(values)] *= 3
@@ -70,7 +70,7 @@ def test_says_what_it_cannot_factorize(what, outcome):
 def test_fill_is_that_of_elimination():
     """Blocks of the factor are those that a dense elimination of the pattern makes."""
     pattern = matrix(5).pattern
-    s = Symbolic.of(pattern)
+    s = SymbolicCholesky.of(pattern)
     full = np.zeros((pattern.n, pattern.n), dtype=bool)
     full[s.place[pattern.row], s.place[pattern.column]] = True
     for j in range(pattern.n):
@@ -84,4 +84,4 @@ def test_fill_is_that_of_elimination():
 
 def test_large_patterns_are_refused():
     with pytest.raises(SolverError, match="lanes = 3000 points"):
-        Symbolic.of(BlockPattern.of(3000, []))
+        SymbolicCholesky.of(BlockPattern.of(3000, []))

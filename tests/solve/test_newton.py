@@ -30,13 +30,13 @@ class Function:
 
     phases = Phases()
 
-    def truncated_at(self, x, d):
+    def truncated_direction(self, x, d):
         return None
 
     def limit_at(self, x, d):
         return 1.0
 
-    def settled_at(self, x, d):
+    def is_settled_at(self, x, d):
         return True
 
     def updates_at(self, x):

@@ -8,7 +8,7 @@ import pytest
 import weft
 from tests.energies.test_energies import MESH, crumple
 from weft.base.errors import WeftError
-from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.laws import Psd
 from weft.validate.differences import check_derivatives, compare_derivative
@@ -83,7 +83,7 @@ def test_frozen_bend_is_no_derivative_of_its_energy():
     exact = HingeBending(
         MESH.hinges, np.ones(len(MESH.hinges)), np.zeros(len(MESH.hinges)), MESH.n_vertices
     )
-    frozen = FrozenBend(exact.hinges, exact.weight, exact.rest_angle, MESH.n_vertices)
+    frozen = FrozenLengthBending(exact.hinges, exact.weight, exact.rest_angle, MESH.n_vertices)
     assert all(d.ok for d in check_derivatives(exact, X))
     assert not check_derivatives(frozen, X)[0].ok
 

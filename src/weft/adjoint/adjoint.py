@@ -14,9 +14,9 @@ from weft.adjoint.keyframed_parameters import named
 from weft.adjoint.losses import Loss, check_answer
 from weft.adjoint.parameter_directions import ParameterDirection
 from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, pin_names
-from weft.adjoint.recorded_run import Kept, RecordedRun, Simulated
+from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints, Simulated
 from weft.adjoint.rest import Rest
-from weft.adjoint.reverse_step import Back, step_back
+from weft.adjoint.reverse_step import StateCotangents, step_back
 from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
 from weft.adjoint.tangent import tangents
 from weft.base.arrays import Floats
@@ -40,7 +40,7 @@ class AdjointReport:
     indefinite: Sequence[float] = ()  # [s] ends of steps with an indefinite Hessian
     singular: Sequence[float] = ()  # [s] ends of steps with a singular Hessian, which is shifted
     correction: float = 0.0  # [m] largest displacement of a Newton step at a solution
-    firmed: int = 0  # steps in which contact stiffness adapted; not differentiated
+    stiffness_adapted: int = 0  # steps in which contact stiffness adapted; not differentiated
     independent: Sequence[str] = ()  # parameters that the run does not depend on
     # by parameter: energies whose forces were differentiated by finite differences; all other
     # energies are differentiated exactly
@@ -66,8 +66,10 @@ class AdjointReport:
                 "of its largest number; derivatives along what moves freely are "
                 "arbitrary"
             )
-        if self.firmed:
-            lines.append(f"contact changed its firmness in {self.firmed} steps: left out")
+        if self.stiffness_adapted:
+            lines.append(
+                f"contact changed its firmness in {self.stiffness_adapted} steps: left out"
+            )
         if self.independent:
             lines.append(f"nothing depends on {', '.join(self.independent)}: zero")
         for name, energies in self.differences.items():
@@ -179,7 +181,7 @@ class Adjoint:
 
     def value(self) -> float:
         """Run the simulation and return the loss, without derivatives."""
-        x, v, t = self._frames(Kept(self.forward, 0.0))
+        x, v, t = self._frames(RunCheckpoints(self.forward, 0.0))
         return check_answer(self._loss(x, v, t), x)[0]
 
     @property
@@ -191,7 +193,7 @@ class Adjoint:
     def _loss(self, x: Floats, v: Floats, t: Floats) -> Any:
         return self._known_loss(x, v, t)
 
-    def _frames(self, kept: Kept) -> tuple[Floats, Floats, Floats]:
+    def _frames(self, kept: RunCheckpoints) -> tuple[Floats, Floats, Floats]:
         f, model = self.forward, self.forward.model
         x, v, t = [], [], []
         for place in kept.run():
@@ -224,7 +226,7 @@ class Adjoint:
             )
         wholes, directions = self._wholes(), self._directions()  # errors come before the run
         clock, f = time.perf_counter(), self.forward
-        kept = Kept(f, self.memory)
+        kept = RunCheckpoints(f, self.memory)
         x, v, t = self._frames(kept)
         value, by_x, by_v = check_answer(self._loss(x, v, t), x)
         size, forward = kept.bytes, time.perf_counter() - clock
@@ -314,13 +316,13 @@ class Adjoint:
         ]
 
     def _backwards(
-        self, kept: Kept, by_x: Floats, by_v: Floats, asked: Sequence[Any]
-    ) -> tuple[Back, dict[str, Any]]:
+        self, kept: RunCheckpoints, by_x: Floats, by_v: Floats, asked: Sequence[Any]
+    ) -> tuple[StateCotangents, dict[str, Any]]:
         """Go from the last frame to the start; return derivatives by the start, and report data."""
         f, n = self.forward, len(self.forward.model.mass)
-        back, prepared, solver = Back.zeros(n), None, self._solver()
+        back, prepared, solver = StateCotangents.zeros(n), None, self._solver()
         bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
-        steps, correction, firmed = 0, 0.0, 0
+        steps, correction, stiffness_adapted = 0, 0.0, 0
         asked = [a for a in asked if a.matters]
         rest = any(isinstance(a, Rest) for a in asked)
         for count in range(f.count, 0, -1):
@@ -330,7 +332,10 @@ class Adjoint:
                 steps += 1
                 links = step_back(f.model, taken, f.inner, solver, back, prepared, rest)
                 for link in links:
-                    firmed, prepared = firmed + link.firmed, link.hessian.prepared
+                    stiffness_adapted, prepared = (
+                        stiffness_adapted + link.stiffness_adapted,
+                        link.hessian.prepared,
+                    )
                     correction = max(correction, link.correction)
                     if link.hessian.kind in bad:
                         bad[link.hessian.kind].append(link.phi.step.t)
@@ -340,9 +345,14 @@ class Adjoint:
         self._add_frame(back, by_x[0], by_v[0])
         back.x += back.memory.get("x", 0.0)  # history before the first step: the start itself
         back.v += back.memory.get("v", 0.0)
-        return back, {**bad, "steps": steps, "correction": correction, "firmed": firmed}
+        return back, {
+            **bad,
+            "steps": steps,
+            "correction": correction,
+            "stiffness_adapted": stiffness_adapted,
+        }
 
-    def _add_frame(self, back: Back, by_x: Floats, by_v: Floats) -> None:
+    def _add_frame(self, back: StateCotangents, by_x: Floats, by_v: Floats) -> None:
         """Add the derivatives by the vertices of a frame, pulled back to the points."""
         W = self.forward.model.embedding
         for by, to in ((by_x, back.x), (by_v, back.v)):

@@ -15,7 +15,7 @@ from weft.adjoint.air import expected_place
 from weft.adjoint.lagged_terms import pulls
 from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
-from weft.discretization.mesh import edges_of
+from weft.discretization.mesh import unique_edges
 from weft.energies.air.added_mass import AddedMass, BoundAddedMass
 from weft.energies.air.lift_and_drag import extrapolated
 from weft.energies.step import Step
@@ -61,7 +61,7 @@ def apart(energy: AddedMass) -> AddedMass:
     s, (edges, outward) = energy.samples, energy.rim
     m = len(s.stencil)
     own = np.arange(3 * m, dtype=np.int32).reshape(m, 3)
-    _, edge = edges_of(energy.mesh.faces)
+    _, edge = unique_edges(energy.mesh.faces)
     face = np.flatnonzero(np.bincount(edge)[edge] == 1) // 3
     out = AddedMass(energy.mesh, energy.wind, energy.name)
     rim = dataclasses.replace(edges, stencil=own[face], n_vertices=3 * m)

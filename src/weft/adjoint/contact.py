@@ -5,7 +5,7 @@ measured from there. What is remembered from step to step (elastic slip, adaptiv
 differentiated as well: ``ContactSlopes.remembered`` goes back through what a step leaves,
 ``ContactSlopes.pull`` through what it was made from. The adaptive stiffness changes by jumps, by
 the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives pass through it; if it
-changes, its derivative by the contact forces is left out (``ContactSlopes.firmed``).
+changes, its derivative by the contact forces is left out (``ContactSlopes.stiffness_adapted``).
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from weft import kernel
 from weft.adjoint.lagged_terms import pulls
 from weft.adjoint.mollifier_threshold import by_rest_positions, threshold_slopes
-from weft.adjoint.sliding_pairs import Slopes, rise, slopes_of
+from weft.adjoint.sliding_pairs import Slopes, slopes_of, smoothed_friction
 from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
 from weft.contact.assembly.embedding import WeightedEmbedding
@@ -50,10 +50,12 @@ class ContactSlopes:
         self.term, self.step, self.x, self.at = term, step, x, at
         self.n, self.points = term.embedded.n, len(step.state.x)
         self.y = np.array(kernel.numpy(term._put(term._y, x)))
-        self.firmed = False  # stiffness adapted, and its derivative is left out
+        self.stiffness_adapted = False  # stiffness adapted, and its derivative is left out
         self.by_stiffness = 0.0  # by the logarithm of contact's stiffness
         self.by_rest = np.zeros((0, 3))  # by rest positions (mollifier); if asked for
-        self.slides: list[Slides] = Slides.of(term, step, self.y, at) if term.friction else []
+        self.slides: list[SlidingPairs] = (
+            SlidingPairs.of(term, step, self.y, at) if term.friction else []
+        )
 
     def remembered(self, kept: dict[str, Floats], into: StepCotangents) -> Floats:
         """Return (n,3) derivatives by the end of the step, from those by what it remembers.
@@ -66,8 +68,8 @@ class ContactSlopes:
             before, now = kept[FIRMNESS]
             firm = self.term._firmness
             after = firm.after(*self.term._pressed(self.x))
-            self.firmed = after.now != firm.now
-            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if self.firmed else now)]))
+            self.stiffness_adapted = after.now != firm.now
+            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if self.stiffness_adapted else now)]))
         for slides in self.slides if SLIP in kept else ():
             by_y, by_slip = slides.remembered(kept[SLIP] / len(self.slides))
             into.keep(SLIP, by_slip)
@@ -94,7 +96,7 @@ class ContactSlopes:
             self._pull_slides(slides, surface / len(self.slides), into, rest)
 
     def _pull_slides(
-        self, slides: "Slides", surface: Floats, into: StepCotangents, rest: bool
+        self, slides: "SlidingPairs", surface: Floats, into: StepCotangents, rest: bool
     ) -> None:
         """Add the part of friction to ``pull``."""
         by_start, by_origin, by_end, by_slip, by_load = slides.pulled(surface)
@@ -172,7 +174,7 @@ class ContactSlopes:
         return out
 
 
-class Slides:
+class SlidingPairs:
     """Pairs that slide in a step, with data that are frozen at one position.
 
     Attributes:
@@ -182,7 +184,7 @@ class Slides:
     """
 
     @staticmethod
-    def of(term: ContactEnergy, step: Step, y: Floats, at: Floats | None) -> "list[Slides]":
+    def of(term: ContactEnergy, step: Step, y: Floats, at: Floats | None) -> "list[SlidingPairs]":
         """Build the sliding pairs of a step that ended at y (n+b,3) [m].
 
         ``at`` (n,3) [m] are the positions at which friction was evaluated; None: the beginning of
@@ -193,7 +195,7 @@ class Slides:
         start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
         term.push_as(before=at is None)
         places = places_around(term.search, kernel.points(start))
-        found = [Slides(term, y, place) for place in places]
+        found = [SlidingPairs(term, y, place) for place in places]
         term.push_as(before=False)
         return found
 
@@ -302,7 +304,7 @@ class Slides:
         L = np.einsum("ma,mai->mi", w, by[self.stencil])
         u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
         L2, length = np.einsum("mki,mi->mk", t, L), np.linalg.norm(u, axis=1)
-        over, second = rise(length, s)
+        over, second = smoothed_friction(length, s)
         unit = np.where(length[:, None] > 0, u / np.maximum(length, 1e-300)[:, None], [1.0, 0.0])
         on = (unit * L2).sum(1)[:, None] * unit
         q = s["load"][:, None] * (second[:, None] * on + over[:, None] * (L2 - on))

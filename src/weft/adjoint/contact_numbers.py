@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.contact import ContactSlopes, Slides
-from weft.adjoint.sliding_pairs import rise
+from weft.adjoint.contact import ContactSlopes, SlidingPairs
+from weft.adjoint.sliding_pairs import smoothed_friction
 from weft.base.arrays import Floats
 from weft.contact.barrier.set_by_constants import changed_gradients
 from weft.contact.contact import Contact
@@ -111,7 +111,7 @@ class ContactNumbers:
         firmer = 3 * (whole / search.gap - gap / less)
         return (part + np.where(own, firmer, 0.0)) * touch["stiffness"], gap, thickness
 
-    def _slope(self, slides: Slides, change: Numbers) -> dict[str, Floats]:
+    def _slope(self, slides: SlidingPairs, change: Numbers) -> dict[str, Floats]:
         """Return the changes of load (m,), e (m,) and force (m,3) of sliding pairs."""
         term, s, began = self.term, slides.slide, slides.contacts
         numbers = self._of_pairs(change, began)
@@ -133,7 +133,7 @@ class ContactNumbers:
         held = np.einsum("ma,mai->mi", np.where(slides.own, s["w"], 0.0), slides.held)
         du = (slides.part / s["smooth"] * e)[:, None] * np.einsum("mki,mi->mk", t, held)
         length = np.linalg.norm(u, axis=1)
-        over, second = rise(length, s)
+        over, second = smoothed_friction(length, s)
         safe = np.maximum(length, 1e-300)
         steeper = _rise_slope(length, s, static, kinetic, e)
         steeper = steeper + (second - over) * (u * du).sum(1) / safe**2
@@ -141,8 +141,8 @@ class ContactNumbers:
         return {"load": load, "e": e, "force": np.einsum("mk,mki->mi", along, t)}
 
     @staticmethod
-    def _remembered(slides: Slides, slope: Mapping[str, Floats]) -> Floats:
-        """Return (n,3) the change of the remembered elastic slip (``friction.keep_slips``)."""
+    def _remembered(slides: SlidingPairs, slope: Mapping[str, Floats]) -> Floats:
+        """Return (n,3) the change of the remembered elastic slip (``friction.update_slips``)."""
         s = slides.slide
         w, n = np.where(slides.own, s["w"], 0.0), slides.n
         _, d = slides._moved()
@@ -168,7 +168,9 @@ class ContactNumbers:
 
 
 def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -> Floats:
-    """Return (m,) the change of f'/y at the same y >= 0 (``contact.friction.kernels.rise``)."""
+    """Return (m,) the change of f'/y at the same y >= 0, with f as in
+    ``contact.friction.kernels.smoothed_friction``.
+    """
     smooth, drop = s["smooth"], s["mu_kinetic"] - s["mu_static"]
     t = np.clip((y - smooth) / smooth, 0.0, 1.0)
     falls = t * t * (3 - 2 * t)

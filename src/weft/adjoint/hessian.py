@@ -23,7 +23,7 @@ from weft.contact.contact_energy import ContactEnergy
 from weft.energies.base import Bound
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.quadratic_bending import BoundQuadratic
-from weft.energies.element_energy import BoundLocal
+from weft.energies.element_energy import BoundElementEnergy
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.low_rank import solve_updated
@@ -218,7 +218,7 @@ def _rate_of(term: Bound) -> Bound | None:
     """Return the term if its EXACT matrix contains a Gauss-Newton part, else None."""
     if isinstance(term, BoundQuadratic) and term.rate is not None:
         return term
-    if isinstance(term, BoundLocal) and isinstance(term.energy, CurvatureDamping):
+    if isinstance(term, BoundElementEnergy) and isinstance(term.energy, CurvatureDamping):
         return term
     return None
 

@@ -79,9 +79,9 @@ def take(
     now = model.changing(t)
     for k, term in zip(places, terms):
         if k is not None and k in now.energies:
-            term.retake(now.energies[k])
+            term.update_constants(now.energies[k])
         if now.mass is not None:
-            term.reweigh(now.mass)
+            term.update_masses(now.mass)
     if contact is not None and now.contact is not None:
-        contact.retake(now.contact)
+        contact.update_constants(now.contact)
         contact.thicken(now.thickness)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.bodies import body_parameters
-from weft.adjoint.parameters import Parameter, fabric_prefixes, plainly_named, with_fabric
+from weft.adjoint.parameters import Parameter, fabric_prefixes, named_parameters, with_fabric
 from weft.base.keyframes import Keys
 
 KEYS = ".keys"  # after the name of a number
@@ -20,7 +20,7 @@ def named(scene: Any) -> dict[str, Parameter]:
     Args:
         scene: a ``weft.Scene``.
     """
-    plain = plainly_named(scene) | body_parameters(scene)
+    plain = named_parameters(scene) | body_parameters(scene)
     keyed = with_keys(scene, plain)
     return {n: p for n, p in plain.items() if f"{n}{KEYS}" not in keyed} | keyed
 

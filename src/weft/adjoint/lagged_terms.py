@@ -21,9 +21,9 @@ from weft.energies.base import Bound
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.quadratic_bending import BoundQuadratic
-from weft.energies.elastic.quadratic_form import BoundForm
+from weft.energies.elastic.quadratic_form import BoundQuadraticForm
 from weft.energies.elastic.strain_limit import BoundLimits
-from weft.energies.element_energy import BoundLocal
+from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.inertia import Inertia
 from weft.energies.loads.drag import BoundDrag
 from weft.energies.loads.gravity import BoundGravity
@@ -81,7 +81,9 @@ def check_lagged(term: Bound) -> None:
         )
 
 
-def pull_lagged(term: Bound, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+def pull_back_lagged(
+    term: Bound, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
     """Add ds/d(what the term froze) to ``into``, with s = by . dE/dx at x and by (n,3)."""
     pull = _pull_of(term)
     if pull is not None:
@@ -128,8 +130,10 @@ def _drag(term: BoundDrag, step: Step, x: WarpArray, by: Floats, into: StepCotan
         into.origin -= np.array(kernel.numpy(term._shift))[:, None] * by
 
 
-@pulls(BoundForm)
-def _form(term: BoundForm, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+@pulls(BoundQuadraticForm)
+def _form(
+    term: BoundQuadraticForm, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
     """Add the derivative of s = by . K (x + rate (x - origin)) by the origin."""
     if term._rate:
         into.origin -= term._rate * (term.form.matrix(len(by)) @ by)
@@ -141,11 +145,13 @@ def _quadratic(
 ) -> None:
     """Add the derivatives of its damping."""
     if term.rate is not None:
-        pull_lagged(term.rate, step, x, by, into)
+        pull_back_lagged(term.rate, step, x, by, into)
 
 
-@pulls(BoundLocal)
-def _local(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+@pulls(BoundElementEnergy)
+def _local(
+    term: BoundElementEnergy, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
     """Add the derivatives by the frozen measures of damped elements.
 
     They are in closed form for angles and curvatures, and differences by an element's coordinates
@@ -160,7 +166,9 @@ def _local(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCot
         _by_differences(term, step, x, by, into)
 
 
-def _measured(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+def _measured(
+    term: BoundElementEnergy, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+) -> None:
     """Add ds/dtheta_r = -w beta/h (dtheta . by), with theta_r = (1 + a) theta_n - a theta_(n-1)."""
     e, rate, a = term.energy, term.energy.damping / step.span, step.past_part
     weight = e.source.weight if isinstance(e, CurvatureDamping) else e.weight  # type: ignore[attr-defined]
@@ -173,7 +181,7 @@ def _measured(term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: Step
         _scatter(term, -a * s[:, None, None] * measure_gradient(term, step.device_past), into.past)
 
 
-def measure_gradient(term: BoundLocal, x: WarpArray) -> Floats:
+def measure_gradient(term: BoundElementEnergy, x: WarpArray) -> Floats:
     """Return (m,k,3) dtheta/dx of what the elements measure (angle, curvature).
 
     It is the gradient of an energy of weight 1 whose measure is 1 away from its rest value.
@@ -204,7 +212,7 @@ def measure_gradient(term: BoundLocal, x: WarpArray) -> Floats:
 
 
 def _by_differences(
-    term: BoundLocal, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+    term: BoundElementEnergy, step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
     """Add ds/d(start of the step) by differences.
 
@@ -230,7 +238,12 @@ def _by_differences(
 
 
 def _contracted(
-    term: BoundLocal, step: Step, x: WarpArray, by: Floats, own: WarpArray, ways: list[Floats]
+    term: BoundElementEnergy,
+    step: Step,
+    x: WarpArray,
+    by: Floats,
+    own: WarpArray,
+    ways: list[Floats],
 ) -> Floats:
     """Return (m,) by . gradient of every element, frozen at positions (m,k,3) of its own."""
     e, out, p = term.energy, kernel.empty(term.shape, vec3), term.energy.parameters()
@@ -243,7 +256,7 @@ def _contracted(
     return np.asarray(np.einsum("mai,mai->m", kernel.numpy(out), by[e.stencil]))
 
 
-def _scatter(term: BoundLocal, local: Floats, into: Floats) -> None:
+def _scatter(term: BoundElementEnergy, local: Floats, into: Floats) -> None:
     """Add local derivatives (m,k,3) to those by vertices (n,3)."""
     g = kernel.zeros(len(into), vec3)
     term.rows.add_gradient(kernel.array(local, vec3), g)

@@ -17,7 +17,7 @@ from weft import kernel
 from weft.adjoint.lagged_terms import pulls
 from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
-from weft.energies.elastic.damping import freeze_tangent, strain_of, strain_slope
+from weft.energies.elastic.damping import freeze_tangent, green_strain, strain_slope
 from weft.energies.elastic.membrane import BoundMembrane
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, mat32, mat33
@@ -62,7 +62,7 @@ def start_of_membrane(
     now = s.deformation_gradient(np.asarray(step.state.x))
     past = now if step.past is None else s.deformation_gradient(np.asarray(step.past[0]))
     frozen = kernel.numpy(term._viscous)
-    C, since = np.array(frozen["tangent"]), strain_of(F) - np.array(frozen["start"])
+    C, since = np.array(frozen["tangent"]), green_strain(F) - np.array(frozen["start"])
     rate = strain_slope(F, L)
     by_start = -s.weight[:, None] * np.einsum("qij,qj->qi", C, rate)
     by_now = (1 + a) * strain_pull(now, by_start)

@@ -17,7 +17,7 @@ from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
 from weft.base.runtime_types import checked
 from weft.cloth.cloth import Cloth
-from weft.discretization.mesh import edges_of
+from weft.discretization.mesh import unique_edges
 
 
 @checked(MeshError, "outline")
@@ -34,7 +34,7 @@ class Outline:
     @cached_property
     def ids(self) -> Ints:
         """Indices (b,) of the border points among the ``material_points``."""
-        edges, half = edges_of(self._number)
+        edges, half = unique_edges(self._number)
         return np.unique(edges[np.bincount(half, minlength=len(edges)) == 1]).astype(np.int32)
 
     @property

@@ -21,7 +21,7 @@ from weft.adjoint.contact_numbers import constants_of, structure_of
 from weft.adjoint.equality import are_equal
 from weft.adjoint.keyframed_models import contact_at, energies_at, take, times_of
 from weft.adjoint.parameters import Parameter
-from weft.adjoint.reverse_step import Back, ReverseStep
+from weft.adjoint.reverse_step import ReverseStep, StateCotangents
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, WeftError
 from weft.contact.contact_energy import FIRMNESS, ContactEnergy
@@ -92,7 +92,7 @@ class SceneVariant:
             total += float((back.pulled.after * self.model.bodies(step.t)).sum())
         return total
 
-    def begins(self, back: Back) -> float:
+    def begins(self, back: StateCotangents) -> float:
         """Return the contribution of this variant at the start of the run, without weight."""
         if not self.start:
             return 0.0
@@ -157,7 +157,7 @@ class ParameterDirection:
         for v in self.variants:
             self.total += v.weight * v.along(back)
 
-    def begin(self, back: Back) -> None:
+    def begin(self, back: StateCotangents) -> None:
         """Add the contribution of the state at the start."""
         for v in self.variants:
             self.total += v.weight * v.begins(back)

@@ -63,7 +63,7 @@ class Parameter:
         return self.scale or float(np.abs(self.value).max(initial=0.0)) or 1.0
 
 
-def plainly_named(scene: Any) -> dict[str, Parameter]:
+def named_parameters(scene: Any) -> dict[str, Parameter]:
     """Return the named parameters of a scene, as if nothing changed in time.
 
     Args:

@@ -221,7 +221,7 @@ class RecordedRun:
         return StepRecord(count, dataclasses.replace(state, t=self.time(count)), memory), parts
 
 
-class Kept:
+class RunCheckpoints:
     """Records of a run for a pass backwards.
 
     All records are kept if they fit into the memory given. Otherwise every k-th of n is kept, k =

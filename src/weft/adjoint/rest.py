@@ -17,10 +17,10 @@ from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.losses import by_corner
 from weft.adjoint.material import cut, material_points, recut
 from weft.adjoint.rest_buckling_pairs import ByPairs
-from weft.adjoint.rest_splines import OfSplines
-from weft.adjoint.rest_terms import ByBonds, ByForm, ByHinges, BySamples, Handled
-from weft.adjoint.rest_triangles import OfTriangles
-from weft.adjoint.reverse_step import Back, ReverseStep
+from weft.adjoint.rest_splines import SplineRest
+from weft.adjoint.rest_terms import ByBonds, FormTables, Handled, HingeWeights, SampleTables
+from weft.adjoint.rest_triangles import TriangleRest
+from weft.adjoint.reverse_step import ReverseStep, StateCotangents
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.contact.contact_energy import ContactEnergy
@@ -31,7 +31,7 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.hinge_geometry import by_areas
 from weft.energies.elastic.membrane import BoundMembrane
 from weft.energies.elastic.quadratic_bending import BoundQuadratic
-from weft.energies.elastic.quadratic_form import BoundForm
+from weft.energies.elastic.quadratic_form import BoundQuadraticForm
 from weft.energies.inertia import Inertia
 from weft.energies.loads.drag import BoundDrag
 from weft.energies.loads.gravity import BoundGravity
@@ -80,11 +80,11 @@ class Rest:
                     "parameter rest", got=name, expected="flat cloth that stays as it is"
                 )
         calibrate = scene.buckling is None or scene.buckling.calibrate
-        self.of: OfTriangles | OfSplines
+        self.of: TriangleRest | SplineRest
         if self.cloth.embedding is None:
-            self.of = OfTriangles(self.cloth, calibrate)
+            self.of = TriangleRest(self.cloth, calibrate)
         else:
-            self.of = OfSplines(self.cloth)
+            self.of = SplineRest(self.cloth)
         self.handled: dict[str, Handled] = {}
         for term in self.model.assembly.terms:
             self._know(term)
@@ -109,19 +109,21 @@ class Rest:
                 expected="seams that stay as they are",
             )
         if type(term) is BoundMembrane or type(term) is BoundAir:
-            made = BySamples(term)
+            made = SampleTables(term)
         elif isinstance(term, BoundBonds):
             made = ByBonds(term)
         elif isinstance(term, BoundQuadratic):
             damping = None if term.rate is None else term.rate.energy
-            made = ByForm(term.form.form, damping)  # type: ignore[arg-type]
+            made = FormTables(term.form.form, damping)  # type: ignore[arg-type]
         elif type(energy) is HingeBending or getattr(energy, "across", None) is not None:
-            made = ByHinges(term)
+            made = HingeWeights(term)
         elif type(energy) is BucklingBending and "between" not in term.name:
             made = ByPairs(term)
-        elif type(term) is BoundForm and isinstance(self.of, OfSplines):
-            made = ByForm(term.form)
-        elif type(energy) is CurvatureDamping and isinstance(self.handled.get(term.name), ByForm):
+        elif type(term) is BoundQuadraticForm and isinstance(self.of, SplineRest):
+            made = FormTables(term.form)
+        elif type(energy) is CurvatureDamping and isinstance(
+            self.handled.get(term.name), FormTables
+        ):
             made = self.handled[term.name]  # the bending term before it has the same name
             made.damping = energy  # type: ignore[union-attr]
         if not self.of.knows(made):
@@ -162,7 +164,7 @@ class Rest:
         if self.cloth.mesh.vertex_uv is not None and len(touching.by_rest):
             self.by_flat += touching.by_rest[: self.cloth.n_vertices, :2]
 
-    def end(self, back: Back) -> Floats:
+    def end(self, back: StateCotangents) -> Floats:
         """Return the derivative (k,2)."""
         found = self.of.by_points(self.handled, self.by_mass)
         return np.asarray(found + self.of.of_corners(self._touched()))
@@ -196,7 +198,7 @@ class Rest:
         rows = [
             h.samples.stencil
             for h in self.handled.values()
-            if isinstance(h, BySamples) and isinstance(h.term, BoundMembrane)
+            if isinstance(h, SampleTables) and isinstance(h.term, BoundMembrane)
         ]
         np.add.at(out, self.of.faces(np.concatenate(rows)), found)
         return self.of.of_corners(out)

@@ -16,7 +16,7 @@ from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Bools, Floats, Positions
 from weft.energies.elastic.buckled_arc import arc_energy
 from weft.energies.elastic.buckling_bending import BucklingBending
-from weft.energies.element_energy import BoundLocal
+from weft.energies.element_energy import BoundElementEnergy
 
 DIFFERENCE = 1e-4  # step in r, for the third derivative of an arc
 
@@ -39,7 +39,7 @@ class _Slope:
 class ByPairs:
     """Derivatives by the logarithms of lengths, areas and stiffness of pairs."""
 
-    term: BoundLocal
+    term: BoundElementEnergy
     length: Floats = field(init=False)  # (m,)
     area: Floats = field(init=False)
     stiffness: Floats = field(init=False)

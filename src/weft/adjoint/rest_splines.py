@@ -18,20 +18,20 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.material import material_points, spline_surfaces
-from weft.adjoint.rest_terms import ByForm, BySamples, Handled
+from weft.adjoint.rest_terms import FormTables, Handled, SampleTables
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import SceneError
 from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.spline_surface import Bending, SplineSurface, grid_faces
-from weft.energies.elastic.quadratic_form import BoundForm
+from weft.energies.elastic.quadratic_form import BoundQuadraticForm
 
 PART = 1e-4  # step of central differences over a step of arc length; relative error 1e-8
 SPATIAL = ("anchors", "seam ties")
 
 
-class OfSplines:
+class SplineRest:
     """Derivatives by control points at rest, patch after patch.
 
     Args:
@@ -51,11 +51,11 @@ class OfSplines:
 
     def knows(self, made: Handled | None) -> bool:
         """Return whether derivatives by a term's tables can be taken to control points."""
-        return isinstance(made, BySamples | ByForm)
+        return isinstance(made, SampleTables | FormTables)
 
     def is_spatial(self, term: Any) -> bool:
         """Return whether a term depends on positions only, and not on the rest shape."""
-        return type(term) is BoundForm and term.name in SPATIAL
+        return type(term) is BoundQuadraticForm and term.name in SPATIAL
 
     def faces(self, triples: Ints) -> Ints:
         """Raise an error: splines have no faces of their own.
@@ -82,7 +82,7 @@ class OfSplines:
                 done = [d + s for d, s in zip(done, size)]
                 found = _Slopes.zeros(len(at.membrane.uv))
                 for term in sampled:
-                    if isinstance(term, BySamples):
+                    if isinstance(term, SampleTables):
                         found = found.plus(term, q)
                 many = (len(terms), len(at.bending.uv))
                 c, w, G = (v[b].reshape(*many, *v.shape[1:]) for v in (form.c, form.w, form.G))
@@ -149,7 +149,7 @@ class _Slopes:
     def zeros(q: int) -> "_Slopes":
         return _Slopes(np.zeros((q, 9, 2)), np.zeros(q), np.zeros((q, 9)))
 
-    def plus(self, term: BySamples, rows: slice) -> "_Slopes":
+    def plus(self, term: SampleTables, rows: slice) -> "_Slopes":
         return _Slopes(self.G + term.G[rows], self.w + term.w[rows], self.N + term.N[rows])
 
 

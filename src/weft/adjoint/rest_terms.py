@@ -27,7 +27,7 @@ from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.membrane import BoundMembrane
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.element_energy import BoundLocal
+from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.springs.bonds import BoundBonds
 from weft.energies.step import Step
 from weft.kernel import mat32, mat33, vec3
@@ -35,7 +35,7 @@ from weft.solve.newton.psd import Psd
 
 
 @dataclass(eq=False)
-class BySamples:
+class SampleTables:
     """Derivatives by the sample table of a membrane or of the air."""
 
     term: BoundMembrane | BoundAir
@@ -93,10 +93,10 @@ class BySamples:
 
 
 @dataclass(eq=False)
-class ByHinges:
+class HingeWeights:
     """Derivatives by the weights of hinges."""
 
-    term: BoundLocal
+    term: BoundElementEnergy
     weight: Floats = field(init=False)  # (h,)
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ class ByHinges:
 
 
 @dataclass(eq=False)
-class ByForm:
+class FormTables:
     """Derivatives by coefficients and weights of a quadratic form, and by frames of its damping."""
 
     form: QuadraticForm
@@ -237,7 +237,7 @@ class ByBonds:
         self.along -= np.where(held, on, 0.0)  # (by g) g/l = -k g/r d.by/l; (by k) k/l the rest
 
 
-Handled = BySamples | ByHinges | ByForm | ByPairs | ByBonds
+Handled = SampleTables | HingeWeights | FormTables | ByPairs | ByBonds
 
 
 def stress_and_slope(term: BoundMembrane, F: Floats, L: Floats, q: int) -> tuple[Floats, Floats]:

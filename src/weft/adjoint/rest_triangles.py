@@ -13,10 +13,10 @@ import numpy as np
 
 from weft.adjoint.material import material_points
 from weft.adjoint.rest_buckling_pairs import ByPairs
-from weft.adjoint.rest_terms import ByBonds, ByForm, ByHinges, BySamples, Handled
+from weft.adjoint.rest_terms import ByBonds, FormTables, Handled, HingeWeights, SampleTables
 from weft.base.arrays import Floats, Ints
 from weft.cloth.cloth import Cloth
-from weft.energies.elastic.buckling_bending import strip_factor, unfolded
+from weft.energies.elastic.buckling_bending import strip_factor, unfold_pairs
 from weft.energies.elastic.hinge_bending import STRIP, material_corners
 from weft.energies.elastic.hinge_geometry import HingeGeometry, by_areas
 from weft.energies.elastic.quadratic_bending import coefficients, strip_weights
@@ -26,7 +26,7 @@ PART = 1e-3  # step of difference quotients over the length of an edge; relative
 FOUR = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
 
 
-class OfTriangles:
+class TriangleRest:
     """Derivatives by the material points of a cloth, by way of the corners (m,3,2) of its faces.
 
     Args:
@@ -74,9 +74,9 @@ class OfTriangles:
 
     def _by_corner(self, handled: Handled) -> Floats:
         found: dict[type, Callable[[Any], Floats]] = {
-            BySamples: self._samples,
-            ByHinges: self._hinges,
-            ByForm: self._form,
+            SampleTables: self._samples,
+            HingeWeights: self._hinges,
+            FormTables: self._form,
             ByPairs: self._pairs,
             ByBonds: self._bonds,
         }
@@ -87,7 +87,7 @@ class OfTriangles:
         third = density[self.cloth.region_of_faces] / 3
         return by_areas(self.mesh, third * by[self.mesh.faces].sum(1))
 
-    def _samples(self, t: BySamples) -> Floats:
+    def _samples(self, t: SampleTables) -> Floats:
         s, out = t.samples, np.zeros_like(self.mesh.corner_uv)
         T = np.einsum("qaj,qbj->qab", t.G, s.gradient)
         by = (s.weight * t.w)[:, None, None] * s.gradient
@@ -109,13 +109,13 @@ class OfTriangles:
         D = np.repeat(rigidity[faces].mean(1)[:, None], 2, axis=1)
         return HingeGeometry(faces, ends, D, np.full(len(hinges), np.nan))
 
-    def _hinges(self, t: ByHinges) -> Floats:
+    def _hinges(self, t: HingeWeights) -> Floats:
         e: Any = t.term.energy
         across = e.across if isinstance(e, SeamHinges) else None
         across = across or self._across(e.hinges, self.rigidity)
         return across.by_corner(self.mesh, t.weight)
 
-    def _form(self, t: ByForm) -> Floats:
+    def _form(self, t: FormTables) -> Floats:
         hinges = t.form.stencil
         P = np.array([strip_weights((warp, weft)) for warp, weft in self.rigidity])
         out = self._across(hinges, P).by_corner(self.mesh, t.w / STRIP)
@@ -142,7 +142,7 @@ class OfTriangles:
         mesh: Any = surface.mesh  # type: ignore[attr-defined]
         faces, place, _ = self._corners(mesh.hinges)
         corners = material_corners(mesh)
-        _, along = unfolded(corners)
+        _, along = unfold_pairs(corners)
         D = np.array([fabric.bending_warp, fabric.bending_weft])
         factor = strip_factor(along, e.area) if self.calibrate else (1.0, 1.0)
         k, by_k = np.array(factor) * D, t.stiffness / np.maximum(e.stiffness, 1e-300) ** 2
@@ -154,7 +154,9 @@ class OfTriangles:
             by_along, by_area = by_along + more[0], by_area + more[1]
         out, by_face = np.zeros_like(self.mesh.corner_uv), np.zeros(len(self.mesh.faces))
         by_length = t.length / e.length
-        np.add.at(out, (faces[:, :, None], place), local(unfolded, corners, (by_length, by_along)))
+        np.add.at(
+            out, (faces[:, :, None], place), local(unfold_pairs, corners, (by_length, by_along))
+        )
         np.add.at(by_face, faces, by_area[:, None])
         return out + by_areas(self.mesh, by_face)
 

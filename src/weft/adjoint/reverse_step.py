@@ -22,7 +22,7 @@ import numpy as np
 from weft import kernel
 from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.hessian import Hessian
-from weft.adjoint.lagged_terms import pull_lagged
+from weft.adjoint.lagged_terms import pull_back_lagged
 from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
 from weft.contact.contact_energy import ContactEnergy
@@ -49,7 +49,7 @@ class ForwardStep:
 
 
 @dataclass(eq=False)
-class Back:
+class StateCotangents:
     """Derivatives of a loss by a state, and by what is remembered with it."""
 
     x: Floats  # (n,3)
@@ -57,9 +57,9 @@ class Back:
     memory: dict[str, Floats] = field(default_factory=dict)
 
     @staticmethod
-    def zeros(n: int) -> "Back":
+    def zeros(n: int) -> "StateCotangents":
         """Return zero derivatives for n points."""
-        return Back(np.zeros((n, 3)), np.zeros((n, 3)))
+        return StateCotangents(np.zeros((n, 3)), np.zeros((n, 3)))
 
 
 @dataclass(eq=False)
@@ -80,12 +80,12 @@ class ReverseStep:
     touching: ContactSlopes | None  # contact of the step; None without
     mixed: dict[Any, Any] = field(default_factory=dict)  # cache, see ``constant_changes``
     # derivatives by the state at the beginning of the step; in the first minimization only
-    before: Back = field(default_factory=lambda: Back.zeros(0))
+    before: StateCotangents = field(default_factory=lambda: StateCotangents.zeros(0))
 
     @property
-    def firmed(self) -> bool:
+    def stiffness_adapted(self) -> bool:
         """True if contact stiffness adapted in this step."""
-        return self.touching is not None and self.touching.firmed
+        return self.touching is not None and self.touching.stiffness_adapted
 
     def freeze(self, term: Bound) -> None:
         """Freeze a term of another model with the data of this step."""
@@ -110,7 +110,7 @@ def step_back(
     taken: ForwardStep,
     integrator: Any,
     solver: LinearSolver,
-    after: Back,
+    after: StateCotangents,
     prepared: Any,
     rest: bool = False,
 ) -> Iterator[ReverseStep]:
@@ -158,7 +158,7 @@ class _Link:
     at: Floats | None  # (n,3) [m]; None: at the beginning of the step
     rest: bool
 
-    def back(self, by_x: Floats, after: Back | None, prepared: Any) -> ReverseStep:
+    def back(self, by_x: Floats, after: StateCotangents | None, prepared: Any) -> ReverseStep:
         """Return the derivatives by what the minimization depends on, from those by its end.
 
         ``after`` holds the derivatives by velocity and memory if the end is that of the step; else
@@ -167,10 +167,10 @@ class _Link:
         phi, at = planned(self.model, self.taken, self.integrator), self.at
         step, static = phi.step, self.taken.method == "quasi_static"
         x = kernel.points(step.pinned(self.end))
-        if static and phi.lag_at(x):
+        if static and phi.update_lagged_terms(x):
             at = step.pinned(self.end)  # loads are evaluated at the equilibrium itself
         elif at is not None:
-            phi.lag_at(kernel.points(at))
+            phi.update_lagged_terms(kernel.points(at))
         into, by_x = StepCotangents.zeros(step, at), np.array(by_x)
         touching = next(
             (
@@ -201,7 +201,7 @@ class _Link:
                 assert touching is not None
                 touching.pull(-z, into, rest=self.rest)
             else:
-                pull_lagged(term, step, x, -z, into)
+                pull_back_lagged(term, step, x, -z, into)
         if static:
             into.target += np.where(fixed, into.place, 0.0)
         left = hessian.solve(phi.gradient(self.end))
@@ -239,17 +239,19 @@ class _Link:
         into = StepCotangents.zeros(phi.step, at)
         for term in phi.terms_of_phi:
             if type(term).lag is not Bound.lag and not isinstance(term, ContactEnergy):
-                pull_lagged(term, phi.step, x, by, into)
+                pull_back_lagged(term, phi.step, x, by, into)
         return into.place if touching is None else into.place + touching.by_place(by)
 
 
-def _unplanned(taken: ForwardStep, several: Sequence[StepCotangents], after: Back) -> Back:
+def _unplanned(
+    taken: ForwardStep, several: Sequence[StepCotangents], after: StateCotangents
+) -> StateCotangents:
     """Return the derivatives by the state and memory that a step was planned from.
 
     This is the reverse of ``Integrator.plan``.
     """
     p = StepCotangents.total(several)
-    out = Back(np.array(p.state_x), np.array(p.state_v), dict(p.kept))
+    out = StateCotangents(np.array(p.state_x), np.array(p.state_v), dict(p.kept))
     if taken.method == "quasi_static":
         return out
     h = taken.dt

@@ -80,8 +80,8 @@ def _directions(n: Floats, by_n: Floats, t0: Floats) -> tuple[Floats, Floats]:
     return by_t0, by_t1
 
 
-def rise(y: Floats, slide: Any) -> tuple[Floats, Floats]:
-    """Return f'/y and f'' at y >= 0, as in ``contact.friction.kernels.rise``."""
+def smoothed_friction(y: Floats, slide: Any) -> tuple[Floats, Floats]:
+    """Return f'/y and f'' at y >= 0, as in ``contact.friction.kernels.smoothed_friction``."""
     e, static = slide["smooth"], slide["mu_static"]
     drop = slide["mu_kinetic"] - static
     t = np.clip((y - e) / e, 0.0, 1.0)

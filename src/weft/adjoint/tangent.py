@@ -72,7 +72,7 @@ def tangents(
                 link = dataclasses.replace(taken, x=end, anew=ends[k - 1 : k] if k else ())
                 phi = _frozen(forward, link)
                 x = kernel.points(phi.step.pinned(end))
-                settled = taken.method == "quasi_static" and phi.lag_at(x)
+                settled = taken.method == "quasi_static" and phi.update_lagged_terms(x)
                 if settled:  # loads are evaluated at the equilibrium itself
                     link = dataclasses.replace(link, anew=(phi.step.pinned(end),))
                 hessian = Hessian(phi, x, solver, prepared)
@@ -110,7 +110,7 @@ def _frozen(forward: RecordedRun, taken: ForwardStep, step: Step | None = None) 
     if step is not None:
         phi = Potential(forward.model, step)
     for place in taken.anew:
-        phi.lag_at(kernel.points(np.ascontiguousarray(place)))
+        phi.update_lagged_terms(kernel.points(np.ascontiguousarray(place)))
     return phi
 
 

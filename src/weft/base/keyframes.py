@@ -15,14 +15,14 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, WeftError, check_known
 from weft.base.runtime_types import checked
-from weft.base.units import most_of, to_si
+from weft.base.units import max_magnitude, to_si
 
 Between = Literal["linear", "smooth", "hold"]
 FIELDS = ("keys", "between")  # fields of keyframes in a file
 PIECES = 8  # subintervals between two keys in ``quotient_integral``
 
 
-@checked(SceneError, "keys", unchecked=("is_said", "said", "of", "at", "integral"))
+@checked(SceneError, "keys", unchecked=("is_keyframes", "said", "of", "at", "integral"))
 @dataclass(frozen=True)
 class Keys:
     """A number given at some times; it is constant before the first key and after the last one.
@@ -47,8 +47,10 @@ class Keys:
             raise SceneError("keys", got="none", expected="[time, number], at least one")
         if not np.isfinite(given).all():
             raise SceneError("keys", got=given, expected="finite times and numbers")
-        if max(abs(t) for t, _ in given) > most_of("s"):
-            raise SceneError("keys", got=given, expected=f"times of at most {most_of('s'):g} s")
+        if max(abs(t) for t, _ in given) > max_magnitude("s"):
+            raise SceneError(
+                "keys", got=given, expected=f"times of at most {max_magnitude('s'):g} s"
+            )
         for (before, _), (after, _) in pairwise(given):
             if not before < after:
                 raise SceneError(
@@ -56,7 +58,7 @@ class Keys:
                 )
 
     @staticmethod
-    def is_said(value: Any) -> bool:
+    def is_keyframes(value: Any) -> bool:
         """Return True if a value from a file is keyframes."""
         return isinstance(value, Mapping) and "keys" in value
 

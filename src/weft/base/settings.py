@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from weft.base.units import Quantity, most_of
+from weft.base.units import Quantity, max_magnitude
 
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
@@ -66,13 +66,13 @@ class Setting:
         never are.
         """
         counts = isinstance(value, int) and not self.unit
-        return not counts and math.isfinite(value) and abs(value) > most_of(self.unit)
+        return not counts and math.isfinite(value) and abs(value) > max_magnitude(self.unit)
 
     def wanted(self, value: Any) -> str:
         """Return a description of right values for a value that is not allowed."""
         numbers = value if isinstance(value, tuple | list) else [value]
         if any(_is_number(v) and not isinstance(v, str) and self._beyond(v) for v in numbers):
-            return f"at most {most_of(self.unit):g} {self.unit}".rstrip()
+            return f"at most {max_magnitude(self.unit):g} {self.unit}".rstrip()
         if any(_is_number(v) and self.above < v < self._smallest for v in numbers):
             return f"must be >= {self._smallest:g} [{self.unit}]"
         return self.expected
@@ -109,7 +109,7 @@ def setting(
     return made
 
 
-def settings_of(kind: type) -> Mapping[str, Setting]:
+def settings_by_field(kind: type) -> Mapping[str, Setting]:
     """Return the settings of a dataclass by field name."""
     fields = dataclasses.fields(kind)
     return {f.name: f.metadata[_KEY] for f in fields if _KEY in f.metadata}
@@ -117,7 +117,7 @@ def settings_of(kind: type) -> Mapping[str, Setting]:
 
 def documented(kind: type[T]) -> type[T]:
     """Add the settings of a dataclass to its docstring and return it."""
-    lines = [f"    {name}: {about}." for name, about in settings_of(kind).items()]
+    lines = [f"    {name}: {about}." for name, about in settings_by_field(kind).items()]
     kind.__doc__ = "\n".join([inspect.cleandoc(kind.__doc__ or ""), "", "Args:", *lines])
     return kind
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.losses import Mean
-from weft.adjoint.recorded_run import Kept, RecordedRun
+from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.bench.measure import BenchMeasure, at_most, info
 from weft.bodies.motion.pins import Pin
 from weft.bodies.shapes.primitives import plate
@@ -116,6 +116,6 @@ def cost(scene: Scene) -> tuple[float, float]:
 def states() -> tuple[float, int]:
     """[B] of a step's state with contact, and its vertices."""
     scene = landing()
-    kept = Kept(RecordedRun(scene, 2, FPS), 1e9)
+    kept = RunCheckpoints(RecordedRun(scene, 2, FPS), 1e9)
     sizes = [kept.bytes for _ in kept.run()]
     return float(np.diff(sizes)[-1]), len(scene.model().mass)

@@ -58,7 +58,7 @@ def tell_compiling() -> None:
     from weft import kernel
 
     def on_compile(module: str) -> None:
-        if kernel.is_first_compile():
+        if kernel.claim_compile_notice():
             say(kernel.COMPILING, error=True)
 
     kernel.configure(on_compile=on_compile)

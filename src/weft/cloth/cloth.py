@@ -12,8 +12,8 @@ from weft.base.arrays import Angles, CornerUv, Faces, Floats, Ints, Point, Posit
 from weft.base.errors import MeshError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts
-from weft.cloth.regions import Kept, Region, kept_of
-from weft.discretization.compound_surface import Surfaces, gathered
+from weft.cloth.regions import ContactThickness, Region, contact_thickness
+from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
@@ -49,14 +49,14 @@ class ClothPart:
     fabric: Fabric
     vertices: Ints
     faces: Ints
-    thickness: Kept = None
+    thickness: ContactThickness = None
     regions: Sequence[Region] = ()
 
     def kept(self, t: float = 0.0) -> float | None:
         """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
         it.
         """
-        return kept_of(self.thickness, self.fabric, t)
+        return contact_thickness(self.thickness, self.fabric, t)
 
     @property
     def kinds(self) -> Sequence[Region]:
@@ -72,7 +72,7 @@ class ClothPart:
         return dataclasses.replace(self, fabric=fabric, regions=tuple(regions))
 
 
-@checked(MeshError, "cloth", unchecked=("mass_at", "at_vertices"))
+@checked(MeshError, "cloth", unchecked=("mass_at", "vertex_maximum"))
 @dataclass(frozen=True, eq=False, repr=False)
 class Cloth:
     """A mesh and its fabric; the arrays of the mesh are available as properties.
@@ -161,7 +161,7 @@ class Cloth:
         return found
 
     @cached_property
-    def made_pieces(self) -> Sequence[tuple[Fabric, Surface]]:
+    def region_surfaces(self) -> Sequence[tuple[Fabric, Surface]]:
         """The fabric of every region with its surface, in indices of the cloth's points."""
         found: list[tuple[Fabric, Surface]] = []
         for part, surface in self.pieces:
@@ -189,7 +189,7 @@ class Cloth:
         return [
             (fabric, surface)
             for fabric in self.fabrics
-            for surface in gathered([s for f, s in self.made_pieces if f is fabric])
+            for surface in merge_pieces([s for f, s in self.region_surfaces if f is fabric])
         ]
 
     @property
@@ -247,9 +247,9 @@ class Cloth:
         """Return the mass (N,) [kg] lumped to the points at time t [s], at which densities are
         taken.
         """
-        return np.asarray(sum(fabric.at(t).density * s.area for fabric, s in self.made_pieces))
+        return np.asarray(sum(fabric.at(t).density * s.area for fabric, s in self.region_surfaces))
 
-    def at_vertices(self, value: Callable[[Fabric], float]) -> Floats:
+    def vertex_maximum(self, value: Callable[[Fabric], float]) -> Floats:
         """Return the largest value (n,) that a number of the fabrics has around each vertex; 0 for
         vertices without faces.
 

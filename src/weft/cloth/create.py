@@ -19,7 +19,7 @@ from weft.base.settings import Length, Seed, Size
 from weft.cloth.cloth import Cloth, ClothPart
 from weft.cloth.regions import fabric_regions, fabric_thickness
 from weft.discretization.bspline import rectangle
-from weft.discretization.compound_surface import Surfaces, gathered
+from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending, SplineSurface
@@ -59,7 +59,7 @@ def joined(
         raise MeshError(
             "joined.names", got=list(names), expected="one name for each, all different"
         )
-    pieces = [gathered(c.surfaces.pieces) for c in cloths]
+    pieces = [merge_pieces(c.surfaces.pieces) for c in cloths]
     if any(len(made) > 1 for made in pieces):
         raise MeshError("cloths", got="some that are joined already", expected="join all at once")
     parts, groups, vertex, face = [], {}, 0, 0

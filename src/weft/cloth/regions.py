@@ -13,17 +13,17 @@ from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
 
 # [m] distance kept in contact
-Kept: TypeAlias = "float | Keys | Literal['fabric'] | None"
+ContactThickness: TypeAlias = "float | Keys | Literal['fabric'] | None"
 
 
-def kept_of(thickness: Kept, fabric: Fabric, t: float) -> float | None:
+def contact_thickness(thickness: ContactThickness, fabric: Fabric, t: float) -> float | None:
     """Return the distance [m] that cloth of a fabric keeps in contact at time t [s]."""
     if isinstance(thickness, Keys):
         return thickness.at(t)
     return fabric.at(t).thickness if thickness == "fabric" else thickness
 
 
-def fabric_thickness(fabric: Fabric) -> Kept:
+def fabric_thickness(fabric: Fabric) -> ContactThickness:
     """Return a fabric's own thickness [m], or ``"fabric"`` if the thickness changes in time."""
     return "fabric" if "thickness" in (fabric.keyed or {}) else fabric.thickness
 
@@ -43,13 +43,13 @@ class Region:
     name: str
     fabric: Fabric
     faces: Ints
-    thickness: Kept = None
+    thickness: ContactThickness = None
 
     def kept(self, t: float = 0.0) -> float | None:
         """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
         it.
         """
-        return kept_of(self.thickness, self.fabric, t)
+        return contact_thickness(self.thickness, self.fabric, t)
 
     def shifted(self, first: int, name: str) -> "Region":
         """Return the region as part of a joined cloth: with face indices increased and another

@@ -14,7 +14,7 @@ from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
 from weft.contact.narrow_phase.adjacent_pairs import Adjacency, AdjacentPairGap, height_of
-from weft.discretization.mesh import edges_of
+from weft.discretization.mesh import unique_edges
 from weft.kernel import Scalar, WarpArray, vec3
 
 
@@ -57,7 +57,7 @@ class CollisionMesh:
     @cached_property
     def edges(self) -> Ints:
         """Return the edges, (k,2), each once, with the lower vertex first."""
-        return edges_of(self.faces)[0]
+        return unique_edges(self.faces)[0]
 
     @cached_property
     def vertices(self) -> Ints:
@@ -115,7 +115,7 @@ class CollisionMesh:
         return ordered(self.faces), ordered(self.edges), ordered(self.vertices)
 
     @cached_property
-    def unheld(self) -> Excluded:
+    def excluded_without_pins(self) -> Excluded:
         """Return the excluded pairs if no vertex of the cloth is prescribed."""
         return self.excluded(np.zeros(0, dtype=bool))
 
@@ -161,7 +161,7 @@ class CollisionMesh:
             lines: whether pairs are left out that a separating axis keeps ``reach`` apart all the
                 time.
         """
-        out, trees = excluded or self.unheld, trees or Trees()
+        out, trees = excluded or self.excluded_without_pins, trees or Trees()
         faces, edges, vertices = self.primitives
         places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
 

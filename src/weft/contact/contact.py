@@ -241,14 +241,14 @@ class Contact:
         return self.settings.gap
 
     @property
-    def most_gap(self) -> float:
+    def largest_gap(self) -> float:
         """Return the largest gap [m] at any time."""
         return self.gap if self.widest is None else self.widest
 
     @property
     def reach(self) -> float:
         """Return the largest distance [m] at which pairs push each other."""
-        return self.most_gap + self.mesh.sides.thickest
+        return self.largest_gap + self.mesh.sides.thickest
 
     @cached_property
     def stiffness(self) -> float:
@@ -263,10 +263,10 @@ class Contact:
         """Return the stiffness k [J/m^4] for a gap [m] that may differ from the one at the
         start.
         """
-        return self.held_force / (HALF_FORCE * gap**3)
+        return self.force_at_half_gap / (HALF_FORCE * gap**3)
 
     @property
-    def held_force(self) -> float:
+    def force_at_half_gap(self) -> float:
         """Return the force [N] that this stiffness holds at half the gap."""
         return LOAD * GRAVITY * float(self.mass.mean())
 
@@ -329,7 +329,7 @@ class Contact:
         pairs = intersections(y, faces, quiet=bodies)
         if len(pairs) == 0:
             return pairs
-        marks = self.mesh.unheld.faces if excluded is None else excluded.faces
+        marks = self.mesh.excluded_without_pins.faces if excluded is None else excluded.faces
         pairs = np.asarray(pairs[(marks[pairs[:, 0], 0] & marks[pairs[:, 1], 1]) == 0])
         sewn = self.mesh.sides.sewn
         return pairs if sewn is None else apart_from_seams(faces, pairs, sewn)

@@ -61,7 +61,7 @@ class ContactEnergy(Bound):
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
-        self._factors = kernel.Grown(vec3, 3, 4)  # memory that all matrices use again
+        self._factors = kernel.GrowingArray(vec3, 3, 4)  # memory that all matrices use again
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
         self._table = FrictionTable.of(sides.static, sides.kinetic, sides.part)
@@ -71,7 +71,7 @@ class ContactEnergy(Bound):
         self._thickness, self._gap = ThicknessSchedule(contact), GapSchedule(contact)
         self._check = IntersectionCheck(contact.mesh)
 
-    def retake(self, energy: SelfContact) -> None:
+    def update_constants(self, energy: SelfContact) -> None:
         """Use the friction and the gap of these settings from the next step on; other settings
         stay.
         """
@@ -118,7 +118,7 @@ class ContactEnergy(Bound):
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
             # The candidates of the path that is tried first also serve the contacts at its start.
             # These push with the stiffness and gap of the step that led there.
-            self.search.begin_along(start, kernel.points(dy))
+            self.search.find_candidates_along(start, kernel.points(dy))
             self.push_as(before=True)
             self._freeze_friction(start, self.search.contacts(start))
         self.push_as(before=False)
@@ -168,7 +168,7 @@ class ContactEnergy(Bound):
         part = kernel.numpy(near.distances(y)) / keep
         k = int(np.argmin(part))
         if part[k] <= 1.0:
-            self.search.thin_to(PART * float(part[k]))
+            self.search.set_thickness_scale(PART * float(part[k]))
             self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
 
     def _put(self, y: WarpArray, x: WarpArray | None, bodies: Positions | None = None) -> WarpArray:
@@ -330,13 +330,13 @@ class ContactEnergy(Bound):
                 for _ in range(MOST_THINNER):
                     if found is not None:
                         break
-                    self.search.thin_to(THINNER * self.search.thickness_part)
+                    self.search.set_thickness_scale(THINNER * self.search.thickness_part)
                     found = carrying.carried(way)
         if carrying.blocked is not None:
             self.blocked = carrying.blocked
         return found
 
-    def intersects_anew(self, x: WarpArray) -> bool:
+    def has_new_intersections(self, x: WarpArray) -> bool:
         """Return whether surfaces intersect at x that did not intersect at the start of the
         step.
         """
@@ -378,7 +378,7 @@ class ContactEnergy(Bound):
         self._gather(contacts, self._forces(y, contacts), g)
         kept = self.search.thickness_part * self._thickness.largest
         room = (contacts.least_distance(y) - kept) / self.search.gap
-        return max_norm(g) / self.contact.held_force, room
+        return max_norm(g) / self.contact.force_at_half_gap, room
 
     def _forces(self, y: WarpArray, contacts: ContactSet) -> WarpArray:
         """Return the gradient of each contact's energy, (m,4) vec3 [N]."""

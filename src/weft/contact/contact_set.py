@@ -11,13 +11,13 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.barrier.barrier import (
     PARALLEL_PART,
-    Touch,
+    BarrierParameters,
     barrier_energy,
     barrier_factors,
     barrier_gradient,
-    changes_of_room,
     closest_points,
     pair_distances,
+    relative_distance_changes,
     set_distances,
 )
 from weft.contact.barrier.exact_hessian import barrier_hessians
@@ -38,7 +38,7 @@ class ContactSet:
     """
 
     pairs: Any  # (m,4) int32 vertices, in the order that ``PairKind`` gives
-    records: Any  # (m,) ``Touch`` parameters
+    records: Any  # (m,) ``BarrierParameters`` parameters
     name: str = "contact"
 
     @staticmethod
@@ -60,7 +60,7 @@ class ContactSet:
             thickness: [m] xi of all, or (m,).
             parallel: (m,) [m^4] thresholds of the mollifier (``parallel_threshold``); 0: none.
         """
-        dtype = Touch.numpy_dtype()  # type: ignore[attr-defined]
+        dtype = BarrierParameters.numpy_dtype()  # type: ignore[attr-defined]
         touch = np.zeros(len(stencil), dtype)
         touch["kind"], touch["parallel"] = kind, parallel
         touch["stiffness"], touch["thickness"], touch["gap"] = stiffness, thickness, gap
@@ -72,12 +72,12 @@ class ContactSet:
 
     @cached_property
     def device(self) -> tuple[WarpArray, WarpArray]:
-        """Return the vertices (m,4) int32 and the parameters (m,) ``Touch`` of the pairs on the
+        """Return the vertices (m,4) int32 and the ``BarrierParameters`` (m,) of the pairs, on the
         device.
         """
         if isinstance(self.pairs, wp.array):
             return self.pairs, self.records
-        return kernel.array(self.pairs, wp.int32), kernel.array(self.records, Touch)
+        return kernel.array(self.pairs, wp.int32), kernel.array(self.records, BarrierParameters)
 
     @property
     def stencil(self) -> Ints:
@@ -86,7 +86,7 @@ class ContactSet:
 
     @property
     def touch(self) -> Records:
-        """Return the parameters of the pairs, (m,) records of ``Touch`` on the host."""
+        """Return the parameters of the pairs, (m,) records of ``BarrierParameters`` on the host."""
         return kernel.numpy(self.device[1])
 
     def incidence(self, n: int) -> Incidence:
@@ -113,7 +113,7 @@ class ContactSet:
         The room of a pair is its distance beyond its thickness. The result is 0 without pairs.
         """
         out = kernel.empty(len(self))
-        kernel.launch(changes_of_room, len(self), x, d, *self.device, out)
+        kernel.launch(relative_distance_changes, len(self), x, d, *self.device, out)
         return kernel.largest(out)
 
     def value(self, x: Positions) -> Floats:

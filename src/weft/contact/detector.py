@@ -13,7 +13,7 @@ from weft import kernel
 from weft.base.arrays import Ints
 from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
-from weft.contact.broad_phase.candidate_cache import Neighborhood
+from weft.contact.broad_phase.candidate_cache import CandidateCache
 from weft.contact.broad_phase.candidates import Candidates, kind_of
 from weft.contact.broad_phase.compaction import chosen
 from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
@@ -116,9 +116,9 @@ class ContactDetector:
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
         self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.widest)
-        self._nearby = Neighborhood(mesh, self.reach, closer)
+        self._nearby = CandidateCache(mesh, self.reach, closer)
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
-        self.begin(mesh.unheld)
+        self.begin(mesh.excluded_without_pins)
 
     def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
         """Begin a minimization without candidates.
@@ -129,9 +129,9 @@ class ContactDetector:
         """
         self._excluded = excluded
         self._nearby.begin(excluded)
-        self.thin_to(thickness_part)
+        self.set_thickness_scale(thickness_part)
 
-    def thin_to(self, part: float) -> None:
+    def set_thickness_scale(self, part: float) -> None:
         """Keep only this part of the thickness from now on."""
         self.thickness_part = part
         self._contacts: tuple[Candidates, ContactSet] | None = None
@@ -182,7 +182,7 @@ class ContactDetector:
             since, reach = self._nearby.since, FRACTION * self.gap
             return max_step(y, dy, candidates, *self.kept, reach=reach, since=since)
 
-    def begin_along(self, y: WarpArray, dy: WarpArray) -> None:
+    def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""
         combine(y, 1.0, dy, self._end)
         self.along(y, self._end)

@@ -89,8 +89,8 @@ class Surfaces:
             SceneError: a piece does not.
         """
         for piece, name in itertools.product(self.pieces, fields):
-            if name in piece.lacks:
-                got, hint = f"with {piece.kind}", piece.lacks[name]
+            if name in piece.unsupported:
+                got, hint = f"with {piece.kind}", piece.unsupported[name]
                 raise SceneError(f"scene.{name}", got=got, expected="nothing", hint=hint)
 
     def arrays(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Surfaces:
             pieces.append(kind.of_arrays({"density": arrays["control.density"], **own}, n))
 
 
-def gathered(pieces: Sequence[Surface]) -> list[Surface]:
+def merge_pieces(pieces: Sequence[Surface]) -> list[Surface]:
     """Merge pieces of one fabric into fewer, kind by kind."""
     kinds = dict.fromkeys(type(p) for p in pieces)
     return [s for kind in kinds for s in kind.as_one([p for p in pieces if type(p) is kind])]

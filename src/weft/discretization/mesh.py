@@ -137,7 +137,7 @@ class TriangleMesh:
 
         Half-edges are face-major, from corner c to c+1.
         """
-        edges, inverse = edges_of(self.faces)
+        edges, inverse = unique_edges(self.faces)
         return edges, inverse, np.bincount(inverse, minlength=len(edges)).astype(np.int32)
 
     @cached_property
@@ -249,7 +249,7 @@ class TriangleMesh:
         return replace(self, vertices=vertices)
 
 
-def edges_of(faces: Faces) -> tuple[Ints, Ints]:
+def unique_edges(faces: Faces) -> tuple[Ints, Ints]:
     """Compute the undirected edges of faces.
 
     Args:

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.discretization.bspline import Patch
 from weft.discretization.embedding import Embedding
-from weft.discretization.mesh import edges_of
+from weft.discretization.mesh import unique_edges
 from weft.discretization.surface import Tessellation
 
 _STARTS, _ROUNDS = 3, 30  # starting points in each span, and most iterations of Newton's method
@@ -19,7 +19,7 @@ _SAME = 1e-13  # step over the largest parameter at which the iteration has conv
 
 
 @dataclass(frozen=True, eq=False)
-class Touched:
+class PatchTriangulation:
     """Triangles on a patch, which are drawn and collide."""
 
     uv: Floats  # (n,2) parameters of the vertices
@@ -35,7 +35,7 @@ class Touched:
 
     def between(self, patch: Patch, ids: Ints, pinned: Bools, n_points: int) -> Embedding:
         """Return the midpoints of edges whose ends are both pinned, for a mask ``pinned`` (n,)."""
-        edges, _ = edges_of(self.faces)
+        edges, _ = unique_edges(self.faces)
         held = edges[pinned[edges].all(1)]
         f = patch.functions(self.uv[held].mean(1))
         return Embedding(ids.reshape(-1)[f.stencil], f.value, n_points)

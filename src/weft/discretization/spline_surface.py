@@ -16,7 +16,7 @@ from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, check_known
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.embedding import Embedding
-from weft.discretization.patch_triangulation import Touched
+from weft.discretization.patch_triangulation import PatchTriangulation
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
@@ -79,9 +79,11 @@ class SplineSurface(Surface):
     bending: Bending = Bending.PLATE
     deviation: float | None = None  # [m] largest distance from the outlines that were fitted
     density: int = 1  # samples in each knot span of the triangles that collide
-    touched: Touched | None = None  # triangles of a single patch, instead of those between samples
+    touched: PatchTriangulation | None = (
+        None  # triangles of a single patch, instead of those between samples
+    )
     kind: ClassVar[str] = "splines"
-    lacks: ClassVar[Mapping[str, str]] = {
+    unsupported: ClassVar[Mapping[str, str]] = {
         "bending": OTHERWISE,
         "buckling": OTHERWISE,
         "conditions.bend": OTHERWISE,
@@ -273,7 +275,7 @@ class SplineSurface(Surface):
         ids = [arrays[f"{j}.ids"] for j in range(count)]
         own = None
         if "touched.uv" in arrays:
-            own = Touched(arrays["touched.uv"], arrays["touched.faces"])
+            own = PatchTriangulation(arrays["touched.uv"], arrays["touched.faces"])
         return cls(patches, ids, n_points, density=int(arrays["density"]), touched=own)
 
     def facts(self) -> str:

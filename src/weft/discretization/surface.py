@@ -48,7 +48,9 @@ class Surface(ABC):
     """Base class of a piece of cloth; its stencils use the point indices of the whole cloth."""
 
     kind: ClassVar[str]  # name in messages
-    lacks: ClassVar[Mapping[str, str]]  # scene fields that it does not support, each with a hint
+    unsupported: ClassVar[
+        Mapping[str, str]
+    ]  # scene fields that it does not support, each with a hint
     density: int  # samples in each knot span of the triangles that are drawn and that collide
 
     @property

@@ -21,7 +21,7 @@ class Triangles(Surface):
     mesh: TriangleMesh  # faces of this piece; the vertices are all points of the cloth
     own: Ints  # (k,) points of this piece, ascending
     kind: ClassVar[str] = "triangles"
-    lacks: ClassVar[Mapping[str, str]] = {}
+    unsupported: ClassVar[Mapping[str, str]] = {}
     density = 1
 
     @property

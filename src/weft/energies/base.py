@@ -58,7 +58,7 @@ class Bound(ABC):
     def freeze(self, step: Step) -> None:  # noqa: B027 (most terms have nothing to do)
         """Begin a step: store what is constant while it is solved (damping, lagged friction)."""
 
-    def retake(self, energy: Any) -> None:
+    def update_constants(self, energy: Any) -> None:
         """Take the constants of another energy of the same kind and stencil, from the next step on.
 
         This is how constants change in time.
@@ -70,7 +70,7 @@ class Bound(ABC):
             f"energy {self.name}", got="keyframes", expected="numbers that stay as they are"
         )
 
-    def reweigh(self, mass: Floats) -> None:  # noqa: B027 (only terms with masses override it)
+    def update_masses(self, mass: Floats) -> None:  # noqa: B027 (only terms with masses override it)
         """Take new masses (n,) [kg] of the points, from the next step on."""
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
@@ -98,7 +98,7 @@ class Bound(ABC):
         """
         return goal
 
-    def intersects_anew(self, x: WarpArray) -> bool:
+    def has_new_intersections(self, x: WarpArray) -> bool:
         """Return whether surfaces intersect at x that did not when the step began."""
         return False
 

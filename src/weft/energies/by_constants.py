@@ -129,12 +129,12 @@ def _checked(energy: Any, mixed: ByName) -> ByName:
     return out
 
 
-def everywhere(value: Any, m: int) -> Floats:
+def repeat_per_element(value: Any, m: int) -> Floats:
     """Return a number, or several, that all local energies share, repeated to (m,...)."""
     a = np.asarray(value, dtype=np.float64)
     return np.broadcast_to(a, (m, *a.shape))
 
 
-def rate_of(step: Step | None) -> float:
+def damping_rate(step: Step | None) -> float:
     """Return the rate [1/s] that multiplies damping's time constant; 0 if nothing is damped."""
     return 0.0 if step is None or not np.isfinite(step.span) else 1.0 / step.span

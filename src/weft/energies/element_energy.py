@@ -32,19 +32,21 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 @dataclass(frozen=True)
-class LocalKernels:
+class ElementKernels:
     """Kernels of an energy on one element."""
 
     energy: Any  # out (m,) vec2: the elastic and the dissipated part [J]
     gradient: Any  # out (m,k) vec3: the gradient of both parts
     hessian: Mapping[Psd, tuple[Any, BlockLayout]]  # out in the layout: the Hessian of both parts
-    freeze: Any = None  # (o, x, other, stencil, rate, h, past, out): see ``BoundLocal.freeze``
+    freeze: Any = (
+        None  # (o, x, other, stencil, rate, h, past, out): see ``BoundElementEnergy.freeze``
+    )
 
 
-class LocalEnergy(ABC):
+class ElementEnergy(ABC):
     """An energy of m elements with k vertices each. Subclasses are frozen dataclasses."""
 
-    kernels: LocalKernels  # fixed by the class
+    kernels: ElementKernels  # fixed by the class
     name: str
     damping: float  # [s] beta
     n_vertices: int
@@ -85,25 +87,25 @@ class LocalEnergy(ABC):
         kernel.launch(evaluate, len(self.stencil), *arguments)
         return np.array(kernel.numpy(out))
 
-    def bind(self, pattern: BlockPattern) -> "BoundLocal":
+    def bind(self, pattern: BlockPattern) -> "BoundElementEnergy":
         """Return the term for simulations, bound to the block pattern of a matrix."""
         rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
-        return BoundLocal(self, rows, self.parameters(), pattern.scratch)
+        return BoundElementEnergy(self, rows, self.parameters(), pattern.scratch)
 
 
-class BoundLocal(Bound):
+class BoundElementEnergy(Bound):
     """A local energy bound to a block pattern, with its damping in the step."""
 
     is_elastic = True
 
     def __init__(
-        self, energy: LocalEnergy, rows: GatherMap, parameters: Any, scratch: Scratch
+        self, energy: ElementEnergy, rows: GatherMap, parameters: Any, scratch: Scratch
     ) -> None:
         self.energy, self.rows, self.parameters, self.scratch = energy, rows, parameters, scratch
         self.name, self.kernels, self.shape = energy.name, energy.kernels, energy.stencil.shape
         self.is_condition, self.damping = energy.is_condition, energy.damping
 
-    def retake(self, energy: LocalEnergy) -> None:
+    def update_constants(self, energy: ElementEnergy) -> None:
         """Take the parameters and the damping of another energy."""
         vars(energy)["device_stencil"] = self.energy.device_stencil
         self.energy, self.parameters, self.damping = energy, energy.parameters(), energy.damping

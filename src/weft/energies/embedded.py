@@ -20,7 +20,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
-from weft.energies.element_energy import LocalEnergy
+from weft.energies.element_energy import ElementEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, mat33, vec3
@@ -36,7 +36,7 @@ WIDEST = 9
 
 
 @wp.kernel(module=_module)
-def add_pulled(
+def add_pulled_back(
     o: int,
     start: wp.array(dtype=wp.int32),
     target: wp.array(dtype=wp.int32),
@@ -64,7 +64,7 @@ class EmbeddedEnergy:
         weights: of all vertices in the points.
     """
 
-    source: LocalEnergy
+    source: ElementEnergy
     weights: Embedding
 
     @property
@@ -205,7 +205,7 @@ class BoundEmbeddedEnergy(Bound):
     def _pulled(self, H: BlockCsr, A: BlockCsr) -> BlockCsr:
         """Add W^T H W to A and return A."""
         to = (A.pattern.device_row_start, A.claim(), A.values)
-        kernel.launch(add_pulled, A.n, *self._places, H.finish().values, *to)
+        kernel.launch(add_pulled_back, A.n, *self._places, H.finish().values, *to)
         return A
 
     def freeze(self, step: Step) -> None:

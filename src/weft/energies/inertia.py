@@ -28,7 +28,7 @@ def add_inertia(
     g[v] += shift[v] * (x[v] - y[v])
 
 
-class Diagonal(Bound):
+class DiagonalQuadratic(Bound):
     """Quadratic energy 1/2 w |x - c|^2 with a weight w for every vertex; ``freeze`` sets both."""
 
     def __init__(self, mass: Floats) -> None:
@@ -62,7 +62,7 @@ class Diagonal(Bound):
         return A
 
 
-class Inertia(Diagonal):
+class Inertia(DiagonalQuadratic):
     """Inertia of vertices with masses (n,) [kg].
 
     There is none in an equilibrium, and none of prescribed vertices.
@@ -70,7 +70,7 @@ class Inertia(Diagonal):
 
     name = "inertia"
 
-    def reweigh(self, mass: Floats) -> None:
+    def update_masses(self, mass: Floats) -> None:
         """Take new masses; velocities stay, because mass that is added moves with the cloth."""
         self.mass = mass
 

@@ -38,7 +38,7 @@ class NumpyEnergy(Bound):
                 stacklevel=2,
             )
 
-    def retake(self, energy: Any) -> None:
+    def update_constants(self, energy: Any) -> None:
         """Take the constants of another energy."""
         self.energy = energy
 

@@ -121,14 +121,14 @@ class Fabric:
         return any(getattr(self, name) is not None for name in CURVES)
 
     @property
-    def is_drawn_out(self) -> bool:
+    def has_yield_strain(self) -> bool:
         """True if the fabric has a yield strain beyond which its stretch is permanent."""
         return self.yield_warp is not None or self.yield_weft is not None
 
     @property
     def remembers(self) -> bool:
         """True if the fabric keeps creases or a permanent stretch."""
-        return self.crease_yield is not None or self.is_drawn_out
+        return self.crease_yield is not None or self.has_yield_strain
 
     def at(self, t: float) -> "Fabric":
         """Return the fabric with its numbers at time t [s]."""

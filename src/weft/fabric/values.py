@@ -16,8 +16,8 @@ def without_keys(
     """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
     out = dict(fields)
     for name, value in fields.items():
-        value, source = sourced(value, where) if not Keys.is_said(value) else (value, "")
-        if not Keys.is_said(value):
+        value, source = sourced(value, where) if not Keys.is_keyframes(value) else (value, "")
+        if not Keys.is_keyframes(value):
             continue
         what = f"{where}.{name}"
         if name not in CHANGING:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.recorded_run import Kept, RecordedRun
+from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.base.arrays import Faces, Floats
 from weft.base.errors import FabricError
 from weft.fabric.fabric import Fabric
@@ -81,7 +81,7 @@ class SceneRun:
         x = np.array(
             [
                 forward.model.vertices(place.state.x)
-                for place in Kept(forward, 0.0).run()
+                for place in RunCheckpoints(forward, 0.0).run()
                 if place.count % forward.steps == 0
             ]
         )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from weft.base.arrays import Ints
 from weft.base.errors import shortened
-from weft.discretization.mesh import edges_of
+from weft.discretization.mesh import unique_edges
 from weft.garment.garment import Garment
 
 
@@ -48,7 +48,7 @@ def shape_of(garment: Garment) -> SewnShape:
         names = shortened(_panels(garment, closed))
         warnings.append(f"{len(closed)} faces of {names} have two corners that are sewn together")
         faces = np.delete(faces, closed, axis=0)
-    edges, of = edges_of(faces.astype(np.int32))
+    edges, of = unique_edges(faces.astype(np.int32))
     count = np.bincount(of, minlength=len(edges))
     many = np.flatnonzero(count > 2)
     if len(many):

@@ -14,7 +14,7 @@ import scipy.sparse.linalg as spla
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import PatternError, shortened
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.patch_triangulation import Touched, parameters_at
+from weft.discretization.patch_triangulation import PatchTriangulation, parameters_at
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_fit.fit_mesh import AROUND, FlatPiece, counts_of, on_border
 from weft.discretization.spline_fit.fit_patch import LEAST, Fitted, corners_of, fit_patch
@@ -142,7 +142,7 @@ def _check_counts(
             )
 
 
-def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> Touched:
+def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> PatchTriangulation:
     """The panel's own triangles on its patch: those along the border at fractions of the sides'
     lengths, those inside where they are on paper.
 
@@ -168,7 +168,7 @@ def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> Touched:
             hint="a smaller spline.span_size, or a larger garment.size",
             drawing=PatchDrawing(piece.outline.places, places),
         )
-    return Touched(uv, mesh.faces)
+    return PatchTriangulation(uv, mesh.faces)
 
 
 def _areas(p: Floats, faces: Ints) -> Floats:

@@ -60,7 +60,7 @@ class Values:
     def changing(self, f: TreeField, unit: str) -> "float | Keys":
         """A number in SI, or keyframes of one; bare angles (``rad``) are in degrees."""
         read = self.angle if unit == "rad" else partial(self.number, unit=unit)
-        if not Keys.is_said(f.value):
+        if not Keys.is_keyframes(f.value):
             return read(f)
         f.only(*FIELDS)
         keys = [list(pair.items(2, 2)) for pair in f.at("keys").items(1)]

@@ -65,13 +65,13 @@ class Assembly:
             return
         self._taken[:] = [now]
         for k, energy in now.energies.items():
-            self.bound[k].retake(energy)
+            self.bound[k].update_constants(energy)
         if now.contact is not None and self.touching is not None:
-            self.touching.retake(now.contact)
+            self.touching.update_constants(now.contact)
             self.touching.thicken(now.thickness)
         if now.mass is not None:
             for term in self.terms:
-                term.reweigh(now.mass)
+                term.update_masses(now.mass)
 
     @cached_property
     def _taken(self) -> list[Changed | None]:

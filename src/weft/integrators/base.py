@@ -118,7 +118,7 @@ class StepReport(Counts):
         Returns:
             The report; its outcome is INTERSECTED if surfaces intersect at x that did not before.
         """
-        counts, spent = checked_end(phi, x, counts), dict(phi.phases)
+        counts, spent = check_intersections(phi, x, counts), dict(phi.phases)
         after: dict[str, Any] = {}
         if counts.outcome.ok and x is not None:
             after = {
@@ -139,13 +139,13 @@ class StepReport(Counts):
         )
 
 
-def checked_end(phi: Potential, x: Positions | None, counts: Counts) -> Counts:
+def check_intersections(phi: Potential, x: Positions | None, counts: Counts) -> Counts:
     """Return the counts of a step that ended at x (n,3), as INTERSECTED if x has new intersections.
 
     Continuous collision detection has checked the whole motion to x, so this never happens. The end
     is checked nevertheless, by exact predicates that share no code with that detection.
     """
-    if counts.outcome.ok and x is not None and phi.intersects_anew(x):
+    if counts.outcome.ok and x is not None and phi.has_new_intersections(x):
         return dataclasses.replace(counts, outcome=Outcome.INTERSECTED)
     return counts
 
@@ -214,7 +214,7 @@ class StepSettings:
     )
 
     @property
-    def most_matrices(self) -> int:
+    def iteration_limit(self) -> int:
         """Number of matrices after which a step ends, converged or not; 0: it has to converge."""
         if isinstance(self.effort, int):
             return self.effort
@@ -222,7 +222,7 @@ class StepSettings:
 
     def newton(self, step: Step) -> Newton:
         """Return the settings of Newton's method for a step."""
-        effort, enough, left, dt = self.most_matrices, 0.0, float("inf"), step.dt
+        effort, enough, left, dt = self.iteration_limit, 0.0, float("inf"), step.dt
         if self.effort == "interactive":
             speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
             enough, left = min(max(PART_OF_SPEED * speed, LEAST_ENOUGH), MOST_ENOUGH), MOST_LEFT
@@ -319,7 +319,7 @@ class Integrator(ABC):
     ) -> Step:
         """Return the step of ``plan`` with the fields that come from memory and settings."""
         plan = self.plan(model, state, memory, dt)
-        lumps = self.settings.most_matrices > 0
+        lumps = self.settings.iteration_limit > 0
         return dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
 
     def step(

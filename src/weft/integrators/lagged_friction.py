@@ -15,7 +15,13 @@ from weft.integrators.potential import Potential, Reached
 from weft.kernel import WarpArray
 from weft.solve.linear.solver import LinearSolver
 from weft.solve.newton.descent import Newton
-from weft.solve.newton.minimize import Asking, Minimum, Search, answered, searching
+from weft.solve.newton.minimize import (
+    Minimum,
+    RequestGenerator,
+    Search,
+    answer_requests,
+    run_search,
+)
 
 
 def minimize_lagged(
@@ -49,28 +55,29 @@ def minimize_lagged(
     def begin(x: WarpArray, before: Any) -> Search:
         return Search(phi, x, solver, before, value=value if x is at else float("nan"))
 
-    return answered(lagging(phi, begin, at, newton, previous, lags))
+    return answer_requests(minimize_lagged_steps(phi, begin, at, newton, previous, lags))
 
 
-def lagging(
+def minimize_lagged_steps(
     phi: Potential,
     begin: Callable[[WarpArray, Any], Search],
     start: WarpArray,
     newton: Newton,
     previous: Any,
     lags: int,
-) -> Asking:
+) -> RequestGenerator:
     """Run the loop of ``minimize_lagged`` as a generator that asks for what it needs.
 
-    The caller answers the questions (``solve.newton.minimize.Ask``), for one search or for many at
-    once (``worlds``). ``begin`` builds a search from positions and the solver prepared last.
+    The caller answers the requests (``solve.newton.minimize.Request``) of one search or of many
+    searches together (``worlds``). ``begin`` builds a search from positions and the solver that was
+    prepared last.
     """
-    found = yield from searching(begin(start, previous), newton)
+    found = yield from run_search(begin(start, previous), newton)
     for _ in range(lags - 1):
         x = np.array(kernel.numpy(found.x))
-        if not found.outcome.ok or not phi.lag_at(found.x):
+        if not found.outcome.ok or not phi.update_lagged_terms(found.x):
             break
-        more = yield from searching(begin(found.x, found.prepared), newton)
+        more = yield from run_search(begin(found.x, found.prepared), newton)
         moved = float(np.linalg.norm(kernel.numpy(more.x) - x, axis=1).max(initial=0.0))
         found = dataclasses.replace(more, counts=more.counts.after(found.counts))
         if moved <= newton.tolerance:

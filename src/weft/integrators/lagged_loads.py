@@ -68,11 +68,11 @@ def balance_lagged_loads(
         settle, and UNBALANCED if friction did not.
     """
     found = solve(start, None)
-    counts, way, problems = found.counts, _Relaxed(np.array(kernel.numpy(start))), 1
+    counts, way, problems = found.counts, _AitkenRelaxation(np.array(kernel.numpy(start))), 1
     while found.outcome.ok:
         x = way.next(np.array(kernel.numpy(found.x)))
-        blown = phi.lag_at(kernel.points(x), rubs=False)
-        rubbed = phi.lag_at(found.x, blows=False)
+        blown = phi.update_lagged_terms(kernel.points(x), rubs=False)
+        rubbed = phi.update_lagged_terms(found.x, blows=False)
         still = not blown or way.distance <= limits.tolerance
         if still and not (rubbed and _residual(phi, found.x, limits) > limits.force_tolerance):
             break  # the minimum balances the loads evaluated at it, to the tolerance
@@ -94,7 +94,7 @@ def _residual(phi: Potential, x: WarpArray, limits: Limits) -> float:
     return max_norm(g) / limits.force_scale(x)
 
 
-class _Relaxed:
+class _AitkenRelaxation:
     """Points at which loads are evaluated: x + w (found - x), with w by Aitken's method."""
 
     def __init__(self, x: Positions) -> None:

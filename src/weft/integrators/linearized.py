@@ -144,7 +144,7 @@ def finish(
     if outcome.ok and not np.abs(v).max() < most_speed:  # NaN fails as well
         outcome = Outcome.NOT_FINITE
     counts = Counts(outcome, solves, linear.iterations, 0, int(linear.rescued))
-    if outcome.ok and model.contact is not None and not phi.passes_free(x):
+    if outcome.ok and model.contact is not None and not phi.is_contact_free(x):
         x, counts = _under_contact(model, phi, quadratic(), solver, x, counts)
         v = phi.step.velocity(x)
     report = StepReport.of(phi, x, counts, clock, linear_solver=solver.linear.name, **more)

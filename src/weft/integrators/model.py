@@ -124,7 +124,7 @@ class Model:
         """Rigid bodies that the cloth can move."""
         return NONE if self.contact is None else self.contact.loose
 
-    def told_of_bodies(self, state: State) -> list[Json]:
+    def rigid_body_states(self, state: State) -> list[Json]:
         """Return place, rotation, velocity and kinetic energy of every rigid body."""
         return [a.told(state.x, state.v) for a in self.loose.affine]
 

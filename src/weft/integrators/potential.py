@@ -35,7 +35,7 @@ Continuous collision detection has checked the motion to them. Searches start no
 
 
 @wp.kernel(module=wp.get_module("weft.potential"))
-def zero_where(o: int, fixed: wp.array(dtype=wp.int32), value: int, g: wp.array(dtype=vec3)):
+def zero_at_fixed(o: int, fixed: wp.array(dtype=wp.int32), value: int, g: wp.array(dtype=vec3)):
     """Set g to zero at vertices that are fixed (value 1), or at those that are not (value 0)."""
     v = o + wp.tid()
     if fixed[v] == value:
@@ -68,7 +68,7 @@ class Potential:
         self.phases: Phases = assembly.phases
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
-        self.anew: list[Positions] = []  # (n,3) each, arguments of ``lag_at``
+        self.anew: list[Positions] = []  # (n,3) each, arguments of ``update_lagged_terms``
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
             term.freeze(step)
@@ -143,7 +143,7 @@ class Potential:
         self._add_gradients(self._point(x), g)
         return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
 
-    def loads_at(self, x: WarpArray, out: WarpArray) -> None:
+    def load_gradient_into(self, x: WarpArray, out: WarpArray) -> None:
         """Write the gradient of the loads (weight, pressure) into out, (n,) vec3 [N].
 
         The gradient is minus the force.
@@ -153,13 +153,13 @@ class Potential:
             if term.is_load:
                 term.add_gradient(x, out)
 
-    def reaction_at(self, x: WarpArray, out: WarpArray) -> float:
+    def largest_pin_force(self, x: WarpArray, out: WarpArray) -> float:
         """Return the largest force [N] of a pin at x; out (n,) vec3 is scratch."""
         if not self.step.fixed.any():
             return 0.0
         out.zero_()
         self._add_gradients(x, out)
-        kernel.launch(zero_where, x.shape[0], self._fixed, 0, out)
+        kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 0, out)
         return max_norm(out)
 
     def report(self, x: Positions) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Potential:
                 return start, value
         return None
 
-    def passes_free(self, goal: Positions) -> bool:
+    def is_contact_free(self, goal: Positions) -> bool:
         """Return whether the motion to ``goal`` is free of collisions and ends without contact.
 
         Every term that can bound steps (contact with friction, other barriers) has to be zero
@@ -254,10 +254,10 @@ class Potential:
             and all(term.value(point) == 0.0 for term in self.terms_of_phi if term.limits)
         )
 
-    def intersects_anew(self, x: Positions) -> bool:
+    def has_new_intersections(self, x: Positions) -> bool:
         """Return whether surfaces intersect at x (n,3) that do not at the beginning of the step."""
         point = self._point(x)
-        return any(term.intersects_anew(point) for term in self.terms_of_phi)
+        return any(term.has_new_intersections(point) for term in self.terms_of_phi)
 
     # The minimizer calls the methods below (``solve.newton.minimize.Problem``) with device arrays
     # x whose pinned vertices are at their targets.
@@ -272,7 +272,7 @@ class Potential:
         with self.phases("elastic"):
             out.zero_()
             self._add_gradients(x, out)
-            kernel.launch(zero_where, x.shape[0], self._fixed, 1, out)
+            kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 1, out)
 
     def matrix_at(self, x: WarpArray, psd: Psd | None = None) -> BlockCsr:
         """Return the Hessian [N/m] of the kind ``psd`` at x, with identity blocks at pins.
@@ -293,7 +293,7 @@ class Potential:
         """
         updates = [update for term in self.terms_of_phi for update in term.updates(x)]
         for update in updates:
-            kernel.launch(zero_where, x.shape[0], self._fixed, 1, update.u)
+            kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 1, update.u)
         return updates
 
     def limit_at(self, x: WarpArray, d: WarpArray) -> float:
@@ -304,7 +304,7 @@ class Potential:
         """
         return min((term.max_step(x, d) for term in self.terms_of_phi), default=1.0)
 
-    def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+    def truncated_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a direction free of collisions: each vertex is limited by its neighbors alone.
 
         None: no term limits the direction in this way.
@@ -315,11 +315,11 @@ class Potential:
             held = held if shorter is None else shorter
         return held
 
-    def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
         """Return whether d, as the last displacement of a search, is small to every term."""
         return all(term.settled(x, d) for term in self.terms_of_phi)
 
-    def lag_at(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
+    def update_lagged_terms(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
         """Evaluate again at x what terms keep constant during a search.
 
         Args:

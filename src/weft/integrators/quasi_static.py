@@ -29,7 +29,7 @@ from weft.integrators.base import (
     StepLength,
     StepPart,
     StepReport,
-    checked_end,
+    check_intersections,
 )
 from weft.integrators.lagged_loads import Limits, balance_lagged_loads
 from weft.integrators.model import Model
@@ -150,7 +150,7 @@ class QuasiStatic:
             end = state.t + dt * (part + 1) / parts
             found = self._equilibrium(model, now, end - now.t, bumps, kept=kept)
             gone.append(StepPart(now, dict(kept), end - now.t, found.x))
-            counts = checked_end(found.phi, found.x, found.counts.after(counts))
+            counts = check_intersections(found.phi, found.x, found.counts.after(counts))
             if not counts.outcome.ok:
                 break
             now = State(found.x, np.zeros_like(found.x), end)
@@ -288,14 +288,14 @@ class _Forces:
 
     def __init__(self, phi: Potential, x: WarpArray, tolerance: float) -> None:
         self.phi, self._scratch = phi, kernel.empty(x.shape[0], vec3)
-        phi.loads_at(x, self._scratch)
+        phi.load_gradient_into(x, self._scratch)
         self.load = max_norm(self._scratch)
         # The energies of loads cancel if the cloth hangs around the origin, but their round-off
         # errors do not.
         sizes = [np.linalg.norm(kernel.numpy(a), axis=1) for a in (self._scratch, x)]
         self.noise = ROUND_OFF * float(np.sum(sizes[0] * sizes[1]))
         # Without loads and pin forces, the forces at the start are the scale.
-        if self.load == 0.0 and phi.reaction_at(x, self._scratch) == 0.0:
+        if self.load == 0.0 and phi.largest_pin_force(x, self._scratch) == 0.0:
             phi.gradient_at(x, self._scratch)
             self.load = max_norm(self._scratch)
         stiffest = float(np.abs(kernel.numpy(phi.matrix_at(x).values)).max())
@@ -303,4 +303,4 @@ class _Forces:
 
     def scale(self, x: WarpArray) -> float:
         """Return the largest force [N] at x: of a pin, or of weight or pressure on a vertex."""
-        return max(self.phi.reaction_at(x, self._scratch), self.load, self.least)
+        return max(self.phi.largest_pin_force(x, self._scratch), self.load, self.least)

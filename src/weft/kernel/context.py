@@ -16,7 +16,7 @@ from weft.base.runtime_types import checked
 COMPILING = "compiling kernels, once on this machine (under a minute) ..."
 
 
-def is_first_compile() -> bool:
+def claim_compile_notice() -> bool:
     """Return True on the first call in a process, when the user has to be told about compiling."""
     first, process.told = not process.told, True
     return first
@@ -24,7 +24,7 @@ def is_first_compile() -> bool:
 
 def _tell_compiling(module: str) -> None:
     """Write once to stderr that kernels are compiled, because a first script would seem to hang."""
-    if sys.stderr is not None and is_first_compile():
+    if sys.stderr is not None and claim_compile_notice():
         sys.stderr.write(f"weft: {COMPILING}\n")
         sys.stderr.flush()
 
@@ -81,7 +81,7 @@ def configure(
 
 
 @contextmanager
-def telling(on_compile: Callable[[str], None]) -> Iterator[None]:
+def notify_compile(on_compile: Callable[[str], None]) -> Iterator[None]:
     """Replace the function that is called before a module is compiled, within a ``with`` block."""
     before, process.on_compile = process.on_compile, on_compile
     try:

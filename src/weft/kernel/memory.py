@@ -84,7 +84,7 @@ def _count(what: str) -> None:
         setattr(traffic, what, getattr(traffic, what) + 1)
 
 
-class Grown:
+class GrowingArray:
     """Device array that grows: ``take`` returns views of memory with room to spare."""
 
     def __init__(self, dtype: Any, *width: int) -> None:

@@ -73,7 +73,7 @@ def clamp6(H: mat66, n: int):
 
 
 @wp.func
-def put_column(H: mat66, c: int, P: mat32, scale: Scalar):
+def set_column(H: mat66, c: int, P: mat32, scale: Scalar):
     """Return H with column c set to ``scale`` times P, a difference of stresses."""
     out = mat66(H)
     for i in range(3):
@@ -148,7 +148,7 @@ def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
                 d[c % 3, c / 3] = STEP
                 high, _ph = wp.grad(psi)(F[q] + d, p[q])
                 low, _pl = wp.grad(psi)(F[q] - d, p[q])
-                H = put_column(H, c, high - low, Scalar(0.5) / STEP)
+                H = set_column(H, c, high - low, Scalar(0.5) / STEP)
             uu, uv, vv = finished(H, mode, six)
             if add != 0:
                 uu += out[q, 0]
@@ -174,7 +174,7 @@ def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
         for c in range(six):
             d = mat32(Scalar(0.0))
             d[c % 3, c / 3] = STEP
-            H = put_column(H, c, given(F[q] + d, p[q]) - given(F[q] - d, p[q]), Scalar(0.5) / STEP)
+            H = set_column(H, c, given(F[q] + d, p[q]) - given(F[q] - d, p[q]), Scalar(0.5) / STEP)
         uu, uv, vv = finished(H, mode, six)
         if add != 0:
             uu += out[q, 0]

@@ -44,7 +44,9 @@ def constants_of(records: "np.ndarray[Any, Any]") -> Contracted:
     return {name: np.where(np.isfinite(v), v, 0.0) for name, v in found.items()}
 
 
-def of_stress(part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients) -> Contracted:
+def stress_by_parameters(
+    part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients
+) -> Contracted:
     """Return d(P : L)/dp by field of ``Params``, (q,...).
 
     Args:
@@ -68,7 +70,9 @@ def of_stress(part: SingleLaw, F: Gradients, parameters: WarpArray, L: Gradients
     return constants_of(kernel.numpy(out))
 
 
-def of_tangent(part: SingleLaw, F: Gradients, parameters: WarpArray, A: Floats) -> Contracted:
+def hessian_by_parameters(
+    part: SingleLaw, F: Gradients, parameters: WarpArray, A: Floats
+) -> Contracted:
     """Return d(uu : A_0 + uv : A_1 + vv : A_2)/dp by field of ``Params``, (q,...).
 
     uu, uv, vv are the blocks of the Gauss-Newton Hessian; of a generated Hessian, of the clamped

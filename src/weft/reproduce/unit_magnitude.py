@@ -15,7 +15,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.cloth.cloth import Cloth
-from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.condition import Conditions, Variant, condition_energies
 from weft.energies.state import State
 from weft.reproduce.drape import model, outline, square, step_for
@@ -67,7 +67,7 @@ def drape(cloth: Cloth, k_bend: float, shear: Variant, bend: Variant, seconds: f
         for v in Variant
     }
     energies = (of[shear][0], of[shear][1], of[bend][2])
-    assert isinstance(energies[2], FrozenBend) == (bend is Variant.BODY)
+    assert isinstance(energies[2], FrozenLengthBending) == (bend is Variant.BODY)
     state, _ = step_for(model(cloth, energies), State.at_rest(cloth.vertices), seconds)
     return state.x
 

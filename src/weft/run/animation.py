@@ -89,7 +89,7 @@ class RunFrames(Protocol):
         """Return a field (``weft.cloth.fields``) of a frame."""
 
 
-def animation_of(
+def build_animation(
     run: RunFrames,
     *,
     selection: FrameSelection | None = None,
@@ -150,7 +150,7 @@ def animation_of(
     first = own if first is None else first
     faces, corner_uv = run.tessellation(density)
     mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
-    regions = regions_of(mesh, run.parts(density), regions_said(run, len(faces)))
+    regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
     bodies = bodies_of(run)
     shapes = [
         SurfaceTopology("cloth", faces, corner_uv / c.meters, regions),
@@ -163,7 +163,7 @@ def animation_of(
     return Animation(shapes, len(times), moment, rate, first, c, about, names)
 
 
-def regions_said(run: RunFrames, count: int) -> dict[str, list[tuple[str, Any]]]:
+def regions_from_manifest(run: RunFrames, count: int) -> dict[str, list[tuple[str, Any]]]:
     """Return the regions with their faces, by the name of their cloth, as the manifest of a run
     with ``count`` faces lists them.
     """

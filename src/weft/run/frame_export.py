@@ -59,7 +59,7 @@ def save_frame(
     return path
 
 
-def made_now(
+def compute_frame_field(
     run: "RunFrames",
     name: str,
     frame: int,

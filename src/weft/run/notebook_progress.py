@@ -75,7 +75,7 @@ def notebook_bar(frames: int) -> Iterator[Callable[[Progress], None]]:
         tell()
 
     try:
-        with kernel.telling(on_compile):
+        with kernel.notify_compile(on_compile):
             yield update
     except BaseException as error:
         shown.text = f"stopped after {time.perf_counter() - start:.1f} s: {type(error).__name__}"

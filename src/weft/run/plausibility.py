@@ -38,7 +38,7 @@ STRAINED = 0.03  # largest strain between mesh and rest shape at the start
 HEAVY_AIR = 0.5
 
 
-class Asked(Protocol):
+class SceneToCheck(Protocol):
     """The interface of a scene that the checks use."""
 
     @property
@@ -66,7 +66,7 @@ class Asked(Protocol):
         """The attachments of the cloth."""
 
 
-def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
+def scene_warnings(scene: SceneToCheck, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
     forces that the integrator leaves out.
     """
@@ -85,7 +85,7 @@ def questions(scene: Asked, stepper: Stepper) -> Iterator[str]:
         yield from about_tolerance(size, scene.step, settings.tolerance)
 
 
-def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
+def about_equilibria(scene: SceneToCheck, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about friction and gusts that equilibria leave out."""
     settings = getattr(stepper, "settings", None)
     if not isinstance(settings, QuasiStaticSettings):
@@ -104,7 +104,7 @@ def about_equilibria(scene: Asked, stepper: Stepper) -> Iterator[str]:
         )
 
 
-def about_carried_air(scene: Asked) -> Iterator[str]:
+def about_carried_air(scene: SceneToCheck) -> Iterator[str]:
     """Yield a warning if heavy air passes over many faces in one step.
 
     The air that moves along with the cloth is treated explicitly, so that a large step is

@@ -47,7 +47,7 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
         task = shown.add_task("starting", total=frames)
 
         def on_compile(module: str) -> None:
-            if kernel.is_first_compile():
+            if kernel.claim_compile_notice():
                 shown.console.print(kernel.COMPILING)
             shown.update(task, description=f"compiling {module}")
 
@@ -65,7 +65,7 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
             )
             shown.update(task, completed=now.frame - 1 + now.step / now.steps, description=text)
 
-        with kernel.telling(on_compile):
+        with kernel.notify_compile(on_compile):
             yield update
 
 
@@ -124,7 +124,7 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
         del first[1:]
 
     put("start", run=run, frames=frames)
-    with kernel.telling(lambda module: put("compiling", module=module)):
+    with kernel.notify_compile(lambda module: put("compiling", module=module)):
         yield update
     put("done", run=run, frames=frames, seconds=round(time.perf_counter() - clock, 3))
 
@@ -132,5 +132,5 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
 @contextmanager
 def silence() -> Iterator[Update]:
     """Show no progress, not even when kernels are compiled."""
-    with kernel.telling(lambda _: None):
+    with kernel.notify_compile(lambda _: None):
         yield lambda _: None

@@ -21,7 +21,7 @@ MOST_TOLD = 10  # flaws that are listed in messages
 
 
 @dataclass
-class Opened:
+class OpenedRun:
     """A run folder that is ready to be continued.
 
     Args:
@@ -41,7 +41,7 @@ class Opened:
     survey: Survey = field(default_factory=Survey)
 
 
-def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
+def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> OpenedRun:
     """Create a new run.
 
     Args:
@@ -73,10 +73,10 @@ def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
         )
     folder.sweep()
     folder.create(manifest, mesh)
-    return Opened(segments_of(manifest))
+    return OpenedRun(segments_of(manifest))
 
 
-def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
+def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> OpenedRun:
     """Open the run at its last state and name damaged files; in an empty folder, create a new run.
 
     Args:
@@ -91,7 +91,7 @@ def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
         return begin(folder, manifest, mesh)
     swept = folder.sweep()
     found = survey(folder)
-    opened = Opened(found.segments or segments_of(manifest), survey=found)
+    opened = OpenedRun(found.segments or segments_of(manifest), survey=found)
     (mine,) = segments_of(manifest)
     if opened.segments[-1].run != mine.run:
         _refuse(folder, found.manifest, manifest)
@@ -116,7 +116,7 @@ def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> Opened:
     return opened
 
 
-def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opened:
+def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> OpenedRun:
     """Open the run at a frame, also with a changed scene; later frames are dropped.
 
     Args:
@@ -150,7 +150,7 @@ def branch(folder: RunFolder, manifest: Json, mesh: Arrays, frame: int) -> Opene
             hint="first repair the run with --resume",
         )
     (mine,) = segments_of(manifest)
-    opened = Opened(branched(found.segments, frame, mine.run), survey=found)
+    opened = OpenedRun(branched(found.segments, frame, mine.run), survey=found)
     opened.missing = [k for k in found.bad if k < frame]
     opened.messages = _told(found)
     _write(folder, manifest, mesh, opened)
@@ -166,7 +166,7 @@ def _told(found: Survey) -> list[str]:
     return told + ([f"damaged: {more} more files; `weft doctor` lists them"] if more > 0 else [])
 
 
-def _stand_at(folder: RunFolder, opened: Opened, frame: int) -> None:
+def _stand_at(folder: RunFolder, opened: OpenedRun, frame: int) -> None:
     """Make a good frame the last state of the run.
 
     The checkpoint is written before the metrics are truncated, so that a process that is killed in
@@ -178,7 +178,7 @@ def _stand_at(folder: RunFolder, opened: Opened, frame: int) -> None:
     folder.records.truncate(seal.metrics_size)
 
 
-def checkpoint_seal(opened: Opened, frame: Seal) -> Seal:
+def checkpoint_seal(opened: OpenedRun, frame: Seal) -> Seal:
     """Return the seal of a checkpoint that holds the state of a frame."""
     assert opened.place is not None
     run = opened.segments[-1].run
@@ -188,7 +188,7 @@ def checkpoint_seal(opened: Opened, frame: Seal) -> Seal:
     )
 
 
-def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: Opened) -> None:
+def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: OpenedRun) -> None:
     """Write the manifest, and the mesh if it is damaged; the entry of the mesh in the manifest
     stays that of the first scene.
     """
@@ -230,6 +230,6 @@ def _refuse(folder: RunFolder, old: Json | None, new: Json) -> None:
     )
 
 
-def repairable(opened: Opened, frame: int) -> bool:
+def repairable(opened: OpenedRun, frame: int) -> bool:
     """Return True if a missing frame belongs to the scene with which the run continues."""
     return segment_of(opened.segments, frame).run == opened.segments[-1].run

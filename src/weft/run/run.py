@@ -22,8 +22,8 @@ from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
 from weft.io.selection import FrameSelection
 from weft.render.solids import Solids
-from weft.run.animation import animation_of, parts_of
-from weft.run.frame_export import made_now, save_frame
+from weft.run.animation import build_animation, parts_of
+from weft.run.frame_export import compute_frame_field, save_frame
 
 if TYPE_CHECKING:
     from weft.render.looks import Field
@@ -198,7 +198,11 @@ class Run(Solids):
         """
         arrays = self._frame(frame)
         kept: Floats | None = arrays.get(RECORDED + name) if density is None else None
-        return made_now(self, name, frame, density, physics, arrays) if kept is None else kept
+        return (
+            compute_frame_field(self, name, frame, density, physics, arrays)
+            if kept is None
+            else kept
+        )
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Return the names of the cloths of the run, each with its number of faces."""
@@ -236,7 +240,7 @@ class Run(Solids):
         """
         chosen = FrameSelection.of(frames)
         convention = Convention(up, units)  # type: ignore[arg-type]
-        return animation_of(
+        return build_animation(
             self,
             selection=chosen,
             fps=fps,

@@ -29,8 +29,8 @@ from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
 from weft.io.frames import RunFolder, frame_name
 from weft.io.seal import Seal, content_of
-from weft.run.plausibility import about_garment, about_stretch, questions
-from weft.run.resume import Opened, begin, branch, repairable, resume
+from weft.run.plausibility import about_garment, about_stretch, scene_warnings
+from weft.run.resume import OpenedRun, begin, branch, repairable, resume
 from weft.run.step_record import (
     RunState,
     SceneLike,
@@ -99,7 +99,7 @@ def run_scene(
     loop = Loop(scene, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
-    for question in questions(scene, loop.integrator):
+    for question in scene_warnings(scene, loop.integrator):
         warnings.warn(question, stacklevel=2)
     if frames == 0:
         warnings.warn("0 frames: only the start is written", stacklevel=2)
@@ -304,7 +304,7 @@ class Loop:
         seal = Seal("checkpoint", self.run, place.frame, content, self.parent, size, digest)
         self.folder.write_checkpoint(arrays, seal, fsync=place.step == 0)
 
-    def _restore(self, opened: Opened) -> None:
+    def _restore(self, opened: OpenedRun) -> None:
         """Compute missing frames again, each gap from the good frame before it.
 
         The digest of the last frame of a gap is compared with the parent digest that the next good
@@ -322,7 +322,7 @@ class Loop:
             warnings.warn(self._fill(opened, gap, expected), stacklevel=2)
             gap = []
 
-    def _fill(self, opened: Opened, gap: Sequence[int], expected: str) -> str:
+    def _fill(self, opened: OpenedRun, gap: Sequence[int], expected: str) -> str:
         """Compute the missing frames of one gap; return a message about the result, or about the
         reason why it is not possible.
         """
@@ -405,5 +405,5 @@ class Loop:
             "kinetic": 0.5 * float(np.sum(self.model.mass_at(state.t) * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **({"intersections": self.crossing} if frame_end else {}),
-            **({"bodies": self.model.told_of_bodies(state)} if self.model.loose else {}),
+            **({"bodies": self.model.rigid_body_states(state)} if self.model.loose else {}),
         }

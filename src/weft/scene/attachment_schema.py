@@ -9,7 +9,7 @@ from pydantic import Field, create_model, model_validator
 
 from weft.base.arrays import Ints, Positions
 from weft.base.errors import SceneError
-from weft.base.settings import REQUIRED, settings_of
+from weft.base.settings import REQUIRED, settings_by_field
 from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.attachments.attachment import (
     AttachCloth,
@@ -78,7 +78,7 @@ class _Attachment(SelectionBlock, NamedBlock):
     @model_validator(mode="after")
     def _of_its_kind(self) -> "_Attachment":
         own = {"name", "kind", "release", "every", *SelectionBlock.model_fields, *PLACED[self.kind]}
-        own |= settings_of(KINDS[self.kind]).keys()
+        own |= settings_by_field(KINDS[self.kind]).keys()
         for name in sorted(self.model_fields_set - own):
             raise ValueError(f"{name} is none of kind {self.kind}")
         for name in NEEDED.get(self.kind, ()):
@@ -93,8 +93,8 @@ def _numbers() -> dict[str, Any]:
     kinds: dict[str, dict[str, str]] = {}
     for kind, made in KINDS.items():
         hints = get_type_hints(made)
-        defaults = {f: getattr(made, f, REQUIRED) for f in settings_of(made)}
-        for name, about in settings_of(made).items():
+        defaults = {f: getattr(made, f, REQUIRED) for f in settings_by_field(made)}
+        for name, about in settings_by_field(made).items():
             if name in _Attachment.model_fields:
                 continue
             kinds.setdefault(name, {})[kind] = about.meaning
@@ -136,7 +136,7 @@ def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attach
         SceneError: vertices that there are not, or numbers out of range.
     """
     made = KINDS[block.kind]
-    own = (settings_of(made).keys() | PLACED[block.kind]) - {"to"}
+    own = (settings_by_field(made).keys() | PLACED[block.kind]) - {"to"}
     given = {k: getattr(block, k) for k in own if k in block.model_fields_set}
     given = {k: v for k, v in given.items() if v is not None}
     ids = selected(cloth, name, block)

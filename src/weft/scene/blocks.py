@@ -39,7 +39,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from weft.base.errors import WeftError
-from weft.base.settings import SMALLEST, Setting, settings_of
+from weft.base.settings import SMALLEST, Setting, settings_by_field
 from weft.base.units import to_si
 
 
@@ -144,7 +144,9 @@ class SettingsBlock(SceneBlock):
 
     def make(self) -> Any:
         """The dataclass; what is not said is its default."""
-        names = {about.key or name: name for name, about in settings_of(self.settings).items()}
+        names = {
+            about.key or name: name for name, about in settings_by_field(self.settings).items()
+        }
         said = self.model_fields_set & names.keys()
         return self.settings(**{names[key]: getattr(self, key) for key in said})
 
@@ -187,7 +189,7 @@ def block_of(kind: type) -> type[SettingsBlock]:
     """The block of a dataclass of settings: its fields, with units, bounds and defaults."""
     fields: dict[str, Any] = {}
     hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
-    for name, about in settings_of(kind).items():
+    for name, about in settings_by_field(kind).items():
         default = ... if defaults[name] is dataclasses.MISSING else defaults[name]
         text = str(about).replace("[rad]", "[degrees]")
         said: Any = _said(hints[name], about)

@@ -13,7 +13,7 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines, spline_sheet, with_regions
-from weft.cloth.regions import Kept, fabric_thickness
+from weft.cloth.regions import ContactThickness, fabric_thickness
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.fabric.fabric import Fabric, fabric
@@ -336,7 +336,9 @@ class Builder:
         return attachment_of(cloth, block, name, self.file.seconds)
 
 
-def _thickness(number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment) -> Kept:
+def _thickness(
+    number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment
+) -> ContactThickness:
     """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
 
     Raises:

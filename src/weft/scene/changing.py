@@ -10,7 +10,7 @@ from weft.base.errors import SceneError
 from weft.base.keyframes import Keys, quotient_integral
 from weft.bodies.body import Body
 from weft.bodies.rigid.energies import rigid_energies
-from weft.cloth.attachments import retied
+from weft.cloth.attachments import update_attachments
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.acting import made_of
@@ -77,7 +77,7 @@ class ChangingScene:
             )
         changed = dict(zip(self.places, energies))
         if self._ties:
-            changed.update(retied(self.tied, now.attachments))
+            changed.update(update_attachments(self.tied, now.attachments))
         if self._joints:
             changed.update(self._rejoined(now.bodies))
         kept = thickness_at(self.scene, t) if thickens(self.scene) else None

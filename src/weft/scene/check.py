@@ -16,7 +16,7 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, isolated_error, non_manifold_warning
 from weft.discretization.samples import principal_stretches
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
-from weft.run.plausibility import about_rest_shape, questions, stretch_text
+from weft.run.plausibility import about_rest_shape, scene_warnings, stretch_text
 from weft.scene.file import read_source, validate
 from weft.scene.needs import needs_of
 from weft.scene.scene import Scene
@@ -55,7 +55,7 @@ def check(
                 warnings.simplefilter("always")
                 loaded = load_scene(path, overrides)
             told = {str(w.message) for w in caught}
-            found.warnings += questions(loaded.scene, loaded.scene.stepper())
+            found.warnings += scene_warnings(loaded.scene, loaded.scene.stepper())
             source = read_source(path, overrides)
             found.facts.append(str(needs_of(source, validate(source))))
             cloth = loaded.scene.cloth
@@ -115,7 +115,7 @@ def _rigid_facts(scene: Scene) -> list[str]:
     """Masses and moments of inertia of rigid bodies."""
     told = []
     for body in scene.model().loose.affine:
-        moments = np.linalg.eigvalsh(body.mass * body.solid.gyration)
+        moments = np.linalg.eigvalsh(body.mass * body.solid.unit_inertia)
         told.append(
             f"{body.body.name}: rigid, {body.mass:.4g} kg, {body.solid.volume:.4g} m^3, moments of "
             f"inertia {', '.join(f'{m:.4g}' for m in moments)} kg m^2"

@@ -18,7 +18,7 @@ from weft.discretization.spline_surface import SplineSurface
 from weft.discretization.surface import Surface
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
-from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.buckling_bending import BucklingBending, BucklingForm
 from weft.energies.elastic.condition import (
     ConditionForm,
@@ -36,7 +36,7 @@ from weft.energies.elastic.pressed_lines import pressed_angles
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
-from weft.energies.element_energy import LocalEnergy
+from weft.energies.element_energy import ElementEnergy
 from weft.fabric.fabric import Fabric
 from weft.laws import ImmediateBuckling, Law, StrainLimit
 
@@ -85,7 +85,7 @@ def elastic_energies(
 
 def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> Membrane:
     """The membrane of a fabric, which is drawn out where the fabric says so."""
-    if not fabric.is_drawn_out:
+    if not fabric.has_yield_strain:
         return Membrane(samples, law, damping=damping)
     warp, weft = fabric.yield_warp, fabric.yield_weft
     most = (np.inf if warp is None else warp, np.inf if weft is None else weft)
@@ -135,7 +135,7 @@ def rigidity_of(fabric: Fabric) -> tuple[float, float]:
     return fabric.bending_warp, fabric.bending_weft
 
 
-def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
+def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     beta, rest = damping_of(scene, fabric), rest_of(scene, mesh)
     if fabric.crease_yield is None:
         return HingeBending.of(mesh, rigidity_of(fabric), rest, beta)
@@ -200,7 +200,7 @@ def _quadratic(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> Energy:
     return QuadraticBending.of(mesh, rigidity_of(fabric), scene.rest_angles, beta)
 
 
-def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> LocalEnergy:
+def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     form, beta = scene.buckling or BucklingForm(), damping_of(scene, fabric)
     spring = form.compression
     if spring is None:
@@ -265,7 +265,7 @@ def bending_of_triangles(
     weight = hinges.weight if form.bend is None else None
     conditions = _conditions(scene, fabric, form)
     *_, bend = condition_energies(mesh, conditions, weight, hinges.rest_angle)
-    if not scene.is_1998 and isinstance(bend, FrozenBend):
+    if not scene.is_1998 and isinstance(bend, FrozenLengthBending):
         raise SceneError(
             "scene.conditions.variant",
             got="body",

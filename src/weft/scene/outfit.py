@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from weft.base.errors import PatternError, WeftError
 from weft.base.keyframes import Keys, as_keys, first_of
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import joined
+from weft.cloth.regions import ContactThickness
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import Energy
-from weft.energies.element_energy import LocalEnergy
+from weft.energies.element_energy import ElementEnergy
 from weft.energies.embedded import EmbeddedEnergy
 from weft.energies.loads.drag import Drag
 from weft.energies.seams.elastic_bands import ElasticBand
@@ -35,8 +36,6 @@ from weft.garment.garment import Garment, SeamLine, representatives
 from weft.garment.pattern import Closing, Pattern, PatternFold
 from weft.garment.spline_panels import PatchedGarment
 
-# [m] kept in contact; None: the scene's, or the panel's; that of a fabric as it changes
-Kept: TypeAlias = float | Keys | Literal["fabric"] | None
 PASSING = 1.0  # [s] in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
@@ -55,7 +54,7 @@ class Outfit:
 
     @staticmethod
     def of(
-        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, Kept]],
+        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, ContactThickness]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
         """Garments and cloths as one cloth.
@@ -120,7 +119,7 @@ class Outfit:
     def sides(self) -> SeamPanels:
         """The panels as seams see them."""
         bending = np.zeros((len(self.cloth.faces), 2))
-        stretch = self.cloth.at_vertices(lambda f: max(f.stretch_warp, f.stretch_weft))
+        stretch = self.cloth.vertex_maximum(lambda f: max(f.stretch_warp, f.stretch_weft))
         for region in self.cloth.regions:
             bending[region.faces] = region.fabric.bending_warp, region.fabric.bending_weft
         return SeamPanels(self.cloth.mesh, stretch, bending)
@@ -165,7 +164,7 @@ class Outfit:
         made += [self._of_points(pressed)] if pressed is not None else []
         return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen(sewing)))
 
-    def _of_points(self, energy: LocalEnergy) -> Energy:
+    def _of_points(self, energy: ElementEnergy) -> Energy:
         """An energy of vertices as one of the points that move them."""
         embedding = self.cloth.embedding
         return energy if embedding is None else EmbeddedEnergy(energy, embedding)
@@ -250,7 +249,7 @@ class Outfit:
                     out[surface.area > 0] = turn
         return out
 
-    def _folds(self, sewing: Sewing, damping: float) -> LocalEnergy | None:
+    def _folds(self, sewing: Sewing, damping: float) -> ElementEnergy | None:
         """Pressed lines inside panels, over what keeps the fabric flat there."""
         joints = []
         for start, garment in self.worn:

@@ -92,7 +92,7 @@ def _found(tree: Any, loc: Loc) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
     """Keyframes of a tree, but for those of fabrics."""
     if loc[-1:] == ("fabric",) or loc[-2:-1] == ("fabrics",):
         return
-    if Keys.is_said(tree):
+    if Keys.is_keyframes(tree):
         yield loc, tree
     elif isinstance(tree, Mapping):
         for name, part in tree.items():

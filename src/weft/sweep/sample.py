@@ -136,7 +136,7 @@ class _Attempt:
         with (
             kernel.use(device=str(sweep.about["device"]), threads=sweep.threads),
             threadpool_limits(limits=sweep.threads),
-            kernel.telling(lambda _: None),
+            kernel.notify_compile(lambda _: None),
         ):
             loaded = load_scene(sweep.scene, [*sweep.common, *self.sample.overrides])
             run_scene(

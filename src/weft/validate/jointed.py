@@ -75,7 +75,7 @@ def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
     world = RigidScene.of(bodies)
     stepper = Bdf2(StepSettings(tolerance=1e-7))
     path = [world.center(1)[:2].copy() for _ in world.run(stepper, seconds, dt)]
-    one, two = (float(a.mass * a.solid.gyration[2, 2]) for a in world.model.loose.affine)
+    one, two = (float(a.mass * a.solid.unit_inertia[2, 2]) for a in world.model.loose.affine)
     angles = _lagrange(start, (one, two), dt * np.arange(1.0, len(path) + 1))
     exact = whole * _down(angles[:, 0]) + whole / 2 * _down(angles[:, 1])
     return np.array(path), exact
@@ -127,7 +127,7 @@ def _rod() -> Iterator[Check]:
         yield compare(f"jointed/rod on two ropes, {side}", HEAVY * GRAVITY / 2, got, 1e-6)
     world = RigidScene.of([hung((0.0, 0.15, 0.0))])
     affine = world.model.loose.affine[0]
-    inertia = float(affine.mass * affine.solid.gyration[1, 1])
+    inertia = float(affine.mass * affine.solid.unit_inertia[1, 1])
     period = 2 * np.pi * np.sqrt(inertia * LENGTH / (HEAVY * GRAVITY * APART**2))
     dt = period / 100
     stepper = Bdf2(StepSettings(tolerance=1e-6))

@@ -138,15 +138,15 @@ def made(body: Body, **how: object) -> Body:
 def _inertia() -> Iterator[Check]:
     a, b, c = 0.1, 0.2, 0.3
     brick = box((a, b, c), 0.07).moved((3.0, 1.0, -2.0))
-    got = np.diag(mass_properties(brick.vertices, brick.faces).gyration)
+    got = np.diag(mass_properties(brick.vertices, brick.faces).unit_inertia)
     expected = np.array([b * b + c * c, a * a + c * c, a * a + b * b]) / 12
     off = float(np.abs(got / expected - 1).max())
     yield compare("rigid/inertia of a box", 0.0, off, 1e-12)
     r = 0.1
     ball, rod = sphere(r, 0.006), cylinder(r, 0.3, 0.006)
-    inner = mass_properties(ball.vertices, ball.faces).gyration[0, 0]
+    inner = mass_properties(ball.vertices, ball.faces).unit_inertia[0, 0]
     yield compare("rigid/inertia of a sphere, 2/5 r^2", 0.4 * r * r, float(inner), 3e-3)
-    along = mass_properties(rod.vertices, rod.faces).gyration[1, 1]
+    along = mass_properties(rod.vertices, rod.faces).unit_inertia[1, 1]
     yield compare("rigid/inertia of a cylinder, r^2/2", 0.5 * r * r, float(along), 3e-3)
 
 
@@ -183,7 +183,7 @@ def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
     affine = world.model.loose.affine[0]
     _, start = affine.momentum(world.state.x, world.state.v)
     around = start / np.linalg.norm(start)
-    across = float(affine.mass * affine.solid.gyration[0, 0])
+    across = float(affine.mass * affine.solid.unit_inertia[0, 0])
     axis, angle = np.array([0.0, 0.0, 1.0]), 0.0
     for state in world.run(Bdf2(StepSettings(tolerance=1e-7)), seconds, dt):
         now = affine.shape(state.x)[0] @ np.array([0.0, 0.0, 1.0])
@@ -201,7 +201,7 @@ def _pendulum() -> Iterator[Check]:
     joint = Joint("ball", (0.0, 0.0, 0.0))
     world = RigidScene.of([made(ball, mass=0.4, joints=(joint,))])
     solid = world.model.loose.affine[0].solid
-    moment = solid.gyration[2, 2] + float((solid.center**2).sum())
+    moment = solid.unit_inertia[2, 2] + float((solid.center**2).sum())
     arm = float(np.linalg.norm(solid.center))
     expected = 2 * np.pi * np.sqrt(moment / (GRAVITY * arm)) * (1 + theta**2 / 16)
     dt, before, crossed = 5e-3, world.center()[0], []

@@ -98,7 +98,7 @@ def turned() -> Iterator[Check]:
         joint = Joint("hinge", None, (0.0, 1.0, 0.0), motor=motor)
         world = RigidScene.of([made(disk, mass=MASS, joints=[joint])], (0.0, 0.0, 0.0))
         body = world.model.loose.affine[0]
-        inertia = body.mass * float(body.solid.gyration[1, 1])
+        inertia = body.mass * float(body.solid.unit_inertia[1, 1])
         spins = [body.spin(s.x, s.v)[1] for s in world.run(Bdf2(PRECISE), 0.4, dt)]
         got: Floats = np.array(spins)
         times = dt * np.arange(1.0, len(got) + 1)

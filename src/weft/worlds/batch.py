@@ -22,7 +22,7 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
 from weft.run.simulation import MOST_FRAMES
 from weft.run.step_record import SceneLike
-from weft.solve.linear.batched_cholesky import Symbolic
+from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
 from weft.worlds.compatibility import kinds
 from weft.worlds.group import WorldGroup
@@ -123,7 +123,7 @@ class Batch:
                 parts = math.ceil(len(alike) / most)
                 model, settings = alike[0].model, alike[0].stepper.settings
                 lanes = settings.linear == "lanes"
-                symbolic = Symbolic.of(model.assembly.pattern) if lanes else None
+                symbolic = SymbolicCholesky.of(model.assembly.pattern) if lanes else None
                 made += [WorldGroup(p, symbolic) for p in _divided(alike, parts)]
             self._groups = tuple(made)
         return self._groups

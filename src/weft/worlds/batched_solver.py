@@ -10,7 +10,7 @@ import warp as wp
 
 from weft import kernel
 from weft.kernel import WarpArray, vec3
-from weft.solve.linear.batched_cholesky import LaneFactors, Symbolic, solution
+from weft.solve.linear.batched_cholesky import BatchedFactors, SymbolicCholesky, solution
 from weft.solve.linear.solver import LinearSolution
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -18,8 +18,8 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 class GroupLanes:
     """Factors of the matrices of all worlds of a group, and the solutions that searches ask for."""
 
-    def __init__(self, pattern: BlockPattern, of: int, symbolic: Symbolic) -> None:
-        self.factors = LaneFactors(pattern, of, symbolic)
+    def __init__(self, pattern: BlockPattern, of: int, symbolic: SymbolicCholesky) -> None:
+        self.factors = BatchedFactors(pattern, of, symbolic)
         n = pattern.n
         self._b, self._x = kernel.zeros(of * n, vec3), kernel.zeros(of * n, vec3)
         self._parts = [

@@ -20,9 +20,9 @@ from weft.energies.inertia import Inertia
 from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.potential import Potential, zero_where
+from weft.integrators.potential import Potential, zero_at_fixed
 from weft.kernel import WarpArray, vec3
-from weft.solve.linear.batched_cholesky import Symbolic
+from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
 from weft.worlds.batched_solver import GroupLanes
@@ -37,7 +37,7 @@ class WorldGroup:
         symbolic: symbolic factorization of their pattern, if matrices are factorized side by side.
     """
 
-    def __init__(self, worlds: Sequence[World], symbolic: Symbolic | None = None) -> None:
+    def __init__(self, worlds: Sequence[World], symbolic: SymbolicCholesky | None = None) -> None:
         self.worlds, first = tuple(worlds), worlds[0].model
         self.of, self.n = len(worlds), len(first.mass)
         # A copy, because terms that are bound to one pattern share its scratch memory.
@@ -145,7 +145,7 @@ class WorldGroup:
                     term[w].add_gradient(*self.parts[w][:2])
         if self._any_fixed:
             with kernel.shares(self.of, active):
-                kernel.launch(zero_where, rows, self._fixed, 1, g)
+                kernel.launch(zero_at_fixed, rows, self._fixed, 1, g)
 
     def matrices(self, active: Sequence[int]) -> dict[int, BlockCsr]:
         """Return the Hessians of the active worlds at ``x``, with identity blocks at pins.

@@ -19,12 +19,12 @@ from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.base import StepReport
 from weft.integrators.halving import TakenStep
-from weft.integrators.lagged_friction import lagging
+from weft.integrators.lagged_friction import minimize_lagged_steps
 from weft.integrators.potential import Potential, is_start
 from weft.kernel import WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.minimize import Ask, Asking, Counts, Minimum, Search
+from weft.solve.newton.minimize import Counts, Minimum, Request, RequestGenerator, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.worlds.group import WorldGroup
@@ -40,8 +40,8 @@ class WorldProblem:
     def __init__(self, phi: Potential) -> None:
         self.phi = phi
         self.phases: Phases = phi.phases
-        self.limit_at, self.truncated_at = phi.limit_at, phi.truncated_at
-        self.settled_at = phi.settled_at
+        self.limit_at, self.truncated_direction = phi.limit_at, phi.truncated_direction
+        self.is_settled_at = phi.is_settled_at
         self.matrix: BlockCsr | None = None
 
     def value_at(self, x: WarpArray) -> float:
@@ -82,7 +82,7 @@ def step_all(
         return {}
     steps = [w.plan() for w in group.worlds]
     phis = group.begin(steps)
-    found = answered(group, _searches(group, go, steps, phis))
+    found = answer_requests(group, _searches(group, go, steps, phis))
     good = [w for w, m in found.items() if m.outcome.ok]
     by_name = group.terms_of(good) if energies else {}
     seconds = (time.perf_counter() - clock) / len(go)
@@ -105,7 +105,7 @@ def step_all(
 
 def _searches(
     group: WorldGroup, go: Sequence[int], steps: Sequence[Step], phis: Sequence[Potential]
-) -> Mapping[int, tuple[Asking, float]]:
+) -> Mapping[int, tuple[RequestGenerator, float]]:
     """Return the search of every world that has a start, and its value [J] at the start.
 
     Every world takes the first of its starts at which its potential is finite, as in
@@ -126,7 +126,7 @@ def _searches(
     return {w: (_search(group, w, steps[w], phis[w]), values[w]) for w in sorted(values)}
 
 
-def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> Asking:
+def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGenerator:
     """Return the search of one world, as in ``Integrator._minimize``."""
     world = group.worlds[w]
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
@@ -138,17 +138,19 @@ def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> Asking:
     def begin(start: WarpArray, before: Any) -> Search:
         return Search(problem, start, linear, before, (x, g, trial))
 
-    return lagging(phi, begin, x, newton, world.prepared, lags)
+    return minimize_lagged_steps(phi, begin, x, newton, world.prepared, lags)
 
 
-def answered(group: WorldGroup, searches: Mapping[int, tuple[Asking, float]]) -> dict[int, Minimum]:
+def answer_requests(
+    group: WorldGroup, searches: Mapping[int, tuple[RequestGenerator, float]]
+) -> dict[int, Minimum]:
     """Answer the questions of all searches until they end; return the minimum of each.
 
     Trials of line searches are answered first and new matrices last. Searches that have fallen
     behind so catch up with the others, and as many questions as possible are answered together.
     """
     found: dict[int, Minimum] = {}
-    waiting: dict[int, tuple[Ask, Search]] = {}
+    waiting: dict[int, tuple[Request, Search]] = {}
     known = {w: value for w, (_, value) in searches.items()}
     for w, (asking, _) in searches.items():
         waiting[w] = next(asking)
@@ -165,24 +167,24 @@ def answered(group: WorldGroup, searches: Mapping[int, tuple[Asking, float]]) ->
     return dict(sorted(found.items()))
 
 
-def _turn(ask: Ask, s: Search) -> int:
+def _turn(ask: Request, s: Search) -> int:
     """Return the rank of a question in the order of answering; 0 is first."""
-    if ask is Ask.DIRECTION:
+    if ask is Request.DIRECTION:
         return 3 if s.wants_matrix else 2
-    return 0 if ask is Ask.VALUE else 1
+    return 0 if ask is Request.VALUE else 1
 
 
 def _answer(
     group: WorldGroup,
     now: Sequence[int],
-    waiting: Mapping[int, tuple[Ask, Search]],
+    waiting: Mapping[int, tuple[Request, Search]],
     known: dict[int, float],
 ) -> dict[int, float]:
     """Compute what the worlds ``now`` ask for; return the numbers to be sent to them."""
     ask = waiting[now[0]][0]
-    if ask is Ask.VALUE:
+    if ask is Request.VALUE:
         return group.values(now, group.trial)
-    if ask is Ask.DIRECTION:
+    if ask is Request.DIRECTION:
         stale = [w for w in now if waiting[w][1].wants_matrix]
         if stale:
             matrices = group.matrices(stale)
@@ -194,7 +196,7 @@ def _answer(
                 group.lanes.prepare(group.matrix.values, stale)
             group.lanes.solve(group.g, now)
         return {}
-    begun = [w for w in now if waiting[w][0] is Ask.START]
+    begun = [w for w in now if waiting[w][0] is Request.START]
     unknown = [w for w in begun if w not in known]
     values = group.values(unknown, group.x) if unknown else {}
     for w in begun:

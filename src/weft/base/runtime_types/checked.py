@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
 from weft.base.runtime_types.messages import shown, words
 from weft.base.runtime_types.validators import VALUE, entry_of, hint_of, runtime_type
-from weft.base.settings import settings_of
+from weft.base.settings import settings_by_field
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ def _fields_of(kind: type) -> Mapping[str, Any]:
     """
     if not dataclasses.is_dataclass(kind):
         return _hints_of(inspect.unwrap(vars(kind)["__init__"]), ())
-    hints, settings = get_type_hints(kind, include_extras=True), settings_of(kind)
+    hints, settings = get_type_hints(kind, include_extras=True), settings_by_field(kind)
     return {k: Annotated[h, settings[k]] if k in settings else h for k, h in hints.items()}
 
 

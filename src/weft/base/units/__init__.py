@@ -9,7 +9,7 @@ then ``expression`` (arithmetic with named numbers).
 """
 
 from weft.base.units.grammar import parse_unit
-from weft.base.units.quantity import Quantity, in_si, most_of, to_si
+from weft.base.units.quantity import Quantity, in_si, max_magnitude, to_si
 from weft.base.units.table import Dimension
 
-__all__ = ["Dimension", "Quantity", "in_si", "most_of", "parse_unit", "to_si"]
+__all__ = ["Dimension", "Quantity", "in_si", "max_magnitude", "parse_unit", "to_si"]

@@ -31,17 +31,20 @@ def to_si(
 
     Raises:
         UnitError: the number is not finite, a text has no unit or a unit of another dimension, or
-            the number is larger than ``most_of`` the unit or too small for floating point.
+            the number is larger than ``max_magnitude`` the unit or too small for floating point.
     """
     found = _converted(value, unit, where, per_angle)
-    if abs(found) > most_of(unit):
+    if abs(found) > max_magnitude(unit):
         raise UnitError(
-            "quantity", got=str(value), where=where, expected=f"at most {most_of(unit):g} {unit}"
+            "quantity",
+            got=str(value),
+            where=where,
+            expected=f"at most {max_magnitude(unit):g} {unit}",
         )
     return found
 
 
-def most_of(unit: str) -> float:
+def max_magnitude(unit: str) -> float:
     """Return the largest absolute value that weft accepts in an SI unit, far beyond any cloth's."""
     return MOST.get(parse_unit(unit)[1] if unit else PLAIN, MOST_ELSE)
 

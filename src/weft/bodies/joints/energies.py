@@ -15,7 +15,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
-from weft.bodies.joints.limit_energies import stops_and_motors
+from weft.bodies.joints.limit_energies import limits_and_motors
 from weft.bodies.joints.settings import ROPES, Joint
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import RigidBodies
@@ -39,7 +39,7 @@ class _Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Jointed:
+class BoundJoint:
     """A joint of a body, with its other end."""
 
     joint: Joint
@@ -245,7 +245,7 @@ def joint_energies(
     guides = [g for f in firm for g in f.guides()]
     if guides:
         yield Guides(*(np.array(part) for part in zip(*guides)))  # type: ignore[arg-type]
-    yield from stops_and_motors(firm)
+    yield from limits_and_motors(firm)
     yield from _ties([f for f in found if f.joint.kind in ROPES], still, starts)
 
 
@@ -261,7 +261,9 @@ def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterato
         )
 
 
-def _ties(found: Sequence[Jointed], still: Sequence[Body], starts: bool) -> Iterator[PointSprings]:
+def _ties(
+    found: Sequence[BoundJoint], still: Sequence[Body], starts: bool
+) -> Iterator[PointSprings]:
     """Yield ropes and springs; their names must differ."""
     taken: list[str] = []
     for f in found:
@@ -272,11 +274,11 @@ def _ties(found: Sequence[Jointed], still: Sequence[Body], starts: bool) -> Iter
         yield f.tie(name, still, starts)
 
 
-def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> Jointed:
+def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> BoundJoint:
     """Return a joint of a body with its other end."""
     joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
     if not joint.to:
-        return Jointed(joint, what, body)
+        return BoundJoint(joint, what, body)
     bodies = [*loose.bodies, *still]
     others = [b for b in bodies if b is not body.body]
     if joint.to == body.body.name and joint.to not in [b.name for b in others]:
@@ -292,7 +294,7 @@ def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]
         raise SceneError(f"{what}.to", got=got, expected="one of this name")
     for other in loose.affine:
         if other.body.name == joint.to:
-            return Jointed(joint, what, body, other)
+            return BoundJoint(joint, what, body, other)
     moved = next(b for b in still if b.name == joint.to)
     turns = moved.path is not None or moved.frames is not None
     if turns and joint.kind in ("slider", "fixed_rotation"):
@@ -302,8 +304,8 @@ def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]
             expected="a ball, hinge, weld, rope or spring; or a rigid body",
         )
     if not turns and joint.kind not in ROPES:
-        return Jointed(joint, what, body)
-    return Jointed(joint, what, body, None, moved)
+        return BoundJoint(joint, what, body)
+    return BoundJoint(joint, what, body, None, moved)
 
 
 def _on(x: Positions, still: Sequence[Body], body: Body, what: str) -> BodyAnchor:

@@ -13,19 +13,19 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.energies.base import Energy
-from weft.energies.springs.joint_coordinates import Coordinates, Form
+from weft.energies.springs.joint_coordinates import BilinearForm, Coordinates
 from weft.energies.springs.joint_limits import JointLimits
 from weft.energies.springs.motors import Motors
 
 if TYPE_CHECKING:
-    from weft.bodies.joints.energies import Jointed
+    from weft.bodies.joints.energies import BoundJoint
 
 MARGIN = 0.01  # fraction of the range between limits, or of a cone's angle, where stops begin
 FIRM = 10.0  # work that a stop absorbs, over the body's weight times the joint's arm
 GRAVITY = 9.81  # [m/s^2]
 
 
-def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
+def limits_and_motors(joints: "Sequence[BoundJoint]") -> Iterator[Energy]:
     """Yield the limits and motors of joints to the world, then those between rigid bodies.
 
     Raises:
@@ -49,7 +49,7 @@ def stops_and_motors(joints: "Sequence[Jointed]") -> Iterator[Energy]:
             yield from make(some, between)
 
 
-def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+def _stops(joints: "Sequence[BoundJoint]", between: str) -> Iterator[Energy]:
     """Yield the limits of joints, one energy for each kind of limit."""
     kinds: tuple[tuple[str, Callable[[Any], tuple[float, float]], str], ...] = (
         ("angles", lambda j: j.angles, "stops"),
@@ -70,7 +70,7 @@ def _stops(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
         yield JointLimits(_coordinates(some), low, high, margin, firm, name + between)
 
 
-def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
+def _motors(joints: "Sequence[BoundJoint]", between: str) -> Iterator[Energy]:
     """Yield the motors of hinges, then the drives of sliders."""
     for field, name in (("motor", "motors"), ("drive", "drives")):
         some = [j for j in joints if getattr(j.joint, field) is not None]
@@ -86,7 +86,7 @@ def _motors(joints: "Sequence[Jointed]", between: str) -> Iterator[Energy]:
             yield Motors(_coordinates(some), most=most, names=names, name=name + between, **numbers)
 
 
-def _coordinates(joints: "Sequence[Jointed]") -> Coordinates:
+def _coordinates(joints: "Sequence[BoundJoint]") -> Coordinates:
     """Return the coordinates of joints of one kind."""
     stencil = np.array([j.ids for j in joints])
     kind = joints[0].joint.kind
@@ -96,7 +96,7 @@ def _coordinates(joints: "Sequence[Jointed]") -> Coordinates:
     return Coordinates(stencil, first, _joined([_form(j, *_directions(j)[1]) for j in joints]))
 
 
-def _directions(j: "Jointed") -> list[tuple[Floats | None, Floats]]:
+def _directions(j: "BoundJoint") -> list[tuple[Floats | None, Floats]]:
     """Return pairs of directions, of this body (None: the displacement of its center) and of the
     other body, whose products are the coordinates.
     """
@@ -110,7 +110,7 @@ def _directions(j: "Jointed") -> list[tuple[Floats | None, Floats]]:
     return [(b, b), (b, c)]
 
 
-def _form(j: "Jointed", own: Floats | None, other: Floats) -> Form:
+def _form(j: "BoundJoint", own: Floats | None, other: Floats) -> BilinearForm:
     """Return one row of the coordinates: the coefficients of one product."""
     k = len(j.ids)
     w, u, w0, u0 = np.zeros(k), np.zeros(k), np.zeros(3), np.zeros(3)
@@ -123,8 +123,10 @@ def _form(j: "Jointed", own: Floats | None, other: Floats) -> Form:
         u[4:] = j.other.gradients @ other
         if own is None:
             w[4:] = -j.other.weights(center[None])[0]
-    return Form(w[None], w0[None], u[None], u0[None])
+    return BilinearForm(w[None], w0[None], u[None], u0[None])
 
 
-def _joined(forms: Sequence[Form]) -> Form:
-    return Form(*(np.concatenate([getattr(f, n) for f in forms]) for n in ("w", "w0", "u", "u0")))
+def _joined(forms: Sequence[BilinearForm]) -> BilinearForm:
+    return BilinearForm(
+        *(np.concatenate([getattr(f, n) for f in forms]) for n in ("w", "w0", "u", "u0"))
+    )

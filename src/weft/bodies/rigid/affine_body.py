@@ -153,7 +153,7 @@ class AffineBody:
     def spin(self, x: Positions, v: Velocities) -> Floats:
         """Return the angular velocity (3,) [rad/s] that belongs to the angular momentum."""
         rotation, _ = self.shape(x)
-        inertia = self.mass * rotation @ self.solid.gyration @ rotation.T
+        inertia = self.mass * rotation @ self.solid.unit_inertia @ rotation.T
         return np.asarray(np.linalg.solve(inertia, self.momentum(x, v)[1]))
 
     def told(self, x: Positions, v: Velocities) -> Json:

@@ -24,7 +24,7 @@ class MassProperties:
     second: Floats  # (3,3) [m^2] mean of (x - center) (x - center)^T
 
     @property
-    def gyration(self) -> Floats:
+    def unit_inertia(self) -> Floats:
         """(3,3) [m^2] inertia tensor about the center, per unit mass."""
         return np.asarray(np.trace(self.second) * np.eye(3) - self.second)
 

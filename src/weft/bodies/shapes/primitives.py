@@ -11,7 +11,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
 from weft.bodies.body import Body
-from weft.discretization.mesh import edges_of, grid
+from weft.discretization.mesh import grid, unique_edges
 from weft.io import read_surface
 
 MOST_FACES = 200_000
@@ -256,7 +256,7 @@ def _icosahedron() -> tuple[Floats, Faces]:
 
 def _divided(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
     """Divide every triangle into four, with the new vertices on the unit sphere."""
-    edges, number = edges_of(faces)
+    edges, number = unique_edges(faces)
     middle = x[edges].mean(1)
     middle /= np.linalg.norm(middle, axis=1, keepdims=True)
     ab, bc, ca = (len(x) + number.reshape(-1, 3)).astype(np.int32).T

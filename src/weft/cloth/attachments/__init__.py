@@ -17,7 +17,7 @@ from weft.cloth.attachments.attachment import (
 )
 from weft.cloth.attachments.build import attached
 from weft.cloth.attachments.check_start import check_stretch
-from weft.cloth.attachments.keyframed import retied
+from weft.cloth.attachments.keyframed import update_attachments
 
 __all__ = [
     "AttachCloth",
@@ -29,5 +29,5 @@ __all__ = [
     "Spring",
     "attached",
     "check_stretch",
-    "retied",
+    "update_attachments",
 ]

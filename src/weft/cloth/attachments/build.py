@@ -37,7 +37,7 @@ SAME = 1e-9  # [m] distance below which two points coincide
 
 
 @dataclass(frozen=True, eq=False)
-class _Maker:
+class _AttachmentBuilder:
     """The builder of one attachment."""
 
     cloth: Cloth
@@ -317,7 +317,7 @@ class _Maker:
         """Return the stiffness (count,) [N/m] of the attached points."""
         k = a.stiffness
         if k is None:
-            fabrics = self.cloth.at_vertices(lambda f: max(f.stretch_warp, f.stretch_weft))
+            fabrics = self.cloth.vertex_maximum(lambda f: max(f.stretch_warp, f.stretch_weft))
             return np.asarray(STIFF * fabrics[a.vertices])
         return np.full(count, float(k))
 
@@ -351,7 +351,7 @@ def attached(
         SceneError: an attachment is impossible, for example too far from its body.
     """
     made = [
-        _Maker(cloth, n_points, bodies, reach, called(a, k), loose).made(a)
+        _AttachmentBuilder(cloth, n_points, bodies, reach, called(a, k), loose).made(a)
         for k, a in enumerate(attachments)
     ]
     return Attached(

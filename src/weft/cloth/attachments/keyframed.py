@@ -17,7 +17,9 @@ from weft.energies.springs.rigid_rings import RigidRings
 from weft.energies.springs.ring_spacing import RingSpacing
 
 
-def retied(tied: Mapping[int, Energy], attachments: Sequence[Attachment]) -> dict[int, Energy]:
+def update_attachments(
+    tied: Mapping[int, Energy], attachments: Sequence[Attachment]
+) -> dict[int, Energy]:
     """Return the energies of attachments with the numbers of ``attachments`` at some time.
 
     Args:

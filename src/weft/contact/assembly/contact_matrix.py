@@ -144,7 +144,7 @@ def pack_columns(
 
 
 @wp.func
-def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
+def lump_factors(local: wp.array3d(dtype=vec3), i: int, a: int):
     """Return the block of vertex a of a block-diagonal matrix that bounds the Hessian of pair i.
 
     With the blocks sum_r f_r[a] f_r[a]^T sum_b |f_r[b]| / |f_r[a]| of all four vertices, the matrix
@@ -162,7 +162,7 @@ def factored_alone(local: wp.array3d(dtype=vec3), i: int, a: int):
 
 
 @wp.func
-def given_alone(local: wp.array3d(dtype=mat33), i: int, a: int):
+def lump_blocks(local: wp.array3d(dtype=mat33), i: int, a: int):
     """Return that block for a positive semidefinite Hessian: four times its block (a,a), because a
     pair has four vertices.
     """
@@ -319,8 +319,8 @@ def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
     return add_rows
 
 
-ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), add_factored, factored_alone)
-ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, given_alone)
+ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), add_factored, lump_factors)
+ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, lump_blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,7 +364,7 @@ class JoinedPattern:
 
     @staticmethod
     def of(
-        elastic: BlockPattern, stencil: WarpArray, room: kernel.Grown | None = None
+        elastic: BlockPattern, stencil: WarpArray, room: kernel.GrowingArray | None = None
     ) -> "JoinedPattern":
         """Join an elastic pattern with the blocks of pairs.
 
@@ -392,7 +392,7 @@ class JoinedPattern:
         kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
         starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
         pattern = BlockPattern(n, starts, columns, base=elastic)
-        values = (room or kernel.Grown(mat33)).take(total)
+        values = (room or kernel.GrowingArray(mat33)).take(total)
         return JoinedPattern(elastic, pattern, BlockCsr(pattern, values), source)
 
     def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:

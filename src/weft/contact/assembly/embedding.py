@@ -32,7 +32,7 @@ class ContactEmbedding(ABC):
 
     def __init__(self) -> None:
         self._joined: JoinedPattern | None = None
-        self._values = kernel.Grown(mat33)
+        self._values = kernel.GrowingArray(mat33)
         self.has_joined = False  # whether a matrix of this step has blocks of pairs
 
     @abstractmethod

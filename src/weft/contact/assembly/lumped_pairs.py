@@ -4,7 +4,7 @@ In many layers of cloth, a few of hundreds of thousands of pairs come into conta
 iteration of a step, and a new pattern, with all that the solver prepares for it, costs as much as
 the rest of an iteration. The few are lumped instead: of their Hessians, which are positive
 semidefinite, only diagonal blocks are kept, enlarged so that they exceed the Hessian in every
-direction (``contact_matrix.factored_alone``). So the search direction still descends, a little more
+direction (``contact_matrix.lump_factors``). So the search direction still descends, a little more
 slowly near these pairs; values and gradients are exact.
 
 Which pairs are late depends on the positions in this step alone, not on which pattern exists: a run
@@ -14,7 +14,7 @@ that is resumed has the same bits.
 import warp as wp
 
 from weft import kernel
-from weft.contact.barrier.barrier import Touch
+from weft.contact.barrier.barrier import BarrierParameters
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest, combination
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN
@@ -29,7 +29,7 @@ def mark_late(
     o: int,
     before: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     thickest: Scalar,
     late: wp.array(dtype=wp.uint8),
     number: wp.array(dtype=wp.int32),

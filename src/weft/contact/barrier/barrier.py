@@ -40,7 +40,7 @@ PARALLEL_PART = Scalar(
 
 
 @wp.struct
-class Touch:
+class BarrierParameters:
     """Parameters of the barrier of one pair in contact."""
 
     kind: int  # a ``PairKind``
@@ -66,13 +66,13 @@ def barrier(y: Scalar, Y: Scalar):
 
 
 @wp.func
-def width(t: Touch):
+def width(t: BarrierParameters):
     """Return Y [m^2]."""
     return t.gap * (t.gap + Scalar(2.0) * t.thickness)
 
 
 @wp.func
-def mollified(t: Touch, a: vec3, b: vec3, c: vec3, d: vec3):
+def mollified(t: BarrierParameters, a: vec3, b: vec3, c: vec3, d: vec3):
     """Return m and dm/dC of a pair: 1 and 0 if it has no mollifier."""
     m = Scalar(1.0)
     dm = Scalar(0.0)
@@ -123,7 +123,7 @@ def set_distances(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     distance: wp.array(dtype=Scalar),
 ):
     """Write the distance of every pair of a contact set."""
@@ -134,12 +134,12 @@ def set_distances(
 
 
 @wp.kernel(module=_module)
-def changes_of_room(
+def relative_distance_changes(
     o: int,
     x: wp.array(dtype=vec3),
     d: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     out: wp.array(dtype=Scalar),
 ):
     """Write the relative change of every pair's room by the displacement d, to first order.
@@ -162,7 +162,7 @@ def barrier_energy(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     out: wp.array(dtype=Scalar),
 ):
     """Write E of every pair; infinite at or below the thickness."""
@@ -185,7 +185,7 @@ def barrier_gradient(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     out: wp.array2d(dtype=vec3),
 ):
     """Write dE/dx of every pair."""
@@ -312,7 +312,7 @@ def barrier_factors(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     turn: int,
     out: wp.array3d(dtype=vec3),
 ):

@@ -9,7 +9,7 @@ With y = D - xi^2 and Y = dhat (dhat + 2 xi), forces are linear in k b and k b',
 
 import warp as wp
 
-from weft.contact.barrier.barrier import Touch, barrier, mollified, spread, width
+from weft.contact.barrier.barrier import BarrierParameters, barrier, mollified, spread, width
 from weft.contact.distance.distance import closest, combination
 from weft.kernel import Scalar, corners, vec3
 
@@ -19,8 +19,8 @@ def barrier_mixed(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
-    change: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
+    change: wp.array(dtype=BarrierParameters),
     out: wp.array2d(dtype=vec3),
 ):
     """Write the derivative of dE/dx of every pair in the direction ``change`` of its parameters."""

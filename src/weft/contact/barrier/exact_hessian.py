@@ -10,7 +10,7 @@ exchanged dC/df. Tests compare the result with the same formulas in NumPy.
 
 import warp as wp
 
-from weft.contact.barrier.barrier import Touch, barrier, width
+from weft.contact.barrier.barrier import BarrierParameters, barrier, width
 from weft.contact.distance.distance import Closest, closest, combination, vec4
 from weft.kernel import Scalar, corners, mat33, vec3
 
@@ -49,7 +49,7 @@ def barrier_hessians(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     out: wp.array3d(dtype=mat33),
 ):
     """Write the (4,4) blocks of the exact Hessian of every pair."""

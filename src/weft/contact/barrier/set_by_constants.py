@@ -9,7 +9,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
-from weft.contact.barrier.barrier import Touch
+from weft.contact.barrier.barrier import BarrierParameters
 from weft.contact.barrier.by_constants import barrier_mixed
 from weft.contact.contact_set import ContactSet
 from weft.kernel import WarpArray, vec3
@@ -31,9 +31,9 @@ def changed_gradients(
         gap: (m,), or one for all, change of the gap [m].
         thickness: (m,), or one for all, change of the thickness [m].
     """
-    change: Any = np.zeros(len(contacts), Touch.numpy_dtype())  # type: ignore[attr-defined]
+    change: Any = np.zeros(len(contacts), BarrierParameters.numpy_dtype())  # type: ignore[attr-defined]
     change["stiffness"], change["gap"], change["thickness"] = stiffness, gap, thickness
     out = kernel.empty((len(contacts), 4), vec3)
-    arrays = (kernel.points(x), *contacts.device, kernel.array(change, Touch), out)
+    arrays = (kernel.points(x), *contacts.device, kernel.array(change, BarrierParameters), out)
     kernel.launch(barrier_mixed, len(contacts), *arrays)
     return out

@@ -132,7 +132,7 @@ _SHARING = """
 
 
 @wp.func_native(_GIVEN + _MET)
-def met_between(
+def overlap_mask_of_box(
     boxes: wp.array(dtype=wp.float32),
     ends: wp.array(dtype=wp.float32),
     leaf: int,
@@ -164,7 +164,7 @@ def overlap_mask(
 
 
 @wp.func_native(_CLOSER + _MET)
-def met_closer(
+def shrunk_overlap_mask(
     boxes: wp.array(dtype=wp.float32),
     ends: wp.array(dtype=wp.float32),
     leaf: int,

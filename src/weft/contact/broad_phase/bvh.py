@@ -13,9 +13,9 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Ints
 from weft.contact.broad_phase.aabb import Boxes, LeafBoxes, MovingPoints
-from weft.contact.broad_phase.aabb_simd import box_of, met_between, overlap_mask
+from weft.contact.broad_phase.aabb_simd import box_of, overlap_mask, overlap_mask_of_box
 from weft.contact.broad_phase.pair_list import note, put_met, put_noted
-from weft.contact.broad_phase.query import OverlapQuery, QueryScope, admitted, query_mask
+from weft.contact.broad_phase.query import OverlapQuery, QueryScope, filter_overlaps, query_mask
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
 from weft.kernel import WarpArray
@@ -108,7 +108,7 @@ def meet(b: Box, node: int, t: Nodes):
 
 
 @wp.func
-def met_of(b: LeafBoxes, leaf: int, a: LeafBoxes, c: int, i: int):
+def leaf_overlaps(b: LeafBoxes, leaf: int, a: LeafBoxes, c: int, i: int):
     """Return the bits of the boxes of a leaf that overlap box i of leaf c."""
     return overlap_mask(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i)
 
@@ -118,7 +118,9 @@ def leaves_met(block: int, b: Box, c: int, t: Nodes, q: OverlapQuery):
     """Return the bits of the leaves of a block that overlap a box of leaf c; if each pair is
     reported once, only of leaves from c on.
     """
-    out = met_between(t.leaves, t.last_leaves, block, b.low, b.high, b.last_low, b.last_high)
+    out = overlap_mask_of_box(
+        t.leaves, t.last_leaves, block, b.low, b.high, b.last_low, b.last_high
+    )
     if q.after != 0:
         out = out & ~mask_below(wp.clamp(c - t.first[block], 0, LEAF))
     return out
@@ -195,8 +197,8 @@ def find_overlaps(
                     while left != wp.uint32(0):
                         i = lowest_set_bit(left)
                         left = left & (left - wp.uint32(1))
-                        bits = met_of(theirs, k, mine, c, i)
-                        bits = admitted(bits, c, i, k, q, mine, theirs)
+                        bits = leaf_overlaps(theirs, k, mine, c, i)
+                        bits = filter_overlaps(bits, c, i, k, q, mine, theirs)
                         i += a
                         if bits == wp.uint32(0):
                             continue

@@ -162,7 +162,7 @@ class Frame(NamedTuple):
     then: Any = vec3(0.0, 0.0, 0.0)  # and when it ends
 
 
-class Neighborhood:
+class CandidateCache:
     """Candidate pairs of a collision mesh along one path after another.
 
     Args:
@@ -182,7 +182,7 @@ class Neighborhood:
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
         self._left, self.since = kernel.empty(n, wp.int32), DisplacementBound.made(n)
-        self.begin(mesh.unheld)
+        self.begin(mesh.excluded_without_pins)
 
     def begin(self, excluded: Excluded) -> None:
         """Forget all candidates; ``excluded`` pairs are left out from now on."""

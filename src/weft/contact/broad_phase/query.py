@@ -13,9 +13,9 @@ from weft.contact.broad_phase.aabb import LeafBoxes
 from weft.contact.broad_phase.aabb_simd import (
     beside,
     corners_of,
-    met_closer,
     shares,
     sharing,
+    shrunk_overlap_mask,
     united,
 )
 from weft.contact.narrow_phase.separating_axis import apart_by_lines
@@ -59,7 +59,7 @@ def query_mask(c: int, side: LeafBoxes, q: OverlapQuery):
 
 
 @wp.func
-def admitted(
+def filter_overlaps(
     bits: wp.uint32, c: int, i: int, leaf: int, q: OverlapQuery, a: LeafBoxes, b: LeafBoxes
 ):
     """Return the bits of those boxes of a leaf that form a reported pair with box i of leaf c.
@@ -92,7 +92,7 @@ def admitted(
         if q.wanted > wp.float32(0.0):
             far = out & far
         else:
-            far = out & ~met_closer(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i, q.closer)
+            far = out & ~shrunk_overlap_mask(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i, q.closer)
         if far != wp.uint32(0):
             out = out & ~(far & beside(b.corners, leaf, a.corners, c, i, q.connected, q.neighbors))
     own = wp.uint32(0)

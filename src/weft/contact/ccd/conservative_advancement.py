@@ -20,7 +20,7 @@ from weft.contact.distance.distance import (
     approached,
     closest,
     combination,
-    kept_distance,
+    pair_thickness,
 )
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
 from weft.kernel import Scalar, WarpArray, corners, vec3
@@ -34,7 +34,7 @@ SAMPLE = 61  # every so many pairs one is tested first
 
 
 @wp.func
-def part_of(
+def max_step_of_pair(
     kind: int,
     a: vec3,
     b: vec3,
@@ -145,13 +145,15 @@ def advance(
         i = (first + lowest_set_bit(left)) * stride
         left = left & (left - wp.uint32(1))
         kind = kind_of(i, points)
-        thickness = kept_distance(kind, i, stencil, kept, scale)
+        thickness = pair_thickness(kind, i, stencil, kept, scale)
         a, b, c, d = corners(i, x, stencil)
         da, db, dc, dd = corners(i, dx, stencil)
         p = closest(kind, a, b, c, d)
         distance = wp.length(combination(p.w, a, b, c, d))
         bound[i] = distance - approached(kind, i, stencil, origin, x)
-        t = part_of(kind, a, b, c, d, da, db, dc, dd, distance, thickness, fraction, limit, most)
+        t = max_step_of_pair(
+            kind, a, b, c, d, da, db, dc, dd, distance, thickness, fraction, limit, most
+        )
         least = wp.min(least, t)
     out[w] = least
 

@@ -11,7 +11,7 @@ instead, by half the distance.
 import warp as wp
 
 from weft.contact.broad_phase.candidates import kind_of
-from weft.contact.distance.distance import PairKind, closest, combination, kept_distance, vec4
+from weft.contact.distance.distance import PairKind, closest, combination, pair_thickness, vec4
 from weft.contact.narrow_phase.distance_bounds import undecided
 from weft.kernel import Scalar, corners, vec3
 from weft.kernel.bitmask import lowest_set_bit, mask_below
@@ -137,7 +137,7 @@ def cut_ways(
             i = first + lowest_set_bit(left)
             left = left & (left - wp.uint32(1))
             kind = kind_of(i, points)
-            kept = kept_distance(kind, i, stencil, thickness, scale)
+            kept = pair_thickness(kind, i, stencil, thickness, scale)
             cut(i, kind, y, dy, bound, stencil, kept, keep, row)
 
 

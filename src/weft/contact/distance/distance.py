@@ -52,7 +52,7 @@ def other_side(kind: int, i: int, stencil: wp.array2d(dtype=wp.int32)):
 
 
 @wp.func
-def kept_distance(
+def pair_thickness(
     kind: int,
     i: int,
     stencil: wp.array2d(dtype=wp.int32),

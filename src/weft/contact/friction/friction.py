@@ -37,9 +37,9 @@ from weft.contact.friction.kernels import (
     friction_factors,
     friction_gradient,
     friction_hessians,
-    keep_slips,
     normal_loads,
     slips,
+    update_slips,
 )
 from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.solve.sparse.incidence import Incidence
@@ -159,7 +159,7 @@ class FrictionSet:
         self._launch(slips, x, change)
         i = self.incidence(slip.shape[0])
         arrays = (i.start, i.element, i.place, self.slide, change, slip, out)
-        kernel.launch(keep_slips, slip.shape[0], *arrays)
+        kernel.launch(update_slips, slip.shape[0], *arrays)
         return out
 
     def factors(self, x: WarpArray) -> WarpArray:

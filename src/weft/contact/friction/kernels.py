@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from weft.contact.barrier.barrier import Touch
+from weft.contact.barrier.barrier import BarrierParameters
 from weft.contact.distance.distance import closest, combination, other_side, vec4
 from weft.kernel import Scalar, corners, mat33, vec3
 
@@ -25,7 +25,7 @@ class SlidingPair:
 
 
 @wp.func
-def rise(y: Scalar, s: SlidingPair):
+def smoothed_friction(y: Scalar, s: SlidingPair):
     """Return f, f'/y and f'' at y >= 0."""
     e = s.smooth
     drop = s.mu_kinetic - s.mu_static
@@ -69,7 +69,7 @@ def normal_loads(
     o: int,
     x: wp.array(dtype=vec3),
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     gradient: wp.array2d(dtype=vec3),
     load: wp.array(dtype=Scalar),
     weights: wp.array(dtype=vec4),
@@ -102,7 +102,7 @@ def normal_loads(
 def freeze_slides(
     o: int,
     stencil: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
     load: wp.array(dtype=Scalar),
     weights: wp.array(dtype=vec4),
     normal: wp.array(dtype=vec3),
@@ -169,7 +169,7 @@ def friction_energy(
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
-    value, _over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s)
+    value, _over, _second = smoothed_friction(wp.sqrt(u0 * u0 + u1 * u1), s)
     out[i] = s.load * value
 
 
@@ -186,7 +186,7 @@ def friction_gradient(
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
-    _value, over, _second = rise(wp.sqrt(u0 * u0 + u1 * u1), s)
+    _value, over, _second = smoothed_friction(wp.sqrt(u0 * u0 + u1 * u1), s)
     force = s.load * over * (u0 * s.t0 + u1 * s.t1)
     for j in range(4):
         out[i, j] = s.w[j] * force
@@ -206,7 +206,7 @@ def friction_hessians(
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
     y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = rise(y, s)
+    _value, over, second = smoothed_friction(y, s)
     c0 = Scalar(1.0)
     c1 = Scalar(0.0)
     if y > Scalar(0.0):
@@ -235,7 +235,7 @@ def friction_factors(
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
     y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = rise(y, s)
+    _value, over, second = smoothed_friction(y, s)
     c0 = Scalar(1.0)
     c1 = zero
     if y > zero:
@@ -268,7 +268,7 @@ def slips(
 
 
 @wp.kernel(module=_module)
-def keep_slips(
+def update_slips(
     o: int,
     start: wp.array(dtype=wp.int32),
     element: wp.array(dtype=wp.int32),

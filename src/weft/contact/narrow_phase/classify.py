@@ -7,7 +7,7 @@ pair. Such a pair is counted once, with its multiplicity as a weight of its stif
 import warp as wp
 
 from weft import kernel
-from weft.contact.barrier.barrier import PARALLEL_PART, Touch
+from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidates import UNKNOWN, Candidates, kind_of
 from weft.contact.collision_mesh import CollisionMesh
@@ -18,13 +18,13 @@ from weft.contact.distance.distance import (
     approached,
     closest,
     combination,
-    kept_distance,
     mollifier,
+    pair_thickness,
     vec4,
 )
 from weft.contact.narrow_phase.adjacent_pairs import own_gap
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
-from weft.kernel import Grown, Scalar, WarpArray, corners, vec3
+from weft.kernel import GrowingArray, Scalar, WarpArray, corners, vec3
 from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 
 _module = wp.get_module("weft.narrow_phase")
@@ -166,7 +166,7 @@ def classify(
         i = first + k
         kind = kind_of(i, points)
         own = own_gap(i, adjacent, gap, less)
-        reach = kept_distance(kind, i, stencil, thickness, scale) + own
+        reach = pair_thickness(kind, i, stencil, thickness, scale) + own
         a, b, c, d = corners(i, x, stencil)
         p = closest(kind, a, b, c, d)
         v = combination(p.w, a, b, c, d)
@@ -229,10 +229,10 @@ def touching(
     stiffness: Scalar,
 ):
     """Return the parameters of pair i with the given gap and stiffness."""
-    t = Touch()
+    t = BarrierParameters()
     t.kind = kind
     t.stiffness = stiffness
-    t.thickness = kept_distance(kind, i, stencil, thickness, scale)
+    t.thickness = pair_thickness(kind, i, stencil, thickness, scale)
     t.gap = gap
     return t
 
@@ -254,7 +254,7 @@ def write_whole(
     stiffness: Scalar,
     firmer: Scalar,
     out: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
 ):
     """Write the contacts that keep four vertices; ``firmer`` is the stiffness of adjacent pairs,
     whose gap is ``less``.
@@ -290,7 +290,7 @@ def write_reduced(
     stiffness: Scalar,
     firmer: Scalar,
     out: wp.array2d(dtype=wp.int32),
-    touch: wp.array(dtype=Touch),
+    touch: wp.array(dtype=BarrierParameters),
 ):
     """Write the reduced contacts as (p, a, b, p) or (p, a, p, p), with their stiffness multiplied
     by how often each key occurs.
@@ -331,9 +331,12 @@ class NarrowPhase:
 
     def __init__(self, mesh: CollisionMesh) -> None:
         self.mesh = mesh
-        self._flags = [Grown(wp.int32) for _ in range(6)]
-        self._bits = [Grown(wp.uint32) for _ in range(2)]
-        self._parallel, self._keys = Grown(Scalar), [Grown(wp.int64) for _ in range(2)]
+        self._flags = [GrowingArray(wp.int32) for _ in range(6)]
+        self._bits = [GrowingArray(wp.uint32) for _ in range(2)]
+        self._parallel, self._keys = (
+            GrowingArray(Scalar),
+            [GrowingArray(wp.int64) for _ in range(2)],
+        )
 
     def contacts(
         self,
@@ -383,7 +386,7 @@ class NarrowPhase:
         first, first_at = (f.take(fewers) for f in self._flags[4:])
         kernel.launch(mark_first, fewers, sorted_, first)
         count = wholes + kernel.scan(first, first_at)
-        stencil, touch = kernel.empty((count, 4), wp.int32), kernel.empty(count, Touch)
+        stencil, touch = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
         # The force at half the gap grows as k gap^3: adjacent pairs hold the same load at half of
         # theirs.
         firmer = stiffness * (gap / less) ** 3

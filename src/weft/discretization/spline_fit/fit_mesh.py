@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
-from weft.discretization.mesh import TriangleMesh, edges_of
+from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_fit.fit_patch import (
     LEAST,
@@ -84,7 +84,7 @@ class FittedPieces:
 
 def flat_pieces(mesh: TriangleMesh) -> list[FlatPiece]:
     """Split a mesh into the parts that are connected in the material plane."""
-    _, edge_of = edges_of(mesh.faces)
+    _, edge_of = unique_edges(mesh.faces)
     m = len(mesh.faces)
     size = float(np.ptp(mesh.corner_uv.reshape(-1, 2), axis=0).max())
     # Faces are connected across an edge if the material coordinates of its two ends are equal on

@@ -18,7 +18,7 @@ from weft.discretization.spline_fit.mips import Mips, SidePoints
 from weft.discretization.spline_fit.outline import (
     BoundaryPolygon,
     along_warp,
-    given_corners,
+    check_corners,
     outline_of,
     sides_of,
     usable_corners,
@@ -156,7 +156,7 @@ def corners_of(outline: BoundaryPolygon, given: Sequence[int] | None, where: str
     """Return the places in the outline of the corners that are given or, if None, found, (4,)."""
     if given is None:
         return best_corners(outline, where)
-    return along_warp(outline, given_corners(outline, given, where))
+    return along_warp(outline, check_corners(outline, given, where))
 
 
 def best_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:

@@ -159,7 +159,7 @@ def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
     return np.array(chosen)
 
 
-def given_corners(outline: BoundaryPolygon, given: Sequence[int], where: str = "mesh") -> Ints:
+def check_corners(outline: BoundaryPolygon, given: Sequence[int], where: str = "mesh") -> Ints:
     """Return the places in the outline of four vertices, (4,).
 
     Args:

@@ -25,7 +25,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Gradients, Ints, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.mesh import TriangleMesh, edges_of
+from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.samples import Samples
 from weft.energies.air.added_mass_kernels import (
     add_blocks,
@@ -38,7 +38,7 @@ from weft.energies.air.added_mass_kernels import (
 from weft.energies.air.lift_and_drag import extrapolated, place, sheet_of
 from weft.energies.air.wind import Wind
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
@@ -47,7 +47,7 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class AddedMassPotential:
     """Potential of a step: E = (x - y).M (x - y)/2 + load.(x - origin), by vertex."""
 
     M: Floats  # (n,3,3) [kg/s^2]
@@ -157,7 +157,7 @@ class AddedMass:
 
         The normals point outward and are as long as their edges. A border edge has one face.
         """
-        m, (_, edge) = self.mesh, edges_of(self.mesh.faces)
+        m, (_, edge) = self.mesh, unique_edges(self.mesh.faces)
         half = np.flatnonzero(np.bincount(edge)[edge] == 1)  # face-major, corner c to c + 1
         face, a = half // 3, half % 3
         b, rows = (a + 1) % 3, np.arange(len(half))
@@ -203,7 +203,9 @@ class AddedMass:
         at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
         return AirFlow.of(s, x, v, self.wind.at(at, t, self.carried))
 
-    def frozen(self, step: Step, at: tuple[Positions, Velocities] | None = None) -> Carried:
+    def frozen(
+        self, step: Step, at: tuple[Positions, Velocities] | None = None
+    ) -> AddedMassPotential:
         """Return the potential of a step, in NumPy.
 
         Args:
@@ -213,13 +215,17 @@ class AddedMass:
         x, v = extrapolated(step) if at is None else at
         M, load = self.load(x, v, step.t)
         assert step.scale is not None
-        return Carried(M / step.scale, np.array(step.predicted), load, np.array(step.origin))
+        return AddedMassPotential(
+            M / step.scale, np.array(step.predicted), load, np.array(step.origin)
+        )
 
     @property
     def constants(self) -> ByName:
         """Constants by name: density of the air [kg/m^3], and the span [m]."""
         n = self.mesh.n_vertices
-        return {name: everywhere(getattr(self.wind, name), n) for name in ("density", "span")}
+        return {
+            name: repeat_per_element(getattr(self.wind, name), n) for name in ("density", "span")
+        }
 
     @property
     def structure(self) -> Any:
@@ -266,9 +272,9 @@ class BoundAddedMass(Bound):
         self._own = kernel.empty(len(s.stencil), mat33)
         self._M, self._load = kernel.empty(n, mat33), kernel.empty(n, vec3)
         self._step: Step | None = None
-        self.retake(energy)
+        self.update_constants(energy)
 
-    def retake(self, energy: AddedMass) -> None:
+    def update_constants(self, energy: AddedMass) -> None:
         """Take the wind of another energy."""
         self.energy, self._mu = energy, Scalar(energy.mass)
 

@@ -36,7 +36,7 @@ from weft.base.arrays import Floats, Ints, Positions, Velocities
 from weft.discretization.samples import Samples
 from weft.energies.air.wind import Wind
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.step import Step
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
@@ -202,7 +202,7 @@ class AirForce:
         """Constants by name: density, coefficients, and the velocity of a wind without gusts."""
         q, w = len(self.stencil), self.wind
         names = ("density", "drag", "lift", *(() if w.gusts else ("velocity",)))
-        return {name: everywhere(getattr(w, name), q) for name in names}
+        return {name: repeat_per_element(getattr(w, name), q) for name in names}
 
     @property
     def structure(self) -> Any:
@@ -225,7 +225,7 @@ class AirForce:
         frozen, (places, v) = self.frozen(step), extrapolated(step)
         s = self.samples
         u = frozen.air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
-        pull = frozen.moved(x) * rate_of(step) - frozen.air
+        pull = frozen.moved(x) * damping_rate(step) - frozen.air
         speed = np.linalg.norm(u, axis=1)
         F = s.deformation_gradient(places)
         normal = np.cross(F[:, :, 0], F[:, :, 1])
@@ -296,14 +296,14 @@ class BoundAir(Bound):
     def __init__(self, energy: AirForce, rows: GatherMap, scratch: Scratch) -> None:
         self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
         self.shape = energy.stencil.shape
-        self.retake(energy)
+        self.update_constants(energy)
         self._step: Step | None = None
         self._frozen = Frozen()
         self._frozen.K = kernel.zeros(self.shape[0], mat33)
         self._frozen.push = kernel.zeros(self.shape[0], vec3)
         self._frozen.origin = kernel.zeros(rows.n, vec3)
 
-    def retake(self, energy: AirForce) -> None:
+    def update_constants(self, energy: AirForce) -> None:
         """Take the wind of another energy."""
         self.energy, w = energy, energy.wind
         half = 0.5 * w.density

@@ -19,13 +19,13 @@ from weft.energies.elastic.bend_condition_kernels import (
     freeze_folds,
 )
 from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.element_energy import LocalKernels
+from weft.energies.element_energy import ElementKernels
 from weft.energies.gather import FACTOR, SYMMETRIC
 from weft.solve.newton.psd import Psd
 
 
 @dataclass(frozen=True, eq=False)
-class FrozenBend(HingeBending):
+class FrozenLengthBending(HingeBending):
     """Hinges with frozen lengths; the weight is k [J].
 
     PROJECTED and GAUSS_NEWTON keep k g g^T only.
@@ -33,7 +33,7 @@ class FrozenBend(HingeBending):
 
     name: str = "bend"
 
-    kernels = LocalKernels(
+    kernels = ElementKernels(
         fold_energy,
         fold_gradient,
         {

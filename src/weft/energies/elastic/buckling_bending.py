@@ -36,7 +36,7 @@ from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.buckled_arc import arc_energy
 from weft.energies.elastic.hinge_bending import material_corners
 from weft.energies.elastic.pair_kernels import (
@@ -46,7 +46,7 @@ from weft.energies.elastic.pair_kernels import (
     pair_gradient,
     pair_hessian,
 )
-from weft.energies.element_energy import LocalEnergy, LocalKernels
+from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.newton.psd import Psd
@@ -72,7 +72,7 @@ class BucklingForm:
 
 
 @dataclass(frozen=True, eq=False)
-class BucklingBending(LocalEnergy):
+class BucklingBending(ElementEnergy):
     """Bending energy of the pairs of vertices opposite the inner edges of a mesh.
 
     Energies are given per pair, for the vertices ``pairs``; ``area`` is A_i + A_l. Damping is
@@ -89,7 +89,7 @@ class BucklingBending(LocalEnergy):
     name: str = "bending"
     damping: float = 0.0  # [s]
 
-    kernels = LocalKernels(
+    kernels = ElementKernels(
         pair_energy, pair_gradient, {psd: pair_hessian(psd) for psd in Psd}, freeze_pairs
     )
 
@@ -163,7 +163,7 @@ class BucklingBending(LocalEnergy):
     @property
     def constants(self) -> ByName:
         """Constants by name: stiffness [N m], ``compression`` [N/m], and ``damping`` [s]."""
-        beta = everywhere(self.damping, len(self.pairs))
+        beta = repeat_per_element(self.damping, len(self.pairs))
         springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
         return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
 
@@ -198,7 +198,7 @@ class BucklingBending(LocalEnergy):
 
         The ratio ``start`` stays the same.
         """
-        records, rate = self.records.copy(), beta * rate_of(step)
+        records, rate = self.records.copy(), beta * damping_rate(step)
         records["arc"], records["spring"] = arc, spring
         p, out = kernel.array(records, Pair), kernel.empty(self.stencil.shape, vec3)
         if step is not None and rate > 0:
@@ -224,10 +224,10 @@ def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
 
     A direction is given by cos^2, sin^2 and cos sin of the angle between pair and warp.
     """
-    return unfolded(material_corners(mesh))
+    return unfold_pairs(material_corners(mesh))
 
 
-def unfolded(corners: Floats) -> tuple[Floats, Floats]:
+def unfold_pairs(corners: Floats) -> tuple[Floats, Floats]:
     """Return rest lengths (m,) [m] and directions (m,3) of pairs, as ``material_pairs`` does.
 
     The two triangles are unfolded about their common edge. At a seam, where they lie apart in

@@ -20,7 +20,7 @@ from weft.base.settings import documented, setting
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
-from weft.energies.elastic.bend_condition import FrozenBend
+from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.hinge_bending import HingeBending, material_share
 from weft.energies.elastic.membrane import Membrane
 from weft.laws.baraff_witkin import BaraffWitkin
@@ -93,7 +93,7 @@ def condition_energies(
     c: Conditions,
     weight: Floats | None = None,
     rest_angle: Floats | None = None,
-) -> tuple[Membrane, Membrane, FrozenBend | HingeBending]:
+) -> tuple[Membrane, Membrane, FrozenLengthBending | HingeBending]:
     """Build the energies of stretch, shear and bend of a mesh.
 
     The equations are Pritchard's 13-18 (stretch), 19-23 or A.5-A.7 (shear), and 24-57 or A.8-A.13
@@ -111,7 +111,7 @@ def condition_energies(
     stretch, shear = condition_membranes(linear_triangle(mesh), c)
     k = bend_stiffness(mesh, c.bend) if weight is None else weight
     rest = np.zeros(len(mesh.hinges)) if rest_angle is None else rest_angle
-    kind = FrozenBend if c.variant is Variant.BODY else HingeBending
+    kind = FrozenLengthBending if c.variant is Variant.BODY else HingeBending
     return stretch, shear, kind(mesh.hinges, k, rest, mesh.n_vertices, "bend", c.damping[2])
 
 

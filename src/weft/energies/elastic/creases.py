@@ -30,7 +30,7 @@ from weft.energies.elastic.hinge_bending import (
 from weft.energies.elastic.hinge_by_constants import hinge_mixed
 from weft.energies.elastic.hinge_kernels import Hinge, angles
 from weft.energies.elastic.plasticity import Plasticity
-from weft.energies.element_energy import BoundLocal
+from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray
@@ -81,7 +81,7 @@ class Creases(HingeBending):
             rest_angles(mesh, rest),
             mesh.n_vertices,
             damping=damping,
-            limit=curvature * radius_of(mesh),
+            limit=curvature * angle_per_curvature(mesh),
             plasticity=plasticity,
         )
 
@@ -97,9 +97,9 @@ class Creases(HingeBending):
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (h,4,3), with plastic angles of the step's start."""
-        none = Plasticity.none_kept(len(self.hinges))
+        none = Plasticity.initial_memory(len(self.hinges))
         kept = none if step is None else np.asarray(step.kept.get(self.key, none))
-        return hinge_mixed(self, x, step, Plasticity.set_of(kept))
+        return hinge_mixed(self, x, step, Plasticity.plastic_strain(kept))
 
     def bind(self, pattern: BlockPattern) -> "BoundCreases":
         """Bind the energy to the block pattern of a matrix."""
@@ -107,7 +107,7 @@ class Creases(HingeBending):
         return BoundCreases(self, rows, self.parameters(), pattern.scratch)
 
 
-class BoundCreases(BoundLocal):
+class BoundCreases(BoundElementEnergy):
     """Bound hinges with the rest angles of the start of the step."""
 
     energy: Creases
@@ -115,12 +115,12 @@ class BoundCreases(BoundLocal):
 
     @cached_property
     def _kept(self) -> Floats:
-        return Plasticity.none_kept(len(self.energy.hinges))
+        return Plasticity.initial_memory(len(self.energy.hinges))
 
     def freeze(self, step: Step) -> None:
         """Take the plastic angles at the start of the step, and freeze damping."""
         e = self.energy
-        self._kept = np.asarray(step.kept.get(e.key, Plasticity.none_kept(len(e.hinges))))
+        self._kept = np.asarray(step.kept.get(e.key, Plasticity.initial_memory(len(e.hinges))))
         self._dt = step.dt
         self._write()
         super().freeze(step)
@@ -131,14 +131,14 @@ class BoundCreases(BoundLocal):
         dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
         records: np.ndarray[Any, Any] = np.zeros(len(e.hinges), dtype)
         records["weight"] = e.weight
-        records["rest"] = e.rest_angle + Plasticity.set_of(self._kept)
+        records["rest"] = e.rest_angle + Plasticity.plastic_strain(self._kept)
         self.parameters = kernel.array(records, Hinge)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic angles after a step that ended at x, by name."""
         e, out = self.energy, kernel.empty(len(self.energy.hinges), Scalar)
         kernel.launch(angles, len(e.hinges), x, e.device_stencil, out)
-        already = Plasticity.set_of(self._kept)
+        already = Plasticity.plastic_strain(self._kept)
         off = np.array(kernel.numpy(out)) - e.rest_angle - already
         off -= TURN * np.round(off / TURN)  # wrap to [-pi, pi]
         after = e.plasticity.after(off + already, self._kept, e.limit, self._dt)
@@ -155,7 +155,7 @@ class BoundCreases(BoundLocal):
         Bound.add_condition_hessian(self, x, step, beta, psd, A)
 
 
-def radius_of(mesh: TriangleMesh) -> Floats:
+def angle_per_curvature(mesh: TriangleMesh) -> Floats:
     """Return the angle of every hinge per curvature of the surface, A/l, (h,) [m]."""
     length = np.linalg.norm(material_edges(mesh), axis=-1).mean(1)
     return np.asarray(mesh.rest_area[mesh.hinge_faces].sum(1) / length)
@@ -168,4 +168,4 @@ def crease_angles(kept: Mapping[str, Floats], name: str = "bending") -> Floats:
         kept: memory of a state or frame, by name.
         name: of the energy.
     """
-    return Plasticity.set_of(np.asarray(kept[f"{name}.set"]))
+    return Plasticity.plastic_strain(np.asarray(kept[f"{name}.set"]))

@@ -20,9 +20,9 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.element_energy import LocalEnergy, LocalKernels
+from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR
 from weft.energies.step import Step
 from weft.kernel import Scalar, vec2, vec3
@@ -165,7 +165,7 @@ def _derivative(root: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class CurvatureDamping(LocalEnergy):
+class CurvatureDamping(ElementEnergy):
     """Damping energy of quadratic bending; it is zero before a step has begun.
 
     The Hessian is always the Gauss-Newton one.
@@ -178,7 +178,7 @@ class CurvatureDamping(LocalEnergy):
     name: str = "bending"
     least_normal: float = TINY  # [1] |dx/du x dx/dv| that counts as no normal
 
-    kernels = LocalKernels(
+    kernels = ElementKernels(
         rate_energy,
         _derivative(0),
         dict.fromkeys(Psd, (_derivative(1), FACTOR)),
@@ -194,7 +194,7 @@ class CurvatureDamping(LocalEnergy):
     def constants(self) -> ByName:
         """Constants by name: weights and coefficients (q,k) of bending, time constant [s]."""
         f = self.source
-        beta = everywhere(self.damping, len(f.weight))
+        beta = repeat_per_element(self.damping, len(f.weight))
         return {"weight": f.weight, "coefficient": f.coefficient, "damping": beta}
 
     @property
@@ -208,7 +208,7 @@ class CurvatureDamping(LocalEnergy):
         All are zero without a step. With g = beta/h w (h - h_r) D, D_a = c_a n + dN_a0 u + dN_a1 v,
         all of h, h_r, u and v are linear in c.
         """
-        f, rate = self.source, rate_of(step)
+        f, rate = self.source, damping_rate(step)
         q, k = f.stencil.shape
         if step is None or rate == 0:
             zero = np.zeros((q, k, 3))

@@ -47,14 +47,16 @@ def freeze_tangent(
 
 
 @wp.kernel(module=_module)
-def measure_past(o: int, F: wp.array(dtype=mat32), past: Scalar, p: wp.array(dtype=ViscousParams)):
+def extrapolate_strain(
+    o: int, F: wp.array(dtype=mat32), past: Scalar, p: wp.array(dtype=ViscousParams)
+):
     """Replace e_n by e_n + past (e_n - e_(n-1)), with F of x_(n-1)."""
     q = o + wp.tid()
     e = p[q].start
     p[q].start = e + past * (e - strain(F[q]))
 
 
-def strain_of(F: Gradients) -> Floats:
+def green_strain(F: Gradients) -> Floats:
     """Return e(F) = (f0.f0/2, f1.f1/2, f0.f1), (q,3), in NumPy."""
     f0, f1 = F[:, :, 0], F[:, :, 1]
     e = [0.5 * (f0 * f0).sum(1), 0.5 * (f1 * f1).sum(1), (f0 * f1).sum(1)]

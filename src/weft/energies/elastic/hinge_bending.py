@@ -23,7 +23,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.elastic.hinge_by_constants import hinge_mixed
 from weft.energies.elastic.hinge_kernels import (
     Hinge,
@@ -34,7 +34,7 @@ from weft.energies.elastic.hinge_kernels import (
     hinge_gradient,
     hinge_hessian,
 )
-from weft.energies.element_energy import LocalEnergy, LocalKernels
+from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR, SYMMETRIC
 from weft.energies.step import Step
 from weft.kernel import WarpArray
@@ -132,7 +132,7 @@ def _material_edge(mesh: TriangleMesh, hinges: Ints, face: Ints) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class HingeBending(LocalEnergy):
+class HingeBending(ElementEnergy):
     """Bending energy of the hinges of a mesh.
 
     EXACT is the full second derivative; PROJECTED and GAUSS_NEWTON both keep ``w d theta d
@@ -147,7 +147,7 @@ class HingeBending(LocalEnergy):
     damping: float = 0.0  # [s]
 
     is_condition = True
-    kernels = LocalKernels(
+    kernels = ElementKernels(
         hinge_energy,
         hinge_gradient,
         {
@@ -196,7 +196,7 @@ class HingeBending(LocalEnergy):
     @property
     def constants(self) -> ByName:
         """Constants by name: weights [J], rest angles [rad], time constant of damping [s]."""
-        beta = everywhere(self.damping, len(self.weight))
+        beta = repeat_per_element(self.damping, len(self.weight))
         return {"weight": self.weight, "rest_angle": self.rest_angle, "damping": beta}
 
     @property

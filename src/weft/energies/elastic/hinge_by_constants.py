@@ -10,7 +10,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
-from weft.energies.by_constants import ByName, rate_of
+from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.elastic.hinge_kernels import angles
 from weft.energies.step import Step
 from weft.kernel import Scalar, vec3
@@ -30,7 +30,7 @@ def hinge_mixed(
         step: for which damping is frozen; None: undamped.
         turned: (h,) [rad] added to rest angles (creases).
     """
-    rate, h, theta = rate_of(step), len(energy.weight), kernel.empty(len(energy.weight))
+    rate, h, theta = damping_rate(step), len(energy.weight), kernel.empty(len(energy.weight))
     p, at = energy.parameters(), kernel.points(np.ascontiguousarray(x))
     kernel.launch(angles, h, at, energy.device_stencil, theta)
     if rate > 0:

@@ -20,9 +20,9 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere
-from weft.energies.elastic.damping import freeze_tangent, measure_past
-from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, names_of
+from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
+from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, constant_prefix
 from weft.energies.element_energy import damping_of
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
 from weft.energies.step import Step
@@ -172,8 +172,8 @@ class Membrane:
         q, out = len(self.samples.weight), dict[str, Floats]()
         for k, records in enumerate(self.records()):
             found = constants_of(records).items()
-            out.update({f"{names_of(self.law, k)}.{name}": values for name, values in found})
-        return {**out, DAMPING: everywhere(self.damping, q)}
+            out.update({f"{constant_prefix(self.law, k)}.{name}": values for name, values in found})
+        return {**out, DAMPING: repeat_per_element(self.damping, q)}
 
     @property
     def structure(self) -> Any:
@@ -235,9 +235,9 @@ class BoundMembrane(Bound):
         self._F = kernel.empty(len(self.samples), mat32)
         self._at: WarpArray = None  # (n,) vec3 positions for which F was computed last
         self._deformed = False  # whether F still belongs to them
-        self.retake(membrane)
+        self.update_constants(membrane)
 
-    def retake(self, energy: Membrane) -> None:
+    def update_constants(self, energy: Membrane) -> None:
         """Replace the law's parameters and the damping by those of another membrane."""
         self.membrane, law, self._deformed = energy, energy.law, False
         self.is_condition, self.damping = law.is_condition, energy.damping
@@ -268,7 +268,7 @@ class BoundMembrane(Bound):
             if step.past is not None:
                 s, past = self.samples, Scalar(step.past_part)
                 self._deformed = False
-                stages = s.deform(step.device_past, self._F), (measure_past, self._F, past)
+                stages = s.deform(step.device_past, self._F), (extrapolate_strain, self._F, past)
                 kernel.launch_each(len(s), stages[0], (*stages[1], self._viscous))
 
     def value(self, x: WarpArray) -> float:

@@ -18,8 +18,8 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats, Gradients, Positions
-from weft.energies.by_constants import ByName, rate_of
-from weft.energies.elastic.damping import REGULARIZATION, freeze_tangent, strain_of, strain_slope
+from weft.energies.by_constants import ByName, damping_rate
+from weft.energies.elastic.damping import REGULARIZATION, freeze_tangent, green_strain, strain_slope
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws import mixed as law_mixed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DAMPING = "damping"
 
 
-def names_of(law: Law, k: int) -> str:
+def constant_prefix(law: Law, k: int) -> str:
     """Return the prefix of the names of constants of part k of a law."""
     return "law" if len(law.parts) == 1 else f"law {k + 1}"
 
@@ -79,7 +79,7 @@ class MembraneMixed:
     ) -> None:
         self.membrane, self.parameters = membrane, parameters
         self.F = membrane.samples.deformation_gradient(np.asarray(x))
-        self.damped = None if step is None or rate_of(step) == 0 else self._damped(step)
+        self.damped = None if step is None or damping_rate(step) == 0 else self._damped(step)
 
     def _damped(self, step: Step) -> Damped:
         """Return the state of damping in a step."""
@@ -91,13 +91,13 @@ class MembraneMixed:
             kernel.zeros(q, ViscousParams),
         )
         stages = law.stages(Psd.GAUSS_NEWTON, at, self.parameters, H)
-        rate = rate_of(step)
+        rate = damping_rate(step)
         kernel.launch_each(q, *stages, (freeze_tangent, at, H, Scalar(rate), p))
-        start = strain_of(F)
+        start = green_strain(F)
         if step.past is not None:
-            past = strain_of(s.deformation_gradient(np.asarray(step.past[0])))
+            past = green_strain(s.deformation_gradient(np.asarray(step.past[0])))
             start = start + step.past_part * (start - past)
-        return Damped(F, strain_of(self.F) - start, np.array(kernel.numpy(p)["tangent"]), rate)
+        return Damped(F, green_strain(self.F) - start, np.array(kernel.numpy(p)["tangent"]), rate)
 
     def contracted(self, L: Gradients) -> dict[str, Floats]:
         """Return ds/dc by constant, (q,...), for L (q,3,2), without weights."""
@@ -106,12 +106,12 @@ class MembraneMixed:
         rate = strain_slope(self.F, L)
         A = damped.pulled(beta * rate) if damped is not None and beta > 0 else None
         for k, (part, p) in enumerate(zip(law.parts, self.parameters)):
-            found = dict(law_mixed.of_stress(part, self.F, p, L))
+            found = dict(law_mixed.stress_by_parameters(part, self.F, p, L))
             if A is not None:
                 assert damped is not None
-                for name, more in law_mixed.of_tangent(part, damped.F, p, A).items():
+                for name, more in law_mixed.hessian_by_parameters(part, damped.F, p, A).items():
                     found[name] = found[name] + more
-            out.update({f"{names_of(law, k)}.{name}": d for name, d in found.items()})
+            out.update({f"{constant_prefix(law, k)}.{name}": d for name, d in found.items()})
         out[DAMPING] = np.zeros(len(L))
         if damped is not None:
             out[DAMPING] = np.einsum("qi,qij,qj->q", rate, damped.unit, damped.since)

@@ -92,7 +92,7 @@ class PermanentStretch(Membrane):
         k = next(k for k, part in enumerate(self.law.parts) if _has_rest(part))
         records = np.array(self.records()[k])
         for column, name in enumerate(("rest_warp", "rest_weft")):
-            records[name] += Plasticity.set_of(kept[:, column])
+            records[name] += Plasticity.plastic_strain(kept[:, column])
         changed = kernel.array(records, self.law.parts[k].functions.Params)
         return *out[:k], changed, *out[k + 1 :]
 
@@ -112,9 +112,9 @@ class BoundPermanentStretch(BoundMembrane):
         super().__init__(membrane, rows, scratch)
         self._kept, self._dt = _none(len(self.samples)), 0.0
 
-    def retake(self, energy: Membrane) -> None:
+    def update_constants(self, energy: Membrane) -> None:
         """Replace the law's parameters, the damping and the limits."""
-        super().retake(energy)
+        super().update_constants(energy)
         self.is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
 
     def _parameters(self) -> tuple[WarpArray, ...]:
@@ -135,7 +135,7 @@ class BoundPermanentStretch(BoundMembrane):
 
     def _sets(self) -> Floats:
         """Return the plastic strains of warp and weft, (2,q)."""
-        return np.stack([Plasticity.set_of(self._kept[:, k]) for k in (0, 1)])
+        return np.stack([Plasticity.plastic_strain(self._kept[:, k]) for k in (0, 1)])
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic strains after a step that ended at x, by name."""

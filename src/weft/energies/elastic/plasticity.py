@@ -51,12 +51,12 @@ class Plasticity:
             raise FabricError("lasting", got=self.lasting, expected="must be from 0 to 1")
 
     @staticmethod
-    def none_kept(n: int) -> Floats:
+    def initial_memory(n: int) -> Floats:
         """Return the memory (n,4) of strains that have never yielded."""
         return np.zeros((n, COLUMNS))
 
     @staticmethod
-    def set_of(kept: Floats) -> Floats:
+    def plastic_strain(kept: Floats) -> Floats:
         """Return the plastic strain p, (n,), of a memory (n,4)."""
         return np.asarray(kept[:, 0] + kept[:, 1])
 

@@ -32,7 +32,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
     STRIP,
@@ -41,8 +41,8 @@ from weft.energies.elastic.hinge_bending import (
     material_corners,
     rest_angles,
 )
-from weft.energies.elastic.quadratic_form import BoundForm, QuadraticForm
-from weft.energies.element_energy import BoundLocal, damping_of
+from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
+from weft.energies.element_energy import BoundElementEnergy, damping_of
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
@@ -124,7 +124,10 @@ class QuadraticBending:
     @property
     def constants(self) -> ByName:
         """Constants by name: weights [J], and the time constant of damping [s]."""
-        return {"weight": self.weight, "damping": everywhere(self.damping, len(self.weight))}
+        return {
+            "weight": self.weight,
+            "damping": repeat_per_element(self.damping, len(self.weight)),
+        }
 
     @property
     def structure(self) -> Any:
@@ -148,11 +151,13 @@ class BoundQuadratic(Bound):
 
     is_elastic = True
 
-    def __init__(self, bending: QuadraticBending, form: BoundForm, rate: BoundLocal | None) -> None:
+    def __init__(
+        self, bending: QuadraticBending, form: BoundQuadraticForm, rate: BoundElementEnergy | None
+    ) -> None:
         self.name, self.damping, self.form, self.rate = bending.name, bending.damping, form, rate
         self._scale = 1.0
 
-    def retake(self, energy: QuadraticBending) -> None:
+    def update_constants(self, energy: QuadraticBending) -> None:
         """Replace weights and damping by those of another energy.
 
         Raises:
@@ -165,9 +170,9 @@ class BoundQuadratic(Bound):
                 expected="more than 0 at every key, with `bending: quadratic`",
             )
         self.damping = energy.damping
-        self.form.retake(energy.form)
+        self.form.update_constants(energy.form)
         if self.rate is not None:
-            self.rate.retake(energy.rate)
+            self.rate.update_constants(energy.rate)
 
     def freeze(self, step: Step) -> None:
         """Freeze damping for a step, with the rate beta/h."""

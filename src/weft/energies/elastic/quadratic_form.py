@@ -17,7 +17,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere, rate_of
+from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.element_energy import damping_of
 from weft.energies.step import Step
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
@@ -122,7 +122,7 @@ class QuadraticForm:
     @property
     def constants(self) -> ByName:
         """Constants by name: weights, coefficients (q,k), and the time constant of damping [s]."""
-        beta = everywhere(self.damping, len(self.weight))
+        beta = repeat_per_element(self.damping, len(self.weight))
         return {"weight": self.weight, "coefficient": self.coefficient, "damping": beta}
 
     @property
@@ -132,7 +132,7 @@ class QuadraticForm:
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc: ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k)."""
-        c, w, rate = self.coefficient, self.weight, rate_of(step)
+        c, w, rate = self.coefficient, self.weight, damping_rate(step)
         late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
         pulled = np.asarray(x) + self.damping * late
         y = self.amount(pulled)
@@ -154,16 +154,16 @@ class QuadraticForm:
         K.sort_indices()
         return K
 
-    def bind(self, pattern: BlockPattern) -> "BoundForm":
+    def bind(self, pattern: BlockPattern) -> "BoundQuadraticForm":
         """Bind the form to the block pattern of a matrix."""
         K = self.matrix(pattern.n)
         rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
         block = pattern.find(rows, K.indices.astype(np.int32))
         places = kernel.array(block, wp.int32)
-        return BoundForm(self, ScalarCsr.of(K), places, pattern.scratch, pattern.n)
+        return BoundQuadraticForm(self, ScalarCsr.of(K), places, pattern.scratch, pattern.n)
 
 
-class BoundForm(Bound):
+class BoundQuadraticForm(Bound):
     """A quadratic form bound to a block pattern.
 
     Its constant matrix K is the Hessian of each coordinate.
@@ -189,7 +189,7 @@ class BoundForm(Bound):
         if self.form.damping > 0:
             self._rate, self._origin = self.form.damping / step.span, step.device_origin
 
-    def retake(self, energy: QuadraticForm) -> None:
+    def update_constants(self, energy: QuadraticForm) -> None:
         """Replace weights and damping by those of another form."""
         self.form, self.damping, self.K = (
             energy,

@@ -230,12 +230,12 @@ class BoundLimits(BoundMembrane):
         self._most = tuple(Scalar(m) for m in energy.law.most)
         self._D = kernel.empty(len(self.samples), mat32)
 
-    def retake(self, energy: StrainLimits | Membrane) -> None:
+    def update_constants(self, energy: StrainLimits | Membrane) -> None:
         """Request other limits; ``freeze`` applies them as far as the cloth is within them."""
         if isinstance(energy, StrainLimits):
             self.asked = energy
         else:
-            super().retake(energy)
+            super().update_constants(energy)
 
     def freeze(self, step: Step) -> None:
         """Apply the requested limits; a limit that falls moves only as far as there is room.
@@ -247,7 +247,7 @@ class BoundLimits(BoundMembrane):
             return
         before = step.kept.get(self.name, np.array(self.energy.law.most))
         self.now = falling(self.asked, before, np.asarray(step.state.x), step.t)
-        super().retake(self.now.membrane)
+        super().update_constants(self.now.membrane)
         self._most = tuple(Scalar(m) for m in self.now.law.most)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:

@@ -16,8 +16,8 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.by_constants import ByName, everywhere, rate_of
-from weft.energies.inertia import Diagonal
+from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
+from weft.energies.inertia import DiagonalQuadratic
 from weft.energies.step import Step
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
@@ -84,7 +84,7 @@ class Drag:
     @property
     def constants(self) -> ByName:
         """Constants by name: masses [kg], and the rate [1/s]."""
-        return {"mass": self.mass, "rate": everywhere(self.rate, len(self.mass))}
+        return {"mass": self.mass, "rate": repeat_per_element(self.rate, len(self.mass))}
 
     @property
     def structure(self) -> Any:
@@ -94,7 +94,7 @@ class Drag:
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by ``mass`` and ``rate``, (n,1,3) each; zero without a step."""
         n = len(self.mass)
-        if step is None or rate_of(step) == 0 or step.t > self.until:
+        if step is None or damping_rate(step) == 0 or step.t > self.until:
             return {"mass": np.zeros((n, 1, 3)), "rate": np.zeros((n, 1, 3))}
         v = np.where(step.fixed[:n, None], 0.0, step.velocity(x)[:n])[:, None]
         rates = self.rates(step.t)
@@ -107,14 +107,14 @@ class Drag:
         return BoundDrag(self)
 
 
-class BoundDrag(Diagonal):
+class BoundDrag(DiagonalQuadratic):
     """Drag in a step."""
 
     def __init__(self, drag: Drag) -> None:
         super().__init__(drag.mass)
         self.drag, self.name = drag, drag.name
 
-    def reweigh(self, mass: Floats) -> None:
+    def update_masses(self, mass: Floats) -> None:
         """Take new masses; the points of the drag are the first of all points."""
         self.drag = dataclasses.replace(self.drag, mass=mass[: len(self.drag.mass)])
 

@@ -9,7 +9,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.step import Step
 from weft.kernel import Scalar, Scratch, WarpArray, vec3
 from weft.solve.newton.psd import Psd
@@ -83,7 +83,10 @@ class Gravity:
     @property
     def constants(self) -> ByName:
         """Constants by name: masses [kg], and the acceleration [m/s^2]."""
-        return {"mass": self.mass, "acceleration": everywhere(self.acceleration, len(self.mass))}
+        return {
+            "mass": self.mass,
+            "acceleration": repeat_per_element(self.acceleration, len(self.mass)),
+        }
 
     @property
     def structure(self) -> Any:
@@ -113,7 +116,7 @@ class BoundGravity(Bound):
         self.gravity, self.name, self.scratch = gravity, gravity.name, scratch
         self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
 
-    def retake(self, energy: Gravity) -> None:
+    def update_constants(self, energy: Gravity) -> None:
         """Take acceleration and masses of another energy."""
         mass = self._field[0]
         if energy.mass is not self.gravity.mass:

@@ -24,7 +24,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.step import Step
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
@@ -205,9 +205,9 @@ class Pressure:
         """Constants by name: pressure [Pa]; of a gas also ``volume`` [m^3] and ``ambient`` [Pa]."""
         m, law = len(self.faces), self.law
         if not isinstance(law, Gas):
-            return {"pressure": everywhere(law, m)}
+            return {"pressure": repeat_per_element(law, m)}
         names = ("pressure", "volume", "ambient")
-        return {name: everywhere(getattr(law, name), m) for name in names}
+        return {name: repeat_per_element(getattr(law, name), m) for name in names}
 
     @property
     def structure(self) -> Any:
@@ -257,7 +257,7 @@ class BoundPressure(Bound):
         self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
         self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
 
-    def retake(self, energy: Pressure) -> None:
+    def update_constants(self, energy: Pressure) -> None:
         """Take the pressure or the gas of another energy."""
         self.energy = energy
 

@@ -15,7 +15,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.hinge_geometry import HingeGeometry
-from weft.energies.element_energy import BoundLocal
+from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.gather import GatherMap
 from weft.energies.seams.seam_keyframes import FoldingKeys, folded
 from weft.energies.step import Step
@@ -75,7 +75,7 @@ class SeamHinges(HingeBending):
         return BoundSeams(self, rows, self.parameters(), pattern.scratch)
 
 
-class BoundSeams(BoundLocal):
+class BoundSeams(BoundElementEnergy):
     """Hinges across seams bound to a block pattern; they act once the seams are closed."""
 
     energy: SeamHinges
@@ -86,7 +86,7 @@ class BoundSeams(BoundLocal):
         """Take whether seams are closed at the end of the step, and their damping."""
         self.acts = self.energy.acts(step.t)
         if self.energy.foldings:
-            self.retake(self.energy.at(step.t))
+            self.update_constants(self.energy.at(step.t))
         if self.acts:
             super().freeze(step)
 

@@ -23,7 +23,7 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
-from weft.energies.element_energy import BoundLocal, LocalEnergy, LocalKernels
+from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
 from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
@@ -102,7 +102,7 @@ def bond_hessian(
 
 
 @dataclass(frozen=True, eq=False)
-class Bonds(LocalEnergy):
+class Bonds(ElementEnergy):
     """Springs between pairs of points that only pull.
 
     Args:
@@ -138,7 +138,7 @@ class Bonds(LocalEnergy):
     tearing: Sequence[TearingKeys] = ()
     along: Floats | None = field(default=None, compare=False)
 
-    kernels = LocalKernels(
+    kernels = ElementKernels(
         bond_energy,
         bond_gradient,
         dict.fromkeys(Psd, (bond_hessian, SYMMETRIC)),
@@ -295,7 +295,7 @@ class Bonds(LocalEnergy):
         return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing, along=along)
 
 
-class BoundBonds(BoundLocal):
+class BoundBonds(BoundElementEnergy):
     """Bonds bound to a block pattern, at the end of a step."""
 
     energy: Bonds

@@ -21,7 +21,7 @@ FARTHEST = 1.25  # multiple of a displacement up to which limits on the way are 
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class BilinearForm:
     """Products f = A.B of m pairs."""
 
     w: Floats  # (m,k) of A
@@ -69,8 +69,8 @@ class Coordinates:
     """
 
     stencil: Ints
-    first: Form
-    second: Form | None = None
+    first: BilinearForm
+    second: BilinearForm | None = None
     near: Floats | float = 0.0
 
     def __len__(self) -> int:

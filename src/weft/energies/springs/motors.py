@@ -170,7 +170,7 @@ class BoundMotors(NumpyEnergy):
         super().__init__(energy, pattern, quiet=True)
         self.asked = energy
 
-    def retake(self, energy: Motors) -> None:
+    def update_constants(self, energy: Motors) -> None:
         """Take targets and gains of other motors."""
         self.asked = energy
 

@@ -25,7 +25,7 @@ NEAR = 1e-12  # [m] distance below which two places count as equal, and n as zer
 
 
 @wp.struct
-class Tie:
+class PointSpring:
     """Parameters of a tie in the step that is solved."""
 
     stiffness: Scalar  # [N/m] k; 0: the tie is released
@@ -43,12 +43,12 @@ class Tie:
 
 
 @wp.struct
-class TieSet:
+class PointSpringSet:
     """Ties of an attachment, and its rail (without points if there is none)."""
 
     stencil: wp.array2d(dtype=wp.int32)  # (m,k)
     c: wp.array2d(dtype=Scalar)  # (m,k)
-    tie: wp.array(dtype=Tie)  # (m,)
+    tie: wp.array(dtype=PointSpring)  # (m,)
     rail: wp.array(dtype=vec3)  # (p,) [m]
     along: wp.array(dtype=Scalar)  # (p,) [m] length of the rail up to its points, as it began
 
@@ -92,7 +92,7 @@ def foot_on(
 
 
 @wp.func
-def pull_of(r: Scalar, p: Tie):
+def spring_potential(r: Scalar, p: PointSpring):
     """Return phi, phi' and phi'' at r."""
     k = p.stiffness
     e = r - p.length
@@ -116,7 +116,7 @@ def pull_of(r: Scalar, p: Tie):
 
 
 @wp.func
-def rub_of(u: Scalar, p: Tie):
+def friction_potential(u: Scalar, p: PointSpring):
     """Return D, D' and D'' of the slip u."""
     y = wp.abs(u) / p.slip
     value = p.rub * (wp.abs(u) - p.slip / Scalar(3.0))
@@ -133,7 +133,7 @@ def rub_of(u: Scalar, p: Tie):
 def respond(
     o: int,
     x: wp.array(dtype=vec3),
-    T: TieSet,
+    T: PointSpringSet,
     exact: int,
     energy: wp.array(dtype=vec2),
     g: wp.array(dtype=vec3),
@@ -160,7 +160,7 @@ def respond(
     n = vec3(zero, zero, zero)
     if r > Scalar(NEAR):
         n = d / r
-    value, slope, curve = pull_of(r, p)
+    value, slope, curve = spring_potential(r, p)
     over = p.stiffness  # phi'/r
     if p.length > zero or p.pulls == 1:
         over = zero
@@ -181,7 +181,7 @@ def respond(
     H = curve * nn + over * (wp.identity(n=3, dtype=Scalar) - tt - nn)
     push = slope * n
     if p.rub > zero:
-        rubbed, drag, stiff = rub_of(f.s - p.root, p)
+        rubbed, drag, stiff = friction_potential(f.s - p.root, p)
         lost += rubbed
         push += drag * f.slope * f.t
         H += stiff * f.slope * f.slope * tt
@@ -201,7 +201,7 @@ def shared_out(
 
 
 def tie_records(m: int) -> Any:
-    """Return (m,) records of ``Tie``, all zero."""
+    """Return (m,) records of ``PointSpring``, all zero."""
     import numpy as np
 
-    return np.zeros(m, Tie.numpy_dtype())  # type: ignore[attr-defined]
+    return np.zeros(m, PointSpring.numpy_dtype())  # type: ignore[attr-defined]

@@ -20,7 +20,12 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.element_energy import damping_of
 from weft.energies.gather import SHARED, GatherMap, Shared
-from weft.energies.springs.point_spring_kernels import TieSet, respond, shared_out, tie_records
+from weft.energies.springs.point_spring_kernels import (
+    PointSpringSet,
+    respond,
+    shared_out,
+    tie_records,
+)
 from weft.energies.springs.point_springs_by_constants import ties_constants, ties_mixed
 from weft.energies.springs.point_springs_numpy import PointSpringsOfStep, Response
 from weft.energies.springs.rail import feet_on
@@ -225,7 +230,7 @@ class BoundPointSprings(Bound):
 
     def __init__(self, energy: PointSprings, rows: GatherMap, scratch: Scratch) -> None:
         self.energy, self.name, self.rows, self.scratch = energy, energy.name, rows, scratch
-        m, self._set = len(energy), TieSet()
+        m, self._set = len(energy), PointSpringSet()
         self._set.stencil = rows_of(energy.stencil)
         self._set.c = kernel.array(energy.c, Scalar)
         along = np.zeros(0) if energy.along is None else energy.along
@@ -235,7 +240,7 @@ class BoundPointSprings(Bound):
         self._t, self._released, self._span = 0.0, np.full(m, np.inf), np.inf
         self._take(energy.start)
 
-    def retake(self, energy: PointSprings) -> None:
+    def update_constants(self, energy: PointSprings) -> None:
         """Take lengths, stiffness, damping, friction and release of another energy; ends stay."""
         self.energy = energy
 
@@ -248,7 +253,7 @@ class BoundPointSprings(Bound):
 
     @property
     def device(self) -> Any:
-        """The ``TieSet`` of the step."""
+        """The ``PointSpringSet`` of the step."""
         return self._set
 
     @property
@@ -339,7 +344,7 @@ class BoundPointSprings(Bound):
         holds = self.holding
         found = self._at(x)
         force = np.where(holds, np.linalg.norm(found.g, axis=1), 0.0)
-        go = release.lets_go(Held(self._t, found.x, force, holds))
+        go = release.released_points(Held(self._t, found.x, force, holds))
         return np.where(go, self._t, self._released)
 
     def _at(self, x: WarpArray) -> Response:

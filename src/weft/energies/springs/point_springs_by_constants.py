@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.energies.by_constants import ByName, rate_of
+from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.springs.point_springs_numpy import PointSpringsOfStep
 from weft.energies.step import Step
 
@@ -41,7 +41,7 @@ def ties_mixed(ties: "PointSprings", x: Positions, step: Step | None) -> ByName:
     f = now.met(x)
     length, onset = now.softer(f.r)
     by_length, by_onset = length[:, None] * f.n, onset[:, None] * f.n
-    if ties.friction > 0 and step is not None and ties.rail is not None and rate_of(step) > 0:
+    if ties.friction > 0 and step is not None and ties.rail is not None and damping_rate(step) > 0:
         shape = replace(now, rub=np.ones(len(ties))).rubbed(f.s - now.root)
         along = (shape * f.slope)[:, None] * f.t
         began = replace(now, rail=ties.rail.at(step.bodies[0], step.state.t))

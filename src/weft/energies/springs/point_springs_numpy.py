@@ -7,7 +7,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.springs.point_spring_kernels import NEAR, Tie
+from weft.energies.springs.point_spring_kernels import NEAR, PointSpring
 from weft.energies.springs.rail import feet_on
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
@@ -37,7 +37,7 @@ class Response:
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class SpringGeometry:
     """Geometry of m ties.
 
     A is (m,3), r (m,) its distance from what holds it, n (m,3) the direction; on a rail also its
@@ -54,7 +54,7 @@ class Met:
 
 @dataclass(frozen=True, eq=False)
 class PointSpringsOfStep:
-    """Ties in one step; fields as in ``point_spring_kernels.Tie``."""
+    """Ties in one step; fields as in ``point_spring_kernels.PointSpring``."""
 
     stencil: Ints
     c: Floats
@@ -79,7 +79,7 @@ class PointSpringsOfStep:
         for name in names:
             out[name] = getattr(self, name)
         out["pulls"], out["damping"], out["slip"] = int(self.pulls), self.damping, self.slip
-        return kernel.array(out, Tie)
+        return kernel.array(out, PointSpring)
 
     def respond(self, x: Positions, psd: Psd = Psd.EXACT) -> Response:
         """Return energies, forces and Hessians at x (n,3)."""
@@ -104,7 +104,7 @@ class PointSpringsOfStep:
         K = K + (stiff * slope**2)[:, None, None] * tt
         return Response(A, energy, lost + rubbed, g, K, tension, s)
 
-    def met(self, x: Positions) -> "Met":
+    def met(self, x: Positions) -> "SpringGeometry":
         """Return the geometry of the ties at x (n,3)."""
         m = len(self.stencil)
         A = np.einsum("ma,mai->mi", self.c, np.asarray(x)[self.stencil])
@@ -116,7 +116,7 @@ class PointSpringsOfStep:
         r = np.linalg.norm(d, axis=1)
         apart = r > NEAR
         n = np.where(apart[:, None], d, 0.0) / np.where(apart, r, 1.0)[:, None]
-        return Met(A, r, n, t, s, slope)
+        return SpringGeometry(A, r, n, t, s, slope)
 
     def softer(self, r: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives of phi' by the length and by the onset, (m,) [N/m] each."""

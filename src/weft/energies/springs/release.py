@@ -29,7 +29,7 @@ class Held:
     holds: Bools
 
 
-@checked(SceneError, "release", unchecked=("expired", "lets_go"))
+@checked(SceneError, "release", unchecked=("expired", "released_points"))
 @documented
 @dataclass(frozen=True)
 class Release:
@@ -55,7 +55,7 @@ class Release:
         # The tolerance keeps a step that ends at the time of release, up to round-off, before it.
         return self.at is not None and t > self.at * (1 + 1e-12)
 
-    def lets_go(self, held: Held) -> Bools:
+    def released_points(self, held: Held) -> Bools:
         """Return which points let go at the end of a step, (m,).
 
         Raises:

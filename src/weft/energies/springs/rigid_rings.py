@@ -22,7 +22,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.element_energy import damping_of
 from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.springs.point_springs import FARTHEST, NOWHERE
@@ -112,7 +112,7 @@ class RigidRings:
     def constants(self) -> ByName:
         """Constants by name: stiffness [N/m], radius [m], and friction with its slip [m]."""
         names = ("radius", "friction", "slip")
-        shared = {name: everywhere(getattr(self, name), len(self)) for name in names}
+        shared = {name: repeat_per_element(getattr(self, name), len(self)) for name in names}
         return {"stiffness": self.stiffness, **shared}
 
     @property
@@ -295,7 +295,7 @@ class BoundRings(NumpyEnergy):
         self.rings, self._t, self._span = rings, 0.0, np.inf
         self._released = np.full(len(rings), np.inf)
 
-    def retake(self, rings: RigidRings) -> None:
+    def update_constants(self, rings: RigidRings) -> None:
         """Take radius, friction, stiffness and release of other rings."""
         self.rings = rings
 
@@ -359,5 +359,5 @@ class BoundRings(NumpyEnergy):
         holds = np.isinf(self._released) & (not release.expired(self._t))
         force = np.where(holds, np.linalg.norm(self._pull(x), axis=1), 0.0)
         place = self.energy.found(self._host(x)).place
-        go = release.lets_go(Held(self._t, place, force, holds))
+        go = release.released_points(Held(self._t, place, force, holds))
         return np.where(go, self._t, self._released)

@@ -16,9 +16,9 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, everywhere
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import FACTOR, GatherMap
-from weft.energies.springs.point_spring_kernels import TieSet, foot_on
+from weft.energies.springs.point_spring_kernels import PointSpringSet, foot_on
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.rail import Feet, feet_on
 from weft.energies.step import Step
@@ -31,7 +31,7 @@ ONSET = 0.1  # part of the distance within which the push becomes stiff
 
 
 @wp.func
-def foot_of(i: int, x: wp.array(dtype=vec3), T: TieSet):
+def foot_of(i: int, x: wp.array(dtype=vec3), T: PointSpringSet):
     """Return the foot of ring i."""
     A = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     for a in range(T.stencil.shape[1]):
@@ -62,7 +62,7 @@ def push_of(e: Scalar, k: Scalar, onset: Scalar):
 def neighbors(
     o: int,
     x: wp.array(dtype=vec3),
-    T: TieSet,
+    T: PointSpringSet,
     pair: wp.array2d(dtype=wp.int32),
     stiffness: wp.array(dtype=Scalar),
     apart: Scalar,
@@ -162,7 +162,10 @@ class RingSpacing:
     @property
     def constants(self) -> ByName:
         """Constants by name: distance [m] and stiffness [N/m]."""
-        return {"apart": everywhere(self.apart, len(self.pairs)), "stiffness": self.stiffness}
+        return {
+            "apart": repeat_per_element(self.apart, len(self.pairs)),
+            "stiffness": self.stiffness,
+        }
 
     @property
     def structure(self) -> Any:
@@ -201,10 +204,10 @@ class BoundSpacing(Bound):
         self._values = kernel.empty(len(energy.pairs))
         self._stiffness = kernel.array(energy.stiffness, Scalar)
 
-    def retake(self, energy: RingSpacing) -> None:
+    def update_constants(self, energy: RingSpacing) -> None:
         """Take distance and stiffness of another energy, and the constants of its rings."""
         self.energy = energy
-        self._rings.retake(energy.rings)
+        self._rings.update_constants(energy.rings)
 
     def freeze(self, step: Step) -> None:
         """Take the rail at the end of the step, and the rings that are on it."""

@@ -41,7 +41,7 @@ MOST = 2_500  # block rows; the list of products of more takes minutes and gigab
 
 
 @dataclass(frozen=True, eq=False)
-class Symbolic:
+class SymbolicCholesky:
     """Symbolic factorization: the factor's blocks by column, and the products that form each."""
 
     place: Numbers  # (n,) position of each row in the order of elimination
@@ -68,7 +68,7 @@ class Symbolic:
         return {k: kernel.array(np.asarray(getattr(self, k), np.int32), wp.int32) for k in names}
 
     @staticmethod
-    def of(pattern: BlockPattern) -> "Symbolic":
+    def of(pattern: BlockPattern) -> "SymbolicCholesky":
         """Order and eliminate a pattern symbolically.
 
         Raises:
@@ -99,7 +99,7 @@ class Symbolic:
         by_row = beside[np.argsort(row_of[beside], kind="stable")]
         row_start = np.searchsorted(row_of[by_row], np.arange(n + 1))
         row_column = np.repeat(np.arange(n), counts)[by_row]
-        return Symbolic(
+        return SymbolicCholesky(
             place,
             first,
             row_of,
@@ -159,12 +159,14 @@ def _products(
     return target, left, right
 
 
-class LaneFactors:
+class BatchedFactors:
     """Factors of ``count`` matrices with one pattern."""
 
-    def __init__(self, pattern: BlockPattern, count: int, symbolic: Symbolic | None = None) -> None:
+    def __init__(
+        self, pattern: BlockPattern, count: int, symbolic: SymbolicCholesky | None = None
+    ) -> None:
         self.pattern, self.count = pattern, count
-        self.symbolic = Symbolic.of(pattern) if symbolic is None else symbolic
+        self.symbolic = SymbolicCholesky.of(pattern) if symbolic is None else symbolic
         s, groups = self.symbolic, -(-count // LANES)
         self._A = kernel.zeros((groups, 9 * len(s.block), LANES))
         self._L = kernel.zeros((groups, 9 * len(s.row_of), LANES))
@@ -231,7 +233,7 @@ class LaneCholesky:
         if isinstance(previous, PreparedLane) and previous.factors.pattern is A.pattern:
             factors = previous.factors
         else:
-            factors = LaneFactors(A.pattern, 1)
+            factors = BatchedFactors(A.pattern, 1)
         factors.factorize(A.values, (0,))
         return PreparedLane(factors)
 
@@ -240,7 +242,7 @@ class LaneCholesky:
 class PreparedLane:
     """Cholesky factors of one matrix."""
 
-    factors: LaneFactors
+    factors: BatchedFactors
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b; the residual is not computed, so ``residual`` is NaN."""

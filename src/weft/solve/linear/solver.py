@@ -101,7 +101,7 @@ class PreparedSolver(Protocol):
 
 
 @runtime_checkable
-class Learns(Protocol):
+class AdaptivePrepared(Protocol):
     """Prepared matrix that carries information from its solves over to the next matrix."""
 
     def forget(self) -> None:

@@ -21,10 +21,17 @@ from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.low_rank import solve_updated
 from weft.solve.linear.solver import Outcome
-from weft.solve.newton.minimize import Left, Search
+from weft.solve.newton.minimize import RemainingError, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
-from weft.solve.sparse.vectors import combine, dot, max_norm, negate, part_above, weighted_distance
+from weft.solve.sparse.vectors import (
+    combine,
+    dot,
+    fraction_longer,
+    max_norm,
+    negate,
+    weighted_distance,
+)
 
 CONTRACTION = 0.5  # ratio of two simplified increments above which a new factorization pays
 LEAST, FIRST, MOST = 1e-4, 1.0, 1e8  # [1/s^2] mu: lower bound, first raised value, upper bound
@@ -139,12 +146,12 @@ class NewtonDirections:
             return None, Outcome.NOT_FINITE
         tolerance = self.settings.tolerance
         if self.settings.effort:
-            s.left = Left(part_above(d, tolerance), 0.5 * self.decrement)
+            s.left = RemainingError(fraction_longer(d, tolerance), 0.5 * self.decrement)
         if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
             self.stale = True
             return None, None
         if fresh:
-            self.settled = s.problem.settled_at(s.x, d)
+            self.settled = s.problem.is_settled_at(s.x, d)
         if self.settings.left < float("inf"):
             self.size = float(np.sqrt(dot(d, d) / d.shape[0]))
         return d, None

@@ -65,7 +65,7 @@ def backtrack(
     Returns:
         The accepted step, or step 0 if all trials down to ``settings.shortest`` fail.
     """
-    search = backtracking(value, slope, first, settings)
+    search = backtrack_steps(value, slope, first, settings)
     try:
         step = next(search)
         while True:
@@ -75,7 +75,7 @@ def backtrack(
         return found
 
 
-def backtracking(
+def backtrack_steps(
     value: float,
     slope: float,
     first: float = 1.0,

@@ -4,9 +4,9 @@ One loop serves time steps and equilibria. A ``Descent`` computes the directions
 stop (module ``descent``), and the line search chooses the step length (module ``line_search``);
 both are frozen settings. All vectors stay on the device; only numbers are copied to the host.
 
-The loop ``searching`` is a generator that requests its function evaluations. The caller answers the
-requests of one search (``answered``) or of many searches together (``weft.worlds``), with the same
-results.
+The loop ``run_search`` is a generator that requests its function evaluations. The caller answers
+the requests of one search (``answer_requests``) or of many searches together (``weft.worlds``),
+with the same results.
 """
 
 import enum
@@ -18,15 +18,15 @@ from weft import kernel
 from weft.base.timing import Phases
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
-from weft.solve.linear.solver import Learns, LinearSolver, Outcome
-from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtracking
+from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome
+from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack_steps
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.solve.sparse.vectors import combine, dot, max_norm
 
 # Feasible fraction of a direction below which the direction is truncated vertex by vertex instead
 # of shortened as a whole (docs/decisions/0016).
-CROWDED = 0.25
+TRUNCATE_BELOW = 0.25
 
 
 class Problem(Protocol):
@@ -55,13 +55,13 @@ class Problem(Protocol):
         It is smaller than 1 only where contact or a strain limit bounds the step.
         """
 
-    def truncated_at(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+    def truncated_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return d shortened vertex by vertex such that all of it is feasible; None: none exists.
 
         The search tries it if only a small fraction of d is feasible.
         """
 
-    def settled_at(self, x: WarpArray, d: WarpArray) -> bool:
+    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
         """Return whether the direction d is small to every energy, and so may be the last one."""
 
     def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
@@ -88,7 +88,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Left:
+class RemainingError:
     """Distance to the minimum at which a search was stopped, estimated from its last direction."""
 
     unsettled: float = 0.0  # fraction of vertices whose last increment exceeds the tolerance
@@ -103,7 +103,7 @@ class Minimum:
     counts: Counts
     increment: float  # largest vertex displacement of the last increment
     prepared: Any  # last matrix as the linear solver prepared it, so that symbolic work is reused
-    left: Left = Left()
+    left: RemainingError = RemainingError()
 
     @property
     def outcome(self) -> Outcome:
@@ -147,7 +147,7 @@ class Search:
         value: float = float("nan"),
     ) -> None:
         self.problem, self.solver, self.prepared = problem, solver, previous
-        if isinstance(previous, Learns):
+        if isinstance(previous, AdaptivePrepared):
             previous.forget()
         n = x0.shape[0]
         self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))
@@ -156,7 +156,7 @@ class Search:
         self.iterations = self.linear_iterations = self.trials = self.rescues = 0
         # Largest vertex displacement of the last direction, and the derivative of the value along
         # the direction.
-        self.increment, self.left = float("inf"), Left()
+        self.increment, self.left = float("inf"), RemainingError()
         self.slope = float("nan")
         self.wants_matrix = True  # whether the next direction needs a new matrix
 
@@ -220,7 +220,7 @@ class Descent(Protocol):
         """Return the directions for a search that begins."""
 
 
-class Ask(enum.Enum):
+class Request(enum.Enum):
     """Request of a search to its driver, answered before the search goes on."""
 
     START = enum.auto()  # compute value and g at x
@@ -229,7 +229,7 @@ class Ask(enum.Enum):
     GRADIENT = enum.auto()  # compute g at x
 
 
-Asking: TypeAlias = "Generator[tuple[Ask, Search], float, Minimum]"
+RequestGenerator: TypeAlias = "Generator[tuple[Request, Search], float, Minimum]"
 
 
 def minimize(
@@ -256,20 +256,22 @@ def minimize(
     Returns:
         The last iterate with its outcome and counts. Failures are outcomes, not exceptions.
     """
-    return answered(searching(Search(problem, x0, solver, previous), descent, line_search, watch))
+    return answer_requests(
+        run_search(Search(problem, x0, solver, previous), descent, line_search, watch)
+    )
 
 
-def answered(asking: Asking) -> Minimum:
+def answer_requests(asking: RequestGenerator) -> Minimum:
     """Answer the requests of a search with its problem until the search ends; return its result."""
     answer = 0.0
     try:
         ask, s = next(asking)
         while True:
-            if ask is Ask.START and s.value != s.value:
+            if ask is Request.START and s.value != s.value:
                 s.value = s.problem.value_at(s.x)
-            if ask in (Ask.START, Ask.GRADIENT):
+            if ask in (Request.START, Request.GRADIENT):
                 s.problem.gradient_at(s.x, s.g)
-            elif ask is Ask.VALUE:
+            elif ask is Request.VALUE:
                 answer = s.problem.value_at(s.trial)
             ask, s = asking.send(answer)
     except StopIteration as end:
@@ -277,12 +279,12 @@ def answered(asking: Asking) -> Minimum:
         return found
 
 
-def searching(
+def run_search(
     s: Search,
     descent: Descent,
     line_search: LineSearchSettings | None = None,
     watch: Callable[[Iterate, WarpArray], None] | None = None,
-) -> Asking:
+) -> RequestGenerator:
     """Run the minimization loop as a generator that yields its requests and returns the minimum.
 
     Args:
@@ -291,14 +293,14 @@ def searching(
         line_search: constants of the line search; None: the defaults.
         watch: called after every iteration with its record and the new iterate.
     """
-    yield Ask.START, s
+    yield Request.START, s
     way = descent.directions(s)
     outcome = None if s.value < float("inf") else Outcome.NOT_FINITE
     while outcome is None:
         outcome = way.done(s)
         if outcome is None:
             outcome = yield from _advance(s, way, line_search or LineSearchSettings(), watch)
-    left = s.left if outcome is Outcome.STOPPED else Left()
+    left = s.left if outcome is Outcome.STOPPED else RemainingError()
     return Minimum(s.x, s.counts(outcome), s.increment, s.prepared, left)
 
 
@@ -307,11 +309,11 @@ def _advance(
     way: Directions,
     line_search: LineSearchSettings,
     watch: Callable[[Iterate, WarpArray], None] | None,
-) -> Generator[tuple[Ask, Search], float, Outcome | None]:
+) -> Generator[tuple[Request, Search], float, Outcome | None]:
     """Compute one direction and take a step along it; return the outcome if the search ends."""
     spent = s.linear_iterations
     s.wants_matrix = way.stale
-    yield Ask.DIRECTION, s
+    yield Request.DIRECTION, s
     d, outcome = way.direction(s)
     if d is None:
         return outcome
@@ -323,12 +325,12 @@ def _advance(
     if not slope < 0.0:
         return Outcome.NOT_DESCENT
     limit = s.problem.limit_at(s.x, d)
-    if limit < CROWDED and way.truncates():
-        held = s.problem.truncated_at(s.x, d)
+    if limit < TRUNCATE_BELOW and way.truncates():
+        held = s.problem.truncated_direction(s.x, d)
         if held is not None and dot(s.g, held) < limit * slope:
             d, slope, length = held, dot(s.g, held), max_norm(held)
             limit = s.problem.limit_at(s.x, d)
-    found = yield from _search_along(s, way, d, backtracking(s.value, slope, limit, line_search))
+    found = yield from _search_along(s, way, d, backtrack_steps(s.value, slope, limit, line_search))
     s.trials += found.trials
     if found.step == 0.0:
         return way.stuck(s)
@@ -340,7 +342,7 @@ def _advance(
     )
     end = way.went(s, found.step, slope, length)
     if end is None:
-        yield Ask.GRADIENT, s
+        yield Request.GRADIENT, s
     if watch is not None:
         watch(iterate, s.x)
     return end
@@ -348,13 +350,13 @@ def _advance(
 
 def _search_along(
     s: Search, way: Directions, d: WarpArray, trials: Generator[float, float, LineSearchResult]
-) -> Generator[tuple[Ask, Search], float, LineSearchResult]:
+) -> Generator[tuple[Request, Search], float, LineSearchResult]:
     """Run the line search along d, requesting function values from the driver."""
     try:
         step = next(trials)
         while True:
             combine(s.x, step, d, s.trial)
-            value = (yield Ask.VALUE, s) + way.merit(s, s.trial)
+            value = (yield Request.VALUE, s) + way.merit(s, s.trial)
             step = trials.send(value if value == value else float("inf"))
     except StopIteration as end:
         found: LineSearchResult = end.value

@@ -34,14 +34,14 @@ def products(o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.a
 
 
 @wp.kernel(module=_module)
-def negated(o: int, a: wp.array(dtype=vec3)):
+def negate_entries(o: int, a: wp.array(dtype=vec3)):
     """Compute a = -a."""
     i = o + wp.tid()
     a[i] = -a[i]
 
 
 @wp.kernel(module=_module)
-def differing(
+def compare_entries(
     o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=wp.int32)
 ):
     """Set out[0] = 1 if any entry differs."""
@@ -58,7 +58,7 @@ def combine(x: WarpArray, a: float, d: WarpArray, out: WarpArray) -> None:
 
 def negate(a: WarpArray) -> None:
     """Negate a in place."""
-    kernel.launch(negated, a.shape[0], a)
+    kernel.launch(negate_entries, a.shape[0], a)
 
 
 def equal(a: WarpArray, b: WarpArray, begin: int = 0, end: int | None = None) -> bool:
@@ -69,7 +69,7 @@ def equal(a: WarpArray, b: WarpArray, begin: int = 0, end: int | None = None) ->
     if a.device.is_cpu:
         return bool((kernel.view(a)[begin:end] == kernel.view(b)[begin:end]).all())
     flag = kernel.zeros(1, wp.int32)
-    kernel.launch(differing, a.shape[0], a, b, flag)
+    kernel.launch(compare_entries, a.shape[0], a, b, flag)
     return int(kernel.scalar(flag)) == 0
 
 
@@ -155,7 +155,7 @@ def mark_longer(o: int, a: wp.array(dtype=vec3), least: Scalar, out: wp.array(dt
         out[i] = Scalar(1.0)
 
 
-def part_above(a: WarpArray, least: float) -> float:
+def fraction_longer(a: WarpArray, least: float) -> float:
     """Return the fraction of entries that are longer than ``least``."""
     out = kernel.empty(a.shape[0])
     kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)

@@ -24,7 +24,7 @@ numbers64 = wp.array(dtype=Scalar)
 
 
 @wp.func
-def residual_of(
+def residual_row(
     v: int, start: ints, end: ints, column: ints, values: blocks, b: vectors, x: vectors
 ):
     """Return row v of b - A x."""
@@ -47,7 +47,7 @@ def second_step(
 
     The first step is d.
     """
-    t = residual_of(v, start, end, column, values, r, d)
+    t = residual_row(v, start, end, column, values, r, d)
     return (1.0 + step[1]) * d[v] + step[2] * (inverse[v] * t)
 
 
@@ -74,7 +74,7 @@ def smooth_all(
 ):
     """Take two more Chebyshev steps for all n vertices, in one thread."""
     for v in range(n):
-        y = residual_of(v, start, end, column, values, b, x)
+        y = residual_row(v, start, end, column, values, b, x)
         take_first(v, y, inverse, step, r, d)
     for v in range(n):
         y = second_step(v, start, end, column, values, inverse, r, d, step)
@@ -114,7 +114,7 @@ def residual(
 ):
     """Compute r = b - A x."""
     v = o + wp.tid()
-    r[v] = residual_of(v, start, end, column, values, b, x)
+    r[v] = residual_row(v, start, end, column, values, b, x)
 
 
 @wp.kernel(module=_module)
@@ -133,7 +133,7 @@ def residual_and_first(
 ):
     """Compute r = b - A x and the first Chebyshev step d = s_0 D^-1 r."""
     v = o + wp.tid()
-    y = residual_of(v, start, end, column, values, b, x)
+    y = residual_row(v, start, end, column, values, b, x)
     take_first(v, y, inverse, step, r, d)
 
 
@@ -174,7 +174,7 @@ def step_from(
 ):
     """Compute x = y + s_0 D^-1 (b - A y)."""
     v = o + wp.tid()
-    x[v] = y[v] + step[0] * (inverse[v] * residual_of(v, start, end, column, values, b, y))
+    x[v] = y[v] + step[0] * (inverse[v] * residual_row(v, start, end, column, values, b, y))
 
 
 @wp.kernel(module=_module)
@@ -248,7 +248,7 @@ def last_visit(
     else:
         smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
     for v in range(n):
-        r[v] = residual_of(v, start, end, column, values, b, x)
+        r[v] = residual_row(v, start, end, column, values, b, x)
     for v in range(dense.shape[0]):
         coarse_b[v] = restricted(v, pt_start, pt_column, pt_entry, weight, r)
     for v in range(dense.shape[0]):
@@ -266,7 +266,7 @@ NUMBERS = 7
 
 
 @wp.kernel(module=_module)
-def no_direction(o: int, size: Scalar, numbers: numbers64):
+def reset_scalars(o: int, size: Scalar, numbers: numbers64):
     """Reset the scalars for a new solve: no direction yet, residuals divided by ``size``."""
     for k in range(o, NUMBERS):
         numbers[k] = Scalar(0.0)
@@ -305,7 +305,7 @@ def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: numbe
 
 
 @wp.func
-def sum_of(values: numbers64, first: int, end: int):
+def sum_range(values: numbers64, first: int, end: int):
     """Return the sum of a range of numbers, added in ascending order."""
     sum = Scalar(0.0)
     for k in range(first, end):
@@ -317,14 +317,14 @@ def sum_of(values: numbers64, first: int, end: int):
 def sum_chunks(o: int, n: int, chunk: int, values: numbers64, out: numbers64):
     """Sum each chunk of numbers in ascending order."""
     c = o + wp.tid()
-    out[c] = sum_of(values, c * chunk, wp.min(n, (c + 1) * chunk))
+    out[c] = sum_range(values, c * chunk, wp.min(n, (c + 1) * chunk))
 
 
 @wp.kernel(module=_module)
 def next_direction(o: int, partial: numbers64, numbers: numbers64):
     """Compute r.z, and the factor on the last direction, which is 0 in the first iteration."""
     before = numbers[R_DOT_Z]
-    numbers[R_DOT_Z] = numbers[SIZE] * sum_of(partial, o, partial.shape[0])
+    numbers[R_DOT_Z] = numbers[SIZE] * sum_range(partial, o, partial.shape[0])
     numbers[KEPT] = Scalar(0.0)
     if before > Scalar(0.0):
         numbers[KEPT] = numbers[R_DOT_Z] / before
@@ -367,7 +367,7 @@ def multiply(
 @wp.kernel(module=_module)
 def next_step(o: int, partial: numbers64, numbers: numbers64):
     """Compute the step length along p; 0 if the matrix or the cycle is not positive definite."""
-    curvature = sum_of(partial, o, partial.shape[0])
+    curvature = sum_range(partial, o, partial.shape[0])
     length = Scalar(0.0)
     if curvature > Scalar(0.0) and numbers[R_DOT_Z] > Scalar(0.0):
         length = numbers[R_DOT_Z] / curvature

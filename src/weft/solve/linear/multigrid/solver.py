@@ -69,7 +69,7 @@ class MultigridWork:
     def begin(self, b: WarpArray, size: float) -> None:
         """Set x = 0 and r = b; ``size`` divides the residual before it is rounded to float32."""
         f = self.fine
-        kernel.launch(k.no_direction, 1, size, self.numbers)
+        kernel.launch(k.reset_scalars, 1, size, self.numbers)
         own = (self.numbers, f.inverse, f.step, self.x, self.r, f.b, f.d)
         kernel.launch(k.begin, self.n, b, *own)
 
