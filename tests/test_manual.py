@@ -106,8 +106,18 @@ def test_every_page_is_in_the_manual(manual):
 def test_every_public_name_is_in_the_reference(manual):
     page = (manual / "reference" / "python.html").read_text()
     ids = set(re.findall(r'\bid="([\w.]+)"', page))
-    for name in set(weft.__all__) - {"adjoint", "contact", "integrators", "laws", "robotics"}:
+    for name in set(weft.__all__) - {
+        "adjoint",
+        "contact",
+        "errors",
+        "integrators",
+        "laws",
+        "robotics",
+    }:
         assert f"weft.{name}" in ids, name
+    for name, thing in vars(weft.errors).items():
+        if isinstance(thing, type) and issubclass(thing, weft.WeftError):
+            assert {f"weft.base.errors.{name}", f"weft.{name}"} & ids, name
     for package in (weft.laws, weft.contact):
         for name in package.__all__:
             if package is weft.laws and name in ("Scalar", "mat32", "mat33", "vec2", "vec3"):
