@@ -136,6 +136,20 @@ def test_squared_distance(rng):
         np.testing.assert_allclose(found[:, i], difference, atol=1e-6)
 
 
+def test_largest_step():
+    """A point 1 m above a triangle, and an edge above an edge, that fall by 2 m: they keep a tenth
+    of the distance, so that they may fall by 0.9 m.
+    """
+    triangle = np.array([[0.2, 1, 0.2], [0, 0, 0], [1, 0, 0], [0, 0, 1]])
+    edges = np.array([[-1, 1, 0], [1, 1, 0.1], [0, 0, -1], [0, 0, 1.0]])
+    x, d = np.concatenate([triangle, edges]), np.zeros((8, 3))
+    d[[0, 4, 5], 1] = -2.0
+    for k in (0, 1):
+        pairs = np.arange(4 * k, 4 * k + 4)[None], np.array([k == 1])
+        assert essence.largest_step(x, d, pairs) == pytest.approx(0.45, abs=1e-4)
+        assert essence.largest_step(x, 0.4 * d, pairs) == 1.0
+
+
 def run(steps, tolerance, contact, **changes):
     """Positions (n,3) [m] after steps of essence and of weft, and weft's sheet."""
     x, cloth = sheet(GAP if contact else ALONE, **changes)
