@@ -178,9 +178,11 @@ def test_hanging_sheet():
     ids=lambda changes: next(iter(changes)),
 )
 def test_hanging_sheet_sees_one_percent(changes):
-    """The comparison fails where one number of the fabric is off by 1 %."""
+    """The comparison fails where one number of the fabric is off by 1 %: the least difference is
+    1.6e-6 m. Without a change it is 3e-8 m with this tolerance.
+    """
     x, other = run(4, 1e-6, contact=False, **changes)
-    assert np.abs(x - other.state.x).max() > 1e-6
+    assert np.abs(x - other.state.x).max() > 3e-7
 
 
 def test_folds():
