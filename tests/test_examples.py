@@ -1,4 +1,7 @@
-"""Examples run with public names only, in 50 lines, and print the number that is known here."""
+"""Examples run with public names only, in 50 lines, and print the number that is known here.
+
+``LENGTHS`` lists examples that may have more lines.
+"""
 
 import re
 import runpy
@@ -11,6 +14,7 @@ from weft.scene.build import load_scene
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NUMBERS = {
+    "essence.py": r"lowest point: (-\d\.\d+) m",
     "hanging_sheet.py": r"lowest point: (-\d\.\d+) m",
     "potential_in_hand.py": r"over the weight: (\S+)",
     "stretch_law.py": r"exact Hessian: (\S+)",
@@ -30,6 +34,7 @@ NUMBERS = {
     "swing_flag.py": r"before and after: \d+ and (\S+) cm",
 }
 EXPECTED = {
+    "essence.py": pytest.approx(-0.301, abs=0.03),  # folds of loosely solved steps may differ
     "hanging_sheet.py": pytest.approx(-1.012, abs=0.01),
     "potential_in_hand.py": pytest.approx(0.0, abs=1e-6),
     "stretch_law.py": -47.965,
@@ -49,6 +54,7 @@ EXPECTED = {
     "swing_flag.py": pytest.approx(1.0, abs=1.0),
 }
 IN_NUMPY = ("own_energy.py",)
+LENGTHS = {"essence.py": 400}  # lines of examples that are longer than 50
 LONG = ("fit_tube.py", "lay_napkin.py", "recover_fabric.py", "swing_flag.py")  # optimizations
 
 
@@ -77,7 +83,8 @@ def test_length_and_names(path):
     if path.suffix not in (".py", ".yaml"):
         return
     text = path.read_text()
-    assert len(text.splitlines()) <= (120 if path.parent.name == "patterns" else 50)
+    most = LENGTHS.get(path.name, 120 if path.parent.name == "patterns" else 50)
+    assert len(text.splitlines()) <= most
     assert not re.search(r"from weft\.|import weft\.", text), "public names only"
 
 
