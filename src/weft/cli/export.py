@@ -35,7 +35,11 @@ def export(
     ] = None,
     fps: Annotated[
         float | None,
-        typer.Option(help="Frames a second, made from those of the run.", show_default="the run's"),
+        typer.Option(
+            min=0.001,
+            help="Frames a second, made from those of the run.",
+            show_default="the run's",
+        ),
     ] = None,
     up: Annotated[str, typer.Option(help="Axis that points up: y or z.")] = "y",
     units: Annotated[str, typer.Option(help="m, cm, mm or in.")] = "m",
