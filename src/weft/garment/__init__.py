@@ -1,5 +1,4 @@
-"""Sewing patterns and garments: files of flat patterns become one triangle mesh of panels and
-seams.
+"""Sewing patterns and garments: flat patterns in files become one triangle mesh with seams.
 
 Read in this order: ``pattern`` (panels, edges and seams on paper), ``curves`` and ``chains`` (edges
 as curves, and chains of them that seams join), ``check`` and ``check_panel`` (errors and warnings),

@@ -1,5 +1,4 @@
-"""Chains of edges that seams and elastics run along: lengths, ends, and the orientation of two
-chains.
+"""Chains of edges that seams and elastics run along: lengths, ends, and orientation of two chains.
 
 Two panels whose right sides face the same way are sewn with their boundaries running in opposite
 directions: because all outlines run counter-clockwise, one chain runs forward and the other

@@ -1,6 +1,4 @@
-"""Checks of a pattern: all of its errors and warnings, each with the name of the part it belongs
-to.
-"""
+"""Checks of a pattern: all of its errors and warnings, with the names of the parts concerned."""
 
 from collections import Counter
 from collections.abc import Sequence

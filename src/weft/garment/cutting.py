@@ -1,5 +1,6 @@
-"""Cutting of a garment from its pattern: a mesh of every panel, with as many vertices on both sides
-of each seam.
+"""Cutting of a garment from its pattern: all panels become one mesh.
+
+Both sides of each seam get the same number of vertices, so that they can be sewn vertex by vertex.
 """
 
 from collections.abc import Mapping, Sequence

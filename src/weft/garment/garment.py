@@ -1,6 +1,4 @@
-"""Garments: one mesh of panels that start apart in space, with the vertices of seams, folds and
-elastics.
-"""
+"""Garments: one mesh of panels that start apart in space, with their seams, folds and elastics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

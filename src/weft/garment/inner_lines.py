@@ -1,6 +1,4 @@
-"""Lines inside a panel that its triangles follow: their meeting points with the outline and one
-another.
-"""
+"""Lines inside a panel that its triangles follow: where they meet the outline and one another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -52,8 +52,8 @@ class Edge:
 
 @dataclass(frozen=True)
 class Wrap:
-    """Bending of a placed panel around an axis: its plane becomes a cylinder or a cone, and lengths
-    do not change.
+    """Bending of a placed panel around an axis, to a cylinder or a cone, without a change of
+    lengths.
 
     The panel's y axis runs along the axis of the wrap and its x axis around it; the line x = 0 lies
     where ``facing`` points.
@@ -76,8 +76,8 @@ class Wrap:
 
 @dataclass(frozen=True)
 class Placement:
-    """The start of a panel in space: rotated about its origin, then translated; or wrapped around
-    an axis.
+    """The start of a panel in space: rotated about its origin and translated, or wrapped around an
+    axis.
 
     Args:
         translation: [m].
@@ -93,8 +93,7 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class PatternFold:
-    """A line inside a panel along which the fabric keeps an angle, for example of a pleat or a
-    crease.
+    """A line inside a panel along which the fabric keeps an angle, for example a pleat or a crease.
 
     Args:
         points: (l,2) [m] polyline that triangles follow; its ends may lie on the outline.

@@ -1,5 +1,6 @@
-"""Start positions of panels in space: rotated and translated, or wrapped around an axis; higher
-layers lie further out.
+"""Start positions of panels in space: rotated and translated, or wrapped around an axis.
+
+Panels of higher layers lie further out.
 """
 
 import numpy as np
@@ -74,9 +75,10 @@ def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Po
 
 
 def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floats, Floats, Floats]:
-    """Return the angle (n,), the distance from the axis (n,) and the position along it (n,) of
-    points (n,2) of a plane that is rolled to a cylinder or a cone; the cone's circle at y = 0 has
-    the radius.
+    """Return angle, distance from the axis and position along it, (n,) each, of points of a rolled
+    plane.
+
+    The plane is rolled to a cylinder, or to a cone whose circle at y = 0 has the radius.
     """
     x, y = flat.T
     slope = float(np.sin(taper))

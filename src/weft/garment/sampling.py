@@ -30,9 +30,7 @@ Part = tuple[EdgeId, int]  # an edge, and a part of it between two breaks
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """Two chains that are divided alike; the second runs in the direction in which it meets the
-    first.
-    """
+    """Two chains that are divided alike; the second one runs in the direction of the first."""
 
     name: str
     first: EdgeChain
@@ -112,7 +110,8 @@ def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
     one, two = _marks(join.first, cuts), _marks(join.second, cuts)
     longest = max(join.first.length, join.second.length)
     gaps = min(float(np.diff(one).min()), float(np.diff(two).min()))
-    near = min(SNAP * size / longest, 0.45 * gaps)  # below half a gap: never merges two own breaks
+    # Below half of the smallest gap, so that two breaks never merge with the same break.
+    near = min(SNAP * size / longest, 0.45 * gaps)
     changed = False
     for chain, mine, others in ((join.first, one, two), (join.second, two, one)):
         for at in others[np.abs(others[:, None] - mine).min(axis=1) > near].tolist():

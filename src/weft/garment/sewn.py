@@ -1,4 +1,4 @@
-"""Topology of a garment once its seams are closed: pieces, openings, Euler characteristic,
+"""Topology of a garment once its seams are closed: pieces, openings, Euler number,
 orientability.
 """
 

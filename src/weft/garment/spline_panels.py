@@ -33,8 +33,8 @@ TRIANGLES = "or leave `discretization: triangles` for this garment"
 
 @dataclass(frozen=True, eq=False)
 class PatchedGarment:
-    """A garment of spline patches: the garment as it was cut, and the surface and control points of
-    every panel.
+    """A garment of spline patches: the cut garment, and the surface and control points of each
+    panel.
     """
 
     garment: Garment

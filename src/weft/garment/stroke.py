@@ -1,6 +1,4 @@
-"""Strokes: edges with both their ends, as readers of drawings find them, not yet part of an
-outline.
-"""
+"""Strokes: edges with both their ends, as drawings contain them, not yet part of an outline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -23,9 +23,7 @@ YOUNG = 10.0  # [s] an empty claim younger than this may still be written by its
 
 
 class Lock:
-    """The lock of a folder, held in a ``with`` block; nested blocks of the same object only
-    count.
-    """
+    """The lock of a folder, held in a ``with`` block; blocks of the same object may be nested."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside, self._fd, self._depth, self._name = inside, -1, 0, NAME

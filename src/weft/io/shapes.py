@@ -1,4 +1,4 @@
-"""Checks of names, shapes and types of a run's arrays, because a sealed file may come from
+"""Checks of names, shapes and types of a run's arrays; a sealed file may still come from
 elsewhere.
 """
 

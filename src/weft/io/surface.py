@@ -1,5 +1,6 @@
-"""Contents of mesh files, and their conversion to a TriangleMesh: units, triangulation, material
-coordinates.
+"""Contents of mesh files, and their conversion to a TriangleMesh.
+
+The conversion sets the units, triangulates polygons and chooses the material coordinates.
 """
 
 import os

@@ -1,6 +1,4 @@
-"""Names of temporary files in writing, and the removal of those that killed processes left
-behind.
-"""
+"""Names of temporary files in writing, and removal of those that killed processes left behind."""
 
 import os
 import re

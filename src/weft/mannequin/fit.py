@@ -1,6 +1,4 @@
-"""Fit of the solids to the requested girths, by a fixed-point iteration over the measured
-girths.
-"""
+"""Fit of the solids to the requested girths, by a fixed-point iteration over measured girths."""
 
 import dataclasses
 

@@ -56,8 +56,9 @@ class FootPoints:
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """The cycle of a leg on a treadmill, periodic in the phase; the other leg is half a cycle
-    later.
+    """The cycle of a leg on a treadmill, periodic in the phase.
+
+    The other leg is half a cycle later.
 
     Args:
         phase: (GRID,) from 0 on.

@@ -1,5 +1,5 @@
-"""Relaxation of a mesh on a smooth surface: vertices slide, edges flip, until triangles are well
-shaped.
+"""Relaxation of a mesh on a smooth surface: vertices slide and edges flip to well-shaped
+triangles.
 """
 
 import numpy as np

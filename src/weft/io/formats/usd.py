@@ -137,9 +137,7 @@ def _add_fields(mesh: Any, number: int, moment: AnimationFrame, names: Sequence[
 
 
 class _Track:
-    """The time samples of one mesh, in float32; a mesh that never moves has one value for all
-    times.
-    """
+    """The time samples of one mesh, in float32; a mesh that never moves has a single sample."""
 
     def __init__(self, mesh: Any, *, velocities: bool) -> None:
         self.mesh = mesh
