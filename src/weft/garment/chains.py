@@ -73,8 +73,11 @@ class EdgeChain:
         return every.pop() if len(every) == 1 else None
 
     def place_of(self, i: int, fraction: Floats) -> Floats:
-        """Return the fractions of the chain of points that are given by fractions of the i-th
-        edge's length (forward).
+        """Convert fractions of one edge's length to fractions of the chain.
+
+        Args:
+            i: index of the edge in the chain.
+            fraction: (k,) fractions of its length, in its forward direction.
         """
         a, b = self.starts[i], self.starts[i + 1]
         return np.asarray(
@@ -82,8 +85,10 @@ class EdgeChain:
         )
 
     def on_edge(self, at: float) -> tuple[int, float]:
-        """Return the edge at a fraction ``at`` of the chain, and the fraction of that edge
-        (forward).
+        """Return the edge at a fraction of the chain, and the fraction of its length (forward).
+
+        Args:
+            at: fraction of the chain, 0 to 1.
         """
         i = int(np.clip(np.searchsorted(self.starts, at, side="right") - 1, 0, len(self.sides) - 1))
         f = (at - self.starts[i]) / max(self.starts[i + 1] - self.starts[i], 1e-300)
@@ -107,8 +112,12 @@ class EdgeChain:
 
 
 def aligned(first: EdgeChain, second: EdgeChain) -> tuple[EdgeChain, EdgeChain]:
-    """Return two chains with the same number of edges whose edges begin at the same fractions of
-    the seam: at the means of their own fractions.
+    """Return two chains whose edges begin at the same fractions of the seam.
+
+    These are the means of the fractions of both chains.
+
+    Args:
+        first, second: chains with the same number of edges.
     """
     at = tuple(((first.starts + second.starts) / 2).tolist())
     return EdgeChain(first.sides, first.panels, at), EdgeChain(second.sides, second.panels, at)
@@ -133,7 +142,12 @@ class Orientation:
 
 
 def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
-    """Return the orientation of a seam, and compare it with the start positions of its panels."""
+    """Return the orientation of a seam, and compare it with the start positions of its panels.
+
+    Args:
+        seam: the seam.
+        first, second: its chains, as listed.
+    """
     one, two = first.sides[0].backward, second.sides[0].backward
     natural = one == two
     flip = natural if seam.flip is None else seam.flip

@@ -217,8 +217,9 @@ def _consecutive(report: Report, match: Match) -> list[WeftError]:
 
 
 def sewn_corners(match: Match) -> list[tuple[Corner, Corner]]:
-    """Return the pairs of corners that a seam sews together: its ends, and corners at equal
-    fractions.
+    """Return the pairs of corners that a seam sews together.
+
+    These are the ends of its chains, and corners at fractions that differ by less than 0.01.
     """
     found = list(zip(match.first.ends, match.second.ends))
     for i, at in enumerate(match.first.starts[1:-1].tolist(), 1):
@@ -345,8 +346,9 @@ def _twists(report: Report) -> None:
 
 
 def links(match: Match) -> dict[tuple[str, str], bool]:
-    """Return the pairs of panels that a seam joins, and whether right sides meet wrong sides
-    there.
+    """Return the pairs of panels that a seam joins.
+
+    The value is True if right sides meet wrong sides between the two panels.
     """
     found: dict[tuple[str, str], bool] = {}
     for i, a in enumerate(match.first.sides):

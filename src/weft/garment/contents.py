@@ -29,8 +29,10 @@ def contents(path: Path) -> bytes:
 
 
 def name_of(path: Path) -> str:
-    """Return the name of a pattern: that of its file without what exporters append, or of its
-    folder.
+    """Return the name of a pattern from its file, or from its folder if the file has a standard
+    name.
+
+    Suffixes that exporters append to the file's name are removed.
     """
     name = path.stem.removesuffix("_specification")
     if name in STANDARD_NAMES and path.resolve().parent.name:

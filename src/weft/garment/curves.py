@@ -33,8 +33,8 @@ class EdgeCurve:
 
     @cached_property
     def controls(self) -> Floats:
-        """Return (c+2,2) [m] start, control points and end; only start and end if the edge is
-        straight.
+        """Return (c+2,2) [m] start, control points and end; only the two ends of a straight
+        edge.
         """
         middle = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)
         if self.edge.curve is BorderCurve.LINE or self._flat_arc:
@@ -67,9 +67,7 @@ class EdgeCurve:
 
     @cached_property
     def polyline(self) -> Floats | None:
-        """Return (l,) the fractions of the length at which a polyline's points stand; None for
-        other edges.
-        """
+        """Return (l,) the fractions of the length of a polyline's points; None for other edges."""
         if self.edge.curve is not BorderCurve.POLYLINE or len(self.controls) == 2:
             return None
         along = np.cumsum(np.linalg.norm(np.diff(self.controls, axis=0), axis=1))
@@ -90,8 +88,10 @@ class EdgeCurve:
         return np.asarray(self.polyline[1:-1][self._turns > KINK])
 
     def at(self, t: Floats) -> Floats:
-        """Return the points (k,2) [m] at parameters t in [0, 1]; except for Bézier curves, t is the
-        fraction of the length.
+        """Return the points (k,2) [m] at parameters t.
+
+        Args:
+            t: (k,) in [0, 1]; except for Bézier curves, t is the fraction of the length.
         """
         t = np.asarray(t, dtype=np.float64)
         if self.polyline is not None:
@@ -148,7 +148,7 @@ class EdgeCurve:
         return np.where((s == 0) | (s == 1), s, x)
 
     def points(self, fractions: Floats) -> Floats:
-        """Return (k,2) [m] the points at fractions of the length; 0 and 1 give the corners
+        """Return the points (k,2) [m] at fractions of the length; 0 and 1 give the corners
         exactly.
         """
         return self.at(self.parameters(fractions))
@@ -201,8 +201,9 @@ def edge_length(panel: Panel, edge: int) -> float:
 
 
 def edge_points(panel: Panel, edge: int, fractions: Floats) -> Floats:
-    """Return (k,2) [m] the points of an edge at fractions of its length; 0 and 1 give its corners
-    exactly.
+    """Return the points (k,2) [m] of an edge at fractions of its length.
+
+    The fractions 0 and 1 give its corners exactly.
     """
     return curve_of(panel, edge).points(fractions)
 
@@ -234,9 +235,7 @@ def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats,
 
 
 def area(points: Floats) -> float:
-    """Return the signed area [m^2] of a polygon (n,2), which is positive if it runs
-    counter-clockwise.
-    """
+    """Return the signed area [m^2] of a polygon (n,2); it is positive if counter-clockwise."""
     return 0.5 * float(np.sum(_cross(points, np.roll(points, -1, axis=0))))
 
 

@@ -86,8 +86,15 @@ def reflection(mirror: Floats) -> tuple[Floats, Floats]:
 
 
 def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | None:
-    """Return the chain with a corner at its point nearest to ``point``; None if that point is
-    farther away than ``most`` [m].
+    """Return the chain with a corner at its point nearest to ``point``.
+
+    Args:
+        chain: the strokes.
+        point: (2,) [m].
+        most: [m] largest distance.
+
+    Returns:
+        The chain; None if that point is farther away than ``most``.
     """
     best, where, fraction = most, -1, 0.0
     for i, s in enumerate(chain):
@@ -106,9 +113,7 @@ def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | 
 
 
 def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
-    """Return (n,) whether the beginning of each stroke of a closed chain is near one of the points
-    (m,2).
-    """
+    """Return (n,) whether each stroke of a closed chain begins near one of the points (m,2) [m]."""
     starts = np.array([s.start for s in chain])
     if len(marked) == 0:
         return np.zeros(len(chain), dtype=bool)
@@ -117,9 +122,7 @@ def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
 
 
 def kinks(chain: Sequence[Stroke]) -> Bools:
-    """Return (n,) whether a closed chain turns by more than ``KINK`` at the beginning of each
-    stroke.
-    """
+    """Return (n,) whether a closed chain turns by more than ``KINK`` where each stroke begins."""
     first = np.array(
         [s.sampled(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain]
     )
@@ -133,7 +136,7 @@ def kinks(chain: Sequence[Stroke]) -> Bools:
 
 
 def edges_of(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
-    """Return a closed chain as edges from corner to corner: lines, arcs, and polylines of several
+    """Return a closed chain as edges from corner to corner: lines, arcs, polylines of several
     strokes.
 
     If there is no second corner, the beginning of a stroke about halfway along takes its place.

@@ -127,8 +127,14 @@ class TreeField:
         return float(self.value)
 
     def index(self, count: int, what: str) -> int:
-        """Return an integer from 0 to ``count`` - 1, the number of one of ``count`` objects called
-        ``what``.
+        """Return an integer from 0 to ``count`` - 1.
+
+        Args:
+            count: number of objects, of which the value names one.
+            what: name of these objects, for messages.
+
+        Raises:
+            PatternError: no integer, or out of range.
         """
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self.error(f"the number of one of the {what}")

@@ -47,7 +47,7 @@ class SeamLine:
 
     @property
     def edges(self) -> Ints:
-        """Return the vertices (m,2,2) of the segments, of the first and the second chain, in seam
+        """Return the vertices (m,2,2) of the segments on the first and second chain, in seam
         direction.
         """
         return np.ascontiguousarray(self.pairs[self.segments].transpose(0, 2, 1))
@@ -126,8 +126,11 @@ class Garment:
         return TriangleMesh(x, corners, mesh.corner_uv[own], groups, mesh.source)
 
     def edge_vertices(self, panel: str, edge: int | str) -> Ints:
-        """Return the vertices of an edge from its corner to the next one; for a name, those of all
-        edges of this name in turn.
+        """Return the vertices of an edge, from its corner to the next one.
+
+        Args:
+            panel: name of the panel.
+            edge: number of the edge; or a name, for the vertices of all its edges in turn.
         """
         if isinstance(edge, int):
             return self.outline[panel, edge % len(self.panel(panel).corners)]
@@ -137,10 +140,12 @@ class Garment:
         return np.asarray(every[~repeated])
 
     def patch_corners(self, least_turn: float = PATCH_TURN) -> list[Ints]:
-        """Return, for every panel, the vertices of the corners at which its outline turns by more
-        than ``least_turn`` [rad].
+        """Return the vertices of every panel's corners at which its outline turns sharply.
 
         For a panel with four of them, ``as_splines`` fits a patch with these ``corners``.
+
+        Args:
+            least_turn: [rad] least turn of a corner that is returned.
         """
         found = []
         for panel in self.pattern.panels:
@@ -156,8 +161,9 @@ class Garment:
 
     @cached_property
     def welded(self) -> Ints:
-        """Return (n,) for every vertex the smallest id of the vertices that coincide with it once
-        all seams of kind ``SEWN`` are closed.
+        """Return (n,) for every vertex the smallest id of the vertices that are sewn to it.
+
+        Only seams of kind ``SEWN`` count.
         """
         sewn = [s.pairs for s in self.seams if s.seam.closing is Closing.SEWN]
         return representatives(self.mesh.n_vertices, sewn)
@@ -180,8 +186,11 @@ class Garment:
 
 
 def edges_named(panel: Panel, name: str) -> list[int]:
-    """Return the numbers of the edges with a name, in turn along the outline, or the edge whose
-    number is given as text.
+    """Return the numbers of the edges with a name, in turn along the outline.
+
+    Args:
+        panel: the panel.
+        name: of edges; or the number of one edge, as text.
 
     Raises:
         WeftError: the panel has no such edge.
@@ -212,8 +221,11 @@ def merged(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
 
 
 def representatives(n: int, pairs: Sequence[Ints]) -> Ints:
-    """Return (n,) for every vertex the smallest id of its class, if each of the ``pairs`` (k,2)
-    makes two vertices one.
+    """Return (n,) for every vertex the smallest id of its class.
+
+    Args:
+        n: number of vertices.
+        pairs: arrays (k,2) of vertices that belong to the same class.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

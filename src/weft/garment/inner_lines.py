@@ -30,8 +30,9 @@ class InnerLine:
 
 
 def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
-    """Return the lines of a panel, then its folds; ends near the outline are moved onto it, and
-    lines get points where they cross.
+    """Return the lines of a panel, then its folds, ready for meshing.
+
+    Ends near the outline are moved onto it, and lines get points where they cross.
 
     Args:
         panel: with lines and folds.

@@ -40,22 +40,26 @@ class DrawnPiece:
     origin: Floats | None = None
 
     def centered(self) -> "DrawnPiece":
-        """Return the piece translated such that its origin, or else the middle of its bounding box,
-        is (0, 0).
+        """Return the piece with its origin, or else the middle of its bounding box, moved to (0,
+        0).
         """
         points = polygon(self.outline)
         middle = (points.min(0) + points.max(0)) / 2
         return self.moved(np.eye(2), -(middle if self.origin is None else self.origin))
 
     def mirrored(self) -> "DrawnPiece":
-        """Return the mirror image in x; its edge i is edge n - 1 - i of this piece (of n edges),
-        reversed.
+        """Return the mirror image in x.
+
+        Edge i of the image is edge n - 1 - i of this piece (of n edges), reversed.
         """
         return self.moved(np.diag([-1.0, 1.0]))
 
     def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "DrawnPiece":
-        """Return the piece with every point p mapped to ``linear`` (2,2) p + ``offset`` (2,), a
-        similarity.
+        """Return the piece with every point p mapped to ``linear`` p + ``offset``.
+
+        Args:
+            linear: (2,2) a similarity.
+            offset: (2,) [m].
         """
         grain = self.grain
         if grain is not None:

@@ -34,14 +34,16 @@ def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions
 
 
 def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
-    """Return the center (3,) of a wrap, and the points (n,3) [m] relative to it, on its cylinder or
-    cone, of points ``flat`` (n,2) [m] of the panel's plane.
+    """Wrap points of a panel's plane around a cylinder or cone.
 
     Args:
         wrap: the cylinder or cone.
-        flat: (n,2) [m].
+        flat: (n,2) [m] points of the plane.
         out: [m] added to the radius.
         what: name of the panel, for messages.
+
+    Returns:
+        The center (3,) [m] of the wrap, and the points (n,3) [m] relative to it.
 
     Raises:
         PatternError: a wrap without an axis, or a panel that goes around it more than once.

@@ -38,8 +38,9 @@ class Join:
 
 
 def corner_angles(panel: Panel) -> Floats:
-    """Return (k,) the interior angles [rad] at the corners of a counter-clockwise panel, between
-    its curves.
+    """Return the interior angles (k,) [rad] at the corners of a counter-clockwise panel.
+
+    The angles are measured between the curves of the two edges, not between their chords.
     """
     k, step = len(panel.corners), np.array([1e-4])
     after = np.concatenate([curve_of(panel, i).points(step) for i in range(k)])
@@ -175,8 +176,12 @@ class _Wanted:
         return self.tables[edge]
 
     def density(self, edge: EdgeId, a: float, b: float, s: Floats) -> Floats:
-        """Return the number of mesh edges per part, at fractions s of the part from a to b of an
-        edge.
+        """Return the wanted number of mesh edges, per unit of s, along a part of an edge.
+
+        Args:
+            edge: the edge.
+            a, b: fractions of its length at which the part begins and ends.
+            s: (k,) fractions of the part.
         """
         h = np.interp(a + s * (b - a), _TABLE, self.table(edge))
         return np.asarray((b - a) * self.curves[edge].length / h)

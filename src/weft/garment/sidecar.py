@@ -51,8 +51,7 @@ def sidecar(path: Path) -> TreeField | None:
 def assembled(
     path: Path, name: str, pieces: Sequence[DrawnPiece], car: TreeField | None = None
 ) -> Pattern:
-    """Return the pattern of a drawing's pieces, with the seams, fabrics and placements of its
-    side-car file.
+    """Return the pattern of a drawing's pieces, with the contents of its side-car file.
 
     Args:
         path: the drawing.

@@ -50,8 +50,11 @@ class Stroke:
         return replace(self, points=self.points[::-1].copy())
 
     def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "Stroke":
-        """Return the stroke with every point p mapped to ``linear`` (2,2) p + ``offset`` (2,); an
-        arc stays one only under a similarity.
+        """Return the stroke with every point p mapped to ``linear`` p + ``offset``.
+
+        Args:
+            linear: (2,2); for an arc, a similarity.
+            offset: (2,) [m].
         """
         return replace(self, points=self.points @ linear.T + np.asarray(offset))
 
@@ -63,9 +66,7 @@ class Stroke:
 
 
 def area(strokes: Sequence[Stroke]) -> float:
-    """Return the area [m^2] inside a closed chain, which is positive if the chain runs
-    counter-clockwise.
-    """
+    """Return the signed area [m^2] inside a closed chain; it is positive if counter-clockwise."""
     return area_of(polygon(strokes))
 
 

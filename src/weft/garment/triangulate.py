@@ -129,8 +129,12 @@ def loop_edges(loops: Sequence[Floats]) -> Ints:
 
 
 def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) -> Faces:
-    """Return the counter-clockwise constrained Delaunay triangles (m,3) of the points of the loops
-    and of ``inner``, numbered in this order; triangles follow the ``lines`` (e,2) inside.
+    """Return the constrained Delaunay triangles (m,3), counter-clockwise, of points.
+
+    Args:
+        loops: (k,2) [m] polygons; the piece lies inside the first and outside the others.
+        inner: (p,2) [m] points inside, numbered after those of the loops.
+        lines: (e,2) edges inside that triangles follow; None: none.
 
     Raises:
         MeshError: points that coincide or lie on an edge of the loops.
@@ -341,9 +345,7 @@ class _Filling:
 
 
 def circumcircle(corners: Floats) -> tuple[Floats, Floats]:
-    """Return the centers (m,2) and radii (m,) [m] of the circles through triangle corners (m,3,2)
-    [m].
-    """
+    """Return the centers (m,2) and radii (m,) [m] of the circles through corners (m,3,2) [m]."""
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         d = 2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])

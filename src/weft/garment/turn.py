@@ -37,8 +37,9 @@ def counter_clockwise(pattern: Pattern) -> Pattern:
 
 
 def turned_around(panel: Panel) -> Panel:
-    """Return the panel with its corners in the opposite order: edge e becomes edge k - 2 - e
-    (modulo k).
+    """Return the panel with its corners in the opposite order.
+
+    Edge e becomes edge k - 2 - e (modulo k), of k edges.
     """
     corners = np.asarray(panel.corners, dtype=np.float64)[::-1]
     k = len(corners)

@@ -153,9 +153,7 @@ class PanelReader:
         return Draft(self.own(panel, f), tuple(features))
 
     def edge(self, f: TreeField, panel: Panel) -> int:
-        """Return the number of an edge that a field names, or numbers in the order of the
-        drawing.
-        """
+        """Return the number of the edge that a field gives by name, or by number as drawn."""
         names = [e.name for e in panel.edges]
         name = str(f.value)
         if name not in names:
@@ -166,8 +164,9 @@ class PanelReader:
         return names.index(name)
 
     def corner(self, f: TreeField) -> tuple[Floats, Edge]:
-        """Return a corner and the edge that begins there, from ``[x, y]`` or from ``at`` with the
-        edge's kind.
+        """Return a corner and the edge that begins there.
+
+        The field is ``[x, y]``, or a mapping of ``at`` with the kind and name of the edge.
         """
         v = self.values
         if isinstance(f.value, list):
@@ -191,7 +190,7 @@ class PanelReader:
         return v.point(f.need("at")), Edge(curve, controls, name)
 
     def hole(self, f: TreeField) -> Floats:
-        """Return a polygon (h,2) [m] from a list of points or from the center and radius of a
+        """Return a polygon (h,2) [m] from a list of points, or from the center and radius of a
         circle.
         """
         v = self.values

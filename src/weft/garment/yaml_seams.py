@@ -31,8 +31,9 @@ _CHANGING = {"fold_stiffness": "N", "strength": "N/m"}
 
 
 def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
-    """Yield the name (or None) and the field of each entry of a block: a list, or a mapping of
-    names.
+    """Yield the name (or None) and the field of each entry of a block.
+
+    The block is a list, or a mapping of names.
     """
     if isinstance(f.value, list):
         for entry in f.items():
@@ -97,8 +98,9 @@ def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values:
 
 
 def chain(f: TreeField, panels: Mapping[str, Panel]) -> tuple[SeamSide, ...]:
-    """Return the edges of ``front.side``, ``front.2``, ``-front.side`` (from its end), or of a list
-    of these.
+    """Return the edges of a chain.
+
+    The field is ``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of these.
     """
     entries = list(f.items(1)) if isinstance(f.value, list) else [f]
     return tuple(s for entry in entries for s in _sides(entry, panels))
@@ -128,8 +130,7 @@ def _text(f: TreeField) -> str:
 
 
 def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
-    """Return the seams, with each chain of several edges in the direction in which its edges follow
-    one another.
+    """Return the seams with their chains in the direction in which edges follow one another.
 
     In the file, chains are listed edge after edge, without saying whether an edge runs along or
     against the panel's outline. Corners that other seams sew together count as one.

@@ -81,8 +81,10 @@ FORMATS: Mapping[str, Format] = {
 
 
 def suffixes(*what: str) -> str:
-    """Return the suffixes of the formats that support one of these operations, for messages:
-    ``.obj, .ply or .usd``.
+    """Return the suffixes of the formats that support an operation: ``.obj, .ply or .usd``.
+
+    Args:
+        what: names of fields of ``Format``; one of them is enough.
     """
     names = [s for s, f in FORMATS.items() if any(getattr(f, w) is not None for w in what)]
     return f"{', '.join(names[:-1])} or {names[-1]}"
@@ -121,13 +123,15 @@ def read_mesh(
 def read_surface(
     path: Path, scale: float | None = None, prim: str | None = None
 ) -> tuple[Positions, Faces]:
-    """Return the positions (n,3) [m] and triangles (m,3) of a mesh file, without material
-    coordinates.
+    """Return the positions and triangles of a mesh file, without material coordinates.
 
     Args:
         path: the file.
         scale: meters per unit of its positions; None: the unit of the file, or 1 if it has none.
         prim: path or name of one mesh, in a file of several meshes; None: all.
+
+    Returns:
+        Positions (n,3) [m] and triangles (m,3).
 
     Raises:
         MeshError: another suffix, a file that cannot be read, or one without faces.
@@ -141,14 +145,17 @@ def read_surface(
 def read_moving(
     path: Path, fps: float | None = None, scale: float | None = None, prim: str | None = None
 ) -> tuple[Floats, Floats, Faces]:
-    """Return the times (k,) [s] from 0 on, positions (k,n,3) [m] and triangles (m,3) of a file
-    whose meshes move; a mesh at rest has one time.
+    """Return the motion and triangles of a file whose meshes move.
 
     Args:
         path: the file.
         fps: frames per second, in place of the file's own.
         scale: meters per unit of its positions; None: the unit of the file.
         prim: path or name of one of its meshes; None: all.
+
+    Returns:
+        Times (k,) [s] from 0 on, positions (k,n,3) [m] and triangles (m,3); a mesh at rest has one
+        time.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read.
@@ -162,12 +169,14 @@ def read_moving(
 
 
 def read_cache(path: Path, fps: float | None = None) -> tuple[Floats, Floats]:
-    """Return the times (k,) [s] from 0 on and the positions (k,n,3), in the file's units, of a
-    point cache.
+    """Return the motion in a point cache, which has no faces.
 
     Args:
-        path: the file, which has no faces.
+        path: the file.
         fps: frames per second; None: those of the file.
+
+    Returns:
+        Times (k,) [s] from 0 on and positions (k,n,3) in the file's units.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read.
@@ -207,8 +216,10 @@ def write_mesh(
 
 
 def write_animation(path: Path, animation: Animation) -> Sequence[str]:
-    """Write all frames into one file, whose format follows from its suffix; return notes for the
-    user.
+    """Write all frames into one file, whose format follows from its suffix.
+
+    Returns:
+        Notes for the user, for example on data that the format cannot store.
 
     Raises:
         RunError: another suffix, a package that is missing, or a file that cannot be written.

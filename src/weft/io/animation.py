@@ -132,8 +132,9 @@ class Animation:
         return self.first + self.count - 1
 
     def thinned(self, most: int) -> "Animation":
-        """Return the animation with at most ``most`` frames at nearly even times, with the first
-        and the last frame among them.
+        """Return the animation with at most ``most`` frames at nearly even times.
+
+        The first and the last frame are among them.
         """
         if self.count <= most:
             return self
@@ -155,8 +156,8 @@ def _kept(moment: Callable[[int], AnimationFrame], kept: Ints, k: int) -> Animat
 
 
 def require_meters_y_up(animation: Animation, format_name: str) -> None:
-    """Raise a RunError if another convention is requested of a format whose specification fixes
-    it.
+    """Raise a RunError unless the convention is meters, y up, which a format's specification
+    fixes.
     """
     c = animation.convention
     if c.up != "y" or c.units != "m":

@@ -73,7 +73,7 @@ class RunFolder:
         return self.inside.has(MANIFEST)
 
     def remains(self) -> list[str]:
-        """Return the names of files of a run besides its manifest: the first frame, checkpoint,
+        """Return names of files that a run has besides its manifest: first frame, checkpoint,
         metrics.
         """
         frames = [frame_name(k) for k in self.numbers()[:1]]
@@ -102,9 +102,7 @@ class RunFolder:
         self.inside.remove(MANIFEST)
 
     def sweep(self) -> list[str]:
-        """Remove temporary files of processes that were killed in writing, and return their
-        names.
-        """
+        """Remove temporary files of processes that were killed in writing; return their names."""
         swept = []
         for folder in ("", FRAMES, FAILED):
             for name in filter(LEFT.fullmatch, self.inside.listing(folder)):
@@ -178,9 +176,7 @@ class RunFolder:
         return self._load(frame_name(number), "frame", number)
 
     def drop_frames_after(self, number: int) -> None:
-        """Remove the frames after ``number``, the last one first, so that a killed process leaves
-        no gap.
-        """
+        """Remove the frames after ``number``, the last one first, so that a kill leaves no gap."""
         for k in reversed(self.numbers()):
             if k > number:
                 self.inside.remove(frame_name(k))
@@ -210,8 +206,12 @@ class RunFolder:
         return self.records.lines()
 
     def save_failure(self, name: str, arrays: Arrays, report: Json) -> Path:
-        """Write the state before a step that failed, and a report of the failure; return the
-        state's path.
+        """Write the state before a step that failed, and a report; return the path of the state.
+
+        Args:
+            name: of the two files, without suffix.
+            arrays: the state.
+            report: description of the failure.
         """
         self.inside.make(FAILED)
         seal = Seal("failure", "", 0, content_of(arrays, "failure", "", 0))

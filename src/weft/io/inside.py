@@ -150,8 +150,8 @@ class Inside:
             return fd
 
     def has(self, name: str) -> bool:
-        """Return True if there is a file of that name, of any kind; a link is refused when it is
-        opened.
+        """Return True if there is a file of that name, of any kind; opening a link is refused
+        later.
         """
         parent, _, leaf = name.rpartition("/")
         try:

@@ -129,8 +129,10 @@ class Lock:
 
 
 def lock_file(fd: int) -> bool | None:
-    """Lock an open file. Return True: done; False: another process has the lock; None: no locks
-    here.
+    """Lock an open file.
+
+    Returns:
+        True: locked; False: another process has the lock; None: the file system has no locks.
     """
     if platform.system() == "Windows":
         return _lock_windows(fd)

@@ -117,8 +117,14 @@ class Metrics:
         return size
 
     def strange_after(self, size: int, step: int) -> int:
-        """Return the number of bytes after the first ``size`` ones, or 0 if these bytes are
-        complete or partial lines of the next step, which a killed process leaves.
+        """Return the number of bytes after the first ``size`` ones that no interrupted run
+        explains.
+
+        Complete or partial lines of the next step, which a killed process leaves, give 0.
+
+        Args:
+            size: [bytes] of the lines up to the last step.
+            step: number of the last step.
         """
         rest = self._bytes()[size:]
         lines = rest.split(b"\n")

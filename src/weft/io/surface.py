@@ -149,13 +149,16 @@ def build_mesh(
 
 
 def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints]:
-    """Return the triangles (m,3) of polygons, and the indices (m,3) of their corners among the
-    corners of all polygons.
+    """Return the triangles of polygons, and their corners.
 
     Args:
         x: (n,3) positions.
         polygons: vertices of each polygon.
         where: the file, for messages.
+
+    Returns:
+        Vertices (m,3) of the triangles, and the indices (m,3) of their corners among the corners of
+        all polygons.
 
     Raises:
         MeshError: ids out of range, a polygon with the same vertex twice, or too many corners.
@@ -204,8 +207,9 @@ def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
 
 
 def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:
-    """Return material coordinates (m,3,2) of each face in its own plane, with u along the projected
-    warp direction.
+    """Return material coordinates (m,3,2) of each face in its own plane.
+
+    The axis u is the direction of the warp, projected into the plane of the face.
 
     Args:
         x: (n,3) positions.
@@ -243,8 +247,9 @@ def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> Cor
 def triangulate(
     points: Floats, what: str = "face", where: str = "mesh"
 ) -> list[tuple[int, int, int]]:
-    """Return the triangles of a simple polygon (k,3), which may be concave, by cutting ears in its
-    mean plane.
+    """Return the triangles of a simple polygon, which may be concave, by cutting ears.
+
+    Ears are cut in the polygon's mean plane, the best-shaped first.
 
     Args:
         points: (k,3) its corners.

@@ -16,14 +16,14 @@ PATIENCE = 600.0  # [s] age after which a temporary file without a running proce
 
 
 def temporary_name(stem: str, suffix: str) -> str:
-    """Return an unpredictable temporary name for ``stem + suffix``, which contains the process
-    id.
+    """Return an unpredictable name, with the process id, for a file that becomes ``stem +
+    suffix``.
     """
     return f"{_begin(stem)}{os.getpid():08x}{secrets.token_hex(8)}{suffix}"
 
 
 def abandoned(names: Iterable[str], stem: str, suffix: str) -> Iterator[str]:
-    """Yield the names that a process of this machine made for ``stem`` if this process no longer
+    """Yield those names that a process of this machine made for ``stem`` and that no longer
     runs.
     """
     pattern = re.compile(re.escape(_begin(stem)) + "([0-9a-f]{8})[0-9a-f]{16}" + re.escape(suffix))

@@ -17,12 +17,14 @@ ATTEMPTS = 6  # number of grids that are tried, each shifted by a part of a cell
 
 
 def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
-    """Return the vertices (b,3) [m] and faces (m,3), counter-clockwise seen from outside, of a
-    shape.
+    """Return the closed triangle mesh of a shape.
 
     Args:
         shape: the solids.
         size: [m] size of the grid's cells, which is about the edge length.
+
+    Returns:
+        Vertices (b,3) [m] and faces (m,3), counter-clockwise seen from outside.
 
     Raises:
         MannequinError: no closed manifold on any of the grids that are tried.
@@ -48,8 +50,9 @@ def split(x: Positions, quads: Ids) -> Faces:
 
 
 def is_manifold(faces: Faces) -> bool:
-    """Return whether every edge has two faces of the same orientation, and every vertex one fan of
-    faces.
+    """Return whether a mesh is a closed, oriented manifold.
+
+    Every edge must have two faces of the same orientation, and every vertex one fan of faces.
     """
     half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
     n = int(faces.max()) + 1

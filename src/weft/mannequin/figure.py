@@ -73,9 +73,7 @@ class Mannequin:
     def of(
         figure: str = "woman", *, size: Size | None = None, **measures: Size | None
     ) -> "Mannequin":
-        """Return a mannequin with these measures; see the function ``mannequin`` for arguments and
-        errors.
-        """
+        """Return a mannequin with these measures; the function ``mannequin`` has the details."""
         return mannequin(figure, size=size, **measures)
 
     @cached_property
@@ -197,7 +195,7 @@ class Mannequin:
 def mannequin(
     figure: str = "woman", *, size: Size | None = None, **measures: Size | None
 ) -> Mannequin:
-    """Return a mannequin with these measures; measures that are not given follow from the tables of
+    """Return a mannequin with these measures; missing measures follow from the tables of
     ``measures``.
 
     Args:

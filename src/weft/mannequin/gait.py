@@ -86,11 +86,13 @@ def published(phase: Floats) -> Floats:
 
 
 def foot_pitch(phase: Floats) -> Floats:
-    """Return the pitch (k,2) [rad] of the foot, toes up, and of the toes, at fractions of the cycle
-    (k,).
+    """Return the pitch (k,2) [rad] of the foot, toes up, and of the toes.
 
     The pitch of the foot is thigh minus knee plus ankle, and zero between loading and mid stance,
     when the foot is flat on the floor.
+
+    Args:
+        phase: (k,) fractions of the cycle.
     """
     from scipy.interpolate import PchipInterpolator
 
@@ -139,8 +141,11 @@ def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cy
 
 
 def swing(angles: Floats, bones: tuple[float, float]) -> Floats:
-    """Return the ankle (k,2) [m] relative to the hip, ahead and up, from angles of thigh and knee
-    (k,2+) [rad].
+    """Return the ankle (k,2) [m] relative to the hip, ahead and up.
+
+    Args:
+        angles: (k,2+) [rad] of thigh and knee.
+        bones: [m] lengths of thigh and shank.
     """
     thigh, shank = angles[:, 0], angles[:, 0] - angles[:, 1]
     return np.stack(

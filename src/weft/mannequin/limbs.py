@@ -66,8 +66,12 @@ def thigh_width(m: Measures) -> float:
 
 
 def limbs(m: Measures, joints: Floats, size: float) -> list[Solid]:
-    """Return the solids of both arms and legs; thumbs are as thick as edges of length ``size`` [m]
-    need.
+    """Return the solids of both arms and legs.
+
+    Args:
+        m: measures of the figure.
+        joints: (J,3) [m] in the rest pose.
+        size: [m] edge length of the later mesh; thumbs are not thinner than it can show.
     """
     solids: list[Solid] = []
     for name, side in (("left", 1.0), ("right", -1.0)):
@@ -152,9 +156,7 @@ def toe_tip(m: Measures, ankle: Floats, side: float) -> Floats:
 
 
 def heel(m: Measures, ankle: Floats, side: float) -> Floats:
-    """Return the point (3,) [m] where the heel meets the floor, a little before the end of the
-    foot.
-    """
+    """Return the point (3,) [m] where the heel meets the floor, a little before the foot's end."""
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (HEEL - 0.06)
     ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
     return np.asarray(ankle * (1, 0, 1) - long * ahead)

@@ -77,7 +77,7 @@ class FigureBody:
 
     @property
     def down(self) -> Floats:
-        """Return the angles (3,) [rad] of hanging arms: abduction, flexion, and flexion of the
+        """Return the angles (3,) [rad] of hanging arms: abduction, flexion, flexion of the
         elbow.
         """
         return np.array([max(DOWN[0], self.room), *DOWN[1:]])
@@ -109,8 +109,9 @@ class Motion:
 
     @property
     def stride(self) -> float:
-        """Return the length [m] of a stride; stride and cadence grow alike with the speed (Grieve &
-        Gear 1966).
+        """Return the length [m] of a stride.
+
+        Stride and cadence grow alike with the speed (Grieve & Gear 1966).
         """
         free = STRIDE * self.body.height
         return free * float(np.sqrt(self.speed / (0.5 * CADENCE * free)))
@@ -126,8 +127,9 @@ class Motion:
         return s.hold + s.blend + steady + last
 
     def shares(self, t: Floats) -> tuple[Floats, Floats]:
-        """Return two shares (k,) at times t: of the motion against the a-pose, and of standing
-        against the motion.
+        """Return the weights (k,) of the two blends at times t (k,) [s].
+
+        The first goes from the a-pose to the motion, the second from the motion to standing.
         """
         s = self.settings
         start = smooth((t - s.hold) / s.blend)
@@ -135,8 +137,11 @@ class Motion:
         return start, end * (s.motion not in ("a_pose", "arms_down"))
 
     def at(self, t: Floats) -> tuple[Stance, Floats, Floats]:
-        """Return the stances at times (k,) [s], the rotations (k,) [rad] of the whole figure to its
-        left, and its translations (k,3) [m] after that.
+        """Return the motion at times t (k,) [s].
+
+        Returns:
+            The stances; (k,) [rad] rotations of the whole figure to its left; (k,3) [m] its
+            translations after the rotation.
         """
         t = np.asarray(t, dtype=np.float64)
         first, name = a_pose(self.body.rest), self.settings.motion

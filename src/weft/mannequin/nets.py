@@ -25,13 +25,15 @@ _WEIGHTS = np.array([4, 2, 1])
 
 
 def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, Ids]:
-    """Return the vertices (b,3) [m] and quads (q,4), counter-clockwise seen from outside, of a
-    surface.
+    """Return the quads of a surface on a grid.
 
     Args:
         shape: the solids.
         size: [m] of the cells.
         shift: (3,) [m] of the grid.
+
+    Returns:
+        Vertices (b,3) [m] and quads (q,4), counter-clockwise seen from outside.
     """
     low, high = shape.box()
     first = np.floor(low / size) - 3

@@ -54,8 +54,9 @@ def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
 
 
 def flipped(x: Positions, faces: Faces) -> Faces:
-    """Return the faces with edges flipped until the mesh is intrinsically Delaunay, or for
-    ``FLIPS`` rounds.
+    """Return the faces after edge flips that make the mesh intrinsically Delaunay.
+
+    At most ``FLIPS`` rounds are made. Flips that fold the surface or repeat an edge are left out.
     """
     faces = np.array(faces)
     for _ in range(FLIPS):

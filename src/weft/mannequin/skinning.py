@@ -41,10 +41,13 @@ def skinned(
 
 
 def dual_quaternions(turns: Floats, shifts: Floats) -> Floats:
-    """Return the real and dual parts (k,J,8) of rotations (k,J,3,3) followed by translations
-    (k,J,3) [m].
+    """Return the dual quaternions (k,J,8), real and dual parts, of rigid motions.
 
     Signs agree along the skeleton, so that neighboring joints are blended along the shorter arc.
+
+    Args:
+        turns: (k,J,3,3) rotations.
+        shifts: (k,J,3) [m] translations after them.
     """
     q = quaternions(turns)
     for j, parent in enumerate(parents()):
@@ -56,8 +59,11 @@ def dual_quaternions(turns: Floats, shifts: Floats) -> Floats:
 
 
 def moved(dual: Floats, x: Positions) -> Floats:
-    """Return the points x (b,3) [m] after motion by blended dual quaternions (k,b,8), as (k,b,3)
-    [m].
+    """Return points after motion by blended dual quaternions, (k,b,3) [m].
+
+    Args:
+        dual: (k,b,8) blends, not normalized.
+        x: (b,3) [m].
     """
     size = np.linalg.norm(dual[..., :4], axis=-1, keepdims=True)
     real, other = dual[..., :4] / size, dual[..., 4:] / size

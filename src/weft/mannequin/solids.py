@@ -191,14 +191,17 @@ class Union:
 
     @property
     def reach(self) -> float:
-        """Return the distance [m] from a solid within which it matters: the widest blend, and a
-        little more.
+        """Return the distance [m] within which a solid matters: the widest blend, and a little
+        more.
         """
         return max(s.blend for s in self.solids) + 0.01
 
     def near(self, p: Positions, further: float = 0.0) -> Near:
-        """Return, for every solid, the numbers of the points (n,3) [m] that are near it, or would
-        be if they moved by ``further`` [m].
+        """Return the numbers of the points near every solid.
+
+        Args:
+            p: (n,3) [m] points.
+            further: [m] distance by which points may move before they are used.
         """
         x, y, z = (np.ascontiguousarray(p[:, i]) for i in range(3))
         found, margin = [], self.reach + further
@@ -210,8 +213,14 @@ class Union:
         return found
 
     def distance(self, p: Positions, near: Near | None = None) -> Floats:
-        """Return the approximate signed distances (n,) [m] of points (n,3) [m], accurate where they
-        are small; ``FAR`` where no solid is near.
+        """Return the approximate signed distances (n,) [m] of points, accurate near the surface.
+
+        Args:
+            p: (n,3) [m] points.
+            near: the points near every solid, of ``Union.near``; None: computed.
+
+        Returns:
+            The distances; ``FAR`` for points near no solid.
         """
         out = np.full(len(p), FAR)
         for solid, ids in zip(self.solids, self.near(p) if near is None else near):
@@ -220,7 +229,7 @@ class Union:
         return out
 
     def with_gradient(self, p: Positions, near: Near | None = None) -> tuple[Floats, Floats]:
-        """Return the distances (n,) [m] and their gradients (n,3), by differences on small
+        """Return distances (n,) [m] and their gradients (n,3), by differences on small
         tetrahedra.
         """
         near = self.near(p, STEP) if near is None else near
@@ -242,7 +251,7 @@ class Union:
 
 
 def smooth_minimum(a: Floats, b: Floats, k: float) -> Floats:
-    """Return (n,) the quadratic smooth minimum, which is the minimum where a and b differ by k or
+    """Return (n,) the quadratic smooth minimum; it is the minimum if a and b differ by k or
     more.
     """
     if k <= 0:

@@ -35,8 +35,11 @@ class Stance:
     feet: Floats
 
     def mixed(self, other: "Stance", share: Floats) -> "Stance":
-        """Return the mixture of this stance with shares (k,) of another one; either may be a single
-        pose.
+        """Return a mixture of this stance and another one; either may be a single pose.
+
+        Args:
+            other: the other stance.
+            share: (k,) share of the other stance.
         """
         made = {}
         for field in fields(self):
@@ -57,12 +60,14 @@ def a_pose(rest: Floats) -> Stance:
 
 
 def solved(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
-    """Return the rotations (k,J,3,3) of all joints in space, from rest, and their positions (k,J,3)
-    [m].
+    """Compute the joints of a stance.
 
     Args:
-        stance: the poses.
+        stance: k poses.
         rest: (J,3) [m] joints at rest.
+
+    Returns:
+        Rotations (k,J,3,3) of all joints in space, from rest, and their positions (k,J,3) [m].
     """
     k, above = len(stance), parents()
     local = np.broadcast_to(np.eye(3), (k, len(NAMES), 3, 3)).copy()
@@ -143,8 +148,8 @@ def _frame(along: Floats, front: Floats) -> Floats:
 
 
 def rotations(vectors: Floats) -> Floats:
-    """Return the rotation matrices (...,3,3) of rotation vectors (...,3) [rad] (Rodrigues'
-    formula).
+    """Return the rotation matrices (...,3,3) of rotation vectors (...,3) [rad], by Rodrigues'
+    formula.
     """
     v = np.asarray(vectors, dtype=np.float64)
     angle = np.linalg.norm(v, axis=-1)[..., None, None]

@@ -7,8 +7,9 @@ from weft.mannequin.fit import hull_perimeter
 
 
 def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
-    """Return (n,3) [m] that part of a closed mesh's cut by a plane whose middle is nearest to a
-    point.
+    """Return one closed part (n,3) [m] of a mesh's cut by a plane: that around a point.
+
+    The part with the center nearest to the point is returned.
 
     Args:
         x: (b,3) [m] vertices.
@@ -50,8 +51,9 @@ def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Flo
 def girth(
     x: Positions, faces: Faces, point: Floats, normal: Floats, *, whole: bool = False
 ) -> float:
-    """Return the length [m] of a tape pulled tight around a mesh in a plane: the perimeter of the
-    cut's convex hull.
+    """Return the length [m] of a tape pulled tight around a mesh in a plane.
+
+    The length is the perimeter of the convex hull of the cut.
 
     Args:
         x: (b,3) [m] vertices.

@@ -51,13 +51,15 @@ def bones(joints: Floats, ends: Mapping[str, Floats], height: float) -> Segments
 
 
 def skin_weights(x: Positions, faces: Faces, segments: Segments) -> tuple[Ints, Floats]:
-    """Return the joints (b,4) of every vertex, in the order of decreasing weight, and their weights
-    (b,4), which sum to one.
+    """Return the joints that move every vertex, and their weights.
 
     Args:
         x: (b,3) [m] vertices.
         faces: (m,3).
         segments: of every joint.
+
+    Returns:
+        Joints (b,4) in the order of decreasing weight, and weights (b,4), which sum to one.
     """
     from scipy.sparse import diags
     from scipy.sparse.linalg import splu
@@ -89,11 +91,17 @@ def _to_bone(x: Positions, segments: Sequence[tuple[Floats, Floats]]) -> Floats:
 
 
 def cotangents(x: Positions, faces: Faces) -> tuple[Floats, Floats]:
-    """Return the cotangent Laplacian (b,b), sparse and positive semidefinite, and the areas (b,)
-    [m^2] of vertices.
+    """Return the cotangent Laplacian and the areas of vertices of a mesh.
 
     Cotangents below 0.02, as of obtuse angles, are raised to this value, so that weights stay
     positive.
+
+    Args:
+        x: (b,3) [m] vertices.
+        faces: (m,3).
+
+    Returns:
+        The matrix (b,b), sparse and positive semidefinite, and the areas (b,) [m^2].
     """
     from scipy.sparse import coo_matrix
 

@@ -28,8 +28,14 @@ class ScenePose:
 
 
 def pose_times(document: Document, fps: float | None) -> Floats:
-    """Return (k,) [s] all key times of the first animation, with more times between them at the
-    given rate.
+    """Return (k,) [s] the times at which a scene is sampled.
+
+    These are all key times of the first animation, and times between them at a rate of ``fps`` or
+    ``RATE``; weights that are linear between keys need no times between them.
+
+    Args:
+        document: the file.
+        fps: [1/s]; None: ``RATE``, if needed.
     """
     keys = [document.array(s["input"])[:, 0] for s in _samplers(document)]
     if not keys:

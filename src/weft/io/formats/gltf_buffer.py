@@ -34,8 +34,9 @@ class GltfBuffer:
         return len(things) - 1
 
     def vectors(self, values: Any, *, bounds: bool = False) -> int:
-        """Add an accessor of float32 vectors (n,d) of vertices, with their bounds if requested;
-        return its index.
+        """Add an accessor of float32 vectors (n,d) of vertices, and return its index.
+
+        With ``bounds``, the accessor contains the least and greatest values.
         """
         return self._accessor(values, FLOAT, TYPES[values.shape[1]], ARRAY, bounds)
 
@@ -53,8 +54,12 @@ class GltfBuffer:
         )
 
     def animate_weights(self, node: int, times: Floats, weights: Floats) -> None:
-        """Animate the weights (k,targets) of a node's mesh at times (k,) [s], linearly between
-        them.
+        """Animate the weights of a node's mesh, linearly between times.
+
+        Args:
+            node: index of the node.
+            times: (k,) [s].
+            weights: (k,targets).
         """
         if not self.tree.get("animations"):
             self.append("animations", {"name": "run", "channels": [], "samplers": []})

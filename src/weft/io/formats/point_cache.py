@@ -67,13 +67,15 @@ def _notes(animation: Animation) -> list[str]:
 
 
 def read_point_cache(path: Path, fps: float | None) -> tuple[Floats, Floats]:
-    """Return the times (k,) [s] from 0 on and the positions (k,n,3), in the file's units, of a .pc2
-    or .mdd file.
+    """Return the motion in a .pc2 or .mdd file.
 
     Args:
         path: the file.
         fps: frames per second; a .pc2 file has none, and the times of an .mdd file are ignored if
             it is given.
+
+    Returns:
+        Times (k,) [s] from 0 on and positions (k,n,3) in the file's units.
 
     Raises:
         MeshError: a damaged file, or a .pc2 without ``fps``.

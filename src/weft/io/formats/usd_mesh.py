@@ -98,8 +98,16 @@ def positions(stage: Any, part: UsdMesh, code: float, path: Path) -> Positions:
 
 
 def triangles(part: UsdMesh, x: Positions, code: float, path: Path) -> tuple[Faces, Ints]:
-    """Return the triangles and corners of ``triangulated``, reversed if the mesh's transform
-    mirrors.
+    """Return the triangles and corners of a mesh, reversed if its transform mirrors.
+
+    Args:
+        part: the mesh.
+        x: (n,3) its positions.
+        code: time code of the transform.
+        path: the file, for messages.
+
+    Returns:
+        The two arrays (m,3) of ``surface.triangulated``.
     """
     faces, corners = triangulated(x, part.polygons, f"{path}{part.name}")
     mirrored = np.linalg.det(part.placed.to_world(code)[:3, :3]) < 0
@@ -113,8 +121,15 @@ def _floats(values: Any, none: tuple[int, ...]) -> Floats:
 
 
 def corner_uv_of(part: UsdMesh, corners: Ints, code: float) -> CornerUv | None:
-    """Return the texture coordinates (m,3,2) of triangles, with ``corners`` (m,3) among the corners
-    of polygons; None if there are none.
+    """Return the texture coordinates (m,3,2) of triangles; None if the mesh has none.
+
+    Args:
+        part: the mesh.
+        corners: (m,3) corners of the triangles, among the corners of all polygons.
+        code: time code.
+
+    Raises:
+        MeshError: values that are neither one per corner nor one per vertex.
     """
     from pxr import UsdGeom
 
@@ -146,8 +161,12 @@ def corner_uv_of(part: UsdMesh, corners: Ints, code: float) -> CornerUv | None:
 
 
 def groups_of(part: UsdMesh, n: int, *, several: bool) -> dict[str, Ints]:
-    """Return the vertices of every subset by name; if there are several meshes, also those of the
-    mesh.
+    """Return the vertices of every subset by name.
+
+    Args:
+        part: the mesh.
+        n: number of its vertices.
+        several: the file has several meshes; all vertices are then a group with the mesh's name.
     """
     from pxr import UsdGeom
 
@@ -169,8 +188,11 @@ def groups_of(part: UsdMesh, n: int, *, several: bool) -> dict[str, Ints]:
 
 
 def regions_of(part: UsdMesh, corners: Ints) -> dict[str, Ints]:
-    """Return the triangles of every subset of faces by name, with ``corners`` (m,3) among the
-    corners of polygons.
+    """Return the triangles of every subset of faces by name.
+
+    Args:
+        part: the mesh.
+        corners: (m,3) corners of the triangles, among the corners of all polygons.
     """
     from pxr import UsdGeom
 

@@ -11,8 +11,13 @@ import sys
 
 
 def main(path: str, memory: int, seconds: int, most_meshes: int) -> None:
-    """Read everything that a mesh reader reads: the arrays of all meshes, at their first and last
-    samples.
+    """Read the arrays of all meshes at their first and last samples, as a mesh reader does.
+
+    Args:
+        path: the file.
+        memory: [bytes] limit.
+        seconds: [s] limit of processor time.
+        most_meshes: largest number of meshes.
     """
     try:
         import resource
