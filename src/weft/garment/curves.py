@@ -172,7 +172,11 @@ class EdgeCurve:
         return np.asarray(np.abs(_cross(first, second)) / np.maximum(speed, 1e-6 * size) ** 3)
 
     def cut(self, first: float, last: float) -> "EdgeCurve":
-        """Return the part of the curve between two fractions of its length."""
+        """Return a part of the curve.
+
+        Args:
+            first, last: fractions of the length at which it begins and ends.
+        """
         t0, t1 = self.parameters(np.array([first, last])).tolist()
         start, end = self.at(np.array([t0, t1]))
         if self.arc is not None:

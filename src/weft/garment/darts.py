@@ -83,6 +83,10 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
     Edges after an edge with a dart get other numbers; names stay the same, and unnamed edges get
     their number as a name.
 
+    Args:
+        panel: counter-clockwise.
+        features: darts and pleats, each with the number of its edge.
+
     Raises:
         PatternError: darts or pleats that overlap, lie beyond the edge's ends, or are deeper than
             the panel; sizes that are not positive.

@@ -14,10 +14,14 @@ RING, PAIR = 3, 2  # least mesh edges along an edge that closes on itself, or sh
 
 
 def least_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[EdgeId, int]:
-    """Return the edges of panels that need several mesh edges, with their least number.
+    """Return the least numbers of mesh edges along edges of panels that need several.
 
     These are the edges whose two corners become one, and the edges between the same two corners as
     another edge to which they are not sewn.
+
+    Args:
+        seams: with their chains.
+        panels: by name.
     """
     parent: dict[Corner, Corner] = {}
 

@@ -13,10 +13,15 @@ LAYER_GAP = 0.01  # [m] between the start positions of successive layers
 
 
 def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions:
-    """Return the start positions (n,3) [m] of points ``flat`` (n,2) [m] of the panel's plane.
+    """Return the start positions (n,3) [m] of points of a panel.
 
     A panel of layer l starts l ``layer_gap`` further out: along the normal of its right side, or on
     a cylinder whose radius is larger by that distance.
+
+    Args:
+        panel: with its placement and layer.
+        flat: (n,2) [m] points of the panel's plane.
+        layer_gap: [m] between the start positions of successive layers.
 
     Raises:
         PatternError: a wrap without an axis, or a panel that goes around it more than once.

@@ -15,7 +15,11 @@ LARGEST = 1e4  # [m] largest page
 
 
 def length(text: str, what: str, where: str) -> tuple[float, str]:
-    """Return the number and the unit of text like ``12.5mm``; the unit in lower case.
+    """Return the number and the unit, in lower case, of text like ``12.5mm``.
+
+    Args:
+        text: the length.
+        what, where: attribute and place, for messages.
 
     Raises:
         PatternError: no length.

@@ -65,6 +65,14 @@ def unfolded(
     Edges that meet the fold keep their name in both halves; the others are called ``NAME_mirrored``
     in the half that is not drawn. Edge 0 is the one after the fold.
 
+    Args:
+        panel: the half.
+        fold: number of the edge on the fold.
+        features: darts and pleats of the half.
+
+    Returns:
+        The panel, and the darts and pleats of both halves.
+
     Raises:
         PatternError: a fold that is not straight, or a dart or pleat on it.
     """

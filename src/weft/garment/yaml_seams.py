@@ -46,6 +46,12 @@ def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
 def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Seam:
     """Return a seam, with its chains in the order of the file.
 
+    Args:
+        name: of the seam; None: made from the names of its chains.
+        f: the field: a mapping with ``join``, or a list of two chains.
+        panels: by name.
+        values: reads numbers.
+
     Raises:
         PatternError: a field that cannot be read, with its line.
     """
@@ -85,6 +91,12 @@ def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Va
 
 def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Elastic:
     """Return an elastic band.
+
+    Args:
+        name: of the band; None: made from the name of its chain.
+        f: the field.
+        panels: by name.
+        values: reads numbers.
 
     Raises:
         PatternError: a field that cannot be read, with its line.

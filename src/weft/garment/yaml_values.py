@@ -31,7 +31,11 @@ class Values:
     measures: Mapping[str, UnitValue] = field(default_factory=dict)
 
     def number(self, f: TreeField, unit: str) -> float:
-        """Return a number in SI; a bare number is in ``unit``, text is a quantity or an expression.
+        """Return a number in SI.
+
+        Args:
+            f: a bare number, which is in ``unit``, or text: a quantity or an expression.
+            unit: that gives the dimension.
 
         Raises:
             PatternError: neither of these; another dimension; no finite number.

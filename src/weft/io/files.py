@@ -76,7 +76,15 @@ def make_folder(path: Path) -> None:
 
 
 def check_room(folder: Path, size: float, what: str, hint: str, error: type[WeftError]) -> None:
-    """Raise ``error`` if the disk of a folder has less than ``size`` [bytes] of free space."""
+    """Raise ``error`` if a disk has too little free space.
+
+    Args:
+        folder: on the disk.
+        size: [bytes] needed.
+        what: name of the data, for the message.
+        hint: remedy, for the message.
+        error: class of the error.
+    """
     free = disk(folder)
     if free is not None and size > free:
         raise error(

@@ -82,6 +82,10 @@ class RunFolder:
     def create(self, manifest: Json, mesh: Arrays) -> None:
         """Start a run: write the mesh, then the manifest.
 
+        Args:
+            manifest: description of the run.
+            mesh: arrays of the mesh.
+
         Raises:
             RunError: the folder cannot be made or written.
         """
@@ -145,7 +149,14 @@ class RunFolder:
         return [k for i, k in enumerate(numbers) if i == k]
 
     def write_frame(self, number: int, arrays: Arrays, seal: Seal | None = None) -> None:
-        """Write frame ``number``."""
+        """Write a frame.
+
+        Args:
+            number: of the frame.
+            arrays: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count, and others of the
+                integrator.
+            seal: None: one without trajectory and parent.
+        """
         given = seal or Seal("frame", "", number, content_of(arrays, "frame", "", number))
         self._save(frame_name(number), arrays, given)
 
@@ -182,7 +193,13 @@ class RunFolder:
                 self.inside.remove(frame_name(k))
 
     def write_checkpoint(self, arrays: Arrays, seal: Seal, *, fsync: bool) -> None:
-        """Replace the checkpoint."""
+        """Replace the checkpoint.
+
+        Args:
+            arrays: the full state of the solver.
+            seal: of the arrays.
+            fsync: flush the file to the disk, if the folder's files are to be flushed.
+        """
         self._save(CHECKPOINT, arrays, seal, fsync=fsync and self.inside.fsync)
 
     def checkpoint(self) -> tuple[dict[str, Any], Seal] | None:

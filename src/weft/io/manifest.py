@@ -40,7 +40,13 @@ def segment_of(segments: Sequence[Segment], frame: int) -> Segment:
 
 
 def branched(segments: Sequence[Segment], frame: int, run: str) -> list[Segment]:
-    """Return the segments of a run that continues as trajectory ``run`` after a frame."""
+    """Return the segments of a run that continues as another trajectory.
+
+    Args:
+        segments: of the run so far.
+        frame: last frame of the old trajectory that is used.
+        run: the new trajectory; if the last segment has it already, no segment is added.
+    """
     kept = [s for s in segments if s.after < frame or s is segments[0]]
     if kept[-1].run == run:
         return kept

@@ -95,7 +95,14 @@ def _seal_of(packed: Any) -> Seal:
 
 
 def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> str:
-    """Return the digest of arrays, bitwise, with their kind, trajectory and frame number."""
+    """Return the digest of arrays, bitwise, with the identity of their file.
+
+    Args:
+        arrays: by name.
+        kind: frame, checkpoint, mesh or failure.
+        run: the trajectory.
+        frame: number of the frame.
+    """
     digest = hashlib.sha256(f"{kind} {run} {frame}".encode())
     for name in sorted(arrays):
         a = np.asarray(arrays[name])

@@ -34,7 +34,15 @@ class FrameSelection:
         return FrameSelection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
 
     def numbers(self, count: int, where: str) -> range:
-        """Return the selected numbers in a run of ``count`` frames."""
+        """Return the selected frame numbers of a run.
+
+        Args:
+            count: number of frames of the run.
+            where: the run, for messages.
+
+        Raises:
+            RunError: no such frames.
+        """
         ends = [k if k >= 0 else count + k for k in (self.first, self.last)]
         if not 0 <= ends[0] <= ends[1] < count:
             raise RunError(

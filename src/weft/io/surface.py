@@ -184,7 +184,12 @@ def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Fa
 
 
 def triangles_in(members: Sequence[int], polygon: Ints) -> Ints:
-    """Return the numbers of the triangles whose polygon, ``polygon`` (m,), is among ``members``."""
+    """Return the numbers of the triangles of some polygons.
+
+    Args:
+        members: numbers of the polygons.
+        polygon: (m,) the polygon of every triangle.
+    """
     return np.flatnonzero(np.isin(polygon, members)).astype(np.int32)
 
 

@@ -23,8 +23,12 @@ def temporary_name(stem: str, suffix: str) -> str:
 
 
 def abandoned(names: Iterable[str], stem: str, suffix: str) -> Iterator[str]:
-    """Yield those names that a process of this machine made for ``stem`` and that no longer
-    runs.
+    """Yield the names that processes of this machine made for ``stem`` and did not remove before
+    they ended.
+
+    Args:
+        names: of files in a folder.
+        stem, suffix: of the file that was to be written.
     """
     pattern = re.compile(re.escape(_begin(stem)) + "([0-9a-f]{8})[0-9a-f]{16}" + re.escape(suffix))
     for name in names:

@@ -41,7 +41,12 @@ def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
 
 
 def split(x: Positions, quads: Ids) -> Faces:
-    """Return triangles (2q,3): every quad is split along its shorter diagonal."""
+    """Return triangles (2q,3): every quad is split along its shorter diagonal.
+
+    Args:
+        x: (b,3) [m] vertices.
+        quads: (q,4).
+    """
     a, b, c, d = quads.T
     short = ((x[a] - x[c]) ** 2).sum(1) <= ((x[b] - x[d]) ** 2).sum(1)
     one = np.where(short[:, None], np.stack([a, b, c], 1), np.stack([a, b, d], 1))

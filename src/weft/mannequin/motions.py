@@ -197,7 +197,12 @@ def t_pose(body: FigureBody) -> Stance:
 
 
 def seated(body: FigureBody, share: Floats) -> Stance:
-    """Return stances at shares (k,) of the way down to a seat, on which the thighs are level."""
+    """Return stances on the way down to a seat, on which the thighs are level.
+
+    Args:
+        body: the figure.
+        share: (k,) of the way: 0 standing, 1 on the seat.
+    """
     first, h = a_pose(body.rest), body.height
     n = len(share)
     hip, knee = body.rest[NUMBER["left_hip"]], body.rest[NUMBER["left_knee"]]
@@ -235,7 +240,13 @@ def _walking(motion: Motion, run: Floats) -> Stance:
 
 
 def walking(body: FigureBody, cycle: Cycle, phase: Floats) -> Stance:
-    """Return stances of a walk in place at phases (k,) of the left leg."""
+    """Return stances (k of them) of a walk in place.
+
+    Args:
+        body: the figure.
+        cycle: of its legs.
+        phase: (k,) phases of the left leg, in cycles.
+    """
     from scipy.interpolate import CubicSpline
 
     rest, h = body.rest, body.height

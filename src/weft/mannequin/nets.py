@@ -76,7 +76,14 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
 
 
 def on_grid(shape: Union, origin: Floats, counts: Ids, size: float) -> Floats:
-    """Return the distances (nx,ny,nz) on a grid; every solid is evaluated only near its box."""
+    """Return the distances (nx,ny,nz) [m] on a grid; every solid is evaluated only near its box.
+
+    Args:
+        shape: the solids.
+        origin: (3,) [m] first point of the grid.
+        counts: (3,) numbers of points.
+        size: [m] of the cells.
+    """
     values = np.full(tuple(counts), FAR)
     axes = [origin[i] + size * np.arange(counts[i]) for i in range(3)]
     for solid in shape.solids:

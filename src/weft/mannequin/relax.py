@@ -18,6 +18,11 @@ def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]
 
     Vertices are moved onto the zero set and along it to the middle of their neighbors; edges are
     flipped if the angles opposite to them sum to more than 180 degrees; then the mesh is faired.
+
+    Args:
+        shape: the solids.
+        x: (b,3) [m] vertices near the zero set.
+        faces: (m,3) of a closed manifold.
     """
     for k in range(ROUNDS):
         if k % 5 == 0:

@@ -251,8 +251,11 @@ class Union:
 
 
 def smooth_minimum(a: Floats, b: Floats, k: float) -> Floats:
-    """Return (n,) the quadratic smooth minimum; it is the minimum if a and b differ by k or
-    more.
+    """Return (n,) the quadratic smooth minimum; it is the minimum if a and b differ by k or more.
+
+    Args:
+        a, b: (n,) [m] distances.
+        k: [m] width of the blend.
     """
     if k <= 0:
         return np.minimum(a, b)

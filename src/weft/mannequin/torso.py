@@ -63,7 +63,12 @@ class Factors:
 
 
 def torso(m: Measures, factors: Factors) -> list[Solid]:
-    """Return the solids of the trunk, neck and head, without legs and arms."""
+    """Return the solids of the trunk, neck and head, without legs and arms.
+
+    Args:
+        m: measures of the figure.
+        factors: that scale the drawn cross sections.
+    """
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
     solids: list[Solid] = [_trunk(m, factors), *_buttocks(m, factors)]
     y, s = at["chest"], factors.chest * grow

@@ -207,7 +207,13 @@ def regions_of(part: UsdMesh, corners: Ints) -> dict[str, Ints]:
 
 
 def weights_of(part: UsdMesh, n: int, code: float) -> dict[str, Floats]:
-    """Return the primvars with one number per vertex, by name."""
+    """Return the primvars with one number per vertex, by name.
+
+    Args:
+        part: the mesh.
+        n: number of its vertices.
+        code: time code.
+    """
     from pxr import UsdGeom
 
     found: dict[str, Floats] = {}
