@@ -306,7 +306,9 @@ class _Filling:
         return inner[alive]
 
     def _centered(self, inner: Floats) -> Floats:
-        """Move every inner point to the center of its triangles, weighted by area over h^3."""
+        """Return every inner point moved to the center of its triangles, weighted by area over
+        h^3.
+        """
         if len(inner) == 0:
             return inner
         points = np.concatenate([self.border, inner])
