@@ -1,6 +1,15 @@
-"""From flat patterns to meshes.
+"""Sewing patterns and garments: flat patterns in files become one triangle mesh with seams.
 
-``read_pattern`` reads pattern files of every format; it is loaded when first used.
+Read in this order: ``pattern`` (panels, edges and seams on paper), ``curves`` and ``chains`` (edges
+as curves, and chains of them that seams join), ``check`` and ``check_panel`` (errors and warnings),
+``cutting`` (the function ``cut`` from a pattern to a garment) with its parts ``sampling`` (vertices
+along edges), ``panel_mesh`` and ``triangulate`` (triangles), ``ears`` and ``loops`` (meshes that
+stay valid once sewn) and ``place`` (start positions); then ``garment`` (the result), ``sewn`` (its
+topology) and ``spline_panels`` (spline patches).
+
+``reading.read_pattern`` reads pattern files of every format: ``yaml_pattern`` (weft's own),
+``garmentcode`` (JSON), ``svg`` and ``dxf`` (drawings, with the seams in a file that ``sidecar``
+reads). ``read_pattern`` is imported when it is first used.
 """
 
 from importlib import import_module

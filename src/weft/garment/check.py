@@ -1,4 +1,4 @@
-"""What cannot be right about a pattern, and what is worth knowing, all of it, by name."""
+"""Checks of a pattern: all of its errors and warnings, with the names of the parts concerned."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,12 +13,13 @@ from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
 from weft.garment.place import place
 
-WARN_RATIO, MOST_RATIO = 1.5, 4.0  # of the lengths of two chains; gathers of cloth reach 3
+# Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
+WARN_RATIO, MOST_RATIO = 1.5, 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A seam with its chains, the second turned so that equal fractions meet."""
+    """A seam with its chains, the second one turned such that equal fractions meet."""
 
     seam: Seam
     first: EdgeChain
@@ -27,26 +28,26 @@ class Match:
 
     @property
     def ratio(self) -> float:
-        """Length of the first chain over that of the second."""
+        """Return the length of the first chain over that of the second."""
         return self.first.length / self.second.length
 
 
 @dataclass(eq=False)
 class Report:
-    """What a look at a pattern found."""
+    """The errors and warnings of a pattern, and its seams and elastics with their chains."""
 
     pattern: Pattern
     errors: list[WeftError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    seams: list[Match] = field(default_factory=list)  # those without errors
+    seams: list[Match] = field(default_factory=list)  # seams without errors
     elastics: list[tuple[Elastic, EdgeChain]] = field(default_factory=list)
 
 
 def checked(pattern: Pattern) -> Report:
-    """The pattern's seams and elastics with their chains, and warnings.
+    """Return the pattern's seams and elastics with their chains, and its warnings.
 
     Raises:
-        PatternProblems: everything that cannot be right.
+        PatternProblems: all errors of the pattern.
     """
     report = examined(pattern)
     if report.errors:
@@ -55,7 +56,7 @@ def checked(pattern: Pattern) -> Report:
 
 
 def examined(pattern: Pattern) -> Report:
-    """All problems of a pattern."""
+    """Return all errors and warnings of a pattern, without raising."""
     report = Report(pattern)
     if not pattern.panels:
         report.errors.append(PatternError("panels", got="none", expected="at least one"))
@@ -87,7 +88,7 @@ def examined(pattern: Pattern) -> Report:
 
 
 def _place(pattern: Pattern, what: str) -> str | None:
-    """Where in the file a thing stands."""
+    """Return the file and line of a part of the pattern."""
     known = [k for k in pattern.places if what == k or what.startswith((f"{k}:", f"{k},"))]
     return pattern.places[max(known, key=len)] if known else pattern.source or None
 
@@ -101,7 +102,7 @@ def _placed(panel: Panel) -> list[WeftError]:
 
 
 def _unknown(what: str, sides: Sequence[SeamSide], every: dict[str, Panel]) -> list[WeftError]:
-    """Sides that are not there."""
+    """Return errors for sides whose panel or edge does not exist."""
     found: list[WeftError] = []
     if not sides:
         found.append(PatternError(what, got="no edges", expected="at least one on either side"))
@@ -163,7 +164,7 @@ def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> N
 
 
 def _values(seam: Seam, what: str) -> list[WeftError]:
-    """Numbers of a seam."""
+    """Return errors for numbers of a seam that are out of range."""
     found: list[WeftError] = []
     for name, least in (
         ("angle", -np.inf),
@@ -183,7 +184,7 @@ def _values(seam: Seam, what: str) -> list[WeftError]:
 
 
 def _consecutive(report: Report, match: Match) -> list[WeftError]:
-    """Chains whose edges do not follow one another, but for other seams."""
+    """Return errors for chains whose edges do not follow one another, even through other seams."""
     parent: dict[Corner, Corner] = {}
 
     def root(c: Corner) -> Corner:
@@ -216,7 +217,10 @@ def _consecutive(report: Report, match: Match) -> list[WeftError]:
 
 
 def sewn_corners(match: Match) -> list[tuple[Corner, Corner]]:
-    """Corners that a seam sews together: its ends, and corners at equal fractions."""
+    """Return the pairs of corners that a seam sews together.
+
+    These are the ends of its chains, and corners at fractions that differ by less than 0.01.
+    """
     found = list(zip(match.first.ends, match.second.ends))
     for i, at in enumerate(match.first.starts[1:-1].tolist(), 1):
         j = int(np.argmin(np.abs(match.second.starts - at)))
@@ -228,7 +232,7 @@ def sewn_corners(match: Match) -> list[tuple[Corner, Corner]]:
 
 
 def _fit(report: Report, match: Match) -> None:
-    """Lengths that differ by more than gathers do."""
+    """Report lengths of the two chains that differ by more than gathers do."""
     a, b = match.first.length, match.second.length
     ratio = max(a, b) / min(a, b)
     text = f"{100 * a:.1f} cm and {100 * b:.1f} cm"
@@ -249,7 +253,7 @@ def _fit(report: Report, match: Match) -> None:
 
 
 def _said(report: Report) -> None:
-    """Which way round seams are, where that is a guess or looks wrong."""
+    """Warn of seams whose orientation is inferred only, or contradicts the start positions."""
     guessed = []
     for match in report.seams:
         o = match.orientation
@@ -274,7 +278,7 @@ def _panels_of(match: Match) -> list[str]:
 
 
 def _every(number: float | Keys) -> Sequence[float]:
-    """At all times; finite or not."""
+    """Return the number at all keyframes; it may be infinite or NaN."""
     return number.values if isinstance(number, Keys) else (number,)
 
 
@@ -297,7 +301,7 @@ def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -
 
 
 def _lonely(report: Report) -> None:
-    """Panels that no seam joins to anything."""
+    """Warn of panels that no seam joins to anything."""
     sewn = {s.panel for seam in report.pattern.seams for s in (*seam.first, *seam.second)}
     alone = [p.name for p in report.pattern.panels if p.name not in sewn]
     if alone and len(report.pattern.panels) > 1:
@@ -308,7 +312,11 @@ def _lonely(report: Report) -> None:
 
 
 def _twists(report: Report) -> None:
-    """Seams that no choice of right sides agrees with: they twist the garment (Möbius)."""
+    """Warn of seams that twist the garment (Möbius band), and of panels sewn inside out.
+
+    A union-find structure over panels stores for each panel whether it is inside out relative to
+    its root; a seam that contradicts it twists the garment.
+    """
     parent: dict[str, tuple[str, bool]] = {}
 
     def root(name: str) -> tuple[str, bool]:
@@ -338,7 +346,10 @@ def _twists(report: Report) -> None:
 
 
 def links(match: Match) -> dict[tuple[str, str], bool]:
-    """Pairs of panels that a seam joins, and whether right sides meet wrong sides there."""
+    """Return the pairs of panels that a seam joins.
+
+    The value is True if right sides meet wrong sides between the two panels.
+    """
     found: dict[tuple[str, str], bool] = {}
     for i, a in enumerate(match.first.sides):
         for j, b in enumerate(match.second.sides):

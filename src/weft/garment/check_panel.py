@@ -1,4 +1,4 @@
-"""What cannot be right about a panel, all of it, by name."""
+"""Checks of a single panel: all of its errors, with the names of edges, holes and lines."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,12 +12,12 @@ from weft.discretization.polygon import contains, first_crossing
 from weft.garment.curves import area, curve_of, flattened
 from weft.garment.pattern import BorderCurve, Panel
 
-LEAST = 1e-4  # [m] of an edge: shorter ones are slips
-LARGEST = 100.0  # [m] of a panel
+LEAST = 1e-4  # [m] least length of an edge: shorter edges are mistakes of drawing
+LARGEST = 100.0  # [m] largest extent of a panel: larger ones are mistakes of unit
 
 
 def panel_problems(panel: Panel) -> list[WeftError]:
-    """Every problem of a panel that can be found without the others."""
+    """Return every error of a panel that can be found without the other panels."""
     what = f"panel {panel.name}"
     found = [*_numbers(panel, what)]
     if not found:
@@ -28,13 +28,13 @@ def panel_problems(panel: Panel) -> list[WeftError]:
 
 
 def edge_name(panel: Panel, edge: int) -> str:
-    """``edge 2 (hem)``."""
+    """Return the name of an edge in messages: ``edge 2 (hem)``."""
     name = panel.edges[edge].name if edge < len(panel.edges) else ""
     return f"edge {edge} ({name})" if name and name != str(edge) else f"edge {edge}"
 
 
 def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
-    """Shapes and finite values."""
+    """Yield errors of shapes of arrays and of numbers that are not finite or out of range."""
     corners = _points(panel.corners)
     if corners is None or len(corners) < 2:
         yield PatternError(
@@ -96,7 +96,7 @@ def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
 
 
 def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
-    """Lengths of edges."""
+    """Yield errors of the lengths of edges and of the panel's size."""
     size = float(np.ptp(flattened(panel)[0], axis=0).max())
     if not size < LARGEST:
         yield PatternError(
@@ -122,7 +122,9 @@ def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
 
 
 def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
-    """Crossings, direction, and what lies inside."""
+    """Yield errors of crossings and direction, and of holes, lines and folds that leave the
+    panel.
+    """
     points, edges = flattened(panel)
     if len(points) < 3:
         yield PatternError(what, got="no area", expected="an outline around fabric")
@@ -171,7 +173,7 @@ def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
 
 
 def _points(given: Any) -> Floats | None:
-    """(n,2) of points, or None."""
+    """Return points as an array (n,2), or None if they are not that."""
     try:
         points = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -182,5 +184,5 @@ def _points(given: Any) -> Floats | None:
 
 
 def _opened(loop: Floats) -> Floats:
-    """A polygon without its first point repeated at the end."""
+    """Return a polygon without a last point that repeats its first one."""
     return loop[:-1] if len(loop) > 3 and np.array_equal(loop[0], loop[-1]) else loop

@@ -1,7 +1,7 @@
-"""Edges of panels as curves: points by arc length, lengths, cuts, mirrored and reversed edges.
+"""Edges of panels as curves: points by arc length, lengths, cuts and reversed edges.
 
-Arc length is integrated by Gauss-Legendre quadrature over ``PARTS`` parts of the parameter and
-inverted by Newton's method; straight edges, polylines and arcs are exact.
+The arc length of a Bézier curve is integrated by Gauss-Legendre quadrature over ``PARTS`` parts of
+the parameter and inverted by Newton's method; straight edges, polylines and arcs are exact.
 """
 
 from dataclasses import dataclass, replace
@@ -12,19 +12,19 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.garment.pattern import BorderCurve, Edge, Panel
 
-KINK = np.radians(30.0)  # a polyline turns by more at a point that is kept as a corner
-PARTS = 128  # of the parameter of a Bézier
+KINK = np.radians(30.0)  # a point where a polyline turns by more is kept as a corner
+PARTS = 128  # quadrature intervals of a Bézier curve's parameter
 _GAUSS = np.polynomial.legendre.leggauss(5)
-STRAIGHT = 1e-9  # height of an arc over its chord below which it is a line
+STRAIGHT = 1e-9  # an arc whose height over its chord is below this is a line
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeCurve:
-    """An edge with its ends.
+    """An edge with its two ends, as a curve.
 
     Args:
         start, end: (2,) [m].
-        edge: what it is between them.
+        edge: kind of curve and control points between the ends.
     """
 
     start: Floats
@@ -33,7 +33,9 @@ class EdgeCurve:
 
     @cached_property
     def controls(self) -> Floats:
-        """(c+2,2) [m] start, control points, end; two where the edge is straight."""
+        """Return (c+2,2) [m] start, control points and end; only the two ends of a straight
+        edge.
+        """
         middle = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)
         if self.edge.curve is BorderCurve.LINE or self._flat_arc:
             middle = np.zeros((0, 2))
@@ -50,7 +52,7 @@ class EdgeCurve:
 
     @cached_property
     def arc(self) -> tuple[Floats, float, float, float] | None:
-        """Center, radius, first angle and signed sweep of an arc; None of other edges."""
+        """Return center, radius, first angle and signed sweep of an arc; None for other edges."""
         if self.edge.curve is not BorderCurve.ARC or self._flat_arc:
             return None
         a, b, c = self.controls
@@ -65,7 +67,7 @@ class EdgeCurve:
 
     @cached_property
     def polyline(self) -> Floats | None:
-        """(l,) fractions of the length at which a polyline's points stand; None of other edges."""
+        """Return (l,) the fractions of the length of a polyline's points; None for other edges."""
         if self.edge.curve is not BorderCurve.POLYLINE or len(self.controls) == 2:
             return None
         along = np.cumsum(np.linalg.norm(np.diff(self.controls, axis=0), axis=1))
@@ -73,21 +75,23 @@ class EdgeCurve:
 
     @cached_property
     def _turns(self) -> Floats:
-        """(l-2,) [rad] by which a polyline turns at its inner points."""
+        """Return (l-2,) the angles [rad] by which a polyline turns at its inner points."""
         d = np.diff(self.controls, axis=0)
         dot = (d[:-1] * d[1:]).sum(axis=1)
         return np.asarray(np.abs(np.arctan2(_cross(d[:-1], d[1:]), dot)))
 
     @property
     def kinks(self) -> Floats:
-        """Fractions of the length at which the edge has corners."""
+        """Return the fractions of the length at which the edge has corners."""
         if self.polyline is None:
             return np.zeros(0)
         return np.asarray(self.polyline[1:-1][self._turns > KINK])
 
     def at(self, t: Floats) -> Floats:
-        """(k,2) [m] points at parameters t in [0, 1]; but for Béziers these are fractions of the
-        length.
+        """Return the points (k,2) [m] at parameters t.
+
+        Args:
+            t: (k,) in [0, 1]; except for Bézier curves, t is the fraction of the length.
         """
         t = np.asarray(t, dtype=np.float64)
         if self.polyline is not None:
@@ -98,12 +102,12 @@ class EdgeCurve:
             points = center + radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
         else:
             points = _bezier(self.controls, t)
-        points[t == 0], points[t == 1] = self.start, self.end  # exactly
+        points[t == 0], points[t == 1] = self.start, self.end  # exact, so that panels stay closed
         return points
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
-        """Parameters and the lengths up to them."""
+        """Return parameters of a Bézier curve and the arc lengths [m] up to them."""
         t = np.linspace(0, 1, PARTS + 1)
         nodes, weights = _GAUSS
         inner = t[:-1, None] + (nodes + 1) / (2 * PARTS)
@@ -116,7 +120,7 @@ class EdgeCurve:
 
     @cached_property
     def length(self) -> float:
-        """[m] along the edge."""
+        """Return the length [m] of the edge."""
         if self.arc is not None:
             return float(self.arc[1] * abs(self.arc[3]))
         if len(self.controls) == 2 or self.polyline is not None:
@@ -124,7 +128,7 @@ class EdgeCurve:
         return float(self._table[1][-1])
 
     def parameters(self, fractions: Floats) -> Floats:
-        """(k,) parameters of points at fractions of the length."""
+        """Return (k,) the parameters of points at fractions of the length."""
         s = np.asarray(fractions, dtype=np.float64)
         straight = len(self.controls) == 2 or self.polyline is not None
         if self.arc is not None or straight or self.length == 0:
@@ -144,11 +148,13 @@ class EdgeCurve:
         return np.where((s == 0) | (s == 1), s, x)
 
     def points(self, fractions: Floats) -> Floats:
-        """(k,2) [m] points at fractions of the length; 0 and 1 are the corners exactly."""
+        """Return the points (k,2) [m] at fractions of the length; 0 and 1 give the corners
+        exactly.
+        """
         return self.at(self.parameters(fractions))
 
     def turning(self, fractions: Floats) -> Floats:
-        """(k,) [1/m] curvature at fractions of the length, without sign."""
+        """Return (k,) the absolute curvature [1/m] at fractions of the length."""
         s = np.asarray(fractions, dtype=np.float64)
         if self.arc is not None:
             return np.full(len(s), 1 / self.arc[1])
@@ -166,7 +172,11 @@ class EdgeCurve:
         return np.asarray(np.abs(_cross(first, second)) / np.maximum(speed, 1e-6 * size) ** 3)
 
     def cut(self, first: float, last: float) -> "EdgeCurve":
-        """The part between two fractions of the length."""
+        """Return a part of the curve.
+
+        Args:
+            first, last: fractions of the length at which it begins and ends.
+        """
         t0, t1 = self.parameters(np.array([first, last])).tolist()
         start, end = self.at(np.array([t0, t1]))
         if self.arc is not None:
@@ -183,31 +193,35 @@ class EdgeCurve:
 
 
 def curve_of(panel: Panel, edge: int) -> EdgeCurve:
-    """Edge ``edge`` of a panel with its ends."""
+    """Return edge ``edge`` (modulo the number of edges) of a panel as a curve with its ends."""
     corners = np.asarray(panel.corners, dtype=np.float64)
     k = len(corners)
     return EdgeCurve(corners[edge % k], corners[(edge + 1) % k], panel.edges[edge % k])
 
 
 def edge_length(panel: Panel, edge: int) -> float:
-    """[m] along an edge."""
+    """Return the length [m] of an edge."""
     return curve_of(panel, edge).length
 
 
 def edge_points(panel: Panel, edge: int, fractions: Floats) -> Floats:
-    """(k,2) [m] points of an edge at fractions of its length; 0 and 1 are its corners exactly."""
+    """Return the points (k,2) [m] of an edge at fractions of its length.
+
+    The fractions 0 and 1 give its corners exactly.
+    """
     return curve_of(panel, edge).points(fractions)
 
 
 def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats, Floats]:
-    """The outline as a polygon.
+    """Return the outline of a panel as a polygon.
 
     Args:
         panel: with finite corners and controls.
-        most_turn: [rad] between two parts of a curve.
+        most_turn: [rad] between two segments on a curve.
 
     Returns:
-        (n,2) [m] points, every corner among them; (n,) the edge that each point begins or lies on.
+        (n,2) [m] points, every corner among them; (n,) the edge that begins at each point or on
+        which the point lies.
     """
     points, edges = [], []
     for i in range(len(panel.corners)):
@@ -225,17 +239,17 @@ def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats,
 
 
 def area(points: Floats) -> float:
-    """[m^2] signed area of a polygon (n,2): positive where it runs counter-clockwise."""
+    """Return the signed area [m^2] of a polygon (n,2); it is positive if counter-clockwise."""
     return 0.5 * float(np.sum(_cross(points, np.roll(points, -1, axis=0))))
 
 
 def backward(edge: Edge) -> Edge:
-    """The edge from its end to its beginning."""
+    """Return the edge from its end to its beginning."""
     return replace(edge, controls=np.asarray(edge.controls, dtype=np.float64).reshape(-1, 2)[::-1])
 
 
 def _bezier(controls: Floats, t: Floats) -> Floats:
-    """(k,2) by de Casteljau."""
+    """Return the points (k,2) of a Bézier curve by de Casteljau's algorithm."""
     points = np.broadcast_to(controls[:, None], (len(controls), len(t), 2))
     while len(points) > 1:
         points = points[:-1] + t[:, None] * (points[1:] - points[:-1])
@@ -243,7 +257,9 @@ def _bezier(controls: Floats, t: Floats) -> Floats:
 
 
 def _split(controls: Floats, t: float) -> tuple[Floats, Floats]:
-    """Controls of the parts before and after t (de Casteljau)."""
+    """Return the control points of the parts of a Bézier curve before and after t, by de
+    Casteljau's algorithm.
+    """
     left, right, row = [controls[0]], [controls[-1]], controls
     while len(row) > 1:
         row = row[:-1] + t * (row[1:] - row[:-1])

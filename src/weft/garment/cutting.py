@@ -1,4 +1,7 @@
-"""From a pattern to a garment: every panel meshed, with equal counts on both sides of a seam."""
+"""Cutting of a garment from its pattern: all panels become one mesh.
+
+Both sides of each seam get the same number of vertices, so that they can be sewn vertex by vertex.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +28,7 @@ from weft.garment.place import LAYER_GAP, place
 from weft.garment.sampling import EdgeId, Join, Part, sampled_edges
 
 MOST_VERTICES = 4_000_000
-UV_GAP = 0.02  # [m] between panels in material coordinates
+UV_GAP = 0.02  # [m] distance between panels in material coordinates
 
 
 def cut(
@@ -36,17 +39,17 @@ def cut(
     layer_gap: float = LAYER_GAP,
     fewest: int = 1,
 ) -> Garment:
-    """A garment from its pattern: panels of triangles, where they start in space.
+    """Cut a garment from its pattern: mesh the panels with triangles and place them in space.
 
     Args:
-        pattern: on paper.
-        size: [m] wanted edge length; smaller at sharp corners and along tight curves.
-        seed: of the points inside panels.
-        layer_gap: [m] from one layer's start to the next one's.
-        fewest: edges of the mesh along an edge of a panel, however short it is.
+        pattern: panels and seams on paper.
+        size: [m] wanted edge length; it is smaller at sharp corners and along tight curves.
+        seed: of the random positions of points inside panels.
+        layer_gap: [m] distance between the start positions of successive layers.
+        fewest: least number of mesh edges along each edge of a panel, however short it is.
 
     Raises:
-        PatternProblems: everything that cannot be right.
+        PatternProblems: all errors of the pattern.
         PatternError: a size out of range, or too large for a panel's curves and narrow parts.
     """
     if not (np.isfinite(size) and size > 0):
@@ -116,8 +119,8 @@ def _pairs(
     fractions: Mapping[EdgeId, Floats],
     index: Mapping[EdgeId, list[int]],
 ) -> tuple[list[tuple[EdgePoint, EdgePoint]], Floats, Ints]:
-    """Samples that meet in a seam, fractions of the first chain, and rows between which it has an
-    edge.
+    """Return the samples of both chains that meet in a seam, their fractions of the first chain's
+    length, and the rows between which the seam has an edge.
     """
     pairs: list[tuple[EdgePoint, EdgePoint]] = []
     at: list[float] = []
@@ -139,20 +142,20 @@ def _pairs(
 
 
 def _offsets(meshes: Mapping[str, PanelMesh]) -> dict[str, int]:
-    """The first vertex of every panel."""
+    """Return the id of the first vertex of every panel."""
     starts = np.cumsum([0, *(len(m.points) for m in meshes.values())]).tolist()
     return dict(zip(meshes, starts))
 
 
 def _ids(pairs: Sequence[tuple[EdgePoint, EdgePoint]], meshes: Mapping[str, PanelMesh]) -> Ints:
-    """(k,2) vertices of samples."""
+    """Return the vertices (k,2) of pairs of samples."""
     first = _offsets(meshes)
     found = [[first[n] + meshes[n].outline[e][i] for n, e, i in pair] for pair in pairs]
     return np.array(found, dtype=np.int32).reshape(-1, 2)
 
 
 def _edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
-    """(k,2) edges of the mesh along a chain."""
+    """Return the edges (k,2) of the mesh along a chain."""
     found = []
     for s in chain.sides:
         ids = outline[s.panel, s.edge][:: -1 if s.backward else 1]
@@ -166,7 +169,9 @@ def _assembled(
     layer_gap: float,
     outline: Mapping[tuple[str, int], Ints],
 ) -> tuple[TriangleMesh, Floats, dict[str, range], dict[str, range]]:
-    """One mesh of all panels."""
+    """Build one mesh of all panels, and return it with the flat vertices and the ranges of vertices
+    and faces by panel.
+    """
     vertices, faces, points, uv = {}, {}, [], []
     groups: dict[str, Ints] = {}
     first_vertex = first_face = 0
@@ -195,6 +200,6 @@ def _assembled(
 
 
 def _along_grain(panel: Panel, flat: Floats) -> Floats:
-    """(n,2) [m] coordinates along the warp and the weft."""
+    """Return the coordinates (n,2) [m] along the warp and the weft."""
     c, s = np.cos(panel.grain), np.sin(panel.grain)
     return np.asarray(flat @ np.array([[c, -s], [s, c]]))

@@ -1,8 +1,8 @@
-"""Darts and pleats: what is taken out of an edge, as corners, seams and folds of the panel.
+"""Darts and pleats of an edge, as corners, seams and folds of the panel.
 
-A dart of width w and depth d is a wedge cut out of the panel, whose legs of equal length are sewn
-together. A pleat of depth p keeps its fabric: 2 p of the edge is folded behind, its top sewn
-together, and fold lines below hold an angle. What is left of the edge keeps its name, in parts.
+A dart of width w and depth d is a wedge that is cut out of the panel; its two legs of equal length
+are sewn together. A pleat of depth p keeps its fabric: 2 p of the edge are folded behind, its top
+is sewn together, and fold lines below hold an angle. The rest of the edge keeps its name, in parts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,17 +18,17 @@ from weft.garment.curves import EdgeCurve, curve_of, flattened
 from weft.garment.pattern import Edge, Panel, PatternFold, Seam, SeamSide
 
 KINDS = ("knife", "box", "inverted")
-FINELY = np.radians(0.5)  # of the outline that legs and folds have to stay within
-ANGLE = np.radians(150.0)  # of a pleat's folds at rest, pressed but not ironed flat
+FINELY = np.radians(0.5)  # turn per segment of the outline that legs and folds have to stay within
+ANGLE = np.radians(150.0)  # rest angle of a pleat's folds, which are pressed but not ironed flat
 
 
 @dataclass(frozen=True)
 class Dart:
-    """A wedge that is taken in.
+    """A wedge of fabric that is taken out of an edge.
 
     Args:
         name: unique in its panel.
-        at: fraction of the edge's length where its middle is.
+        at: position of its middle, as a fraction of the edge's length.
         width: [m] along the edge.
         depth: [m] from the chord of the edge to its tip.
     """
@@ -40,22 +40,23 @@ class Dart:
 
     @property
     def taken(self) -> float:
-        """[m] of the edge."""
+        """Return the length [m] of the edge that the dart takes up."""
         return self.width
 
 
 @dataclass(frozen=True)
 class Pleat:
-    """Fabric folded behind, twice ``depth`` of the edge; four times in boxes.
+    """Fabric of an edge that is folded behind: twice ``depth`` of the edge, or four times in boxes.
 
     Args:
         name: unique in its panel.
-        at: fraction of the edge's length where its middle is.
+        at: position of its middle, as a fraction of the edge's length.
         depth: [m] of the fold.
-        length: [m] of its fold lines, straight into the panel.
-        kind: ``knife``: to one side; ``box``: two that turn towards each other behind a face of
-            twice the depth; ``inverted``: two that turn away from each other.
-        to_end: a knife pleat's fabric lies towards the end of the edge, else to its beginning.
+        length: [m] of its fold lines, which run straight into the panel.
+        kind: ``knife``: folded to one side; ``box``: two folds that turn towards each other behind
+            a face of twice the depth; ``inverted``: two folds that turn away from each other.
+        to_end: the fabric of a knife pleat lies towards the end of the edge; otherwise towards its
+            beginning.
         angle: [rad] of the folds at rest.
     """
 
@@ -69,7 +70,7 @@ class Pleat:
 
     @property
     def taken(self) -> float:
-        """[m] of the edge, with the face of a box."""
+        """Return the length [m] of the edge that the pleat takes up, with the face of a box."""
         return {"knife": 2.0, "inverted": 4.0, "box": 6.0}[self.kind] * self.depth
 
 
@@ -77,10 +78,14 @@ Feature = tuple[int, "Dart | Pleat"]  # the edge, and what is taken out of it
 
 
 def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]]:
-    """The panel with darts and pleats, and the seams that close them.
+    """Return the panel with darts and pleats, and the seams that close them.
 
-    Edges after one with a dart get other numbers; names stay, and unnamed edges get their number
-    for a name.
+    Edges after an edge with a dart get other numbers; names stay the same, and unnamed edges get
+    their number as a name.
+
+    Args:
+        panel: counter-clockwise.
+        features: darts and pleats, each with the number of its edge.
 
     Raises:
         PatternError: darts or pleats that overlap, lie beyond the edge's ends, or are deeper than
@@ -109,7 +114,7 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
                 start = len(parts)
                 marks = [f"{f.name}_{i + 1}" for i in range(len(at) - 1)]
                 if f.kind == "box":
-                    marks[2] = name  # the face of the box is seen
+                    marks[2] = name  # the visible face of the box keeps the name of the edge
                 parts += [(curve.cut(a, b), m) for (a, b), m in zip(pairwise(at), marks)]
                 joins += [(f.name, start + i, start + i + 1) for i in pairs]
         parts.append((curve.cut(begin, 1.0), name))
@@ -127,7 +132,7 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
 def _ranges(
     panel: Panel, edge: str, curve: EdgeCurve, own: Sequence[Dart | Pleat]
 ) -> Iterator[tuple[float, float]]:
-    """Fractions of the edge that features take, in turn."""
+    """Yield the fractions of the edge between which each feature lies, in their order."""
     before, last = 0.0, "the edge's beginning"
     for f in own:
         what = f"{type(f).__name__.lower()} {f.name} of panel {panel.name}"
@@ -166,7 +171,9 @@ def _legs(
 def _folded(
     panel: Panel, curve: EdgeCurve, pleat: Pleat, low: float, high: float, inside: Floats
 ) -> tuple[Floats, list[int], list[PatternFold]]:
-    """Fractions at which the edge is cut, the parts that are sewn to the next one, and folds."""
+    """Return the fractions at which the edge is cut, the parts that are sewn to the part after
+    them, and the folds.
+    """
     what = f"pleat {pleat.name} of panel {panel.name}"
     if not 0 < abs(pleat.angle) < np.pi:
         raise PatternError(
@@ -182,8 +189,8 @@ def _folded(
     }[pleat.kind]
     at = low + p * np.concatenate([[0], np.cumsum(steps)])
     at[-1] = high
-    # A flap that lies towards the edge's beginning turns at its first line, else at its last one;
-    # its middle is a valley.
+    # The middle line of a flap is a valley fold. Its mountain fold is its last line if the flap
+    # lies towards the end of the edge, and its first line otherwise.
     towards_end = {"knife": [pleat.to_end], "inverted": [False, True], "box": [True, False]}
     signs: dict[int, float] = {}
     for i, to_end in zip(pairs, towards_end[pleat.kind]):
@@ -203,7 +210,9 @@ def _folded(
 
 
 def _inward(a: Floats, c: Floats) -> Floats:
-    """(2,) to the left of the way from a to c."""
+    """Return the unit vector (2,) to the left of the way from a to c, which points into the
+    panel.
+    """
     d = (c - a) / np.linalg.norm(c - a)
     return np.array([-d[1], d[0]])
 
@@ -211,7 +220,7 @@ def _inward(a: Floats, c: Floats) -> Floats:
 def _within(
     what: str, depth: float, lines: Sequence[tuple[Floats, Floats]], inside: Floats
 ) -> None:
-    """Raise unless lines from the edge stay in the panel."""
+    """Raise an error unless lines from the edge stay inside the panel."""
     t = np.linspace(0.05, 1, 96)[:, None]
     for a, b in lines:
         out = np.flatnonzero(~contains([inside], a + t * (b - a)))

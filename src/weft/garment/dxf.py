@@ -1,7 +1,7 @@
 """Reader of DXF-AAMA and ASTM D6673 pattern files: a block is a piece, layers are numbers.
 
-Layers after ASTM D6673-10: 1 boundary, 2 turn points, 3 curve points, 4 and 80 to 83 notches,
-6 mirror line, 7 grain, 8 internal lines, 11 cutouts, 14 sew line. The format has no seams and no
+Layers after ASTM D6673-10: 1 boundary, 2 turn points, 3 curve points, 4 and 80 to 83 notches, 6
+mirror line, 7 grain, 8 internal lines, 11 cutouts, 14 sew line. The format has no seams and no
 placement: these are in the side-car file. Edges go from turn point to turn point.
 """
 
@@ -35,14 +35,14 @@ from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
 
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
-REACH = 3e-3  # [m] a notch is at most this far from the seam line that it belongs to
+REACH = 3e-3  # [m] largest distance of a notch from its seam line
 
 
 def read_dxf(path: Path) -> Pattern:
-    """The pattern in a DXF-AAMA or ASTM file, with the seams of its side-car file.
+    """Return the pattern in a DXF-AAMA or ASTM file, with the seams of its side-car file.
 
     Raises:
-        PatternError: no such file, a damaged one, or a piece that cannot be right, by name.
+        PatternError: no such file, a damaged one, or an invalid piece, by name.
     """
     blocks, texts = read_blocks(path)
     car = sidecar(path)
@@ -64,7 +64,7 @@ def read_dxf(path: Path) -> Pattern:
 def _of_one_size(
     blocks: list[DxfBlock], texts: dict[str, str], car: TreeField | None, path: Path
 ) -> list[DxfBlock]:
-    """The pieces of one size: the side-car's, or the file's sample size."""
+    """Return the pieces of one size: that of the side-car file, or the file's sample size."""
     sizes = list(dict.fromkeys(s for b in blocks if (s := _size(b))))
     wanted = None if car is None else car.get("size")
     if wanted is not None:
@@ -102,13 +102,13 @@ def _title(block: DxfBlock) -> str:
 
 
 def _names(blocks: Sequence[DxfBlock]) -> list[str]:
-    """Names of pieces; of blocks where pieces share one."""
+    """Return the names of pieces; pieces that share a name get the names of their blocks."""
     titles = [_title(b) for b in blocks]
     return [t if titles.count(t) == 1 else b.name for t, b in zip(titles, blocks)]
 
 
 def _splits(car: TreeField | None) -> bool:
-    """Whether notches divide edges."""
+    """Return whether notches divide edges."""
     found = None if car is None else car.get("notches")
     if found is None:
         return False
@@ -118,7 +118,7 @@ def _splits(car: TreeField | None) -> bool:
 
 
 def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:
-    """A block as a piece."""
+    """Return a block as a piece."""
     mirror = _mirror(block, name, file)
     chain, mirror = _outline(block, name, mirror, file)
     turns, notches = marks(block, (TURNS,)), marks(block, NOTCHES)
@@ -162,7 +162,7 @@ def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:
 
 
 def _mirror(block: DxfBlock, name: str, file: str) -> Floats | None:
-    """(2,2) [m] the ends of the mirror line; None: there is none."""
+    """Return the ends (2,2) [m] of the mirror line; None if there is none."""
     chains = block.chains.get(MIRROR, [])
     if not chains:
         return None
@@ -180,7 +180,9 @@ def _mirror(block: DxfBlock, name: str, file: str) -> Floats | None:
 def _outline(
     block: DxfBlock, name: str, mirror: Floats | None, file: str
 ) -> tuple[list[Stroke], Floats | None]:
-    """The closed outline, unfolded; and the mirror line, where it was."""
+    """Return the closed outline, unfolded if it is drawn as a half, and the mirror line if it
+    was.
+    """
     what = f"outline of piece {name!r}"
     for layer in (SEW, BOUNDARY):
         chains = joined(block.chains.get(layer, []))
@@ -217,7 +219,7 @@ def _outline(
 
 
 def _sides(chain: Sequence[Stroke], mirror: Floats) -> int:
-    """On how many sides of the mirror line a chain lies."""
+    """Return the number of sides of the mirror line on which a chain lies: 0, 1 or 2."""
     along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
     points = np.concatenate([[*s.sampled(), s.end] for s in chain])
     distance = (points - mirror[0]) @ [-along[1], along[0]]
@@ -230,12 +232,12 @@ def _both(points: Floats, mirror: Floats) -> Floats:
 
 
 def _ends(chain: Sequence[Stroke], mirror: Floats) -> Floats:
-    """(2,2) [m] where an unfolded outline crosses its mirror line."""
+    """Return the points (2,2) [m] where an unfolded outline crosses its mirror line."""
     return np.array([chain[0].start, chain[len(chain) // 2].start])
 
 
 def _holes(block: DxfBlock, name: str, mirror: Floats | None, file: str) -> list[Floats]:
-    """Cutouts, as polygons."""
+    """Return the cutouts as polygons."""
     chains = joined(block.chains.get(CUTOUTS, []))
     for chain in chains:
         if not is_closed(chain):
@@ -249,20 +251,22 @@ def _holes(block: DxfBlock, name: str, mirror: Floats | None, file: str) -> list
 
 
 def _lines(block: DxfBlock, mirror: Floats | None) -> list[Floats]:
-    """Internal lines, as polylines."""
+    """Return the internal lines as polylines."""
     chains = _doubled(joined(block.chains.get(INTERNAL, [])), mirror)
     return [np.array([*polygon(c, MARKS), c[-1].end]) for c in chains]
 
 
 def _doubled(chains: list[list[Stroke]], mirror: Floats | None) -> list[list[Stroke]]:
-    """Chains with their mirror images, but of those that lie on the line or across it."""
+    """Return the chains and their mirror images, without images of chains on the mirror line or
+    across it.
+    """
     if mirror is None:
         return chains
     return chains + [reflected(c, mirror) for c in chains if _sides(c, mirror) == 1]
 
 
 def _grain(block: DxfBlock) -> float | None:
-    """[rad] of the longest line on layer 7."""
+    """Return the direction [rad] of the longest line on layer 7."""
     found = [c[-1].end - c[0].start for c in block.chains.get(GRAIN, [])]
     if not found:
         return None
@@ -271,7 +275,7 @@ def _grain(block: DxfBlock) -> float | None:
 
 
 def _copies(block: DxfBlock) -> int | None:
-    """The sum of ``Quantity: 1,1`` (right and left) or ``Quantity: 2``."""
+    """Return the sum of ``Quantity: 1,1`` (right and left) or ``Quantity: 2``."""
     words = block.texts.get("quantity", "").replace(";", ",").split(",")
     counts = [
         int(w) for w in (v.strip() for v in words) if w.isascii() and w.isdigit() and len(w) < 4

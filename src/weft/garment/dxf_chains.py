@@ -10,12 +10,12 @@ from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import Stroke
 
-GAP = 1e-4  # [m] points closer than this are the same one: digits of exporters end before
-KINK = np.radians(30.0)  # without turn points: where an outline turns by more, edges end
+GAP = 1e-4  # [m] points closer than this are one point: exporters write fewer digits
+KINK = np.radians(30.0)  # without turn points, edges end where the outline turns by more
 
 
 def joined(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
-    """Chains whose ends meet, as one; closed ones first."""
+    """Join chains whose ends meet, and return them with the closed ones first."""
     rest, done = [c for c in chains if c], []
     while rest:
         chain = list(rest.pop())
@@ -38,26 +38,26 @@ def joined(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
 
 
 def is_closed(chain: Sequence[Stroke]) -> bool:
-    """Whether a chain ends where it begins."""
+    """Return whether a chain ends where it begins."""
     return len(chain) > 1 and _near(chain[-1].end, chain[0].start)
 
 
 def unfolded(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
-    """The closed outline that half of it makes with its mirror image.
+    """Return the closed outline that consists of one half and its mirror image.
 
     Args:
-        chain: half of it, closed along the mirror line, or open with its ends on it.
+        chain: one half, closed along the mirror line, or open with its ends on it.
         mirror: (2,2) [m] two points of the mirror line.
 
     Returns:
-        The outline, beginning where it leaves the mirror line; None: this is no half, as it does
-        not lie along the line, or meets it more than once.
+        The outline, beginning where it leaves the mirror line; None: the chain is no half, because
+        it does not lie along the line or meets it more than once.
     """
     along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
     side = np.array([-along[1], along[0]])
     on = np.array([_on_line(s, mirror[0], side) for s in chain])
     if is_closed(chain):
-        starts = np.flatnonzero(on & ~np.roll(on, -1))  # strokes of the line before others
+        starts = np.flatnonzero(on & ~np.roll(on, -1))  # last strokes on the mirror line
         if len(starts) != 1 or on.all():
             return None
         first = int(starts[0]) + 1
@@ -73,21 +73,28 @@ def unfolded(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
 
 
 def reflected(chain: Sequence[Stroke], mirror: Floats) -> list[Stroke]:
-    """Every stroke's mirror image."""
+    """Return the mirror images of all strokes."""
     linear, offset = reflection(mirror)
     return [s.moved(linear, offset) for s in chain]
 
 
 def reflection(mirror: Floats) -> tuple[Floats, Floats]:
-    """(2,2) and (2,): p goes to A p + b."""
+    """Return A (2,2) and b (2,) of the reflection p -> A p + b."""
     along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
     linear = 2 * np.outer(along, along) - np.eye(2)
     return linear, mirror[0] - linear @ mirror[0]
 
 
 def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | None:
-    """The chain with a corner at its point nearest to ``point``; None: that is further than
-    ``most`` [m] away.
+    """Return the chain with a corner at its point nearest to ``point``.
+
+    Args:
+        chain: the strokes.
+        point: (2,) [m].
+        most: [m] largest distance.
+
+    Returns:
+        The chain; None if that point is farther away than ``most``.
     """
     best, where, fraction = most, -1, 0.0
     for i, s in enumerate(chain):
@@ -106,7 +113,7 @@ def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | 
 
 
 def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
-    """(n,) whether the beginning of each stroke of a closed chain is near one of points (m,2)."""
+    """Return (n,) whether each stroke of a closed chain begins near one of the points (m,2) [m]."""
     starts = np.array([s.start for s in chain])
     if len(marked) == 0:
         return np.zeros(len(chain), dtype=bool)
@@ -115,7 +122,7 @@ def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
 
 
 def kinks(chain: Sequence[Stroke]) -> Bools:
-    """(n,) whether a closed chain turns by more than KINK where each stroke begins."""
+    """Return (n,) whether a closed chain turns by more than ``KINK`` where each stroke begins."""
     first = np.array(
         [s.sampled(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain]
     )
@@ -129,9 +136,10 @@ def kinks(chain: Sequence[Stroke]) -> Bools:
 
 
 def edges_of(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
-    """A closed chain as edges from corner to corner: lines, arcs, and polylines of several.
+    """Return a closed chain as edges from corner to corner: lines, arcs, polylines of several
+    strokes.
 
-    Where there is no second corner, the point halfway along takes its place.
+    If there is no second corner, the beginning of a stroke about halfway along takes its place.
     """
     n = len(chain)
     places = np.flatnonzero(corner).tolist()
@@ -164,7 +172,9 @@ def _turned(chain: Sequence[Stroke]) -> list[Stroke]:
 
 
 def _snapped(chain: list[Stroke]) -> list[Stroke]:
-    """Each stroke beginning exactly where the one before it ends, and those without length gone."""
+    """Return the strokes with each one beginning exactly at the end of the one before, without
+    strokes of no length.
+    """
     chain = [s for s in chain if not _near(s.start, s.end) or s.curve is BorderCurve.ARC] or chain[
         :1
     ]
@@ -183,7 +193,7 @@ def _on_line(s: Stroke, origin: Floats, side: Floats) -> bool:
 
 
 def _moved_start(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
-    """The beginning put onto the mirror line exactly."""
+    """Return the chain with its beginning moved exactly onto the mirror line."""
     points = chain[0].points.copy()
     points[0] = p - ((p - origin) @ side) * side
     return [replace(chain[0], points=points), *chain[1:]]
@@ -200,7 +210,7 @@ def _curve(s: Stroke) -> EdgeCurve:
 
 
 def _nearest(s: Stroke, point: Floats) -> float:
-    """The fraction of a stroke's length at which it is nearest to a point."""
+    """Return the fraction of a stroke's length at which it is nearest to a point."""
     arc = _curve(s).arc
     if arc is None:
         d = s.end - s.start

@@ -1,4 +1,4 @@
-"""What DXF pattern files hold, block by block: lines, points and texts by layer, in meters."""
+"""Contents of DXF pattern files by block: lines, points and texts by layer, in meters."""
 
 import io
 import logging
@@ -18,9 +18,9 @@ from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import Stroke
 
 METERS = {"METRIC": 1e-3, "ENGLISH": 0.0254, "IMPERIAL": 0.0254}  # AAMA: millimeters, inches
-INSUNITS = {1: 0.0254, 2: 0.3048, 4: 1e-3, 5: 1e-2, 6: 1.0}  # of AutoCAD's header
-SMOOTH = 1e-5  # [m] splines and ellipses become lines that stay this close
-LARGEST = 1e4  # [m] of a coordinate
+INSUNITS = {1: 0.0254, 2: 0.3048, 4: 1e-3, 5: 1e-2, 6: 1.0}  # codes of AutoCAD's header
+SMOOTH = 1e-5  # [m] largest deviation of the lines that replace splines and ellipses
+LARGEST = 1e4  # [m] largest coordinate
 MOST_POINTS = 1_000_000
 _TEXT = re.compile(r"\s*([A-Za-z][A-Za-z0-9 /]*?)\s*:\s*(.*?)\s*$")
 LINES = ("LINE", "POLYLINE", "LWPOLYLINE", "ARC", "CIRCLE", "ELLIPSE", "SPLINE")
@@ -34,7 +34,7 @@ class DxfBlock:
         name: of the block.
         chains: lines and arcs by layer.
         points: (2,) [m] by layer.
-        texts: values by key, in small letters: ``piece name``.
+        texts: values by key; keys are in lower case: ``piece name``.
     """
 
     name: str
@@ -44,10 +44,10 @@ class DxfBlock:
 
 
 def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
-    """The blocks of a file that draw something, and the file's own texts.
+    """Return the blocks of a file that draw something, and the file's own texts.
 
     Raises:
-        PatternError: no DXF, or a damaged one; ``ezdxf`` is not installed.
+        PatternError: no DXF file, or a damaged one; ``ezdxf`` is not installed.
     """
     drawing = _drawing(path)
     try:
@@ -60,7 +60,7 @@ def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
         found = [_block(b, meters, path.name) for b in blocks]
     except PatternError:
         raise
-    except Exception as problem:  # of another package, from files damaged in ways it does not know
+    except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
         raise _damaged(path, problem) from problem
     return [b for b in found if b.chains], own
 
@@ -79,10 +79,10 @@ def _drawing(path: Path) -> Any:
     if not data.strip():
         raise PatternError("DXF", got="an empty file", expected="a drawing", where=path.name)
     log = logging.getLogger("ezdxf")
-    log.addFilter(_silence)  # what it repairs is no news to people who read patterns
+    log.addFilter(_silence)  # messages about repairs of the file are of no use to its reader
     try:
         drawing, _ = ezdxf.recover.read(io.BytesIO(data))
-    except Exception as problem:  # of another package, from files damaged in ways it does not know
+    except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
         raise _damaged(path, problem) from problem
     finally:
         log.removeFilter(_silence)
@@ -105,7 +105,7 @@ def _damaged(path: Path, problem: Exception) -> PatternError:
 
 
 def _texts(layout: Any) -> Iterator[tuple[str, str]]:
-    """Keys, in small letters, and values of all texts ``Key: value``."""
+    """Yield the keys, in lower case, and values of all texts of the form ``Key: value``."""
     for entity in layout:
         kind = entity.dxftype()
         if kind not in ("TEXT", "MTEXT"):
@@ -118,7 +118,7 @@ def _texts(layout: Any) -> Iterator[tuple[str, str]]:
 
 
 def _meters(drawing: Any, texts: dict[str, str], file: str) -> float:
-    """[m] of a unit, from the text ``Units: METRIC``."""
+    """Return the size [m] of a unit, from the text ``Units: METRIC`` or the header."""
     given = texts.get("units")
     if given is not None:
         if given.upper() not in METERS:
@@ -135,7 +135,7 @@ def _meters(drawing: Any, texts: dict[str, str], file: str) -> float:
 
 
 def _block(layout: Any, meters: float, file: str) -> DxfBlock:
-    """A block in meters."""
+    """Return a block in meters."""
     block = DxfBlock(layout.name, texts=dict(_texts(layout)))
     count = 0
     for entity in layout:
@@ -169,7 +169,7 @@ def _block(layout: Any, meters: float, file: str) -> DxfBlock:
 
 
 def _chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
-    """An entity as lines and arcs, those without length left out."""
+    """Return an entity as lines and arcs, without those of no length."""
     closed = False
     if kind == "LINE":
         rows = [(p.x, p.y, 0.0) for p in (entity.dxf.start, entity.dxf.end)]
@@ -188,7 +188,7 @@ def _chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
 
 
 def _smooth(entity: Any, distance: float) -> list[Any]:
-    """Points of a curve."""
+    """Return points along a curve that deviate from it by ``distance`` at most."""
     points = []
     for point in entity.flattening(distance):
         points.append(point)
@@ -198,7 +198,7 @@ def _smooth(entity: Any, distance: float) -> list[Any]:
 
 
 def _strokes(points: Floats, bulges: Floats, closed: bool) -> list[Stroke]:
-    """Lines between points, and arcs where a bulge, tan(angle/4), is not zero."""
+    """Return lines between points, or arcs where the bulge, tan(angle/4), is not zero."""
     n = len(points)
     result = []
     for i in range(n if closed and n > 1 else n - 1):
@@ -208,12 +208,12 @@ def _strokes(points: Floats, bulges: Floats, closed: bool) -> list[Stroke]:
         if not abs(bulge) > 1e-9:
             result.append(Stroke(BorderCurve.LINE, np.array([a, b])))
             continue
-        chord = b - a  # counter-clockwise arcs have positive bulges and bow to the right
+        chord = b - a  # a counter-clockwise arc has a positive bulge, to the right of its chord
         middle = (a + b) / 2 + bulge / 2 * np.array([chord[1], -chord[0]])
         result.append(Stroke(BorderCurve.ARC, np.array([a, middle, b])))
     return result
 
 
 def marks(block: DxfBlock, layers: Sequence[str]) -> Floats:
-    """(n,2) [m] points on layers."""
+    """Return the points (n,2) [m] on layers."""
     return np.array([p for k in layers for p in block.points.get(k, [])]).reshape(-1, 2)

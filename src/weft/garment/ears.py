@@ -1,8 +1,9 @@
-"""Triangles that would fold onto others once seams are closed, divided before.
+"""Division of triangles that would coincide with others once seams are closed.
 
-A triangle with two edges on the outline (an ear) and its like on the panel it is sewn to would
-share all three vertices; one whose two outline edges are sewn to each other would have no area. The
-edges inside panels that would coincide with another edge get a vertex in their middle.
+A triangle with two edges on the outline (an ear) and its counterpart on the panel that is sewn to
+it would share all three vertices; a triangle whose two outline edges are sewn to each other would
+have no area. Inner edges of panels that would coincide with another edge get a vertex in their
+middle.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,17 +15,18 @@ from weft.base.arrays import Faces, Ints
 from weft.garment.garment import representatives
 from weft.garment.panel_mesh import PanelMesh
 
-ROUNDS = 4
+ROUNDS = 4  # of dividing: a divided edge may coincide with another one again
 
 
 def without_ears(
     meshes: Mapping[str, PanelMesh], pairs: Callable[[Mapping[str, PanelMesh]], Sequence[Ints]]
 ) -> dict[str, PanelMesh]:
-    """Panels whose inner edges stay apart when seams are closed.
+    """Return the meshes of panels such that no inner edges coincide when seams are closed.
 
     Args:
         meshes: by panel.
-        pairs: (k,2) vertices that seams make one, by seam, of panels numbered in turn.
+        pairs: returns, for such meshes, the (k,2) vertices that each seam makes one, with all
+            panels numbered in turn.
     """
     now = dict(meshes)
     for _ in range(ROUNDS):
@@ -38,7 +40,9 @@ def without_ears(
 
 
 def _coinciding(meshes: Mapping[str, PanelMesh], welded: Ints) -> dict[str, Ints]:
-    """(k,2) inner edges of every panel that coincide with another edge, or close on themselves."""
+    """Return (k,2) the inner edges of every panel that coincide with another edge, or whose two
+    ends become one vertex.
+    """
     keys, own, start = [], [], 0
     for m in meshes.values():
         half = np.stack([m.faces, np.roll(m.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
@@ -58,7 +62,7 @@ def _coinciding(meshes: Mapping[str, PanelMesh], welded: Ints) -> dict[str, Ints
 
 
 def _divided(mesh: PanelMesh, edges: Ints) -> PanelMesh:
-    """The mesh with a vertex in the middle of edges; lines keep to them."""
+    """Return the mesh with a vertex in the middle of edges; inner lines get these vertices, too."""
     points, faces = mesh.points, mesh.faces
     lines = list(mesh.lines)
     for a, b in edges.tolist():
@@ -70,7 +74,7 @@ def _divided(mesh: PanelMesh, edges: Ints) -> PanelMesh:
 
 
 def _split(faces: Faces, a: int, b: int, middle: int) -> Faces:
-    """The two triangles at an edge as four."""
+    """Return the faces with each of the two triangles at an edge divided in two."""
     at = (faces == a).any(axis=1) & (faces == b).any(axis=1)
     both = faces[at]
     one, two = np.where(both == a, middle, both), np.where(both == b, middle, both)
@@ -78,7 +82,7 @@ def _split(faces: Faces, a: int, b: int, middle: int) -> Faces:
 
 
 def _with_point(line: Ints, a: int, b: int, middle: int) -> Ints:
-    """A line with a vertex added between two of its neighbors."""
+    """Return a line with a vertex added between two neighboring vertices, if it has these."""
     for i in range(len(line) - 1):
         if {int(line[i]), int(line[i + 1])} == {a, b}:
             return np.insert(line, i + 1, middle).astype(np.int32)

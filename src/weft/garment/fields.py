@@ -1,4 +1,4 @@
-"""Values of a pattern file with their place, so that what is wrong is said with file and field."""
+"""Values of a pattern file with their place, so that error messages name file, line and field."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,18 +10,18 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.yaml_lines import Loc
 
-MOST = 1e6  # of a coordinate, in the file's units: 10 km of centimeters
+MOST = 1e6  # largest coordinate, in the file's units: 10 km if they are centimeters
 
 
 @dataclass(frozen=True)
 class TreeField:
-    """One value of a tree of mappings, lists, text and numbers.
+    """One value in a tree of mappings, lists, text and numbers.
 
     Args:
-        value: what stands there.
+        value: the value.
         file: name of the file, for messages.
-        path: keys and indices from the root to it.
-        lines: of every path, where they are known.
+        path: keys and indices from the root to the value.
+        lines: line of every path, where known.
     """
 
     value: Any
@@ -31,7 +31,7 @@ class TreeField:
 
     @property
     def name(self) -> str:
-        """The path as messages show it: ``pattern.panels.front.edges[2]``."""
+        """Return the path as messages show it: ``pattern.panels.front.edges[2]``."""
         text = ""
         for key in self.path:
             text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else str(key)
@@ -39,32 +39,36 @@ class TreeField:
 
     @property
     def where(self) -> str:
-        """The file, with the line where it is known."""
+        """Return the file, with the line if it is known."""
         line = self.lines.get(self.path)
         return f"{self.file}:{line}" if line else self.file
 
     def error(self, expected: str, got: Any = None, hint: str | None = None) -> PatternError:
-        """What is wrong with this value."""
+        """Return an error about this value, with its path, file and line."""
         shown = _shown(self.value) if got is None else got
         return PatternError(self.name, got=shown, expected=expected, where=self.where, hint=hint)
 
     def at(self, key: str | int) -> "TreeField":
-        """The value of a key or index that is there."""
+        """Return the value of a key or index that exists."""
         return TreeField(self.value[key], self.file, (*self.path, key), self.lines)
 
     def mapping(self) -> Mapping[str, "TreeField"]:
-        """Its fields by name."""
+        """Return the fields of a mapping by name.
+
+        Raises:
+            PatternError: the value is no mapping.
+        """
         if not isinstance(self.value, dict):
             raise self.error("named fields")
         return {k: self.at(k) for k in self.value}
 
     def get(self, key: str) -> "TreeField | None":
-        """The field of a mapping; None where it is missing or null."""
+        """Return the field of a mapping; None if it is missing or null."""
         found = self.mapping().get(key)
         return None if found is None or found.value is None else found
 
     def need(self, key: str) -> "TreeField":
-        """The field of a mapping.
+        """Return the field of a mapping.
 
         Raises:
             PatternError: it is missing.
@@ -82,14 +86,18 @@ class TreeField:
         return found
 
     def only(self, *known: str) -> None:
-        """Raise a PatternError where a mapping has a field of another name."""
+        """Raise a PatternError if a mapping has a field with another name than these."""
         for key, found in self.mapping().items():
             if key not in known:
                 hint = did_you_mean(key, known)
                 raise found.error(f"one of the fields {', '.join(known)}", hint=hint)
 
     def items(self, least: int = 0, most: int | None = None) -> Iterator["TreeField"]:
-        """The entries of a list."""
+        """Return the entries of a list.
+
+        Raises:
+            PatternError: no list, or less than ``least`` or more than ``most`` entries.
+        """
         if not isinstance(self.value, list):
             raise self.error("a list")
         count = len(self.value)
@@ -99,27 +107,35 @@ class TreeField:
         return (self.at(i) for i in range(count))
 
     def text(self) -> str:
-        """Text of one line that is not empty."""
+        """Return text of one line that is not empty."""
         if not isinstance(self.value, str) or not self.value.strip():
             raise self.error("text")
         return " ".join(self.value.split())
 
     def truth(self) -> bool:
-        """True or false; 0 and 1 too."""
+        """Return True or False; 0 and 1 are accepted, too."""
         if self.value not in (0, 1) or isinstance(self.value, str):
             raise self.error("true or false")
         return bool(self.value)
 
     def number(self, most: float = MOST) -> float:
-        """A finite number of at most this size."""
+        """Return a finite number whose absolute value is at most ``most``."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.error("a number")
-        if not abs(self.value) <= most:  # NaN, infinity, an integer of hundreds of digits
+        if not abs(self.value) <= most:  # also true for NaN, infinity and huge integers
             raise self.error(f"a finite number of at most {most:g}")
         return float(self.value)
 
     def index(self, count: int, what: str) -> int:
-        """A whole number from 0 to ``count`` - 1, as the number of one of ``count`` things."""
+        """Return an integer from 0 to ``count`` - 1.
+
+        Args:
+            count: number of objects, of which the value names one.
+            what: name of these objects, for messages.
+
+        Raises:
+            PatternError: no integer, or out of range.
+        """
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise self.error(f"the number of one of the {what}")
         if not 0 <= self.value < count:
@@ -127,12 +143,12 @@ class TreeField:
         return int(self.value)
 
     def numbers(self, count: int) -> Floats:
-        """(count,) finite numbers."""
+        """Return an array (count,) of finite numbers."""
         return np.array([v.number() for v in self.items(count, count)])
 
 
 def _shown(value: Any) -> Any:
-    """A value for a message; large ones by their kind."""
+    """Return a value for a message; large values are described by their kind."""
     if isinstance(value, dict):
         return f"a mapping of {len(value)} fields"
     if isinstance(value, list) and len(value) > 4:

@@ -1,4 +1,4 @@
-"""A garment cut from its pattern: one mesh of panels that start apart, and how they are sewn."""
+"""Garments: one mesh of panels that start apart in space, with their seams, folds and elastics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +14,19 @@ from weft.garment.check import Match
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, PatternFold, Seam
 from weft.garment.sampling import corner_angles
 
-PATCH_TURN = np.radians(20.0)  # as where corners of patches are looked for (docs/splines.md)
+PATCH_TURN = np.radians(20.0)  # the turn at which a spline patch has a corner (docs/splines.md)
 
 
 @dataclass(frozen=True, eq=False)
 class SeamLine:
-    """A seam's vertices.
+    """The vertices of a seam.
 
     Args:
-        match: the seam, its chains and which way round they are.
-        pairs: (k,2) vertices of the first and second chain that meet, from the first's beginning
-            on. Where an edge of one chain ends between two panels, two pairs share a vertex.
-        fractions: (k,) of the first chain's length at which they stand.
+        match: the seam, its chains and their orientation.
+        pairs: (k,2) vertices of the first and the second chain that meet, from the beginning of the
+            first chain on. Where an edge of one chain ends between two panels, two pairs share a
+            vertex.
+        fractions: (k,) positions of the pairs, as fractions of the first chain's length.
         segments: (m,2) rows of ``pairs`` between which both sides have an edge of the mesh.
     """
 
@@ -36,23 +37,25 @@ class SeamLine:
 
     @property
     def seam(self) -> Seam:
-        """What the pattern says."""
+        """Return the seam as the pattern defines it."""
         return self.match.seam
 
     @property
     def lengths(self) -> tuple[float, float]:
-        """[m] of the two chains on paper."""
+        """Return the lengths [m] of the two chains on paper."""
         return self.match.first.length, self.match.second.length
 
     @property
     def edges(self) -> Ints:
-        """(m,2,2) vertices of the segments: of the first and second chain, in seam direction."""
+        """Return the vertices (m,2,2) of the segments on the first and second chain, in seam
+        direction.
+        """
         return np.ascontiguousarray(self.pairs[self.segments].transpose(0, 2, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class FoldLine:
-    """A fold's vertices in turn, (k,), along edges of the mesh."""
+    """The vertices (k,) of a fold in their order, along edges of the mesh."""
 
     panel: str
     fold: PatternFold
@@ -61,7 +64,7 @@ class FoldLine:
 
 @dataclass(frozen=True, eq=False)
 class ElasticLine:
-    """An elastic's vertices in turn: (k,2) edges of the mesh along its chain."""
+    """The edges (k,2) of the mesh along the chain of an elastic, in their order."""
 
     elastic: Elastic
     edges: Ints
@@ -70,18 +73,19 @@ class ElasticLine:
 
 @dataclass(frozen=True, eq=False)
 class Garment:
-    """Panels as one mesh, where they start; every panel has vertices of its own.
+    """Panels as one mesh at their start positions; every panel has vertices of its own.
 
     Args:
-        pattern: what it was cut from.
+        pattern: the pattern from which the garment was cut.
         mesh: all panels. Material coordinates are those of the panels, with the warp along u, one
             panel beside the other; groups are the panels and their named edges (``front.hem``).
-        flat: (n,2) [m] in the panels' planes.
+        flat: (n,2) [m] vertices in the planes of their panels.
         vertices, faces: ranges of ids by panel.
-        outline: vertices of every edge of every panel, both corners included, in its direction.
+        outline: vertices of every edge of every panel, both corners included, in the edge's
+            direction, by panel and edge number.
         seams: in the pattern's order.
-        folds, elastics: likewise.
-        warnings: worth knowing.
+        folds, elastics: in the pattern's order.
+        warnings: messages about the pattern that are no errors.
     """
 
     pattern: Pattern
@@ -96,17 +100,21 @@ class Garment:
     warnings: Sequence[str]
 
     def panel(self, name: str) -> Panel:
-        """A panel by name; PatternError where there is none."""
+        """Return a panel by name.
+
+        Raises:
+            PatternError: there is no panel of this name.
+        """
         check_known(name, self.vertices, "panel")
         return self.pattern.panel(name)
 
     def fabric_of(self, panel: str) -> Any:
-        """What a panel is made of, as the pattern says it."""
+        """Return the fabric of a panel, as the pattern writes it."""
         own = self.panel(panel).fabric
         return self.pattern.fabric if own is None else own
 
     def panel_mesh(self, name: str) -> TriangleMesh:
-        """One panel alone, where it starts, with its named edges as groups."""
+        """Return the mesh of one panel at its start position, with its named edges as groups."""
         ids, faces, mesh = self.vertices[name], self.faces[name], self.mesh
         own = slice(faces.start, faces.stop)
         groups = {
@@ -118,7 +126,12 @@ class Garment:
         return TriangleMesh(x, corners, mesh.corner_uv[own], groups, mesh.source)
 
     def edge_vertices(self, panel: str, edge: int | str) -> Ints:
-        """Vertices of an edge from its corner to the next one; of a name's edges in turn."""
+        """Return the vertices of an edge, from its corner to the next one.
+
+        Args:
+            panel: name of the panel.
+            edge: number of the edge; or a name, for the vertices of all its edges in turn.
+        """
         if isinstance(edge, int):
             return self.outline[panel, edge % len(self.panel(panel).corners)]
         edges = edges_named(self.panel(panel), edge)
@@ -127,8 +140,12 @@ class Garment:
         return np.asarray(every[~repeated])
 
     def patch_corners(self, least_turn: float = PATCH_TURN) -> list[Ints]:
-        """Vertices of every panel's corners at which its outline turns by more than ``least_turn``
-        [rad]: where there are four, ``as_splines`` fits a patch with these ``corners``.
+        """Return the vertices of every panel's corners at which its outline turns sharply.
+
+        For a panel with four of them, ``as_splines`` fits a patch with these ``corners``.
+
+        Args:
+            least_turn: [rad] least turn of a corner that is returned.
         """
         found = []
         for panel in self.pattern.panels:
@@ -138,23 +155,24 @@ class Garment:
         return found
 
     def seam(self, name: str) -> SeamLine:
-        """A seam by name."""
+        """Return the vertices of a seam by its name."""
         check_known(name, [s.seam.name for s in self.seams], "seam")
         return next(s for s in self.seams if s.seam.name == name)
 
     @cached_property
     def welded(self) -> Ints:
-        """(n,) the least id of the vertices that every vertex is one with once all seams that are
-        sewn for good are closed.
+        """Return (n,) for every vertex the smallest id of the vertices that are sewn to it.
+
+        Only seams of kind ``SEWN`` count.
         """
         sewn = [s.pairs for s in self.seams if s.seam.closing is Closing.SEWN]
         return representatives(self.mesh.n_vertices, sewn)
 
     def weld(self, x: Positions) -> tuple[TriangleMesh, Ints]:
-        """The mesh with sewn seams closed, and (n,) where each vertex went.
+        """Return the mesh with its sewn seams closed, and (n,) the new id of every vertex.
 
         Args:
-            x: (n,3) [m] positions; vertices that become one meet in their middle.
+            x: (n,3) [m] positions; vertices that become one are put at their mean.
 
         Raises:
             MeshError: positions that are not finite.
@@ -168,10 +186,14 @@ class Garment:
 
 
 def edges_named(panel: Panel, name: str) -> list[int]:
-    """Numbers of the edges of a name, in turn along the outline; or of the edge of a number.
+    """Return the numbers of the edges with a name, in turn along the outline.
+
+    Args:
+        panel: the panel.
+        name: of edges; or the number of one edge, as text.
 
     Raises:
-        WeftError: there is none.
+        WeftError: the panel has no such edge.
     """
     found = [i for i, e in enumerate(panel.edges) if e.name == name]
     k = len(panel.edges)
@@ -179,18 +201,18 @@ def edges_named(panel: Panel, name: str) -> list[int]:
         return [int(name)]
     known = list(dict.fromkeys(e.name or str(i) for i, e in enumerate(panel.edges)))
     check_known(name, known, f"edge of panel {panel.name}")
-    # They begin after the largest gap: a name may go over the last corner.
+    # The list begins after the largest gap, because edges of one name may go past the last corner.
     gaps = [(b - a) % k or k for a, b in zip([found[-1], *found], found)]
     first = gaps.index(max(gaps))
     return found[first:] + found[:first]
 
 
 def merged(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
-    """(m,3) [m] vertices, what is sewn together in its middle; and (n,) where each one went.
+    """Merge vertices, and return (m,3) [m] their positions and (n,) the new id of every old vertex.
 
     Args:
-        sewn: (n,) one number for what becomes one.
-        x: (n,3) [m].
+        sewn: (n,) vertices with the same number become one, at the mean of their positions.
+        x: (n,3) [m] positions.
     """
     old, new = np.unique(sewn, return_inverse=True)
     total = np.zeros((len(old), 3))
@@ -199,7 +221,12 @@ def merged(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
 
 
 def representatives(n: int, pairs: Sequence[Ints]) -> Ints:
-    """(n,) the least id of the vertices that pairs (k,2) make one with each."""
+    """Return (n,) for every vertex the smallest id of its class.
+
+    Args:
+        n: number of vertices.
+        pairs: arrays (k,2) of vertices that belong to the same class.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

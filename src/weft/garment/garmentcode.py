@@ -1,10 +1,11 @@
 """Reader of GarmentCode's JSON patterns.
 
 Korosteleva and Lee 2021 (Generating Datasets of 3D Garments with Sewing Patterns) and Korosteleva
-and Sorkine-Hornung 2023 (GarmentCode). Its conventions: coordinates in ``1 / units_in_meter``;
-edges in their order are the outline, and where they run counter-clockwise the panel's +z side is
-the outer one, otherwise its -z side; control points "relative" to their edge, (0, 0) its start,
-(1, 0) its end, y to the left of it, scaled with its length; angles in degrees about fixed x, y, z.
+and Sorkine-Hornung 2023 (GarmentCode). Conventions of the format: coordinates are in ``1 /
+units_in_meter``; the edges in their order are the outline, and if they run counter-clockwise, the
+panel's +z side is the outer one, otherwise its -z side; "relative" control points are in the frame
+of their edge, (0, 0) its start, (1, 0) its end, y to the left of it, scaled with its length; angles
+are in degrees about fixed x, y, z.
 """
 
 import json
@@ -23,26 +24,26 @@ from weft.garment.fields import TreeField
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.stroke import Stroke, area
 
-CENTIMETERS = 100.0  # units in a meter where the file does not say
+CENTIMETERS = 100.0  # units in a meter if the file does not give them
 KINDS = ("quadratic", "cubic", "circle")
 MOST_PER_METER = 1e6
-ROUNDING = 1e-3  # of an arc's radius: half of the chord is at most this much longer
+ROUNDING = 1e-3  # half of an arc's chord may exceed its radius by this part, from rounded files
 
 
 @dataclass(frozen=True)
 class _Units:
-    """How numbers of the file are meant."""
+    """Units and conventions of a file's numbers."""
 
     meters: float  # per unit
     relative: bool  # control points in the edge's frame
-    centered: bool  # panels are to be moved so that the mean of their vertices is their origin
+    centered: bool  # panels are moved such that the mean of their vertices is their origin
 
 
 def read_garmentcode(path: Path) -> Pattern:
-    """The pattern in a GarmentCode file.
+    """Return the pattern in a GarmentCode file.
 
     Raises:
-        PatternError: no such file, or a field that cannot be right, by name.
+        PatternError: no such file, or an invalid field, by name.
     """
     root = TreeField(_parsed(path), path.name)
     found = root.get("pattern") if isinstance(root.value, dict) else None
@@ -64,7 +65,7 @@ def read_garmentcode(path: Path) -> Pattern:
 
 
 def _parsed(path: Path) -> Any:
-    """The file's JSON."""
+    """Return the JSON of a file; refuse repeated names and numbers that are not finite."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
@@ -99,7 +100,9 @@ def _parsed(path: Path) -> Any:
 
 
 def _units(properties: TreeField | None, file: str) -> _Units:
-    """From the file's properties; without them, centimeters and relative control points."""
+    """Return the units from the file's properties; without them, centimeters and relative control
+    points.
+    """
     count, coords, centered = None, None, None
     if properties is not None:
         count = properties.get("units_in_meter")
@@ -119,7 +122,7 @@ def _units(properties: TreeField | None, file: str) -> _Units:
 
 
 def _panel(name: str, f: TreeField, units: _Units) -> Panel:
-    """One panel; its edges keep their numbers."""
+    """Return one panel; its edges keep their numbers."""
     vertices = np.array([v.numbers(2) for v in f.need("vertices").items(2)]) * units.meters
     moved = f.get("translation")
     translation = np.zeros(3) if moved is None else moved.numbers(3) * units.meters
@@ -145,7 +148,8 @@ def _panel(name: str, f: TreeField, units: _Units) -> Panel:
         center = vertices.mean(0)
         strokes = [s.moved(np.eye(2), -center) for s in strokes]
         translation = translation + [*center, 0.0]
-    if area(strokes) < 0:  # the outer side is -z: mirrored in x, and turned about y to make up
+    # The outer side is -z: the panel is mirrored in x, and rotated about y to compensate for that.
+    if area(strokes) < 0:
         strokes = [s.moved(np.diag([-1.0, 1.0])) for s in strokes]
         rotation = rotation * Rotation.from_matrix(np.diag([-1.0, 1.0, -1.0]))
     corners = np.array([s.start for s in strokes])
@@ -155,7 +159,7 @@ def _panel(name: str, f: TreeField, units: _Units) -> Panel:
 
 
 def _ends(edge: TreeField, count: int) -> tuple[int, int]:
-    """Vertices at which an edge begins and ends."""
+    """Return the vertices at which an edge begins and ends."""
     first, last = (v.index(count, "vertices") for v in edge.need("endpoints").items(2, 2))
     return first, last
 
@@ -166,12 +170,12 @@ def _label(edge: TreeField) -> str:
 
 
 def _stroke(edge: TreeField, ends: Floats, units: _Units) -> Stroke:
-    """An edge with its curvature."""
+    """Return an edge with its curvature."""
     name = _label(edge)
     curvature = edge.get("curvature")
     if curvature is None:
         return Stroke(BorderCurve.LINE, ends, name)
-    if isinstance(curvature.value, list):  # of 2021: the control point of a quadratic curve
+    if isinstance(curvature.value, list):  # format of 2021: control point of a quadratic curve
         kind, points = "quadratic", [curvature.numbers(2)]
     else:
         kind = curvature.need("type").text()
@@ -194,10 +198,11 @@ def _stroke(edge: TreeField, ends: Floats, units: _Units) -> Stroke:
 
 
 def _arc(params: TreeField, ends: Floats, units: _Units) -> Floats:
-    """(3,2) a circular arc's beginning, middle and end, of [radius, large_arc, right].
+    """Return the beginning, middle and end (3,2) [m] of a circular arc given by [radius, large_arc,
+    right].
 
-    As in SVG, with y up: ``right`` arcs run counter-clockwise and bulge to the right of the way
-    from the beginning to the end.
+    The flags are those of SVG, with y up: ``right`` arcs run counter-clockwise and bulge to the
+    right of the way from the beginning to the end.
     """
     first, second, third = params.items(3, 3)
     radius = first.number() * units.meters
@@ -212,25 +217,26 @@ def _arc(params: TreeField, ends: Floats, units: _Units) -> Floats:
         )
     radius = max(radius, half)
     tall = radius + np.sqrt(radius * radius - half * half)
-    height = tall if large else half * half / tall  # both h of h (2 r - h) = half^2
+    height = tall if large else half * half / tall  # the two solutions h of h (2 r - h) = half^2
     to_right = np.array([along[1], -along[0]]) / (2 * half)
     middle = ends.mean(0) + (height if right else -height) * to_right
     return np.array([ends[0], middle, ends[1]])
 
 
 def _angles(rotation: Rotation) -> tuple[float, float, float]:
-    """[degrees] about fixed x, y and z in turn."""
+    """Return the angles [degrees] about fixed x, y and z in turn."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a rotation that has many such angles: any will do
+        warnings.simplefilter("ignore")  # gimbal lock: the angles are not unique, any are right
         x, y, z = rotation.as_euler("xyz", degrees=True).tolist()
     return x, y, z
 
 
 def _seam(number: int, stitch: TreeField, panels: dict[str, Panel]) -> Seam:
-    """[side, side], [side, side, "right_wrong"], or {from: side, to: side or sides} of 2021.
+    """Return a seam from [side, side], [side, side, "right_wrong"], or {from: side, to: side or
+    sides} of 2021.
 
-    Right sides meet where the end of one edge is sewn to the beginning of the other;
-    ``right_wrong`` joins beginnings.
+    Right sides meet if the end of one edge is sewn to the beginning of the other; ``right_wrong``
+    joins the beginnings.
     """
     name, flip = f"stitch {number}", True
     if isinstance(stitch.value, dict):

@@ -9,7 +9,7 @@ from weft.base.arrays import Floats
 from weft.garment.curves import curve_of
 from weft.garment.pattern import Panel
 
-SNAP = 0.2  # of the wanted length: an end that is closer to the outline lies on it
+SNAP = 0.2  # an end closer to the outline than this part of the wanted length is moved onto it
 _TABLE = np.linspace(0, 1, 257)
 
 End = tuple[int, float] | None  # edge and fraction of it; None: inside
@@ -17,11 +17,11 @@ End = tuple[int, float] | None  # edge and fraction of it; None: inside
 
 @dataclass(frozen=True, eq=False)
 class InnerLine:
-    """A line, prepared.
+    """A line inside a panel, ready for meshing.
 
     Args:
-        points: (l,2) [m] its points and those where it crosses others.
-        first, last: where on the outline its ends lie.
+        points: (l,2) [m] its points, and the points where it crosses other lines.
+        first, last: places of its ends on the outline; None: the end lies inside.
     """
 
     points: Floats
@@ -30,8 +30,13 @@ class InnerLine:
 
 
 def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
-    """The lines of a panel, then its folds; ends near the outline are moved onto it, and lines get
-    points where they cross.
+    """Return the lines of a panel, then its folds, ready for meshing.
+
+    Ends near the outline are moved onto it, and lines get points where they cross.
+
+    Args:
+        panel: with lines and folds.
+        size: [m] wanted edge length.
     """
     given = [
         np.array(p, dtype=np.float64) for p in (*panel.lines, *(f.points for f in panel.folds))
@@ -67,7 +72,9 @@ def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
 
 
 def _nearest(points: Floats, p: Floats) -> tuple[float, float]:
-    """Distance [m] of a point from a curve sampled at equal fractions, and the fraction there."""
+    """Return the distance [m] of a point from a curve that is sampled at equal fractions, and the
+    fraction there.
+    """
     a, d = points[:-1], np.diff(points, axis=0)
     t = ((p - a) * d).sum(1) / np.maximum((d * d).sum(1), 1e-300)
     t = np.clip(t, 0, 1)
@@ -77,7 +84,7 @@ def _nearest(points: Floats, p: Floats) -> tuple[float, float]:
 
 
 def _crossed(lines: Sequence[Floats]) -> list[Floats]:
-    """The lines with a point on both where two of their parts cross."""
+    """Return the lines with a point on both lines where two of their segments cross."""
     parts = [(i, j) for i, line in enumerate(lines) for j in range(len(line) - 1)]
     extra: dict[tuple[int, int], list[tuple[float, Floats]]] = {}
     for n, (i, j) in enumerate(parts):
@@ -93,7 +100,7 @@ def _crossed(lines: Sequence[Floats]) -> list[Floats]:
             s, t = (e[0] * w[1] - e[1] * w[0]) / det, (e[0] * u[1] - e[1] * u[0]) / det
             tol = 1e-6
             if -tol <= s <= 1 + tol and -tol <= t <= 1 + tol:
-                # At an end of one of them, the point is that end.
+                # If the crossing is an end of a segment, use that end itself, without rounding.
                 at = a + s * u
                 for value, points in ((s, (a, b)), (t, (c, d))):
                     at = (

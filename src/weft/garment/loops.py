@@ -1,5 +1,6 @@
-"""Edges that would close on themselves or coincide with others once sewn, if they were one edge of
-the mesh: how many they need.
+"""Least numbers of mesh edges along edges of panels that close on themselves or coincide once sewn.
+
+As a single mesh edge, such an edge would have no length, or coincide with another one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,12 +10,18 @@ from weft.garment.check import Match, sewn_corners
 from weft.garment.pattern import Closing, Panel
 from weft.garment.sampling import EdgeId
 
-RING, PAIR = 3, 2  # edges of a border that is one edge, or two
+RING, PAIR = 3, 2  # least mesh edges along an edge that closes on itself, or shares both its ends
 
 
 def least_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[EdgeId, int]:
-    """Edges of panels that need more than one edge of the mesh: those whose two corners become one,
-    and those between the same two corners as another edge, which they are not sewn to.
+    """Return the least numbers of mesh edges along edges of panels that need several.
+
+    These are the edges whose two corners become one, and the edges between the same two corners as
+    another edge to which they are not sewn.
+
+    Args:
+        seams: with their chains.
+        panels: by name.
     """
     parent: dict[Corner, Corner] = {}
 
@@ -24,7 +31,7 @@ def least_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[Ed
         return c
 
     sewn = [m for m in seams if m.seam.closing is Closing.SEWN]
-    names: dict[EdgeId, object] = {}  # the seam of an edge that is all of a side
+    names: dict[EdgeId, object] = {}  # the seam of each edge that is one whole side of a seam
     for match in sewn:
         for a, b in sewn_corners(match):
             if root(a) != root(b):

@@ -1,4 +1,4 @@
-"""The mesh of one panel: its sampled outline, holes and inner lines, filled with triangles."""
+"""Meshes of single panels: the sampled outline, holes and inner lines, filled with triangles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from weft.garment.triangulate import filled
 
 @dataclass(frozen=True, eq=False)
 class PanelMesh:
-    """A panel, flat.
+    """The flat mesh of a panel.
 
     Args:
-        points: (n,2) [m] outline from corner 0, holes, inner lines, inside.
+        points: (n,2) [m] outline from corner 0 on, then holes, inner lines and points inside.
         faces: (m,3) counter-clockwise.
         outline: vertices of every edge, both corners included.
-        lines: vertices of every inner line in turn.
+        lines: vertices of every inner line, in its order.
     """
 
     points: Floats
@@ -32,7 +32,7 @@ class PanelMesh:
 
     @property
     def n_outline(self) -> int:
-        """Number of the outline's vertices, which come first."""
+        """Return the number of vertices of the outline, which come first."""
         return sum(len(e) - 1 for e in self.outline)
 
 
@@ -43,18 +43,19 @@ def panel_mesh(
     size: float,
     seed: int = 0,
 ) -> PanelMesh:
-    """The mesh of a panel.
+    """Return the triangle mesh of a panel.
 
     Args:
         panel: counter-clockwise.
         fractions: of every edge's length at which vertices stand, from 0 to 1.
-        lines: inside; where they end on the outline, a vertex stands.
+        lines: inside the panel; a vertex of the outline stands at each end that lies on the
+            outline.
         size: [m] wanted edge length.
-        seed: of the points inside.
+        seed: of the random positions of points inside.
 
     Raises:
-        PatternError: an outline that crosses itself when it is sampled like this, or lines that
-            leave it.
+        PatternError: an outline that crosses itself when it is sampled with these fractions, or
+            lines that leave it.
     """
     loop, outline, first = [], [], 0
     for e in range(len(panel.corners)):
@@ -95,15 +96,15 @@ def panel_mesh(
 
 
 class _Extra:
-    """Points of inner lines, each once."""
+    """Points of inner lines, each stored once."""
 
     def __init__(self, first: int) -> None:
         self.first, self.points = first, list[Floats]()
         self.known: dict[tuple[float, float], int] = {}
 
     def id(self, point: Floats) -> int:
-        """The vertex at a point."""
-        key = (round(float(point[0]), 9), round(float(point[1]), 9))
+        """Return the id of the vertex at a point, and add the point if it is new."""
+        key = (round(float(point[0]), 9), round(float(point[1]), 9))  # equal to a nanometer
         if key not in self.known:
             self.known[key] = self.first + len(self.points)
             self.points.append(point)
@@ -117,7 +118,7 @@ def _sampled(
     extra: _Extra,
     size: float,
 ) -> Ints:
-    """Vertices of a line, divided into parts of the wanted length."""
+    """Return the vertices of a line, divided into parts of the wanted length."""
     ids: list[int] = []
     last = len(line.points) - 1
     for j in range(last + 1):

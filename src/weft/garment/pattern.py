@@ -1,9 +1,9 @@
-"""A garment on paper: panels with their edges, and the seams that join them.
+"""Sewing patterns: panels with their edges, and the seams that join them.
 
-A panel lies in a plane of its own, coordinates in meters, the fabric's right side towards the
-reader. Edges follow one another counter-clockwise, seen from the right side: edge i runs from
-corner i to corner i+1, and the panel is to its left. Placement carries the plane into space: x to
-the right, y up, and the right side looks along +z before it is turned.
+A panel lies in a plane of its own, with coordinates in meters and the right side of the fabric
+towards the reader. Edges follow one another counter-clockwise, seen from the right side: edge i
+runs from corner i to corner i+1, and the panel is to its left. The placement carries the plane into
+space: x to the right, y up, and the right side looks along +z before it is rotated.
 """
 
 import enum
@@ -18,17 +18,19 @@ from weft.base.keyframes import Keys
 
 
 class BorderCurve(enum.Enum):
-    """What an edge is between its corners."""
+    """The kind of curve that an edge follows between its two corners."""
 
     LINE = 0
     QUADRATIC = 1  # Bézier
     CUBIC = 2  # Bézier
     ARC = 3  # of a circle; one control point, which it passes through
-    POLYLINE = 4  # straight from control point to control point, any number of them
+    POLYLINE = 4  # straight segments between any number of control points
 
     @property
     def n_controls(self) -> int | None:
-        """How many points an edge of this kind has besides its ends; None: any number."""
+        """Return the number of control points of such an edge without its ends; None: any
+        number.
+        """
         return (0, 1, 2, 1, None)[self.value]
 
 
@@ -38,9 +40,9 @@ class Edge:
 
     Args:
         curve: its kind.
-        controls: (c,2) [m] control points in the panel's plane; none of a line.
-        name: for seams and messages; none: its number. Parts of one edge, between which darts or
-            pleats were cut, share a name.
+        controls: (c,2) [m] control points in the panel's plane; a line has none.
+        name: used by seams and messages; empty: the edge is known by its number. Parts of one edge,
+            between which darts or pleats were cut, share a name.
     """
 
     curve: BorderCurve = BorderCurve.LINE
@@ -50,16 +52,19 @@ class Edge:
 
 @dataclass(frozen=True)
 class Wrap:
-    """Bends a placed panel around an axis: its plane becomes a cylinder or a cone, lengths stay.
+    """Bending of a placed panel around an axis, to a cylinder or a cone, without a change of
+    lengths.
 
-    The panel's y runs along the axis, its x around it, x = 0 where ``facing`` points to.
+    The panel's y axis runs along the axis of the wrap and its x axis around it; the line x = 0 lies
+    where ``facing`` points.
 
     Args:
         center: [m] a point of the axis, at the height of y = 0.
-        direction: of the axis, along the panel's y.
-        facing: from the axis towards the panel's x = 0.
+        direction: direction of the axis, along the panel's y.
+        facing: direction from the axis towards the panel's x = 0.
         radius: [m] of the cylinder, or of the cone at y = 0.
-        taper: [rad] between a cone and its axis, > 0 where it widens along y; 0: a cylinder.
+        taper: [rad] angle between a cone and its axis, positive if the cone widens along y; 0: a
+            cylinder.
     """
 
     center: tuple[float, float, float]
@@ -71,12 +76,14 @@ class Wrap:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a panel starts: turned about its origin, then moved; or wrapped around an axis.
+    """The start of a panel in space: rotated about its origin and translated, or wrapped around an
+    axis.
 
     Args:
         translation: [m].
-        rotation: [degrees] about x, y and z in turn; a wrapped panel turns about its wrap's center.
-        wrap: around a limb, before it is turned and moved; None: flat.
+        rotation: [degrees] about the fixed axes x, y and z in turn; a wrapped panel is rotated
+            about the center of its wrap.
+        wrap: bending around a limb, before rotation and translation; None: the panel stays flat.
     """
 
     translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -86,12 +93,13 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class PatternFold:
-    """A line inside a panel along which it keeps an angle: of a pleat, a crease.
+    """A line inside a panel along which the fabric keeps an angle, for example a pleat or a crease.
 
     Args:
         points: (l,2) [m] polyline that triangles follow; its ends may lie on the outline.
-        angle: [rad] at rest, -pi to pi; 0: flat. Positive: a mountain, seen from the right side.
-        stiffness: [N m/rad per m]; None: as the fabric bends.
+        angle: [rad] at rest, from -pi to pi; 0: flat. Positive: a mountain fold, seen from the
+            right side.
+        stiffness: [N m/rad per m]; None: the bending stiffness of the fabric.
     """
 
     points: Floats
@@ -101,20 +109,20 @@ class PatternFold:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One piece of fabric.
+    """One piece of fabric of a pattern.
 
     Args:
         name: unique in its pattern.
         corners: (k,2) [m] counter-clockwise.
-        edges: k of them, edge i from corner i.
-        grain: [rad] direction of the warp yarns in the panel's plane, from x.
-        holes: polygons (h,2) [m] cut out.
-        lines: polylines (l,2) [m] inside that triangles follow: folds, quilting, marks.
-        folds: lines inside that keep an angle.
-        fabric: a preset, a file or fields, as scenes say them; None: the pattern's.
-        thickness: [m] kept in contact; None: that of the scene's contact.
-        layer: 0 next to the body, 1 over it, ...; starts and contact keep their order.
-        placement: where it starts.
+        edges: k edges; edge i begins at corner i.
+        grain: [rad] direction of the warp yarns in the panel's plane, measured from x.
+        holes: polygons (h,2) [m] that are cut out.
+        lines: polylines (l,2) [m] inside the panel that triangles follow: quilting lines, marks.
+        folds: lines inside the panel that keep an angle.
+        fabric: a preset, a file or fields, written as in a scene file; None: the pattern's fabric.
+        thickness: [m] contact thickness; None: that of the scene's contact.
+        layer: 0 next to the body, 1 over it, ...; start positions and contact keep this order.
+        placement: where it starts in space.
     """
 
     name: str
@@ -132,12 +140,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class SeamSide:
-    """An edge as one side of a seam takes it.
+    """An edge of a panel with the direction in which one side of a seam runs along it.
 
     Args:
-        panel: name.
-        edge: number.
-        backward: from the end of the edge to its beginning.
+        panel: name of the panel.
+        edge: number of the edge.
+        backward: the seam runs from the end of the edge to its beginning.
     """
 
     panel: str
@@ -146,37 +154,38 @@ class SeamSide:
 
 
 class Closing(enum.Enum):
-    """What a seam is once its time has come."""
+    """The way in which a seam closes."""
 
-    SEWN = enum.auto()  # closed at the start and for good; welded after sewing
-    ZIP = enum.auto()  # closes and opens along its length, from the first point on
-    BUTTONS = enum.auto()  # holds at points only, which open and close together
+    SEWN = enum.auto()  # closed from the start and never opened; vertices are welded after sewing
+    ZIP = enum.auto()  # closes and opens along its length, beginning at its first point
+    BUTTONS = enum.auto()  # closed at single points only, which open and close together
 
 
 @dataclass(frozen=True)
 class Seam:
-    """Joins two chains of edges point by point, at equal fractions of their lengths.
+    """A seam that joins two chains of edges point by point, at equal fractions of their lengths.
 
-    Chains may have different lengths: the longer one is eased or gathered into the shorter.
+    Chains may have different lengths: the longer one is eased or gathered into the shorter one.
 
     Args:
         name: unique in its pattern.
-        first, second: chains, each edge where the one before it ends.
-        flip: turn the second chain around; None: inferred from the fabric's right sides, said in a
-            warning.
+        first, second: chains of edges; each edge begins where the one before it ends.
+        flip: True if the second chain is reversed; None: inferred from the right sides of the
+            panels, and reported in a warning.
         closing: sewn for good, a zip or buttons.
-        angle: [rad] fold between the panels where they meet, 0: they lie flat. This and the next
-            two may be keyframes, in times of the animation.
-        fold_stiffness: [N m/rad per m] with which the seam keeps its angle; None: as the fabric
-            bends.
-        strength: [N/m] at which it tears; None: never.
-        buttons: how many points hold, of ``BUTTONS``.
-        open_at, close_at: [s] of the animation at which a zip or buttons open and close; None:
-            never, and from the start.
-        window: begin and end of its closing, as parts of the time in which the garment is sewn:
-            inseams close before the sides pull legs apart.
-        notched: edges meet one by one: where one ends on the first side, one does on the second;
-            each pair is eased by itself. Both chains have as many.
+        angle: [rad] fold angle between the panels at the seam, 0: they lie flat. The angle,
+            ``fold_stiffness`` and ``strength`` may be keyframes in times of the animation.
+        fold_stiffness: [N m/rad per m] with which the seam keeps its angle; None: the bending
+            stiffness of the fabric.
+        strength: [N/m] at which the seam tears; None: never.
+        buttons: number of points that hold a seam of kind ``BUTTONS``.
+        open_at, close_at: [s] times of the animation at which a zip or buttons open and close;
+            None: never opened, and closed from the start.
+        window: begin and end of the seam's closing, as fractions of the time in which the garment
+            is sewn. For example, inseams close before the side seams pull the legs apart.
+        notched: edges of the two chains are paired one by one: where one edge ends on the first
+            side, one ends on the second. Each pair is eased separately, and both chains have the
+            same number of edges.
     """
 
     name: str
@@ -196,14 +205,14 @@ class Seam:
 
 @dataclass(frozen=True)
 class Elastic:
-    """A band sewn along a chain of edges, shorter than them: waistbands and cuffs.
+    """An elastic band sewn along a chain of edges and shorter than the chain: waistbands and cuffs.
 
     Args:
         name: unique in its pattern.
         chain: the edges.
-        ratio: its rest length over that of the chain; with keyframes it changes in the times of
+        ratio: rest length of the band over the length of the chain; keyframes change it in times of
             the animation.
-        stiffness: [N] tension at a strain of 1; or keyframes.
+        stiffness: [N] tension at a strain of 1; or keyframes of it.
     """
 
     name: str
@@ -214,16 +223,16 @@ class Elastic:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """All pieces of a garment, and how they are sewn.
+    """All panels of a garment, and the seams that join them.
 
     Args:
-        name: for messages.
+        name: used in messages.
         panels: in the order of their triangles.
-        seams: between edges of them.
+        seams: between edges of the panels.
         elastics: bands along edges.
-        fabric: of panels that name none.
-        source: the file that it came from.
-        places: where in it things stand, for messages: ``panel front`` -> ``skirt.yaml:12``.
+        fabric: of panels that do not name one.
+        source: the file from which the pattern was read.
+        places: file and line of each part, for messages: ``panel front`` -> ``skirt.yaml:12``.
     """
 
     name: str
@@ -235,5 +244,5 @@ class Pattern:
     places: Mapping[str, str] = field(default_factory=dict)
 
     def panel(self, name: str) -> Panel:
-        """The panel of a name; ``KeyError`` where there is none."""
+        """Return the panel of this name; raise ``KeyError`` if there is none."""
         return {p.name: p for p in self.panels}[name]

@@ -1,4 +1,4 @@
-"""Pieces as drawings have them: outlines, holes and marks, without seams or placement."""
+"""Pieces of drawings: outlines, holes and marks, without seams or placement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ class DrawnPiece:
         outline: closed chain, counter-clockwise.
         holes: polygons (h,2) [m].
         lines: polylines (l,2) [m] inside.
-        grain: [rad] from x; None: not drawn.
-        copies: how often it is to be cut, as the file says; None: it does not.
-        fabric: what the file says of the fabric; "": nothing.
+        grain: [rad] direction of the warp from x; None: not drawn.
+        copies: number of times that the piece is to be cut, according to the file; None: not given.
+        fabric: name of the fabric in the file; "": none.
         where: file and line, for messages.
-        origin: (2,) [m] about which it is placed; None: the middle of its bounding box.
+        origin: (2,) [m] origin of its placement; None: the middle of its bounding box.
     """
 
     name: str
@@ -40,17 +40,27 @@ class DrawnPiece:
     origin: Floats | None = None
 
     def centered(self) -> "DrawnPiece":
-        """The same with its origin, or else the middle of its bounding box, at (0, 0)."""
+        """Return the piece with its origin, or else the middle of its bounding box, moved to (0,
+        0).
+        """
         points = polygon(self.outline)
         middle = (points.min(0) + points.max(0)) / 2
         return self.moved(np.eye(2), -(middle if self.origin is None else self.origin))
 
     def mirrored(self) -> "DrawnPiece":
-        """Its mirror image in x; edge i of it is edge -1 - i of this one, of n, turned around."""
+        """Return the mirror image in x.
+
+        Edge i of the image is edge n - 1 - i of this piece (of n edges), reversed.
+        """
         return self.moved(np.diag([-1.0, 1.0]))
 
     def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "DrawnPiece":
-        """Every point p at ``linear`` (2,2) p + ``offset`` (2,); a similarity."""
+        """Return the piece with every point p mapped to ``linear`` p + ``offset``.
+
+        Args:
+            linear: (2,2) a similarity.
+            offset: (2,) [m].
+        """
         grain = self.grain
         if grain is not None:
             x, y = linear @ [np.cos(grain), np.sin(grain)]
@@ -65,7 +75,7 @@ class DrawnPiece:
         )
 
     def panel(self, name: str, placement: Placement = UNPLACED) -> Panel:
-        """As a panel of a pattern."""
+        """Return the piece as a panel of a pattern."""
         return Panel(
             name,
             np.array([s.start for s in self.outline]),
@@ -78,10 +88,10 @@ class DrawnPiece:
 
 
 def by_name(pieces: Sequence[DrawnPiece]) -> dict[str, DrawnPiece]:
-    """The pieces by their names.
+    """Return the pieces by their names.
 
     Raises:
-        PatternError: none at all, or two of one name.
+        PatternError: two pieces with the same name.
     """
     result: dict[str, DrawnPiece] = {}
     for piece in pieces:

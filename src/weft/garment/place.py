@@ -1,4 +1,7 @@
-"""Where panels start in space: turned and moved, or wrapped around an axis; layers outside."""
+"""Start positions of panels in space: rotated and translated, or wrapped around an axis.
+
+Panels of higher layers lie further out.
+"""
 
 import numpy as np
 
@@ -6,17 +9,22 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import PatternError
 from weft.garment.pattern import Panel, Placement, Wrap
 
-LAYER_GAP = 0.01  # [m] from one layer's start to the next one's
+LAYER_GAP = 0.01  # [m] between the start positions of successive layers
 
 
 def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions:
-    """(n,3) [m] where points ``flat`` (n,2) [m] of the panel's plane start.
+    """Return the start positions (n,3) [m] of points of a panel.
 
-    A panel of layer l starts l ``layer_gap`` further out: along its right side, or on a cylinder
-    that is larger by so much.
+    A panel of layer l starts l ``layer_gap`` further out: along the normal of its right side, or on
+    a cylinder whose radius is larger by that distance.
+
+    Args:
+        panel: with its placement and layer.
+        flat: (n,2) [m] points of the panel's plane.
+        layer_gap: [m] between the start positions of successive layers.
 
     Raises:
-        PatternError: a wrap without axis, or a panel that goes around it more than once.
+        PatternError: a wrap without an axis, or a panel that goes around it more than once.
     """
     from scipy.spatial.transform import Rotation
 
@@ -31,7 +39,20 @@ def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions
 
 
 def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
-    """The center (3,) of a wrap, and points (n,2) on its cylinder or cone (n,3), from there."""
+    """Wrap points of a panel's plane around a cylinder or cone.
+
+    Args:
+        wrap: the cylinder or cone.
+        flat: (n,2) [m] points of the plane.
+        out: [m] added to the radius.
+        what: name of the panel, for messages.
+
+    Returns:
+        The center (3,) [m] of the wrap, and the points (n,3) [m] relative to it.
+
+    Raises:
+        PatternError: a wrap without an axis, or a panel that goes around it more than once.
+    """
     axis, facing = np.asarray(wrap.direction, float), np.asarray(wrap.facing, float)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 0 else axis
@@ -61,8 +82,10 @@ def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Po
 
 
 def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floats, Floats, Floats]:
-    """Angle (n,), distance from the axis (n,) and way along it (n,) of points (n,2) of a plane that
-    is rolled to a cylinder, or to a cone whose circle at y = 0 has the radius.
+    """Return angle, distance from the axis and position along it, (n,) each, of points of a rolled
+    plane.
+
+    The plane is rolled to a cylinder, or to a cone whose circle at y = 0 has the radius.
     """
     x, y = flat.T
     slope = float(np.sin(taper))
@@ -88,5 +111,5 @@ def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floa
 
 
 def is_placed(panel: Panel) -> bool:
-    """Whether a panel says where it starts."""
+    """Return whether a panel has a placement of its own."""
     return panel.placement != Placement()

@@ -1,4 +1,4 @@
-"""The one door to pattern files: by suffix.
+"""Reading of pattern files of every format, chosen by suffix.
 
 A format of patterns is one line of ``FORMATS``.
 """
@@ -26,15 +26,16 @@ SUFFIXES = f"{', '.join([*FORMATS][:-1])} or {[*FORMATS][-1]}"  # for messages
 
 @checked(PatternError)
 def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = None) -> Pattern:
-    """A garment's pattern from a file, by suffix.
+    """Return the pattern in a file, whose format follows from its suffix.
 
     Args:
         path: the file.
-        measures: in place of those that a file of weft's own drafts its panels from.
+        measures: values in place of the measures in a file of weft's own format, for example
+            ``{"waist": "80 cm"}``.
 
     Raises:
-        PatternError: another suffix, or a file that cannot be read, with what is wrong and where;
-            measures for a file that has none.
+        PatternError: an unknown suffix; a file that cannot be read, with what is wrong and where;
+            measures for a file of another format.
     """
     path = Path(path)
     read = FORMATS.get(path.suffix.lower())

@@ -1,8 +1,8 @@
-"""Where vertices stand along edges, so that sewn edges have as many as each other, by construction.
+"""Positions of vertices along edges, such that sewn edges have the same number of vertices.
 
-Every edge is cut at its breaks: kinks, ends of lines inside, and the breaks of whatever is sewn to
-it. Parts between breaks that meet in a seam belong to one class, and all of a class are divided
-alike: at equal fractions, as finely as the finest of them needs.
+Every edge is cut at its breaks: its kinks, the ends of lines inside the panel, and the breaks of
+the edges that are sewn to it. Parts between breaks that meet in a seam belong to one class, and all
+parts of a class are divided alike: at equal fractions, as finely as the finest of them needs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +17,11 @@ from weft.garment.chains import EdgeChain
 from weft.garment.curves import curve_of
 from weft.garment.pattern import Panel
 
-TURN = 0.5  # [rad] that an edge of the mesh may turn along a curve
-FINEST = 1 / 8  # of the wanted length, on curves
-FEWEST = 6  # edges of the mesh along a curve that turns much, however large they are wanted
-SNAP = 0.1  # of the wanted length: breaks that are closer together are one
-ROUNDS = 50  # of carrying breaks across seams
+TURN = 0.5  # [rad] largest turn of a curve along one edge of the mesh
+FINEST = 1 / 8  # least edge length on curves, as a part of the wanted length
+FEWEST = 6  # mesh edges along a strongly curved edge, even if the wanted length is larger
+SNAP = 0.1  # breaks closer together than this part of the wanted length become one
+ROUNDS = 50  # limit of the iteration that carries breaks across seams
 _TABLE = np.linspace(0, 1, 257)
 
 EdgeId = tuple[str, int]  # panel, edge
@@ -30,7 +30,7 @@ Part = tuple[EdgeId, int]  # an edge, and a part of it between two breaks
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """Two chains that are divided alike, the second as it meets the first."""
+    """Two chains that are divided alike; the second one runs in the direction of the first."""
 
     name: str
     first: EdgeChain
@@ -38,7 +38,10 @@ class Join:
 
 
 def corner_angles(panel: Panel) -> Floats:
-    """(k,) [rad] inner angles at the corners of a counter-clockwise panel, between its curves."""
+    """Return the interior angles (k,) [rad] at the corners of a counter-clockwise panel.
+
+    The angles are measured between the curves of the two edges, not between their chords.
+    """
     k, step = len(panel.corners), np.array([1e-4])
     after = np.concatenate([curve_of(panel, i).points(step) for i in range(k)])
     before = np.concatenate([curve_of(panel, i - 1 + k).points(1 - step) for i in range(k)])
@@ -54,19 +57,19 @@ def sampled_edges(
     breaks: Mapping[EdgeId, Iterable[float]],
     least: Mapping[EdgeId, int],
 ) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]], list[list[tuple[Part, Part, bool]]]]:
-    """Fractions of every edge's length at which vertices stand.
+    """Return the fractions of every edge's length at which vertices stand.
 
     Args:
         panels: by name, counter-clockwise.
         joins: chains that are to be divided alike.
         size: [m] wanted edge length.
         breaks: fractions of edges at which a vertex has to stand.
-        least: numbers of edges of the mesh that some edges need, however short they are.
+        least: least number of mesh edges along an edge of a panel, where one is needed.
 
     Returns:
         Fractions from 0 to 1 by edge; the index of every break among them; and, for every join, its
-        parts in turn: of the first chain, of the second, and whether they run in opposite
-        directions along their edges.
+        parts in turn: the part of the first chain, the part of the second, and whether they run in
+        opposite directions along their edges.
 
     Raises:
         PatternError: seams that cut each other into ever smaller parts.
@@ -95,17 +98,20 @@ def sampled_edges(
 
 
 def _marks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
-    """Sorted fractions of a chain at which it has breaks, those of neighbors once."""
+    """Return the sorted fractions of a chain at which it has breaks; the common break of two
+    neighboring edges is listed once.
+    """
     found = [chain.place_of(i, np.array(cuts[s.panel, s.edge])) for i, s in enumerate(chain.sides)]
     every = np.sort(np.concatenate(found))
     return np.asarray(every[np.concatenate([[True], np.diff(every) > 1e-12])])
 
 
 def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
-    """Give each chain the breaks of the other; whether there were any."""
+    """Copy the breaks of each chain to the other; return whether any break was new."""
     one, two = _marks(join.first, cuts), _marks(join.second, cuts)
     longest = max(join.first.length, join.second.length)
     gaps = min(float(np.diff(one).min()), float(np.diff(two).min()))
+    # Below half of the smallest gap, so that two breaks never merge with the same break.
     near = min(SNAP * size / longest, 0.45 * gaps)
     changed = False
     for chain, mine, others in ((join.first, one, two), (join.second, two, one)):
@@ -118,7 +124,9 @@ def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
 
 
 def _parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, bool]]:
-    """Parts of a chain's edges in turn, and whether they are run through backward."""
+    """Return the parts of a chain's edges in turn, and whether the chain runs backward through
+    them.
+    """
     found: list[tuple[Part, bool]] = []
     for s in chain.sides:
         count = len(cuts[s.panel, s.edge]) - 1
@@ -140,7 +148,7 @@ def _matched(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part,
 
 
 class _Wanted:
-    """Wanted edge lengths along edges."""
+    """The wanted lengths of mesh edges along the edges of panels."""
 
     def __init__(self, panels: Mapping[str, Panel], size: float) -> None:
         self.size = size
@@ -151,7 +159,7 @@ class _Wanted:
         self.tables: dict[EdgeId, Floats] = {}
 
     def table(self, edge: EdgeId) -> Floats:
-        """(257,) [m] at equal fractions of an edge."""
+        """Return (257,) the wanted edge length [m] at equal fractions of an edge."""
         if edge not in self.tables:
             name, e = edge
             curve, angles, size = self.curves[edge], self.angles[name], self.size
@@ -160,7 +168,7 @@ class _Wanted:
             for angle, end in ((angles[e], 0), (angles[(e + 1) % len(angles)], -1)):
                 if angle < SHARP:
                     h[end] = min(h[end], size * max(np.sin(max(angle, LEAST_CORNER)), 0.1))
-            # It grows by GROWTH over the distance from where it is small.
+            # Limit the growth of h to GROWTH per length, in both directions along the edge.
             s = _TABLE * curve.length * GROWTH
             h = np.minimum.accumulate(h - s) + s
             h = (np.minimum.accumulate((h + s)[::-1]) - s[::-1])[::-1]
@@ -168,7 +176,13 @@ class _Wanted:
         return self.tables[edge]
 
     def density(self, edge: EdgeId, a: float, b: float, s: Floats) -> Floats:
-        """Edges of the mesh per part, at fractions s of the part from a to b of an edge."""
+        """Return the wanted number of mesh edges, per unit of s, along a part of an edge.
+
+        Args:
+            edge: the edge.
+            a, b: fractions of its length at which the part begins and ends.
+            s: (k,) fractions of the part.
+        """
         h = np.interp(a + s * (b - a), _TABLE, self.table(edge))
         return np.asarray((b - a) * self.curves[edge].length / h)
 
@@ -179,7 +193,9 @@ def _divided(
     wanted: _Wanted,
     least: Mapping[EdgeId, int],
 ) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]]]:
-    """Fractions of every edge, and where its breaks are among them."""
+    """Return the fractions of every edge at which vertices stand, and the indices of its breaks
+    among them.
+    """
     linked: dict[Part, list[tuple[Part, bool]]] = {}
     for a, b, opposite in (p for join in pairs for p in join):
         linked.setdefault(a, []).append((b, opposite))
@@ -214,8 +230,11 @@ def _divided(
 def _class_of(
     start: Part, linked: Mapping[Part, list[tuple[Part, bool]]]
 ) -> list[tuple[Part, bool]]:
-    """All parts that are divided like one, and whether they run against it. A part that is linked
-    to itself the other way round comes twice, and so is divided symmetrically.
+    """Return all parts that are divided like ``start``, and whether they run in the opposite
+    direction.
+
+    A part that is linked to itself in the opposite direction is listed twice, and is therefore
+    divided symmetrically.
     """
     seen, todo = {(start, False): None}, [(start, False)]
     while todo:

@@ -1,4 +1,6 @@
-"""What a garment is as a surface once its seams are closed: pieces, openings, handles, sides."""
+"""Topology of a garment once its seams are closed: pieces, openings, Euler number,
+orientability.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +16,14 @@ from weft.garment.garment import Garment
 
 @dataclass(frozen=True)
 class SewnShape:
-    """A sewn garment as a surface.
+    """The topology of a sewn garment as a surface.
 
     Args:
-        pieces: parts that no seam joins.
-        openings: closed borders: neck, hem, sleeves.
-        euler: vertices - edges + faces.
-        orientable: whether it has two sides.
-        warnings: edges that do not lie between two faces, by panel.
+        pieces: number of connected parts.
+        openings: number of closed borders, such as neck, hem and sleeves.
+        euler: Euler characteristic: vertices - edges + faces.
+        orientable: whether the surface has two sides.
+        warnings: faces that collapse, and edges in more than two faces, by panel.
     """
 
     pieces: int
@@ -40,7 +42,7 @@ class SewnShape:
 
 
 def shape_of(garment: Garment) -> SewnShape:
-    """The surface that a garment is after all seams that are sewn for good are closed."""
+    """Return the topology of a garment after all seams of kind ``SEWN`` are closed."""
     faces = garment.welded[garment.mesh.faces]
     warnings = []
     closed = np.flatnonzero((faces == np.roll(faces, 1, axis=1)).any(axis=1))
@@ -71,7 +73,7 @@ def shape_of(garment: Garment) -> SewnShape:
 
 
 def _panels(garment: Garment, faces: NDArray[np.integer]) -> list[str]:
-    """Names of the panels that faces belong to."""
+    """Return the names of the panels to which faces belong."""
     return [
         f"panel {n}"
         for n, r in garment.faces.items()
@@ -80,7 +82,7 @@ def _panels(garment: Garment, faces: NDArray[np.integer]) -> list[str]:
 
 
 def _components(edges: Ints, ids: Ints) -> int:
-    """Number of connected parts of some vertices."""
+    """Return the number of connected components of the vertices ``ids`` under ``edges``."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -93,8 +95,11 @@ def _components(edges: Ints, ids: Ints) -> int:
 
 
 def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
-    """Whether faces can be turned so that neighbors agree: no odd cycle in the graph of faces and
-    their turned copies.
+    """Return whether faces can be oriented consistently.
+
+    Every face is a node twice, as it is and reversed. An edge between two faces joins the nodes
+    whose orientations agree; the surface is orientable if no face is connected to its own reversed
+    node.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -105,7 +110,7 @@ def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
     same = edge_of[order][:-1] == edge_of[order][1:]
     a, b = order[:-1][same], order[1:][same]
     m = len(faces)
-    turned = forward[a] == forward[b]  # both run along the edge the same way
+    turned = forward[a] == forward[b]  # both faces run along the edge in the same direction
     fa, fb = a // 3, b // 3
     i = np.concatenate([fa, fa + m])
     j = np.concatenate([np.where(turned, fb + m, fb), np.where(turned, fb, fb + m)])

@@ -1,12 +1,12 @@
-"""From pieces of a drawing to a pattern: ``name.seams.yaml`` beside ``name.svg`` or ``name.dxf``.
+"""Side-car files of drawings: ``name.seams.yaml`` beside ``name.svg`` or ``name.dxf``.
 
 Drawings have no seams and no placement. The side-car file has both; all of its fields are optional:
 
     fabric: denim              # of all panels
     fabrics: {SHELL: denim}    # for the names of fabrics in a DXF file
-    size: M                    # of a DXF file that holds several
-    notches: corners           # of a DXF file: its notches divide edges
-    panels:                    # without it: every piece once, under its own name
+    size: M                    # the size to read from a DXF file that holds several
+    notches: corners           # notches of a DXF file divide edges
+    panels:                    # without this field, each piece is one panel under its own name
       front: {placement: {translation: [0 cm, 100 cm, 20 cm]}}
       sleeve left: {piece: sleeve, layer: 1}
       sleeve right: {piece: sleeve, mirrored: true}
@@ -33,7 +33,7 @@ FIELDS = ("fabric", "fabrics", "size", "notches", "panels", "seams", "elastics")
 
 
 def sidecar(path: Path) -> TreeField | None:
-    """The side-car file of a drawing; None: there is none.
+    """Return the side-car file of a drawing; None if there is none.
 
     Raises:
         PatternError: it cannot be read.
@@ -51,16 +51,16 @@ def sidecar(path: Path) -> TreeField | None:
 def assembled(
     path: Path, name: str, pieces: Sequence[DrawnPiece], car: TreeField | None = None
 ) -> Pattern:
-    """The pattern that pieces of a drawing make, with what its side-car file says.
+    """Return the pattern of a drawing's pieces, with the contents of its side-car file.
 
     Args:
         path: the drawing.
         name: of the pattern.
         pieces: each with the middle of its bounding box at its origin.
-        car: the side-car file; None: it is looked for.
+        car: the side-car file; None: the file beside the drawing, if there is one.
 
     Raises:
-        PatternError: a field that cannot be right; panels, edges or pieces that do not exist.
+        PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
     car = car or sidecar(path)
     known = by_name(pieces)
@@ -79,7 +79,7 @@ def assembled(
 def _joins(
     car: TreeField, panels: dict[str, Panel], places: dict[str, str]
 ) -> tuple[list[Seam], list[Elastic]]:
-    """The side-car's seams and elastics; ``places`` gets their lines."""
+    """Return the side-car's seams and elastics, and add their lines to ``places``."""
     problems: list[WeftError] = []
     seams, elastics = list[Seam](), list[Elastic]()
     for kind in ("seam", "elastic"):
@@ -101,7 +101,7 @@ def _joins(
 def _panels(
     car: TreeField | None, known: dict[str, DrawnPiece]
 ) -> tuple[dict[str, DrawnPiece], list[Panel]]:
-    """Pieces by the names of their panels, and the panels."""
+    """Return the pieces by the names of their panels, and the panels."""
     listed = None if car is None else car.get("panels")
     if listed is None:
         for piece in known.values():
@@ -143,7 +143,7 @@ def _panels(
 def _with_fabrics(
     car: TreeField | None, used: dict[str, DrawnPiece], panels: list[Panel]
 ) -> list[Panel]:
-    """Panels with the fabrics that ``fabrics`` gives for the names in the drawing."""
+    """Return the panels with the fabrics that ``fabrics`` assigns to the names in the drawing."""
     said = sorted({p.fabric for p in used.values() if p.fabric})
     table = None if car is None else car.get("fabrics")
     known = {} if table is None else table.mapping()
@@ -163,7 +163,7 @@ def _with_fabrics(
 
 
 def _run(marked: Sequence[bool]) -> list[list[int]]:
-    """Runs of neighbors around a loop that are marked."""
+    """Return the runs of neighboring marked entries around a loop."""
     n = len(marked)
     if all(marked):
         return [list(range(n))]
@@ -178,7 +178,7 @@ def _run(marked: Sequence[bool]) -> list[list[int]]:
 
 
 def _drawn_seams(pieces: dict[str, DrawnPiece]) -> list[Seam]:
-    """Seams between parts of outlines that have the same word, right sides together."""
+    """Return the seams between parts of outlines that have the same word, right sides together."""
     words: dict[str, list[list[SeamSide]]] = {}
     for name, piece in pieces.items():
         for word in dict.fromkeys(s.seam for s in piece.outline if s.seam):

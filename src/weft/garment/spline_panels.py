@@ -1,7 +1,8 @@
-"""A garment's panels as spline patches: those with four corners, one patch each.
+"""Spline patches of a garment's panels: one patch for each panel with four corners.
 
-What is seen, touched and sewn stays the mesh that the panel was cut into; the patch moves it. So
-seams meet point by point at equal fractions of their lengths, as on triangles, whatever the spans.
+The mesh into which the panel was cut stays the surface for pictures, contact and seams; the patch
+moves it. Seams therefore meet point by point at equal fractions of their lengths, as on triangles,
+with any number of knot spans.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,15 +25,17 @@ from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.discretization.spline_surface import Bending, SharedSide, SplineSurface
 from weft.garment.garment import Garment
 
-FEWEST = LEAST - 1  # edges of the mesh along an edge of a panel, for the fewest control points
-KEPT = 1e-3  # weight of where control points are lifted to, over a vertex that they follow
-LEAST_AREA = 0.1  # of its area on paper, that a triangle keeps on the patch
+FEWEST = LEAST - 1  # least mesh edges along an edge of a panel, for the fewest control points
+KEPT = 1e-3  # weight of the lifted control points in ``_placed``, relative to one vertex
+LEAST_AREA = 0.1  # part of its area on paper that a triangle has to keep on the patch
 TRIANGLES = "or leave `discretization: triangles` for this garment"
 
 
 @dataclass(frozen=True, eq=False)
 class PatchedGarment:
-    """A garment of splines: what was cut, and the surface and control points of every panel."""
+    """A garment of spline patches: the cut garment, and the surface and control points of each
+    panel.
+    """
 
     garment: Garment
     surfaces: Mapping[str, SplineSurface]
@@ -45,16 +48,18 @@ def patched(
     rule: Rule = Rule.REDUCED,
     bending: Bending = Bending.PLATE,
 ) -> PatchedGarment:
-    """A patch for every panel of a garment, where it starts.
+    """Return a garment with a spline patch for every panel, at its start position.
 
     Args:
-        garment: cut, with ``FEWEST`` edges or more along those of its panels, and placed.
-        size: [m] of a knot span. Sides that a seam joins from end to end have as many spans.
-        rule: quadrature.
-        bending: of patches.
+        garment: cut with at least ``FEWEST`` mesh edges along each edge of its panels, and placed.
+        size: [m] of a knot span. Two sides that a seam joins from end to end have the same number
+            of spans.
+        rule: quadrature rule.
+        bending: bending model of the patches.
 
     Raises:
-        PatternError: a size out of range, a panel that has not four corners, or a fold inside one.
+        PatternError: a size out of range, a panel that does not have four corners, or a fold inside
+            one.
         PatchError: a panel that no patch fits.
     """
     if not (np.isfinite(size) and size > 0):
@@ -80,7 +85,7 @@ def patched(
 
 
 def _refuse(garment: Garment) -> None:
-    """What patches have not, by name."""
+    """Raise an error that names the panels which patches cannot represent."""
     bad = [
         f"panel {p.name} ({len(ids)})"
         for p, ids in zip(garment.pattern.panels, garment.patch_corners())
@@ -105,7 +110,7 @@ def _refuse(garment: Garment) -> None:
 
 
 def _piece(garment: Garment, name: str) -> FlatPiece:
-    """A panel's mesh, and its vertices among those of the garment."""
+    """Return the mesh of a panel, and the ids of its vertices in the garment."""
     ids, mesh = garment.vertices[name], garment.panel_mesh(name)
     named = replace(mesh, source=f"{mesh.source}, panel {name}")
     return FlatPiece(named, np.arange(ids.start, ids.stop, dtype=np.int32))
@@ -114,7 +119,9 @@ def _piece(garment: Garment, name: str) -> FlatPiece:
 def _joints(
     garment: Garment, pieces: Sequence[FlatPiece], chosen: Sequence[Ints]
 ) -> list[SharedSide]:
-    """Sides that a seam joins from end to end: these get as many control points as each other."""
+    """Return the pairs of sides that a seam joins from end to end; they get the same number of
+    control points.
+    """
     place: dict[bytes, tuple[int, str]] = {}
     for k, (piece, corners) in enumerate(zip(pieces, chosen)):
         for name, ids in zip(AROUND, piece.sides(corners)):
@@ -130,7 +137,7 @@ def _joints(
 def _check_counts(
     name: str, outline: BoundaryPolygon, sides: Sequence[Ints], counts: tuple[int, ...]
 ) -> None:
-    """That the vertices along every side know where its control points are."""
+    """Raise an error if a side has fewer vertices than control points."""
     for side, n in zip(sides, counts):
         if len(side) < n:
             raise PatchError(
@@ -143,11 +150,13 @@ def _check_counts(
 
 
 def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> PatchTriangulation:
-    """The panel's own triangles on its patch: those along the border at fractions of the sides'
-    lengths, those inside where they are on paper.
+    """Return the panel's own triangles on its patch.
+
+    Vertices along the border lie at fractions of the sides' lengths, vertices inside where they are
+    on paper.
 
     Raises:
-        PatchError: triangles that the patch turns over or flattens.
+        PatchError: triangles that the patch inverts or flattens.
     """
     mesh, patch = piece.mesh, fit.patch
     flat = mesh.vertex_uv
@@ -172,15 +181,18 @@ def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> PatchTriangulation
 
 
 def _areas(p: Floats, faces: Ints) -> Floats:
-    """(m,) twice the signed areas of triangles in a plane."""
+    """Return (m,) twice the signed areas of triangles in a plane."""
     a, b, c = np.moveaxis(p[faces], 1, 0)
     u, v = b - a, c - a
     return np.asarray(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
 
 
 def _placed(surface: SplineSurface, mesh: TriangleMesh) -> Positions:
-    """(N,3) [m] control points whose patch is nearest to where the panel's vertices start, the mean
-    of squares; what these leave open is lifted.
+    """Return the control points (N,3) [m] whose patch is nearest to the start positions of the
+    panel's vertices in the least-squares sense.
+
+    The lifted control points, with the small weight ``KEPT``, determine what the vertices leave
+    open.
     """
     W = surface.shown.embedding.matrix
     rest = surface.patches[0].rest.reshape(-1, 2)

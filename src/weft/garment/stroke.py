@@ -1,4 +1,4 @@
-"""Edges as readers meet them: with both their ends, not yet part of an outline."""
+"""Strokes: edges with both their ends, as drawings contain them, not yet part of an outline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,8 @@ from weft.garment.curves import EdgeCurve
 from weft.garment.curves import area as area_of
 from weft.garment.pattern import BorderCurve, Edge
 
-SAMPLES = 32  # of a curved stroke, where only the side that it is on matters
-MARKS = 8  # of a curved stroke of a hole or a line inside: a circle has 32
+SAMPLES = 32  # points of a curved stroke, for areas and tests of side
+MARKS = 8  # points of a curved stroke of a hole or an inner line: a circle of four arcs has 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Stroke:
         curve: its kind.
         points: (2+c,2) [m] its beginning, control points and end.
         name: of the edge.
-        seam: word that it shares with the edges that it is sewn to.
+        seam: word that it has in common with the edges to which it is sewn.
     """
 
     curve: BorderCurve
@@ -32,46 +32,51 @@ class Stroke:
 
     @property
     def start(self) -> Floats:
-        """(2,) [m]."""
+        """Return the beginning (2,) [m]."""
         return np.asarray(self.points[0])
 
     @property
     def end(self) -> Floats:
-        """(2,) [m]."""
+        """Return the end (2,) [m]."""
         return np.asarray(self.points[-1])
 
     @property
     def edge(self) -> Edge:
-        """As a panel holds it."""
+        """Return the stroke as an edge of a panel, without its ends."""
         return Edge(self.curve, self.points[1:-1].copy(), self.name)
 
     def turned(self) -> "Stroke":
-        """Drawn from its end to its beginning."""
+        """Return the stroke drawn from its end to its beginning."""
         return replace(self, points=self.points[::-1].copy())
 
     def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "Stroke":
-        """Every point p at ``linear`` (2,2) p + ``offset`` (2,); of arcs only by a similarity."""
+        """Return the stroke with every point p mapped to ``linear`` p + ``offset``.
+
+        Args:
+            linear: (2,2); for an arc, a similarity.
+            offset: (2,) [m].
+        """
         return replace(self, points=self.points @ linear.T + np.asarray(offset))
 
     def sampled(self, samples: int = SAMPLES) -> Floats:
-        """(s,2) points along it, with its beginning, without its end."""
+        """Return points (s,2) [m] along the stroke, with its beginning and without its end."""
         if self.curve in (BorderCurve.LINE, BorderCurve.POLYLINE):
             return self.points[:-1]
         return EdgeCurve(self.start, self.end, self.edge).at(np.arange(samples) / samples)
 
 
 def area(strokes: Sequence[Stroke]) -> float:
-    """[m^2] inside a closed chain; positive where it runs counter-clockwise."""
+    """Return the signed area [m^2] inside a closed chain; it is positive if counter-clockwise."""
     return area_of(polygon(strokes))
 
 
 def counter_clockwise(strokes: Sequence[Stroke]) -> list[Stroke]:
-    """The same closed chain from the same point, turned around where it runs clockwise."""
+    """Return a closed chain that runs counter-clockwise; a clockwise one is reversed."""
     if area(strokes) >= 0:
         return list(strokes)
     return [s.turned() for s in reversed(strokes)]
 
 
 def polygon(strokes: Sequence[Stroke], samples: int = SAMPLES) -> Floats:
-    """(h,2) a closed chain as points."""
+    """Return the points (h,2) [m] of a closed chain."""
     return np.concatenate([s.sampled(samples) for s in strokes])

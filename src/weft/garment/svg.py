@@ -1,9 +1,10 @@
-"""Reader of patterns drawn as SVG: pieces by the classes of their paths.
+"""Reader of patterns drawn as SVG: the classes of paths define the pieces.
 
-``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out,
-``internal`` lines are marks that triangles follow, ``grain`` shows the warp. Without a class, a
-path's id or Inkscape label says it, or the group or layer around it. Groups are pieces. Seams:
-words of ``data-seams`` on outlines, one for each edge as drawn, and the side-car file.
+A path of ``class="outline"`` (or ``sew``, ``cut``) is the border of a piece, ``hole`` is cut out,
+``internal`` lines are marks that triangles follow, ``grain`` shows the warp. If a path has no
+class, its id or Inkscape label takes its place, or the class, id or label of the group or layer
+around it. Groups are pieces. Seams come from the words of ``data-seams`` on outlines, one for each
+edge as drawn, and from the side-car file.
 """
 
 import re
@@ -26,19 +27,19 @@ from weft.garment.svg_paths import SHAPES, StrokeChain, drawn
 from weft.garment.svg_tree import Node, read_svg_tree
 from weft.garment.svg_units import meters_per_unit
 
-BORDERS = ("sew", "outline", "cut")  # of a piece that has several, the first is taken
+BORDERS = ("sew", "outline", "cut")  # if a piece has several kinds, the first of these is used
 ROLES = (*BORDERS, "hole", "internal", "grain", "origin")
-NOTE = "note"  # drawn for people
+NOTE = "note"  # the class of shapes that are meant for people only
 UNSEEN = ("defs", "symbol", "clipPath", "mask", "marker", "pattern", "metadata", "style")
 NONE = "-"  # in data-edges and data-seams: this edge has no name, or no seam
-CONTINUED = "+"  # in data-edges: a part of the edge before
+CONTINUED = "+"  # in data-edges: this part continues the edge before
 _LABEL = re.compile(rf"({'|'.join(ROLES)})(?:[-_. ]?\d+)?$")
 _AUTOMATIC = re.compile(r"(?:g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(?:-\d+)*$")
 
 
 @dataclass(eq=False)
 class _Found:
-    """A shape with its role, and chains of strokes in meters."""
+    """A shape with its role, and its chains of strokes in meters."""
 
     node: Node
     role: str
@@ -48,17 +49,17 @@ class _Found:
 
 @dataclass(eq=False)
 class _Group:
-    """What belongs together: borders, and what else is drawn for them."""
+    """The shapes of one group: borders, and the other shapes that are drawn for them."""
 
     borders: list[_Found] = field(default_factory=list)
     others: list[_Found] = field(default_factory=list)
 
 
 def read_svg(path: Path) -> Pattern:
-    """The pattern in an SVG file, with the seams of its side-car file.
+    """Return the pattern in an SVG file, with the seams of its side-car file.
 
     Raises:
-        PatternError: no such file, or something that cannot be right, with the line.
+        PatternError: no such file, or an invalid element, with its line.
     """
     root = read_svg_tree(path)
     meters = meters_per_unit(root, path.name)
@@ -82,7 +83,7 @@ def read_svg(path: Path) -> Pattern:
 
 
 def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
-    """All shapes that have a role."""
+    """Return all visible shapes that have a role."""
     result, skipped = [], 0
     for node in root.down():
         if any(n.tag in UNSEEN or _hidden(n) for n in node.up()):
@@ -120,7 +121,7 @@ def _hidden(node: Node) -> bool:
 
 
 def _label(node: Node) -> str:
-    """What a person called it; not what a program numbered."""
+    """Return the name that a person gave to an element; "" for a name that a program numbered."""
     given = node.attributes.get("inkscape:label") or node.attributes.get("id", "")
     given = " ".join(given.split())
     return "" if _AUTOMATIC.match(given) else given
@@ -135,18 +136,20 @@ def _own_role(node: Node) -> str:
 
 
 def _role(node: Node) -> str:
-    """Its own, or that of the nearest group that has one."""
+    """Return the role of an element, or that of the nearest group around it that has one."""
     return next((r for n in node.up() if (r := _own_role(n))), "")
 
 
 def _group_of(node: Node) -> Node | None:
-    """The group that is the piece: the nearest one with a name that is no role."""
+    """Return the group that is the piece: the nearest one whose name is no role."""
     groups = [n for n in node.up() if n.tag == "g" and not _own_role(n)]
     return next((g for g in groups if _label(g)), groups[0] if groups else None)
 
 
 def _chosen(group: _Group) -> list[_Found]:
-    """Borders of the first kind that is there: fabric beyond the seam line is not simulated."""
+    """Return the borders of the first kind that is present, because fabric beyond the seam line is
+    not simulated.
+    """
     for role in BORDERS:
         found = [b for b in group.borders if b.role == role]
         if found:
@@ -155,7 +158,7 @@ def _chosen(group: _Group) -> list[_Found]:
 
 
 def _pieces(group: _Group, file: str) -> list[DrawnPiece]:
-    """The pieces of a group, with what is drawn inside where it has only one."""
+    """Return the pieces of a group; if it has only one, with the other shapes of the group."""
     borders = _chosen(group)
     result = []
     for border in borders:
@@ -178,7 +181,9 @@ def _pieces(group: _Group, file: str) -> list[DrawnPiece]:
 
 
 def _bordered(border: _Found, name: str, file: str) -> DrawnPiece:
-    """A piece with its outline: the largest of the path's chains; the others are holes."""
+    """Return a piece whose outline is the largest of the path's chains; the other chains are
+    holes.
+    """
     where = f"{file}:{border.node.line}"
     shown = f"outline of {name!r}" if name else "outline"
     for chain in border.chains:
@@ -199,7 +204,7 @@ def _bordered(border: _Found, name: str, file: str) -> DrawnPiece:
 
 
 def _named(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
-    """Strokes with the words of data-edges and data-seams."""
+    """Return the strokes with the words of data-edges and data-seams."""
     words = {}
     for key in ("data-edges", "data-seams"):
         given = node.attributes.get(key)
@@ -233,7 +238,7 @@ def _named(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
 
 
 def _with(piece: DrawnPiece, other: _Found, file: str) -> DrawnPiece:
-    """The piece with a hole, a line or its grain."""
+    """Return the piece with a hole, an inner line, its origin or its grain added."""
     where = f"{file}:{other.node.line}"
     if other.role == "hole":
         if not all(c.closed for c in other.chains):
@@ -265,7 +270,7 @@ def _with(piece: DrawnPiece, other: _Found, file: str) -> DrawnPiece:
 
 
 def _given(pieces: Sequence[DrawnPiece], other: _Found, file: str) -> list[DrawnPiece]:
-    """The pieces, with something that is drawn inside one of them."""
+    """Return the pieces, with a shape added to the smallest piece inside which it is drawn."""
     middle = _middle(other.chains[0])
     inside = [i for i, p in enumerate(pieces) if contains([polygon(p.outline)], middle[None])[0]]
     if not inside:

@@ -1,4 +1,4 @@
-"""Shapes of SVG files as strokes: lines, Béziers and arcs stay what they are."""
+"""Shapes of SVG files as strokes; lines, Béziers and arcs keep their kind."""
 
 import re
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from weft.garment.svg_tree import Node
 from weft.garment.svg_units import user_length
 
 SHAPES = ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon")
-GAP = 1e-4  # [m] an outline whose ends are closer is closed: a tenth of a pencil's line
-LARGEST = 1e4  # [m] of a coordinate
+GAP = 1e-4  # [m] an outline whose ends are closer is closed: less than the width of a pencil line
+LARGEST = 1e4  # [m] largest coordinate
 MOST_COMMANDS = 100_000
 _PATH = re.compile(r"[MmZzLlHhVvCcSsQqTtAa0-9eE+\-.,\s]*$")
 _TRANSFORM = re.compile(
@@ -29,8 +29,8 @@ class StrokeChain:
     """A chain of strokes.
 
     Args:
-        commands: strokes of every command of the path; an arc that is no circle has several.
-        closed: it ends where it begins.
+        commands: strokes of every command of the path; an elliptical arc has several.
+        closed: whether the chain ends where it begins.
     """
 
     commands: list[list[Stroke]]
@@ -38,17 +38,17 @@ class StrokeChain:
 
     @property
     def strokes(self) -> list[Stroke]:
-        """All in turn."""
+        """Return all strokes in their order."""
         return [s for command in self.commands for s in command]
 
     @property
     def points(self) -> Floats:
-        """(n,2) [m] along it, with its end."""
+        """Return points (n,2) [m] along the chain, with its end."""
         return np.concatenate([*(s.sampled(MARKS) for s in self.strokes), [self.strokes[-1].end]])
 
 
 def svgelements() -> Any:
-    """The package that parses path data.
+    """Return the package that parses path data.
 
     Raises:
         PatternError: it is not installed.
@@ -66,7 +66,7 @@ def svgelements() -> Any:
 
 
 def matrix_of(node: Node, file: str) -> Any:
-    """The transform attributes of an element and everything around it, as one matrix."""
+    """Return the transform attributes of an element and everything around it as one matrix."""
     svg = svgelements()
     total = svg.Matrix()
     for each in node.up():
@@ -86,15 +86,15 @@ def matrix_of(node: Node, file: str) -> Any:
 
 
 def drawn(node: Node, file: str, meters: float) -> list[StrokeChain]:
-    """The chains of strokes of a shape, in meters, y up.
+    """Return the chains of strokes of a shape, in meters, y up.
 
     Args:
         node: a shape.
         file: its name, for messages.
-        meters: per unit of the page.
+        meters: [m] per unit of the page.
 
     Raises:
-        PatternError: path data that is none, or an edge without length; with the line.
+        PatternError: invalid path data, or an edge without length; with the line.
     """
     svg = svgelements()
     matrix = matrix_of(node, file)
@@ -129,18 +129,19 @@ def drawn(node: Node, file: str, meters: float) -> list[StrokeChain]:
 
 
 def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]:
-    """One command: points in meters, y up."""
+    """Return the strokes of one command, with points in meters, y up."""
     linear = _linear(matrix)
 
     def points(*given: Any) -> Floats:
         p = np.array([[q.x, q.y] for q in given], dtype=np.float64)
-        p = np.where(np.isfinite(p), p, np.finfo(np.float64).max)  # is refused
+        # Values that are not finite become huge ones, which ``drawn`` refuses by name.
+        p = np.where(np.isfinite(p), p, np.finfo(np.float64).max)
         return np.asarray((p @ linear.T + [matrix.e, matrix.f]) * [meters, -meters])
 
     if isinstance(segment, svg.Arc):
         known = (segment.center, segment.prx, segment.pry, segment.start, segment.end)
         if not np.isfinite([segment.sweep, *(c for p in known for c in (p.x, p.y))]).all():
-            return [Stroke(BorderCurve.LINE, np.full((2, 2), np.inf))]  # is refused
+            return [Stroke(BorderCurve.LINE, np.full((2, 2), np.inf))]  # ``drawn`` refuses it
         circular = abs(segment.rx - segment.ry) <= 1e-6 * abs(segment.rx)
         gram = linear.T @ linear
         even = np.allclose(gram, gram[0, 0] * np.eye(2), rtol=0, atol=1e-9 * gram[0, 0])
@@ -160,10 +161,10 @@ def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]
 
 
 def _cubics(arc: Any) -> Floats:
-    """(n,4,2) Béziers along an elliptical arc, each of a quarter of a turn at most.
+    """Return Béziers (n,4,2) along an elliptical arc, each of a quarter turn at most.
 
-    c + U cos t + V sin t; handles of 4/3 tan(turn/4) times its derivative leave it by 2.7e-4 of the
-    radii at most.
+    The arc is c + U cos t + V sin t. With handles of 4/3 tan(turn/4) times its derivative, the
+    Béziers deviate from it by 2.7e-4 of the radii at most.
     """
     c, u, v, start, end = (
         np.array([p.x, p.y]) for p in (arc.center, arc.prx, arc.pry, arc.start, arc.end)
@@ -171,7 +172,7 @@ def _cubics(arc: Any) -> Floats:
     frame = np.array([u - c, v - c])
     cosine, sine = np.linalg.solve(frame.T, start - c)
     n = int(np.ceil(abs(arc.sweep) / (np.pi / 2) - 1e-9))
-    # The sweep's sign is that of the page: with frames of the other hand, t runs backward.
+    # The sign of the sweep refers to the page: in a left-handed frame (U, V), t runs backward.
     turn = arc.sweep / n * np.sign(np.linalg.det(frame))
     t = np.arctan2(sine, cosine) + turn * np.arange(n + 1)
     points = c + np.stack([np.cos(t), np.sin(t)], axis=1) @ frame
@@ -182,7 +183,7 @@ def _cubics(arc: Any) -> Floats:
 
 
 def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -> StrokeChain:
-    """A chain, closed where its ends are so close that they were meant to meet."""
+    """Return a chain, which is closed if its ends are so close that they were meant to meet."""
     start = commands[0][0].start
     last = commands[-1][-1]
     gap = float(np.linalg.norm(last.end - start))
@@ -203,7 +204,7 @@ def _size(stroke: Stroke) -> float:
 
 
 def _data(node: Node, file: str, svg: Any) -> Any:
-    """What ``svgelements.Path`` takes."""
+    """Return the argument for ``svgelements.Path``: path data, or a shape."""
 
     def get(name: str, default: float | None = 0.0) -> float:
         return user_length(node, name, file, default)

@@ -1,7 +1,7 @@
-"""The elements of an SVG file, with their lines; entities that multiply are refused.
+"""Elements of an SVG file with their lines; entities that multiply are refused.
 
-Read by expat itself, so that an error has its line. Entities are those of Adobe Illustrator's
-exports at most: short, without entities of their own.
+The file is parsed with expat directly, so that an error has its line. Entities are accepted only as
+Adobe Illustrator exports them: short, and without entities of their own.
 """
 
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ from weft.garment.contents import contents
 MOST_NODES = 200_000
 MOST_DEPTH = 100
 MOST_ENTITIES, LONGEST_ENTITY = 100, 1000
-MOST_GROWTH = 4  # bytes of all attributes over those of the file
+MOST_GROWTH = 4  # largest ratio of the bytes of all attributes to those of the file
 
 
 @dataclass(eq=False)
 class Node:
-    """An element.
+    """An element of the file.
 
     Args:
         tag: without the prefix of its namespace.
         attributes: as written, with prefixes.
         line: of its opening tag, from 1.
-        parent: the element around it; None: the root.
+        parent: the element around it; None: this is the root.
         children: elements inside it.
     """
 
@@ -37,14 +37,14 @@ class Node:
     children: list["Node"] = field(default_factory=list)
 
     def up(self) -> Iterator["Node"]:
-        """It, its parent, and so on."""
+        """Yield the element, its parent, and so on up to the root."""
         node: Node | None = self
         while node is not None:
             yield node
             node = node.parent
 
     def down(self) -> Iterator["Node"]:
-        """It and everything inside it, in the file's order."""
+        """Yield the element and everything inside it, in the file's order."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -53,7 +53,7 @@ class Node:
 
 
 class _Builder:
-    """Handlers of expat's events."""
+    """Handlers of expat's events, which build the tree."""
 
     def __init__(self, file: str, size: int) -> None:
         self.file, self.room = file, MOST_GROWTH * size + LONGEST_ENTITY
@@ -66,12 +66,12 @@ class _Builder:
         self.parser.EntityDeclHandler = self.entity
 
     def refused(self, got: str, expected: str) -> PatternError:
-        """An error at the parser's line."""
+        """Return an error at the parser's line."""
         where = f"{self.file}:{self.parser.CurrentLineNumber}"
         return PatternError("SVG", got=got, expected=expected, where=where)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An opening tag."""
+        """Add an element at its opening tag."""
         self.count += 1
         self.room -= sum(map(len, attributes.values()))
         if self.count > MOST_NODES or len(self.open) >= MOST_DEPTH:
@@ -89,11 +89,11 @@ class _Builder:
         self.open.append(node)
 
     def end(self, _tag: str) -> None:
-        """A closing tag."""
+        """Leave the current element at its closing tag."""
         self.open.pop()
 
     def entity(self, name: str, _parameter: bool, value: str | None, *_others: object) -> None:
-        """A declaration of an entity."""
+        """Check the declaration of an entity, and raise an error if it could multiply."""
         self.entities += 1
         if value is None:
             raise self.refused(f"the external entity {name!r}", "one file")
@@ -102,10 +102,11 @@ class _Builder:
 
 
 def read_svg_tree(path: Path) -> Node:
-    """The root element of a file.
+    """Return the root element of a file.
 
     Raises:
-        PatternError: it is no SVG, is damaged, or grows when it is read; with the line.
+        PatternError: it is no SVG file, is damaged, or grows when entities are expanded; with the
+            line.
     """
     data = contents(path)
     builder = _Builder(path.name, len(data))
@@ -118,7 +119,7 @@ def read_svg_tree(path: Path) -> Node:
             expected="valid XML",
             where=f"{path.name}:{problem.lineno}",
         ) from problem
-    except (ValueError, LookupError) as problem:  # an encoding that does not exist or fit
+    except (ValueError, LookupError) as problem:  # an unknown or wrong encoding
         raise PatternError("SVG", got=str(problem), expected="UTF-8", where=path.name) from problem
     root = builder.root
     if root is None or root.tag != "svg":

@@ -1,4 +1,4 @@
-"""Lengths of SVG files: what a unit of their coordinates is in meters."""
+"""Lengths of SVG files: the size of a unit of their coordinates in meters."""
 
 import math
 import re
@@ -11,11 +11,19 @@ INCH = 0.0254  # [m]
 PIXELS = 96.0  # per inch, in CSS
 ABSOLUTE = {"mm": 1e-3, "cm": 1e-2, "in": INCH, "pt": INCH / 72, "pc": INCH / 6, "q": 2.5e-4}
 _LENGTH = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-zA-Z]*|%)\s*$")
-LARGEST = 1e4  # [m] of a page
+LARGEST = 1e4  # [m] largest page
 
 
 def length(text: str, what: str, where: str) -> tuple[float, str]:
-    """Number and unit of ``12.5mm``; the unit in small letters."""
+    """Return the number and the unit, in lower case, of text like ``12.5mm``.
+
+    Args:
+        text: the length.
+        what, where: attribute and place, for messages.
+
+    Raises:
+        PatternError: no length.
+    """
     match = _LENGTH.match(text) if len(text) < 100 else None
     if match is None or not math.isfinite(float(match[1])):
         raise PatternError(what, got=repr(text), expected="a length, like 210mm", where=where)
@@ -23,7 +31,17 @@ def length(text: str, what: str, where: str) -> tuple[float, str]:
 
 
 def user_length(node: Node, name: str, file: str, default: float | None = 0.0) -> float:
-    """An attribute of a shape in the coordinates' units; None as default: it must be there."""
+    """Return an attribute of a shape in the units of the coordinates.
+
+    Args:
+        node: the shape.
+        name: of the attribute.
+        file: name, for messages.
+        default: value if the attribute is missing; None: the attribute is required.
+
+    Raises:
+        PatternError: the attribute is missing, or is no length.
+    """
     where = f"{file}:{node.line}"
     text = node.attributes.get(name)
     if text is None:
@@ -42,12 +60,12 @@ def user_length(node: Node, name: str, file: str, default: float | None = 0.0) -
 
 
 def meters_per_unit(root: Node, file: str) -> float:
-    """[m] of a unit of the root's coordinates, from its width, height and viewBox.
+    """Return the size [m] of a unit of the root's coordinates, from its width, height and viewBox.
 
-    A page without units is in pixels, 96 to an inch, and warned of.
+    A page without units is in pixels, 96 to an inch, with a warning.
 
     Raises:
-        PatternError: sizes that are none.
+        PatternError: a width, height or viewBox that is no size.
     """
     where = f"{file}:{root.line}"
     box = _view_box(root, where)
@@ -86,7 +104,7 @@ def meters_per_unit(root: Node, file: str) -> float:
 
 
 def _view_box(root: Node, where: str) -> tuple[float, float] | None:
-    """Width and height of the viewBox."""
+    """Return the width and height of the viewBox; None if there is no viewBox."""
     text = root.attributes.get("viewBox")
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Mirrored panels, and panels that are drawn as half, on the fold of the fabric."""
+"""Mirrored panels, and panels that are drawn as one half, on the fold of the fabric."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,11 +12,11 @@ from weft.garment.curves import backward
 from weft.garment.darts import Dart, Feature, Pleat
 from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement
 
-MIRRORED = "_mirrored"  # added to names of edges in the half that was not drawn
+MIRRORED = "_mirrored"  # appended to names of edges in the half that is not drawn
 
 
 def mirrored(panel: Panel, name: str) -> Panel:
-    """The other of a pair: mirrored on paper across its y axis, and in space across x = 0.
+    """Return the mirror image of a panel: on paper across its y axis, and in space across x = 0.
 
     Edges keep their names; edge e becomes edge k - 2 - e (modulo k).
     """
@@ -38,7 +38,7 @@ def mirrored(panel: Panel, name: str) -> Panel:
 
 
 def mirrored_placement(placement: Placement) -> Placement:
-    """The placement of a mirrored panel, across x = 0."""
+    """Return the placement of a mirrored panel, across x = 0."""
     x, y, z = placement.rotation
     wrap = placement.wrap
     if wrap is not None:
@@ -52,7 +52,7 @@ def mirrored_placement(placement: Placement) -> Placement:
 
 
 def mirrored_features(panel: Panel, features: Sequence[Feature]) -> list[Feature]:
-    """Darts and pleats of a panel (before it is mirrored) on the mirrored one."""
+    """Return the darts and pleats of a panel, which is not mirrored yet, on the mirrored one."""
     k = len(panel.corners)
     return [((k - 2 - e) % k, _from_end(f)) for e, f in features]
 
@@ -60,13 +60,21 @@ def mirrored_features(panel: Panel, features: Sequence[Feature]) -> list[Feature
 def unfolded(
     panel: Panel, fold: int, features: Sequence[Feature] = ()
 ) -> tuple[Panel, list[Feature]]:
-    """A whole panel from its half, mirrored across edge ``fold``, which is no edge any more.
+    """Return a whole panel from its half, mirrored across edge ``fold``, which disappears.
 
-    Edges that meet the fold keep their name in both halves; others are called ``NAME_mirrored`` in
-    the half that was not drawn. Edge 0 is the one after the fold.
+    Edges that meet the fold keep their name in both halves; the others are called ``NAME_mirrored``
+    in the half that is not drawn. Edge 0 is the one after the fold.
+
+    Args:
+        panel: the half.
+        fold: number of the edge on the fold.
+        features: darts and pleats of the half.
+
+    Returns:
+        The panel, and the darts and pleats of both halves.
 
     Raises:
-        PatternError: a fold that is not straight.
+        PatternError: a fold that is not straight, or a dart or pleat on it.
     """
     k = len(panel.corners)
     corners = _points(panel.corners)
@@ -83,7 +91,7 @@ def unfolded(
         p = _points(points) - a
         return np.asarray(a + 2 * (p @ axis)[:, None] * axis - p)
 
-    order = [(fold + 1 + i) % k for i in range(k - 1)]  # edges that stay
+    order = [(fold + 1 + i) % k for i in range(k - 1)]  # edges other than the fold
     own = [corners[i] for i in [*order, fold]]
     other = across(corners[order[:0:-1]]) if k > 2 else np.zeros((0, 2))
     edges = [panel.edges[i] for i in order]
@@ -121,7 +129,7 @@ def unfolded(
 
 
 def _from_end(feature: Dart | Pleat) -> Dart | Pleat:
-    """The same on an edge that runs the other way."""
+    """Return the feature on an edge that runs in the other direction."""
     if isinstance(feature, Pleat):
         return replace(feature, at=1 - feature.at, to_end=not feature.to_end)
     return replace(feature, at=1 - feature.at)

@@ -1,9 +1,9 @@
 """Irregular triangle meshes of flat pieces: constrained Delaunay, graded, nearly equilateral.
 
 The outline's points stay where they are. Inside, the wanted edge length h(X) is that of the nearest
-part of the outline and grows with the distance to it, up to ``size``. Points start on hexagonal
-lattices (turned and shifted by the seed), are moved to the weighted centers of their triangles, and
-are added where triangles are too large and removed where they are too small.
+part of the outline, and grows with the distance to it up to ``size``. Points start on hexagonal
+lattices (rotated and shifted by the seed) and are moved to the weighted centers of their triangles;
+points are added where triangles are too large, and removed where they are too small.
 """
 
 from collections.abc import Sequence
@@ -18,28 +18,33 @@ from weft.base.machine import memory
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.polygon import GROWTH, checked_loop, contains, divided, first_crossing
 
-ROUNDS, SMOOTHING = 8, 6  # of adding and removing points; centerings in each
-FIRST_ROW = 0.62  # distance of points from the outline, over h, below which they are removed
-CLOSE, LARGE = 0.62, 0.80  # of neighbors over h; circumradius over h: sqrt(1/3) where equilateral
-PER_LATTICE_POINT = 120  # [bytes] while points are chosen from a lattice
-SLIVER = 1e-9  # height over length of a triangle that rounding makes of points on a line
-FAR = 3.0  # wanted lengths from the outline: no centering moves a point across from there
+ROUNDS, SMOOTHING = 8, 6  # rounds of adding and removing points; smoothing steps in each round
+FIRST_ROW = 0.62  # points nearer to the outline than this, in units of h, are removed
+# Points nearer to each other than CLOSE h are removed; triangles with a circumradius above LARGE h
+# get a new point (an equilateral triangle of side h has sqrt(1/3) h).
+CLOSE, LARGE = 0.62, 0.80
+PER_LATTICE_POINT = 120  # [bytes] needed while points are chosen from a lattice
+SLIVER = 1e-9  # height over length of a triangle that rounding makes of points on one line
+FAR = 3.0  # wanted lengths from the outline; smoothing moves no point across it from farther away
 MOST_POINTS = 4_000_000
-REACH = 5  # lattice steps around a point of the outline that can want their spacing: 1/GROWTH, skew
+# Lattice steps around a point of the outline within which its spacing can be wanted: 1/GROWTH
+# edge lengths, and more because the lattice is skewed.
+REACH = 5
 
 
 def triangulated(
     outline: Any, holes: Sequence[Any], size: float, divide: bool = True, seed: int = 0
 ) -> TriangleMesh:
-    """A mesh of the piece inside ``outline`` and outside ``holes``.
+    """Return a mesh of the piece inside ``outline`` and outside ``holes``.
 
     Args:
         outline: (k,2) [m] corners of a polygon in material coordinates, in either direction.
         holes: polygons inside it.
         size: [m] wanted edge length.
-        divide: add points on edges of outline and holes that are longer than ``size``; given points
-            stay in any case. Vertices 0, 1, ... are the outline's points in turn, then the holes'.
-        seed: of the points inside.
+        divide: add points on edges of outline and holes that are longer than ``size``; the given
+            points stay in any case. Vertices 0, 1, ... are the outline's points in turn, then the
+            holes'.
+        seed: of the random positions of points inside.
 
     Raises:
         MeshError: a size out of range, polygons that cross themselves or each other, or holes that
@@ -93,26 +98,28 @@ def _check_apart(loops: Sequence[Floats]) -> None:
 def filled(
     loops: Sequence[Floats], size: float, seed: int, extra: Floats | None = None, lines: Any = None
 ) -> tuple[Floats, Faces]:
-    """Points and triangles of the piece inside the first loop and outside the others.
+    """Return points and triangles of the piece inside the first loop and outside the others.
 
     Args:
         loops: (k,2) [m] polygons that do not cross, the first counter-clockwise.
-        size: [m] wanted edge length; smaller where the loops' edges are.
-        seed: of the points inside.
+        size: [m] wanted edge length; it is smaller near short edges of the loops.
+        seed: of the random positions of points inside.
         extra: (p,2) [m] points inside that stay where they are.
-        lines: (e,2) edges that triangles follow; points of the loops first, then ``extra``.
+        lines: (e,2) edges that triangles follow; ids count the points of the loops first, then
+            ``extra``.
 
     Returns:
-        (n,2) the loops' points, ``extra``, and points inside; (m,3) counter-clockwise triangles.
+        (n,2) [m] the loops' points, ``extra``, and points inside; (m,3) counter-clockwise
+        triangles.
 
     Raises:
-        MeshError: points that coincide or lie on edges of the loops or on lines.
+        MeshError: points that coincide, or that lie on edges of the loops or on lines.
     """
     return _Filling(loops, size, seed, extra, lines).fill()
 
 
 def loop_edges(loops: Sequence[Floats]) -> Ints:
-    """(e,2) edges of loops whose points are numbered in turn."""
+    """Return the edges (e,2) of loops whose points are numbered in turn."""
     edges, first = [], 0
     for loop in loops:
         ids = np.arange(first, first + len(loop), dtype=np.int32)
@@ -122,8 +129,12 @@ def loop_edges(loops: Sequence[Floats]) -> Ints:
 
 
 def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) -> Faces:
-    """(m,3) counter-clockwise constrained Delaunay triangles of the points of the loops and the
-    ``inner`` ones, in that order; ``lines`` (e,2) inside are followed.
+    """Return the constrained Delaunay triangles (m,3), counter-clockwise, of points.
+
+    Args:
+        loops: (k,2) [m] polygons; the piece lies inside the first and outside the others.
+        inner: (p,2) [m] points inside, numbered after those of the loops.
+        lines: (e,2) edges inside that triangles follow; None: none.
 
     Raises:
         MeshError: points that coincide or lie on an edge of the loops.
@@ -140,7 +151,7 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
         if lines is None or len(lines) == 0:
             t.insert_edges(edges.astype(np.uint32))
             t.erase_outer_triangles_and_holes()
-        else:  # it would take what lines enclose for holes
+        else:  # the library would erase areas that lines enclose as holes; they are kept here
             t.insert_edges(np.concatenate([edges, lines]).astype(np.uint32))
             t.erase_super_triangle()
     except Exception as error:
@@ -156,14 +167,16 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
 
 
 def _flat(corners: Floats) -> Bools:
-    """(m,) which triangles (m,3,2) are slivers between points of a straight part of the border."""
+    """Return (m,) which triangles (m,3,2) are slivers between points of a straight part of the
+    border.
+    """
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     size = np.maximum((b * b).sum(1), (c * c).sum(1))
     return np.asarray(np.abs(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) <= SLIVER * size)
 
 
 class _Filling:
-    """Points inside the loops, under way."""
+    """The state of one filling: the fixed border, and the wanted edge length at every point."""
 
     def __init__(
         self,
@@ -176,12 +189,12 @@ class _Filling:
         self.loops, self.size, self.lines = loops, size, lines
         self.rng = np.random.default_rng(seed)
         self.extra = np.zeros((0, 2)) if extra is None else extra
-        self.border = np.concatenate([*loops, self.extra])  # what stays where it is
+        self.border = np.concatenate([*loops, self.extra])  # points that do not move
         edges = loop_edges(loops)
         edges = edges if lines is None else np.concatenate([edges, lines])
         a, b = self.border[edges[:, 0]], self.border[edges[:, 1]]
         length = np.linalg.norm(b - a, axis=1)
-        # Stand-ins along the outline, closer together than its edges are long.
+        # Points along the outline's edges, so that the nearest of them is near the nearest edge.
         steps = (np.arange(8) + 0.5) / 8
         along = a[:, None] + steps[:, None] * (b - a)[:, None]
         self.dense = np.concatenate([self.border, along.reshape(-1, 2)])
@@ -189,11 +202,11 @@ class _Filling:
         np.minimum.at(here, edges, np.repeat(length[:, None], 2, axis=1))
         self.dense_size = np.minimum(np.concatenate([here, np.repeat(length, 8)]), size)
         self.tree = cKDTree(self.dense)
-        # Beyond, all parts of the outline allow the full size.
+        # Farther away than this distance, every part of the outline allows the full size.
         self.reach = (size - float(self.dense_size.min())) / GROWTH * 1.001 + 1e-3 * size
 
     def h(self, points: Floats) -> Floats:
-        """(n,) [m] wanted edge length."""
+        """Return (n,) the wanted edge length [m] at points (n,2)."""
         distance, near = self.tree.query(
             points, k=min(8, len(self.dense)), distance_upper_bound=self.reach
         )
@@ -201,7 +214,7 @@ class _Filling:
         return np.asarray(np.minimum(grown.min(axis=1), self.size))
 
     def fill(self) -> tuple[Floats, Faces]:
-        """All points, the loops' first, and the triangles."""
+        """Return all points, the loops' first, and the triangles."""
         inner = self._without_crowd(self._start())
         for _ in range(ROUNDS):
             for _ in range(SMOOTHING):
@@ -220,7 +233,7 @@ class _Filling:
         return delaunay(self.loops, np.concatenate([self.extra, inner]), self.lines)
 
     def _start(self) -> Floats:
-        """Lattice points of the spacing that is wanted where they stand."""
+        """Return lattice points of the spacing that is wanted at their place."""
         low, high = self.border.min(0), self.border.max(0)
         finest = float(self.dense_size.min())
         spacing, layers = self.size, []
@@ -246,8 +259,10 @@ class _Filling:
         return points[contains(self.loops, points)]
 
     def _lattice(self, low: Floats, high: Floats, spacing: float, near: Floats | None) -> Floats:
-        """A hexagonal lattice over a rectangle, turned and shifted by the seed; only around points
-        ``near``, as far as these can want this spacing, if they are given.
+        """Return a hexagonal lattice over a rectangle, rotated and shifted by the seed.
+
+        If points ``near`` are given, only lattice points within ``REACH`` steps of them are
+        returned.
         """
         middle, radius = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 + spacing
         n = int(np.ceil(radius / spacing)) + 1
@@ -270,7 +285,9 @@ class _Filling:
         return p[((p >= low) & (p <= high)).all(1)]
 
     def _without_crowd(self, inner: Floats) -> Floats:
-        """Without points too close to the outline or, in turn, to one another."""
+        """Return the points without those that are too close to the outline or to an earlier
+        point.
+        """
         if len(inner) == 0:
             return inner
         h = self.h(inner)
@@ -289,7 +306,9 @@ class _Filling:
         return inner[alive]
 
     def _centered(self, inner: Floats) -> Floats:
-        """Every inner point at the center of its triangles, weighted by area over h^3."""
+        """Return every inner point moved to the center of its triangles, weighted by area over
+        h^3.
+        """
         if len(inner) == 0:
             return inner
         points = np.concatenate([self.border, inner])
@@ -305,7 +324,9 @@ class _Filling:
         return np.asarray(moved[first:] / np.maximum(total[first:, None], 1e-300))
 
     def _missing(self, inner: Floats) -> Floats:
-        """Circumcenters of triangles that are too large, the largest of each neighborhood."""
+        """Return circumcenters of triangles that are too large, the largest of each
+        neighborhood.
+        """
         points = np.concatenate([self.border, inner])
         corners = points[self._delaunay(inner)]
         center, radius = circumcircle(corners)
@@ -326,7 +347,7 @@ class _Filling:
 
 
 def circumcircle(corners: Floats) -> tuple[Floats, Floats]:
-    """(m,2) centers and (m,) radii of the circles through corners (m,3,2)."""
+    """Return the centers (m,2) and radii (m,) [m] of the circles through corners (m,3,2) [m]."""
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         d = 2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])
@@ -338,7 +359,7 @@ def circumcircle(corners: Floats) -> tuple[Floats, Floats]:
 
 
 def least_angles(corners: Floats) -> Floats:
-    """(m,) [rad] the smallest angle of every triangle, corners (m,3,2)."""
+    """Return (m,) the smallest angle [rad] of every triangle with corners (m,3,2)."""
     edge = np.roll(corners, -1, axis=1) - corners
     edge /= np.linalg.norm(edge, axis=2, keepdims=True)
     cosine = -(edge * np.roll(edge, 1, axis=1)).sum(-1)

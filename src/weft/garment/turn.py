@@ -1,4 +1,4 @@
-"""Panels listed clockwise, turned around with everything that refers to their edges."""
+"""Reversal of panels that are listed clockwise, with everything that refers to their edges."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ from weft.garment.pattern import Panel, Pattern, SeamSide
 
 
 def counter_clockwise(pattern: Pattern) -> Pattern:
-    """The same pattern with every outline counter-clockwise, as panels have to be.
+    """Return the pattern with every outline counter-clockwise, as panels have to be.
 
-    A panel that is listed clockwise gets its corners in the opposite order; seams and elastics
-    follow, in the direction in which they ran.
+    A panel that is listed clockwise gets its corners in the opposite order; the edges in seams and
+    elastics are renumbered, and keep the direction in which they ran.
     """
     turned = {p.name for p in pattern.panels if area(flattened(p)[0]) < 0}
     if not turned:
@@ -37,7 +37,10 @@ def counter_clockwise(pattern: Pattern) -> Pattern:
 
 
 def turned_around(panel: Panel) -> Panel:
-    """A panel's corners in the opposite order: edge e becomes edge k - 2 - e (modulo k)."""
+    """Return the panel with its corners in the opposite order.
+
+    Edge e becomes edge k - 2 - e (modulo k), of k edges.
+    """
     corners = np.asarray(panel.corners, dtype=np.float64)[::-1]
     k = len(corners)
     edges = [backward(panel.edges[(k - 2 - e) % k]) for e in range(k)]

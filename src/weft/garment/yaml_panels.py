@@ -15,7 +15,7 @@ from weft.garment.symmetry import mirrored, mirrored_features, unfolded
 from weft.garment.turn import turned_around
 from weft.garment.yaml_values import Values
 
-OWN = ("fabric", "thickness", "layer", "placement", "grain")  # of copies too
+OWN = ("fabric", "thickness", "layer", "placement", "grain")  # fields that copies may have, too
 SHAPE = ("outline", "holes", "lines", "folds", "darts", "pleats", "fold")
 _CURVES = {
     "quadratic": BorderCurve.QUADRATIC,
@@ -28,14 +28,14 @@ _CIRCLE = 48  # corners of a round hole
 
 @dataclass(frozen=True)
 class Draft:
-    """A panel before darts and pleats are taken out of its edges."""
+    """A panel before darts and pleats are cut into its edges."""
 
     panel: Panel
     features: tuple[Feature, ...] = ()
 
 
 class PanelReader:
-    """Reads the block ``panels``.
+    """Reader of the block ``panels``.
 
     Args:
         panels: the block.
@@ -48,10 +48,10 @@ class PanelReader:
         self.open: list[str] = []
 
     def read(self, name: str) -> tuple[Panel, list[Seam]]:
-        """A panel with its darts and pleats, and the seams that close them.
+        """Return a panel with its darts and pleats, and the seams that close them.
 
         Raises:
-            PatternError: what cannot be read, with its line.
+            PatternError: a field that cannot be read, with its line.
         """
         f = self.fields[name]
         if not name.strip() or "." in name or name.startswith("-") or name != name.strip():
@@ -64,7 +64,11 @@ class PanelReader:
             raise
 
     def draft(self, name: str) -> Draft:
-        """A panel as it is drawn."""
+        """Return a panel without its darts and pleats; each panel is read once.
+
+        Raises:
+            PatternError: panels that are copies of one another in a circle.
+        """
         if name in self.drafts:
             return self.drafts[name]
         f = self.fields[name]
@@ -79,7 +83,7 @@ class PanelReader:
         return made
 
     def made(self, name: str, f: TreeField) -> Draft:
-        """A panel from its own outline, or from another panel."""
+        """Return a panel from its own outline, or as a copy or mirror image of another panel."""
         for key in ("mirror", "copy"):
             other = f.get(key)
             if other is None:
@@ -98,7 +102,7 @@ class PanelReader:
         return self.drawn(name, f)
 
     def own(self, panel: Panel, f: TreeField) -> Panel:
-        """The panel with what its block says about it besides its shape."""
+        """Return the panel with the fields of its block that do not concern its shape."""
         v = self.values
         fabric, thickness, layer = f.get("fabric"), f.get("thickness"), f.get("layer")
         placement, grain = f.get("placement"), f.get("grain")
@@ -112,7 +116,7 @@ class PanelReader:
         )
 
     def drawn(self, name: str, f: TreeField) -> Draft:
-        """A panel from its outline."""
+        """Return a panel from its outline."""
         f.only("mirror", "copy", *SHAPE, *OWN)
         corners, edges = [], []
         for corner in f.need("outline").items(2):
@@ -149,7 +153,7 @@ class PanelReader:
         return Draft(self.own(panel, f), tuple(features))
 
     def edge(self, f: TreeField, panel: Panel) -> int:
-        """The number of an edge that is named, or numbered, as drawn."""
+        """Return the number of the edge that a field gives by name, or by number as drawn."""
         names = [e.name for e in panel.edges]
         name = str(f.value)
         if name not in names:
@@ -160,7 +164,10 @@ class PanelReader:
         return names.index(name)
 
     def corner(self, f: TreeField) -> tuple[Floats, Edge]:
-        """A corner and the edge that begins there: ``[x, y]``, or ``at`` with the edge's kind."""
+        """Return a corner and the edge that begins there.
+
+        The field is ``[x, y]``, or a mapping of ``at`` with the kind and name of the edge.
+        """
         v = self.values
         if isinstance(f.value, list):
             return v.point(f), Edge()
@@ -183,7 +190,9 @@ class PanelReader:
         return v.point(f.need("at")), Edge(curve, controls, name)
 
     def hole(self, f: TreeField) -> Floats:
-        """A polygon, or a circle."""
+        """Return a polygon (h,2) [m] from a list of points, or from the center and radius of a
+        circle.
+        """
         v = self.values
         if isinstance(f.value, list):
             return v.points(f, 3)
@@ -193,7 +202,7 @@ class PanelReader:
         return np.asarray(v.point(f.need("center")) + v.length(f.need("radius")) * circle)
 
     def fold(self, f: TreeField) -> PatternFold:
-        """A line that keeps an angle."""
+        """Return a fold: a line that keeps an angle."""
         f.only("points", "angle", "stiffness")
         stiffness = f.get("stiffness")
         return PatternFold(
@@ -203,7 +212,7 @@ class PanelReader:
         )
 
     def dart(self, f: TreeField, name: str) -> Dart:
-        """A dart."""
+        """Return a dart; ``name`` is used if the field has none."""
         f.only("name", "edge", "at", "width", "depth")
         v, said = self.values, f.get("name")
         sizes = (v.length(f.need(key)) for key in ("width", "depth"))
@@ -212,7 +221,7 @@ class PanelReader:
         return Dart(name if said is None else said.text(), where, *sizes)
 
     def pleat(self, f: TreeField, name: str) -> Pleat:
-        """A pleat."""
+        """Return a pleat; ``name`` is used if the field has none."""
         f.only("name", "edge", "at", "depth", "length", "kind", "to", "angle")
         v, said, kind, to = self.values, f.get("name"), f.get("kind"), f.get("to")
         at, angle = f.get("at"), f.get("angle")
@@ -231,7 +240,7 @@ class PanelReader:
         )
 
     def placement(self, f: TreeField) -> Placement:
-        """Where a panel starts."""
+        """Return the placement of a panel."""
         f.only("translation", "rotation", "wrap")
         v = self.values
         translation, rotation, wrap = (f.get(k) for k in ("translation", "rotation", "wrap"))
@@ -247,7 +256,7 @@ class PanelReader:
         )
 
     def wrap(self, f: TreeField) -> Wrap:
-        """An axis to bend a panel around."""
+        """Return the bending of a panel around an axis."""
         f.only("center", "radius", "direction", "facing", "taper")
         v, taper = self.values, f.get("taper")
         vectors: Mapping[str, tuple[float, float, float]] = {

@@ -1,6 +1,6 @@
-"""weft's own pattern files: a garment's panels, seams and elastics in YAML, drafted from measures.
+"""Reader of weft's own pattern files: panels, seams and elastics in YAML, drafted from measures.
 
-docs/garments.md describes every field. All problems of a file are found at once.
+docs/garments.md describes every field. All errors of a file are reported at once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,14 +24,15 @@ J = TypeVar("J", Seam, Elastic)
 def read_yaml_pattern(
     path: str | Path, measures: Mapping[str, str | float] | None = None
 ) -> Pattern:
-    """A pattern from weft's own format.
+    """Return the pattern in a file of weft's own format.
 
     Args:
         path: the file.
         measures: values in place of the file's measures: ``{"waist": "80 cm"}``.
 
     Raises:
-        PatternError: a file that cannot be read. PatternProblems: everything that is wrong with it.
+        PatternError: a file that cannot be read.
+        PatternProblems: all errors of its contents.
     """
     path = Path(path)
     tree = read_yaml(path, "pattern file", PatternError, "docs/garments.md describes the format")
@@ -42,7 +43,7 @@ def read_yaml_pattern(
 
 
 def parse_yaml_pattern(text: str, source: str = "pattern.yaml") -> Pattern:
-    """The same from a text."""
+    """Return the pattern in a text of weft's own format; ``source`` is its name in messages."""
     tree = parse_yaml(text, source, PatternError)
     root = TreeField(tree.value, source, (), tree.lines)
     if not isinstance(tree.value, dict):
@@ -51,7 +52,7 @@ def parse_yaml_pattern(text: str, source: str = "pattern.yaml") -> Pattern:
 
 
 class _Reader:
-    """Reads the parts of a file, and notes their problems."""
+    """A reader of the parts of a file that collects their errors."""
 
     def __init__(self, root: TreeField, measures: Mapping[str, str | float]) -> None:
         self.root, self.given = root, measures
@@ -59,7 +60,7 @@ class _Reader:
         self.places: dict[str, str] = {}
 
     def attempt(self, make: Callable[[], T]) -> T | None:
-        """What is made, or None with its problem noted."""
+        """Return the result of ``make``, or None after its error is noted."""
         try:
             return make()
         except WeftError as error:
@@ -67,13 +68,13 @@ class _Reader:
             return None
 
     def pattern(self, stem: str, source: str) -> Pattern:
-        """The pattern."""
+        """Return the pattern; raise ``PatternProblems`` if any part has an error."""
         root = self.root
         self.attempt(lambda: root.only(*FIELDS))
         name, fabric = root.get("name"), root.get("fabric")
         measures = self.attempt(lambda: read_measures(root.get("measures"), self.given))
         if measures is None:
-            raise PatternProblems(self.problems)  # all numbers would be wrong
+            raise PatternProblems(self.problems)  # every number may depend on the measures
         values = Values(measures)
         panels, closed = self.panels(values)
         seams, elastics = list[Seam](), list[Elastic]()
@@ -92,7 +93,7 @@ class _Reader:
         )
 
     def panels(self, values: Values) -> tuple[dict[str, Panel], list[Seam]]:
-        """All panels, and the seams of their darts and pleats."""
+        """Return all panels by name, and the seams of their darts and pleats."""
         panels, closed = dict[str, Panel](), list[Seam]()
         block = self.attempt(lambda: self.root.need("panels"))
         reader = None if block is None else self.attempt(lambda: PanelReader(block, values))
@@ -110,7 +111,7 @@ class _Reader:
     def joins(
         self, values: Values, panels: Mapping[str, Panel], closed: Sequence[Seam]
     ) -> tuple[list[Seam], list[Elastic]]:
-        """Seams, ``closed`` first, and elastics."""
+        """Return the seams, ``closed`` first, and the elastics."""
         seams = self.entries("seams", seam, panels, values)
         elastics = self.entries("elastics", elastic, panels, values)
         if self.problems:
@@ -124,7 +125,7 @@ class _Reader:
         panels: Mapping[str, Panel],
         values: Values,
     ) -> list[J]:
-        """What the entries of a block make."""
+        """Return the seams or elastics of the block ``key``, without entries that have errors."""
         found: list[J] = []
         block = self.root.get(key)
         listed = None if block is None else self.attempt(lambda: list(named(block)))

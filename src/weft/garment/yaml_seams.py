@@ -1,4 +1,4 @@
-"""Seams and elastics of weft's pattern files, and what they call edges: ``front.side``."""
+"""Seams and elastics of weft's pattern files, and the edges that they name: ``front.side``."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -31,7 +31,10 @@ _CHANGING = {"fold_stiffness": "N", "strength": "N/m"}
 
 
 def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
-    """The entries of a block that is a list, or a mapping of names."""
+    """Yield the name (or None) and the field of each entry of a block.
+
+    The block is a list, or a mapping of names.
+    """
     if isinstance(f.value, list):
         for entry in f.items():
             name = entry.get("name") if isinstance(entry.value, dict) else None
@@ -41,10 +44,16 @@ def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
 
 
 def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Seam:
-    """A seam, its chains as they are listed.
+    """Return a seam, with its chains in the order of the file.
+
+    Args:
+        name: of the seam; None: made from the names of its chains.
+        f: the field: a mapping with ``join``, or a list of two chains.
+        panels: by name.
+        values: reads numbers.
 
     Raises:
-        PatternError: what cannot be read, with its line.
+        PatternError: a field that cannot be read, with its line.
     """
     join = f if isinstance(f.value, list) else f.need("join")
     if join is not f:
@@ -81,10 +90,16 @@ def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Va
 
 
 def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Elastic:
-    """An elastic band.
+    """Return an elastic band.
+
+    Args:
+        name: of the band; None: made from the name of its chain.
+        f: the field.
+        panels: by name.
+        values: reads numbers.
 
     Raises:
-        PatternError: what cannot be read, with its line.
+        PatternError: a field that cannot be read, with its line.
     """
     f.only("name", "edges", "ratio", "stiffness")
     edges = f.need("edges")
@@ -95,7 +110,10 @@ def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values:
 
 
 def chain(f: TreeField, panels: Mapping[str, Panel]) -> tuple[SeamSide, ...]:
-    """``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of them."""
+    """Return the edges of a chain.
+
+    The field is ``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of these.
+    """
     entries = list(f.items(1)) if isinstance(f.value, list) else [f]
     return tuple(s for entry in entries for s in _sides(entry, panels))
 
@@ -118,16 +136,16 @@ def _sides(f: TreeField, panels: Mapping[str, Panel]) -> list[SeamSide]:
 
 
 def _text(f: TreeField) -> str:
-    """How a chain is called."""
+    """Return the name of a chain in messages."""
     entries = f.value if isinstance(f.value, list) else [f.value]
     return ", ".join(str(e) for e in entries)
 
 
 def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
-    """The seams with chains of several edges in the direction in which these follow one another.
+    """Return the seams with their chains in the direction in which edges follow one another.
 
-    Chains are listed edge after edge, without saying whether one goes along or against the panel's
-    outline; corners that other seams sew together count as one.
+    In the file, chains are listed edge after edge, without saying whether an edge runs along or
+    against the panel's outline. Corners that other seams sew together count as one.
     """
     parent: dict[Corner, Corner] = {}
 
@@ -137,7 +155,7 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
         return c
 
     def turned(sides: Sequence[SeamSide]) -> tuple[SeamSide, ...]:
-        """What was listed in turn the other way, where that makes a chain of it."""
+        """Return the sides with each run of edges reversed, if only that makes a chain of them."""
         if any(s.backward for s in sides) or _follow(sides):
             return tuple(sides)
         runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, _called(s)))]
@@ -151,7 +169,7 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
         return chained(sides, panels, lambda a, b: root(a) == root(b)) is None
 
     made = list(seams)
-    for _ in range(2):  # the second time, all corners are known
+    for _ in range(2):  # in the second pass, the sewn corners of all seams are known
         for i, s in enumerate(made):
             made[i] = Seam(**{**vars(s), "first": turned(s.first), "second": turned(s.second)})
             if not (_follow(made[i].first) and _follow(made[i].second)):

@@ -17,24 +17,28 @@ from weft.base.units.grammar import parse_unit
 from weft.garment.fields import TreeField
 
 _NAME = re.compile(r"[^\W\d]\w*$")
-FARTHEST = 1e4  # [m] of any length
+FARTHEST = 1e4  # [m] largest length
 
 
 @dataclass(frozen=True)
 class Values:
-    """Reads numbers of a file.
+    """Reader of the numbers of a file.
 
     Args:
-        measures: its named numbers.
+        measures: the file's named numbers.
     """
 
     measures: Mapping[str, UnitValue] = field(default_factory=dict)
 
     def number(self, f: TreeField, unit: str) -> float:
-        """A number in SI: a bare one is in ``unit``, text is a quantity or an expression.
+        """Return a number in SI.
+
+        Args:
+            f: a bare number, which is in ``unit``, or text: a quantity or an expression.
+            unit: that gives the dimension.
 
         Raises:
-            PatternError: neither; another dimension; no finite number.
+            PatternError: neither of these; another dimension; no finite number.
         """
         if not isinstance(f.value, str):
             return f.number()
@@ -50,15 +54,15 @@ class Values:
         return found
 
     def length(self, f: TreeField) -> float:
-        """[m]."""
+        """Return a length [m]."""
         return self.number(f, "m")
 
     def plain(self, f: TreeField) -> float:
-        """A number without unit."""
+        """Return a number without unit."""
         return self.number(f, "1")
 
     def changing(self, f: TreeField, unit: str) -> "float | Keys":
-        """A number in SI, or keyframes of one; bare angles (``rad``) are in degrees."""
+        """Return a number in SI, or keyframes of one; bare angles (``rad``) are in degrees."""
         read = self.angle if unit == "rad" else partial(self.number, unit=unit)
         if not Keys.is_keyframes(f.value):
             return read(f)
@@ -73,33 +77,33 @@ class Values:
             raise f.error(expected, got=problem.got, hint=problem.hint) from problem
 
     def angle(self, f: TreeField) -> float:
-        """[rad]; a bare number is in degrees."""
+        """Return an angle [rad]; a bare number is in degrees."""
         return self.number(f, "rad") if isinstance(f.value, str) else math.radians(f.number())
 
     def point(self, f: TreeField) -> Floats:
-        """(2,) [m]."""
+        """Return a point (2,) [m]."""
         return np.array([self.length(v) for v in f.items(2, 2)])
 
     def points(self, f: TreeField, least: int, most: int | None = None) -> Floats:
-        """(n,2) [m]."""
+        """Return points (n,2) [m]."""
         return np.array([self.point(v) for v in f.items(least, most)]).reshape(-1, 2)
 
     def three(self, f: TreeField, unit: str) -> tuple[float, float, float]:
-        """Three numbers in SI."""
+        """Return three numbers in SI."""
         x, y, z = (self.number(v, unit) for v in f.items(3, 3))
         return x, y, z
 
 
 def read_measures(f: TreeField | None, given: Mapping[str, str | float]) -> dict[str, UnitValue]:
-    """The named numbers of a file, each in terms of those above it.
+    """Return the named numbers of a file; each one may use those above it.
 
     Args:
         f: the field ``measures``; None: there are none.
         given: values in place of the file's.
 
     Raises:
-        PatternError: a name that cannot be one, a value that cannot be read, or a measure in
-            ``given`` that the file does not have.
+        PatternError: an invalid name, a value that cannot be read, or a measure in ``given`` that
+            the file does not have.
     """
     known: dict[str, UnitValue] = {}
     fields = {} if f is None else f.mapping()

@@ -1,6 +1,13 @@
 """Files: meshes and animations in and out, and the folder of a run.
 
-A format is one line of ``FORMATS``, by suffix. What it needs is imported when it is used.
+Read in this order: ``surface`` (the contents of a mesh file, and their conversion to a mesh) and
+``animation`` (the surfaces and frames that a writer gets); ``obj``, ``ply`` and the folder
+``formats`` (one module per format); ``files`` (atomic writing). The folder of a run: ``frames``
+(its files), ``manifest``, ``metrics``, ``seal`` (checksums), ``survey`` (damage), ``inside``
+(opening without links), ``lock`` (one writer), ``selection`` (frames by number).
+
+This module maps suffixes to formats: a format is one line of ``FORMATS``. Packages that a format
+needs are imported when it is used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,20 +35,20 @@ Warp = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Format:
-    """What is done with files of one suffix; None: it is not done."""
+    """The functions that read and write files of one suffix; None: not supported."""
 
-    # what it says of a mesh: (path, prim, one=): which mesh; whether several are refused
+    # (path, prim, one=) -> contents: ``prim`` chooses a mesh, ``one`` refuses several meshes
     read: Callable[..., Contents] | None = None
     moving: Callable[[Path, float | None, str | None], MovingMesh] | None = (
         None  # (path, fps, prim)
     )
-    cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # motion alone
-    write: Callable[[Path, Positions, Faces, CornerUv | None], None] | None = None  # of a frame
-    animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; notes
+    cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # positions only
+    write: Callable[[Path, Positions, Faces, CornerUv | None], None] | None = None  # one frame
+    animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; returns notes
 
 
 def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
-    """A reader of files that hold one mesh."""
+    """Return a reader with the arguments of ``Format.read`` for files that hold one mesh."""
 
     def read_one(path: Path, prim: str | None, *, one: bool) -> Contents:
         if prim is not None:
@@ -74,13 +81,18 @@ FORMATS: Mapping[str, Format] = {
 
 
 def suffixes(*what: str) -> str:
-    """``.obj, .ply or .usd``: those of the formats that do one of these, for messages."""
+    """Return the suffixes of the formats that support an operation: ``.obj, .ply or .usd``.
+
+    Args:
+        what: names of fields of ``Format``; one of them is enough.
+    """
     names = [s for s, f in FORMATS.items() if any(getattr(f, w) is not None for w in what)]
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+# Suffixes of formats that store fields (numbers at vertices and faces).
 CARRY = (".ply", ".usdc", ".usda", ".usd", ".usdz", ".glb", ".gltf", ".vtkhdf", ".npz", ".h5")
-SUFFIXES = suffixes("read")  # that are read, for messages
+SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
 
 
 def read_mesh(
@@ -91,15 +103,15 @@ def read_mesh(
     warp: Warp | None = None,
     prim: str | None = None,
 ) -> TriangleMesh:
-    """A mesh from a file, by suffix.
+    """Return the mesh in a file, whose format follows from its suffix.
 
     Args:
         path: the file.
-        scale: meters per unit of its positions; None: what the file says, else 1.
+        scale: meters per unit of its positions; None: the unit of the file, or 1 if it has none.
         uv_scale: meters per unit of its texture coordinates; None: the same as ``scale``.
         warp: direction of the warp yarns in space; the mesh is then its own rest shape, and texture
-            coordinates of the file are left out.
-        prim: of a file of several meshes, which one, by path or name.
+            coordinates of the file are ignored.
+        prim: path or name of one mesh, in a file of several meshes.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read or simulated.
@@ -111,12 +123,15 @@ def read_mesh(
 def read_surface(
     path: Path, scale: float | None = None, prim: str | None = None
 ) -> tuple[Positions, Faces]:
-    """Positions (n,3) [m] and triangles (m,3) of a mesh file, without material coordinates.
+    """Return the positions and triangles of a mesh file, without material coordinates.
 
     Args:
         path: the file.
-        scale: meters per unit of its positions; None: what the file says, else 1.
-        prim: of a file of several meshes, which one; None: all.
+        scale: meters per unit of its positions; None: the unit of the file, or 1 if it has none.
+        prim: path or name of one mesh, in a file of several meshes; None: all.
+
+    Returns:
+        Positions (n,3) [m] and triangles (m,3).
 
     Raises:
         MeshError: another suffix, a file that cannot be read, or one without faces.
@@ -130,14 +145,17 @@ def read_surface(
 def read_moving(
     path: Path, fps: float | None = None, scale: float | None = None, prim: str | None = None
 ) -> tuple[Floats, Floats, Faces]:
-    """Times (k,) [s] from 0 on, positions (k,n,3) [m] and triangles (m,3) of a file that knows its
-    motion; one time of a mesh at rest.
+    """Return the motion and triangles of a file whose meshes move.
 
     Args:
         path: the file.
-        fps: frames a second, in place of what it says.
-        scale: meters per unit of its positions; None: what the file says.
-        prim: which of its meshes; None: all.
+        fps: frames per second, in place of the file's own.
+        scale: meters per unit of its positions; None: the unit of the file.
+        prim: path or name of one of its meshes; None: all.
+
+    Returns:
+        Times (k,) [s] from 0 on, positions (k,n,3) [m] and triangles (m,3); a mesh at rest has one
+        time.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read.
@@ -151,7 +169,14 @@ def read_moving(
 
 
 def read_cache(path: Path, fps: float | None = None) -> tuple[Floats, Floats]:
-    """Times (k,) [s] from 0 on and positions (k,n,3), in its units, of a file of motion alone.
+    """Return the motion in a point cache, which has no faces.
+
+    Args:
+        path: the file.
+        fps: frames per second; None: those of the file.
+
+    Returns:
+        Times (k,) [s] from 0 on and positions (k,n,3) in the file's units.
 
     Raises:
         MeshError: another suffix, or a file that cannot be read.
@@ -169,8 +194,14 @@ def write_mesh(
     corner_uv: CornerUv | None,
     fields: Fields | None = None,
 ) -> None:
-    """Write positions (n,3) [m], triangles (m,3) and material coordinates (m,3,2) [m], by suffix;
-    and fields, where the format carries them.
+    """Write a mesh to a file, whose format follows from its suffix.
+
+    Args:
+        path: the file.
+        x: (n,3) [m] positions.
+        faces: (m,3).
+        corner_uv: (m,3,2) [m] material coordinates; None: none.
+        fields: numbers at vertices and faces, if the format stores them (PLY).
 
     Raises:
         RunError: another suffix, or a file that cannot be written.
@@ -185,7 +216,10 @@ def write_mesh(
 
 
 def write_animation(path: Path, animation: Animation) -> Sequence[str]:
-    """Write all frames into one file, by suffix; returns what is worth knowing about it.
+    """Write all frames into one file, whose format follows from its suffix.
+
+    Returns:
+        Notes for the user, for example on data that the format cannot store.
 
     Raises:
         RunError: another suffix, a package that is missing, or a file that cannot be written.
@@ -200,10 +234,10 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def format_to_write(path: Path) -> Format:
-    """The format that writes a suffix.
+    """Return the format that writes files of this suffix.
 
     Raises:
-        RunError: none does.
+        RunError: no format does.
     """
     found = FORMATS.get(path.suffix.lower())
     if found is None or (found.write is None and found.animate is None):
@@ -214,7 +248,7 @@ def format_to_write(path: Path) -> Format:
 
 
 def knows_motion(path: Path) -> bool:
-    """Whether files of this suffix say how their meshes move."""
+    """Return whether files of this suffix store how their meshes move."""
     return _format(path).moving is not None
 
 
@@ -226,5 +260,5 @@ def _contents(path: Path, prim: str | None, *, one: bool) -> Contents:
 
 
 def _format(path: Path) -> Format:
-    """The format of a suffix; one that does nothing of another."""
+    """Return the format of a suffix; an unknown suffix gets a format that supports nothing."""
     return FORMATS.get(path.suffix.lower(), Format())

@@ -1,7 +1,7 @@
-"""What writers of animations need: surfaces, and where they are frame by frame, read as they are
-written.
+"""Animations: the surfaces and their positions frame by frame that writers of files get.
 
-A writer takes an ``Animation`` and a path. Positions are in the file's units and axes already.
+A writer takes an ``Animation`` and a path. Frames are read while they are written. Positions are
+already in the units and axes of the file.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}  
 
 @dataclass(frozen=True, eq=False)
 class Convention:
-    """Axes and units of a file. weft itself has meters, y up.
+    """Axes and units of a file. weft itself uses meters, y up.
 
     Raises:
         RunError: an axis or a unit that is not known.
@@ -37,24 +37,24 @@ class Convention:
 
     @property
     def meters(self) -> float:
-        """[m] a unit."""
+        """Return the size [m] of a unit."""
         return UNITS[self.units]
 
     def of(self, vectors: Floats) -> Floats:
-        """Positions or velocities (..., 3) from meters, y up."""
+        """Return positions or velocities (..., 3) in this convention, from meters, y up."""
         x = vectors if self.meters == 1 else vectors / self.meters
         return x if self.up == "y" else np.stack([x[..., 0], -x[..., 2], x[..., 1]], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class SurfaceTopology:
-    """A surface whose triangles stay the same.
+    """A surface whose triangles do not change.
 
     Args:
         name: of the cloth, or of a body.
         faces: (m,3).
         corner_uv: (m,3,2) texture coordinates in the file's units; None: none.
-        regions: names with the faces that they have, each face in one: cloths and their panels.
+        regions: names with their faces; each face is in one region: cloths and their panels.
     """
 
     name: str
@@ -73,13 +73,13 @@ class Fields:
 
 @dataclass(frozen=True, eq=False)
 class AnimationFrame:
-    """A frame.
+    """One frame of an animation.
 
     Args:
-        t: [s] in the run.
-        positions: of every shape (n,3).
-        velocities: of the cloth (n,3), units a second.
-        measured: what is computed where a format asks for it.
+        t: [s] time in the run.
+        positions: (n,3) of every shape.
+        velocities: (n,3) of the cloth, in units per second.
+        measured: computes the fields, if a format needs them.
     """
 
     t: float
@@ -89,24 +89,24 @@ class AnimationFrame:
 
     @property
     def fields(self) -> Fields:
-        """Numbers on the cloth."""
+        """Return the numbers on the cloth, computed anew at every access."""
         return self.measured()
 
 
 @dataclass(frozen=True, eq=False)
 class Animation:
-    """Shapes that move; the first is the cloth.
+    """Shapes that move; the first one is the cloth.
 
     Args:
         shapes: cloth, then bodies.
         count: number of frames.
-        moment: frame k, counted from 0; read when it is asked for.
-        fps: frames a second.
-        first: number that the file gives the first frame.
-        convention: axes and units that positions are in.
-        about: what made it, as a plain tree: scene, versions.
-        fields: names among ``AnimationFrame.fields`` that were asked for, in SI units whatever the
-            file's.
+        moment: returns frame k, counted from 0; frames are read when it is called.
+        fps: frames per second.
+        first: number of the first frame in the file.
+        convention: axes and units of the positions.
+        about: origin of the animation as a plain tree: scene, versions.
+        fields: requested names among ``AnimationFrame.fields``; their values are in SI units,
+            whatever the file's units are.
     """
 
     shapes: Sequence[SurfaceTopology]
@@ -123,16 +123,19 @@ class Animation:
 
     @property
     def cloth(self) -> SurfaceTopology:
-        """The first shape."""
+        """Return the first shape."""
         return self.shapes[0]
 
     @property
     def last(self) -> int:
-        """Number that the file gives the last frame."""
+        """Return the number of the last frame in the file."""
         return self.first + self.count - 1
 
     def thinned(self, most: int) -> "Animation":
-        """At most so many frames, first and last among them, at nearly even times."""
+        """Return the animation with at most ``most`` frames at nearly even times.
+
+        The first and the last frame are among them.
+        """
         if self.count <= most:
             return self
         kept = np.unique(np.round(np.linspace(0, self.count - 1, most)).astype(int))
@@ -153,7 +156,9 @@ def _kept(moment: Callable[[int], AnimationFrame], kept: Ints, k: int) -> Animat
 
 
 def require_meters_y_up(animation: Animation, format_name: str) -> None:
-    """Raise a RunError where another convention is asked of a format that fixes its own."""
+    """Raise a RunError unless the convention is meters, y up, which a format's specification
+    fixes.
+    """
     c = animation.convention
     if c.up != "y" or c.units != "m":
         raise RunError(
@@ -164,7 +169,7 @@ def require_meters_y_up(animation: Animation, format_name: str) -> None:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """The names as identifiers of letters, digits and _, made different by numbers."""
+    """Return the names as identifiers of letters, digits and _, made unique by numbers."""
     found: list[str] = []
     for name in names:
         plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)

@@ -1,5 +1,7 @@
-"""Arrays in a zip file (.npz), read with a bound: what a header promises is compared with what the
-file holds and with the machine's memory before anything is allocated.
+"""Arrays in a zip file (.npz), read with a bound on memory.
+
+The sizes that headers declare are compared with the size of the file's contents and with the
+machine's memory before arrays are allocated.
 """
 
 import io
@@ -19,12 +21,12 @@ from weft.base.errors import WeftError
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 
-MOST_PART = 0.2  # of the machine's memory
+MOST_PART = 0.2  # largest part of the machine's memory that arrays of a file may take
 READ = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-KINDS = "biufU"  # truth, integers, floats, text: nothing that runs code
+KINDS = "biufU"  # booleans, integers, floats, text; no objects, because unpickling runs code
 
 Broken = (
     OSError,
@@ -46,20 +48,20 @@ Broken = (
     zipfile.LargeZipFile,
     tokenize.TokenError,
 )
-"""What Python, NumPy and zipfile raise on bytes that are no archive of arrays."""
+"""Errors that Python, NumPy and zipfile raise for bytes that are no archive of arrays."""
 
 
 def read_npz(path: Path, *, what: str, expected: str, error: type[WeftError]) -> dict[str, Any]:
-    """All arrays of a file.
+    """Return all arrays of a file.
 
     Args:
         path: the file.
-        what: what messages call it.
-        expected: what would have been right, for messages.
-        error: the class of error.
+        what: name of the file in messages.
+        expected: description of a right file, for messages.
+        error: class of the error that is raised.
 
     Raises:
-        error: the file cannot be read, is no archive of arrays, or holds more than fits.
+        error: the file cannot be read, is no archive of arrays, or holds more than fits in memory.
     """
     try:
         with open_input(path) as file:
@@ -72,10 +74,10 @@ def read_npz(path: Path, *, what: str, expected: str, error: type[WeftError]) ->
 
 
 def arrays_of(file: IO[bytes]) -> dict[str, Any]:
-    """All arrays of an open file.
+    """Return all arrays of an open file.
 
     Raises:
-        Broken: what is wrong with it, as any of these.
+        Broken: one of these errors, if the file is damaged or too large.
     """
     most = int(MOST_PART * memory())
     with zipfile.ZipFile(file) as archive:
@@ -87,7 +89,7 @@ def arrays_of(file: IO[bytes]) -> dict[str, Any]:
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    """One array; its header is held against its size first."""
+    """Return one array, after its header was compared with its size."""
     with archive.open(member) as part:
         data = part.read(member.file_size + 1)
     file = io.BytesIO(data)
@@ -108,5 +110,5 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
-    """Arrays into an open file, uncompressed."""
+    """Write arrays into an open file, uncompressed."""
     np.savez(file, **dict(arrays))

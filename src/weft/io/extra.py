@@ -1,4 +1,4 @@
-"""Packages that not everybody needs: imported where they are used, named where they are missing."""
+"""Optional packages: imported where they are used, with an error that names the missing package."""
 
 from importlib import import_module
 from typing import Any
@@ -7,16 +7,16 @@ from weft.base.errors import WeftError
 
 
 def optional(module: str, extra: str, what: str, error: type[WeftError]) -> Any:
-    """A module of an optional package.
+    """Return a module of an optional package.
 
     Args:
         module: its name.
-        extra: the extra of weft that installs it.
-        what: what needs it, for the message.
-        error: the class of error.
+        extra: the extra of weft that installs the package.
+        what: the feature that needs it, for the message.
+        error: class of the error that is raised.
 
     Raises:
-        error: it is not installed.
+        error: the package is not installed.
     """
     try:
         return import_module(module)

@@ -1,6 +1,4 @@
-"""Writing a file so that it is either the old one or the new one, never half of each; folders of
-their own.
-"""
+"""Atomic writing of files: a file is either the old one or the new one; creation of folders."""
 
 import time
 from collections.abc import Iterator
@@ -17,14 +15,14 @@ from weft.io.temporary import remove, sweep, temporary_name
 
 @contextmanager
 def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file that takes the place of ``path`` when the block ends without an error.
+    """Open a binary file that replaces ``path`` when the block ends without an error.
 
     Args:
         path: the file; a link is replaced, not followed.
-        fsync: it is on the disk itself before it takes the place of the old one.
+        fsync: flush the new file to the disk before it replaces the old one.
 
     Raises:
-        RunError: the disk is full, or the folder cannot be written to; ``path`` is as it was.
+        RunError: the disk is full, or the folder cannot be written to; ``path`` is unchanged.
     """
     path = Path(path)
     sweep(path.parent, path.name, ".tmp")
@@ -34,11 +32,12 @@ def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """A path beside ``path``, with its suffix, for libraries that open files by name; the file or
-    folder that they write there takes the place of ``path`` when the block ends without an error.
+    """Return a path beside ``path``, with its suffix, for libraries that open files by name.
+
+    The file or folder that they write there replaces ``path`` when the block ends without an error.
 
     Raises:
-        RunError: nothing could be written; ``path`` is as it was.
+        RunError: nothing could be written; ``path`` is unchanged.
     """
     path = Path(path)
     new = path.with_name(temporary_name(path.stem, path.suffix))
@@ -60,14 +59,14 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where they are missing.
+    """Make a folder, and the folders above it, if they are missing.
 
     Raises:
-        RunError: it cannot be made, or a file has its name.
+        RunError: the folder cannot be made, or a file has its name.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # a NUL in the name
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise RunError(
             "cannot make folder",
             got=getattr(error, "strerror", None) or str(error),
@@ -77,7 +76,15 @@ def make_folder(path: Path) -> None:
 
 
 def check_room(folder: Path, size: float, what: str, hint: str, error: type[WeftError]) -> None:
-    """Raise ``error`` if the disk of a folder has less than ``size`` [bytes] of free space."""
+    """Raise ``error`` if a disk has too little free space.
+
+    Args:
+        folder: on the disk.
+        size: [bytes] needed.
+        what: name of the data, for the message.
+        hint: remedy, for the message.
+        error: class of the error.
+    """
     free = disk(folder)
     if free is not None and size > free:
         raise error(
@@ -90,8 +97,10 @@ def check_room(folder: Path, size: float, what: str, hint: str, error: type[Weft
 
 
 def new_folder(parent: Path) -> Path:
-    """One made below ``parent``, called by the time of day; those of the same second are numbered.
-    Where none can be made it is not there: who writes into it says why.
+    """Make a folder below ``parent`` with the date and time as its name, and return its path.
+
+    A number is appended if a folder of the same second exists. If no folder can be made, the path
+    is returned all the same: writing into it raises an error with the reason.
     """
     now = parent / time.strftime("%Y%m%d-%H%M%S")
     for k in count(1):

@@ -1,10 +1,12 @@
-"""A run on disk: manifest, mesh, frames, checkpoint and metrics. Every file is always whole, sealed
-(``io.seal``), and opened without following links (``io.inside``); one process writes (``io.lock``).
+"""The folder of a run on disk: manifest, mesh, frames, checkpoint and metrics.
+
+Every file is always whole, sealed (``io.seal``), and opened without following links
+(``io.inside``); only one process writes (``io.lock``).
 
 manifest.json      scene, versions, frame rate, trajectory
 mesh.npz           faces and material coordinates
 frames/000001.npz  positions, velocities, time
-metrics.jsonl      one line a step
+metrics.jsonl      one line per step
 checkpoint.npz     the full solver state after the last step
 """
 
@@ -26,7 +28,7 @@ from weft.io.shapes import check_shapes
 
 Arrays = Mapping[str, Any]
 MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"
-LEFT = re.compile(r"\..{1,80}\.[0-9a-f]+\.tmp")  # by a process that was killed while it wrote
+LEFT = re.compile(r"\..{1,80}\.[0-9a-f]+\.tmp")  # files of processes that were killed in writing
 _NUMBER = re.compile(r"(\d{6,8})\.npz")
 
 
@@ -34,9 +36,12 @@ class RunFolder:
     """The files of one run.
 
     Args:
-        path: the folder; made by ``create``.
-        fsync: have frames, manifest and mesh on the disk itself before the run goes on, so that
-            they outlast a loss of power.
+        path: the folder; ``create`` makes it.
+        fsync: flush frames, manifest and mesh to the disk before the run goes on, so that they
+            survive a loss of power.
+
+    Raises:
+        RunError: no path.
     """
 
     def __init__(self, path: str | Path, *, fsync: bool = True) -> None:
@@ -49,10 +54,10 @@ class RunFolder:
 
     @staticmethod
     def open(path: str | Path) -> "RunFolder":
-        """An existing run.
+        """Return the folder of an existing run.
 
         Raises:
-            RunError: no run there.
+            RunError: there is no run.
         """
         folder = RunFolder(path)
         if not folder.exists():
@@ -64,27 +69,35 @@ class RunFolder:
         return folder
 
     def exists(self) -> bool:
-        """True where a run has been started here."""
+        """Return True if a run has been started here."""
         return self.inside.has(MANIFEST)
 
     def remains(self) -> list[str]:
-        """What a run leaves besides its manifest: frames, checkpoint, metrics."""
+        """Return names of files that a run has besides its manifest: first frame, checkpoint,
+        metrics.
+        """
         frames = [frame_name(k) for k in self.numbers()[:1]]
         return frames + [n for n in (CHECKPOINT, "metrics.jsonl") if self.inside.has(n)]
 
     def create(self, manifest: Json, mesh: Arrays) -> None:
-        """Start a run: the mesh, then the manifest.
+        """Start a run: write the mesh, then the manifest.
+
+        Args:
+            manifest: description of the run.
+            mesh: arrays of the mesh.
 
         Raises:
-            RunError: the folder holds something else, or cannot be written.
+            RunError: the folder cannot be made or written.
         """
         self.inside.make(FRAMES)
         self.write_mesh(mesh)
         self.write_manifest(manifest)
 
     def clear(self) -> None:
-        """Remove the run, manifest last: a kill leaves a run that can be cleared again. Other files
-        in the folder stay.
+        """Remove the files of the run; other files in the folder stay.
+
+        The manifest is removed last, so that a killed process leaves a run that can be cleared
+        again.
         """
         self.inside.remove(CHECKPOINT)
         self.drop_frames_after(-1)
@@ -93,7 +106,7 @@ class RunFolder:
         self.inside.remove(MANIFEST)
 
     def sweep(self) -> list[str]:
-        """Remove what processes left that were killed while they wrote; returns the names."""
+        """Remove temporary files of processes that were killed in writing; return their names."""
         swept = []
         for folder in ("", FRAMES, FAILED):
             for name in filter(LEFT.fullmatch, self.inside.listing(folder)):
@@ -106,10 +119,10 @@ class RunFolder:
         write_manifest(self.inside, manifest)
 
     def manifest(self) -> Json:
-        """The manifest.
+        """Return the manifest.
 
         Raises:
-            RunError: damaged.
+            RunError: it is missing or damaged.
         """
         return read_manifest(self.inside)
 
@@ -118,30 +131,37 @@ class RunFolder:
         self._save(MESH, arrays, Seal("mesh", "", 0, mesh_digest(arrays)))
 
     def mesh(self) -> dict[str, Any]:
-        """faces, corner_uv, vertices.
+        """Return the arrays of the mesh: faces, corner_uv, vertices.
 
         Raises:
-            RunError: damaged.
+            RunError: it is missing or damaged.
         """
         return self._load(MESH, "mesh", 0)[0]
 
     def numbers(self) -> list[int]:
-        """Numbers of all frames on disk, ascending."""
+        """Return the numbers of all frames on disk, ascending."""
         matches = map(_NUMBER.fullmatch, self.inside.listing(FRAMES))
         return sorted(int(m[1]) for m in matches if m and f"{int(m[1]):06d}" == m[1])
 
     def frames(self) -> list[int]:
-        """Numbers of the frames on disk, ascending, without a gap from 0 on."""
+        """Return the numbers of the frames on disk, ascending, from 0 up to the first gap."""
         numbers = self.numbers()
         return [k for i, k in enumerate(numbers) if i == k]
 
     def write_frame(self, number: int, arrays: Arrays, seal: Seal | None = None) -> None:
-        """Write frame ``number``."""
+        """Write a frame.
+
+        Args:
+            number: of the frame.
+            arrays: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count, and others of the
+                integrator.
+            seal: None: one without trajectory and parent.
+        """
         given = seal or Seal("frame", "", number, content_of(arrays, "frame", "", number))
         self._save(frame_name(number), arrays, given)
 
     def frame(self, number: int) -> dict[str, Any]:
-        """Arrays of a frame: x, v, t and what else the integrator keeps.
+        """Return the arrays of a frame: x, v, t, and others that the integrator stores.
 
         Raises:
             RunError: no such frame, or a damaged one.
@@ -149,7 +169,7 @@ class RunFolder:
         return self.sealed_frame(number)[0]
 
     def sealed_frame(self, number: int) -> tuple[dict[str, Any], Seal]:
-        """A frame's arrays and its seal.
+        """Return the arrays of a frame and its seal.
 
         Raises:
             RunError: no such frame, or a damaged one.
@@ -167,20 +187,26 @@ class RunFolder:
         return self._load(frame_name(number), "frame", number)
 
     def drop_frames_after(self, number: int) -> None:
-        """Remove later frames, last first, so that a kill leaves no gap."""
+        """Remove the frames after ``number``, the last one first, so that a kill leaves no gap."""
         for k in reversed(self.numbers()):
             if k > number:
                 self.inside.remove(frame_name(k))
 
     def write_checkpoint(self, arrays: Arrays, seal: Seal, *, fsync: bool) -> None:
-        """Replace the checkpoint."""
+        """Replace the checkpoint.
+
+        Args:
+            arrays: the full state of the solver.
+            seal: of the arrays.
+            fsync: flush the file to the disk, if the folder's files are to be flushed.
+        """
         self._save(CHECKPOINT, arrays, seal, fsync=fsync and self.inside.fsync)
 
     def checkpoint(self) -> tuple[dict[str, Any], Seal] | None:
-        """The checkpoint and its seal, or None before the first step.
+        """Return the checkpoint and its seal, or None before the first step.
 
         Raises:
-            RunError: damaged.
+            RunError: it is damaged.
         """
         return self._load(CHECKPOINT, "checkpoint") if self.inside.has(CHECKPOINT) else None
 
@@ -189,15 +215,21 @@ class RunFolder:
         self.inside.remove(CHECKPOINT)
 
     def metrics(self) -> list[Json]:
-        """All whole lines.
+        """Return the records of all complete lines of the metrics.
 
         Raises:
-            RunError: a line that is damaged.
+            RunError: a line is damaged.
         """
         return self.records.lines()
 
     def save_failure(self, name: str, arrays: Arrays, report: Json) -> Path:
-        """Keep the state before a step that failed, and how it failed; returns the state's path."""
+        """Write the state before a step that failed, and a report; return the path of the state.
+
+        Args:
+            name: of the two files, without suffix.
+            arrays: the state.
+            report: description of the failure.
+        """
         self.inside.make(FAILED)
         seal = Seal("failure", "", 0, content_of(arrays, "failure", "", 0))
         self._save(f"{FAILED}/{name}.npz", arrays, seal)
@@ -210,7 +242,7 @@ class RunFolder:
             write_sealed(file, arrays, seal)
 
     def _load(self, name: str, kind: str, number: int | None = None) -> tuple[dict[str, Any], Seal]:
-        """A file of that kind (and number)."""
+        """Return the arrays and the seal of a file, after checking its kind and number."""
         try:
             with self.inside.reading(name) as file:
                 arrays, seal = read_sealed(file)
@@ -232,10 +264,10 @@ class RunFolder:
 
 
 def frame_name(number: int) -> str:
-    """``frames/000001.npz``."""
+    """Return the name of a frame's file in the run folder: ``frames/000001.npz``."""
     return f"{FRAMES}/{number:06d}.npz"
 
 
 def mesh_digest(arrays: Arrays) -> str:
-    """Digest of a run's mesh."""
+    """Return the digest of a run's mesh."""
     return content_of(arrays, "mesh", "", 0)

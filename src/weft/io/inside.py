@@ -1,8 +1,9 @@
-"""The files below one folder, opened without following links.
+"""Files below one folder, opened without following links.
 
-A run folder may come from elsewhere. Nothing in it may lead reading or writing out of it: every
-part of a name below the folder is opened with ``O_NOFOLLOW`` from the descriptor of the part before
-(where the system has that; elsewhere it is looked at first), and only ordinary files are opened.
+A run folder may come from elsewhere, and nothing in it may lead reading or writing out of it.
+Therefore every part of a name below the folder is opened with ``O_NOFOLLOW`` from the descriptor of
+the part before it (on systems without this, it is checked before it is opened), and only ordinary
+files are opened.
 """
 
 import errno
@@ -20,24 +21,24 @@ _AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FLAGS = (
     getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe does not wait for its other end
+    | getattr(os, "O_NONBLOCK", 0)  # opening a pipe does not wait for its other end
     | getattr(os, "O_BINARY", 0)
 )
 
 
 class Inside:
-    """A folder.
+    """A folder whose files are opened without following links.
 
     Args:
-        root: its path, links in which are followed: the user named it.
-        fsync: files are on the disk itself before they take the place of others.
+        root: its path; links in the path itself are followed, because the user chose it.
+        fsync: flush new files to the disk before they replace old ones.
     """
 
     def __init__(self, root: Path, *, fsync: bool = True) -> None:
         self.root, self.fsync = Path(root), fsync
 
     def make(self, folder: str = "") -> None:
-        """Make the folder, or one in it (one level), where it is missing.
+        """Make the folder, or one folder in it (one level), if it is missing.
 
         Raises:
             RunError: a file or link is in the way, or no permission.
@@ -58,16 +59,16 @@ class Inside:
                 where=str(self.root / folder),
                 hint="choose another folder with --out",
             ) from error
-        except ValueError as error:  # a NUL in the name
+        except ValueError as error:  # for example a NUL in the name
             raise RunError("folder", got=str(error), expected="a path") from error
 
     @contextmanager
     def reading(self, name: str) -> Iterator[IO[bytes]]:
-        """An ordinary file.
+        """Open an ordinary file for reading.
 
         Raises:
-            FileNotFoundError: it is missing. RunError: it is a link or no ordinary file, or cannot
-            be read.
+            FileNotFoundError: it is missing.
+            RunError: it is a link or no ordinary file, or cannot be read.
         """
         try:
             fd = self.open(name, os.O_RDONLY)
@@ -80,10 +81,10 @@ class Inside:
 
     @contextmanager
     def writing(self, name: str, *, fsync: bool | None = None) -> Iterator[IO[bytes]]:
-        """A binary file that takes the place of ``name`` when the block ends without an error.
+        """Open a binary file that replaces ``name`` when the block ends without an error.
 
         Raises:
-            RunError: the disk is full, or the folder cannot be written to; ``name`` is as it was.
+            RunError: the disk is full, or the folder cannot be written to; ``name`` is unchanged.
         """
         parent, _, leaf = name.rpartition("/")
         temporary = temporary_name(leaf, ".tmp")
@@ -121,10 +122,11 @@ class Inside:
             raise RunError("file name", got=repr(leaf), expected="one without a NUL") from error
 
     def open(self, name: str, flags: int) -> int:
-        """A descriptor of an ordinary file.
+        """Return a descriptor of an ordinary file.
 
         Raises:
-            OSError: it cannot be opened so. RunError: it is a link, or no ordinary file.
+            OSError: it cannot be opened with these flags.
+            RunError: it is a link, or no ordinary file.
         """
         parent, _, leaf = name.rpartition("/")
         with self._folder(parent) as (at, prefix):
@@ -148,7 +150,9 @@ class Inside:
             return fd
 
     def has(self, name: str) -> bool:
-        """True where there is a file of that name, of whatever kind: a link is refused later."""
+        """Return True if there is a file of that name, of any kind; opening a link is refused
+        later.
+        """
         parent, _, leaf = name.rpartition("/")
         try:
             with self._folder(parent) as (at, prefix):
@@ -158,7 +162,7 @@ class Inside:
         return True
 
     def size(self, name: str) -> int:
-        """[bytes] of a file, 0 where there is none."""
+        """Return the size [bytes] of a file, 0 if there is none."""
         parent, _, leaf = name.rpartition("/")
         try:
             with self._folder(parent) as (at, prefix):
@@ -167,7 +171,7 @@ class Inside:
             return 0
 
     def remove(self, name: str) -> None:
-        """Remove a file, or a link itself; nothing where there is none.
+        """Remove a file, or a link itself, if it exists.
 
         Raises:
             RunError: it cannot be removed.
@@ -182,10 +186,10 @@ class Inside:
             raise self._refused("remove", name, error) from error
 
     def listing(self, folder: str = "") -> list[str]:
-        """Names in the folder, or in one in it; none where it is missing.
+        """Return the names in the folder, or in one folder in it; none if it is missing.
 
         Raises:
-            RunError: it cannot be read, or is a link.
+            RunError: the folder cannot be read, or is a link.
         """
         try:
             with self._folder(folder) as (at, prefix):
@@ -197,7 +201,9 @@ class Inside:
 
     @contextmanager
     def _folder(self, name: str) -> Iterator[tuple[int | None, str]]:
-        """A descriptor of the folder or of one in it, or None with the prefix of paths in it."""
+        """Return a descriptor of the folder or of one in it, or None with a prefix of paths on
+        systems without relative opening.
+        """
         if not _AT:
             if name and _is_link(str(self.root / name)):
                 raise self._link(name)
@@ -239,5 +245,5 @@ def _is_link(path: str, at: int | None = None) -> bool:
         mode = os.stat(path, dir_fd=at, follow_symlinks=False)
     except (OSError, ValueError):
         return False
-    reparse = getattr(mode, "st_file_attributes", 0) & 0x400  # of Windows: a junction, too
+    reparse = getattr(mode, "st_file_attributes", 0) & 0x400  # Windows: junctions are links, too
     return stat.S_ISLNK(mode.st_mode) or bool(reparse)

@@ -1,8 +1,8 @@
-"""One folder, one writer: a lock that ends with its process, however that ends.
+"""Lock of a folder for one writing process, which ends with the process in any case.
 
-Where the system has locks (``flock``; ``LockFile`` on Windows), the lock is on a file ``.lock`` and
-the system drops it with the process. On file systems without locks a file ``.lock.pid`` names
-process and start time, and is void once no such process runs.
+If the system has locks (``flock``; ``LockFile`` on Windows), the lock is on a file ``.lock`` and
+the system releases it when the process ends. On file systems without locks, a file ``.lock.pid``
+contains the process and its start time, and is invalid once no such process runs.
 """
 
 import json
@@ -18,21 +18,21 @@ from weft.base.machine import process_start
 from weft.io.inside import Inside
 
 NAME, CLAIM = ".lock", ".lock.pid"
-TRIES = 100  # times that a lock may be taken away between opening its file and locking it
-YOUNG = 10.0  # [s] an empty claim is being written by somebody
+TRIES = 100  # attempts: the lock file may be removed between opening and locking it
+YOUNG = 10.0  # [s] an empty claim younger than this may still be written by its process
 
 
 class Lock:
-    """The lock of a folder, held in a ``with`` block; one inside another only counts."""
+    """The lock of a folder, held in a ``with`` block; blocks of the same object may be nested."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside, self._fd, self._depth, self._name = inside, -1, 0, NAME
 
     def __enter__(self) -> None:
-        """Take it.
+        """Acquire the lock.
 
         Raises:
-            RunError: another process writes into the folder; it is named.
+            RunError: another process writes into the folder; the message names it.
         """
         if self._depth == 0:
             self._inside.make()
@@ -51,7 +51,7 @@ class Lock:
             os.close(self._fd)
 
     def _try(self) -> bool:
-        """False where the file was replaced meanwhile."""
+        """Try to acquire the lock; return False if its file was replaced meanwhile."""
         fd = self._open(NAME, os.O_RDWR | os.O_CREAT)
         locked = lock_file(fd)
         if locked is None:
@@ -68,7 +68,9 @@ class Lock:
         return True
 
     def _claim(self) -> bool:
-        """Without locks: make a file that nobody else has made."""
+        """Acquire the folder without system locks, by creating a file exclusively; return False to
+        try again.
+        """
         try:
             fd = self._open(CLAIM, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         except FileExistsError:
@@ -83,7 +85,7 @@ class Lock:
         return True
 
     def _hold(self, fd: int, name: str) -> None:
-        with suppress(OSError):  # a full disk: then the holder has no name
+        with suppress(OSError):  # a full disk: the lock holds, but its file names no process
             os.ftruncate(fd, 0)
             os.lseek(fd, 0, os.SEEK_SET)
             os.write(fd, json.dumps(_self()).encode())
@@ -103,7 +105,9 @@ class Lock:
             ) from error
 
     def _same(self, fd: int) -> bool:
-        """That the locked file is the one of that name: its holder may have removed it."""
+        """Return whether the locked file still has its name; its previous holder may have removed
+        it.
+        """
         try:
             now = (self._inside.root / NAME).stat()
         except OSError:
@@ -125,7 +129,11 @@ class Lock:
 
 
 def lock_file(fd: int) -> bool | None:
-    """Lock an open file. True: done; False: another has it; None: no locks are to be had here."""
+    """Lock an open file.
+
+    Returns:
+        True: locked; False: another process has the lock; None: the file system has no locks.
+    """
     if platform.system() == "Windows":
         return _lock_windows(fd)
     import fcntl
@@ -140,7 +148,7 @@ def lock_file(fd: int) -> bool | None:
 
 
 def _lock_windows(fd: int) -> bool:
-    """A byte far behind the text, which others may still read."""
+    """Lock one byte far behind the text, so that other processes can still read the text."""
     import msvcrt
 
     os.lseek(fd, 1 << 20, os.SEEK_SET)
@@ -161,7 +169,7 @@ def _self() -> dict[str, Any]:
 
 
 def _owner(fd: int) -> dict[str, Any] | None:
-    """Who wrote the file; None where it says nothing useful."""
+    """Return the process that wrote the file; None if the file does not name one."""
     try:
         os.lseek(fd, 0, os.SEEK_SET)
         owner = json.loads(os.read(fd, 4096))
@@ -172,8 +180,9 @@ def _owner(fd: int) -> dict[str, Any] | None:
 
 
 def is_written(inside: Inside) -> bool:
-    """Whether a process writes into the folder now, by the name that it left there. Takes no lock:
-    whoever only looks must not be in a writer's way.
+    """Return whether a process writes into the folder now, from the process named in its lock file.
+
+    No lock is taken, because a process that only reads must not block a writer.
     """
     for name in (NAME, CLAIM):
         with suppress(OSError, RunError):
@@ -186,7 +195,7 @@ def is_written(inside: Inside) -> bool:
 
 
 def runs(owner: dict[str, Any]) -> bool:
-    """Whether the process still runs; one of another machine is taken to."""
+    """Return whether a process still runs; a process of another machine is assumed to run."""
     if owner["host"] != socket.gethostname():
         return True
     return owner["start"] is not None and process_start(owner["pid"]) == owner["start"]

@@ -1,8 +1,8 @@
-"""manifest.json: what a run is of, with a checksum; and which trajectory each of its frames is of.
+"""The file manifest.json: description of a run with a checksum, and the trajectory of each frame.
 
-A run that was branched off (``--from K``) has frames of several scenes: ``trajectory`` lists from
-which frame on which one holds. Replacing the manifest is what makes a branch, in one instant:
-frames and a checkpoint of a trajectory that it does not list are no part of the run any more.
+A run that was branched off (``--from K``) has frames of several scenes: ``trajectory`` lists the
+frame from which each one holds. Replacing the manifest creates a branch atomically: frames and a
+checkpoint of a trajectory that the manifest does not list no longer belong to the run.
 """
 
 import hashlib
@@ -17,15 +17,17 @@ from weft.base.errors import RunError
 from weft.io.inside import Inside
 
 NAME = "manifest.json"
-FORMAT = 2  # of a run folder
-MOST = 1 << 28  # [bytes]
+FORMAT = 2  # version of the run folder's layout
+MOST = 1 << 28  # [bytes] largest manifest that is read
 _SUM = "sha256"
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Frames after ``after``, up to the next segment's, are of trajectory ``run``; the first
-    segment has frame 0, too.
+    """A range of frames of one trajectory.
+
+    Frames after ``after``, up to the next segment's ``after``, belong to trajectory ``run``; the
+    first segment includes frame 0, too.
     """
 
     after: int
@@ -33,12 +35,18 @@ class Segment:
 
 
 def segment_of(segments: Sequence[Segment], frame: int) -> Segment:
-    """The segment that a frame belongs to."""
+    """Return the segment to which a frame belongs."""
     return [s for s in segments if s.after < frame or s is segments[0]][-1]
 
 
 def branched(segments: Sequence[Segment], frame: int, run: str) -> list[Segment]:
-    """The segments of a run that goes on as trajectory ``run`` after a frame."""
+    """Return the segments of a run that continues as another trajectory.
+
+    Args:
+        segments: of the run so far.
+        frame: last frame of the old trajectory that is used.
+        run: the new trajectory; if the last segment has it already, no segment is added.
+    """
     kept = [s for s in segments if s.after < frame or s is segments[0]]
     if kept[-1].run == run:
         return kept
@@ -46,14 +54,14 @@ def branched(segments: Sequence[Segment], frame: int, run: str) -> list[Segment]
 
 
 def write_manifest(inside: Inside, manifest: Json) -> None:
-    """Replace the manifest."""
+    """Replace the manifest, with its checksum."""
     plain = {k: v for k, v in manifest.items() if k != _SUM}
     with inside.writing(NAME) as file:
         file.write(json.dumps({**plain, _SUM: _digest(plain)}, indent=2).encode() + b"\n")
 
 
 def read_manifest(inside: Inside) -> Json:
-    """The manifest.
+    """Return the manifest.
 
     Raises:
         RunError: it is missing, damaged, or of another version of weft.
@@ -92,7 +100,7 @@ def read_manifest(inside: Inside) -> Json:
 
 
 def segments_of(manifest: Json) -> list[Segment]:
-    """Its ``trajectory``."""
+    """Return the segments in the manifest's ``trajectory``."""
     return [Segment(int(s["after"]), str(s["run"])) for s in manifest["trajectory"]]
 
 

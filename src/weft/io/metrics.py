@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line a step, appended; a digest of all of it so far is kept."""
+"""The file metrics.jsonl: one line per step, appended, with a running digest of all lines."""
 
 import hashlib
 import json
@@ -14,27 +14,27 @@ CHUNK = 1 << 20
 
 
 class Metrics:
-    """The lines of a run, for one writer."""
+    """The lines of a run, for one writing process."""
 
     def __init__(self, inside: Inside) -> None:
         self._inside = inside
-        self._digest: Any = None  # of all bytes on disk, once known
+        self._digest: Any = None  # of all bytes on disk; None: not computed yet
         self._size = 0
 
     def place(self) -> tuple[int, str]:
-        """[bytes] and digest of the file as it is."""
+        """Return the size [bytes] and the digest of the file."""
         if self._digest is None:
             self._digest = hashlib.sha256()
             self._size = self._update(self._digest, None)
         return self._size, self._digest.copy().hexdigest()
 
     def begins_with(self, size: int, digest: str) -> bool:
-        """That the first ``size`` bytes are those of the digest."""
+        """Return whether the first ``size`` bytes of the file exist and have this digest."""
         found = hashlib.sha256()
         return self._update(found, size) == size and found.hexdigest() == digest
 
     def append(self, line: Json) -> int:
-        """Append a line; returns the size of the file after it.
+        """Append a line; return the size [bytes] of the file after it.
 
         Raises:
             RunError: the disk is full.
@@ -47,7 +47,7 @@ class Metrics:
                 shared = os.fstat(fd).st_nlink > 1
                 if not shared:
                     file.write(data)
-            if shared:  # with another folder: that one keeps its lines
+            if shared:  # hard link to another run's file, which must not change: write a copy
                 self._replace(self._bytes() + data)
         except OSError as error:
             raise RunError(
@@ -61,14 +61,14 @@ class Metrics:
         return self._size
 
     def truncate(self, size: int) -> None:
-        """Keep the first ``size`` bytes; lines after them belong to lost steps."""
+        """Truncate the file to its first ``size`` bytes; later lines belong to lost steps."""
         self._digest = None
         data = self._bytes()
         if len(data) > size:
             self._replace(data[:size])
 
     def sync(self) -> None:
-        """Have the lines on the disk itself, where the folder's files are to be."""
+        """Flush the lines to the disk, if the folder's files are to be flushed."""
         if self._inside.fsync and self._inside.has(NAME):
             fd = self._inside.open(NAME, os.O_RDWR)
             try:
@@ -82,10 +82,10 @@ class Metrics:
         self._inside.remove(NAME)
 
     def lines(self) -> list[Json]:
-        """All whole lines.
+        """Return the records of all complete lines.
 
         Raises:
-            RunError: one that is no JSON, with its number.
+            RunError: a line is no JSON object; the message has its number.
         """
         result = []
         for number, line in enumerate(self._bytes().split(b"\n")[:-1], start=1):
@@ -105,7 +105,7 @@ class Metrics:
         return result
 
     def size_at(self, frame: int) -> int:
-        """[bytes] of the lines up to and with those of a frame."""
+        """Return the size [bytes] of the lines up to and including those of a frame."""
         size = 0
         for line in self._bytes().splitlines(keepends=True):
             try:
@@ -117,8 +117,14 @@ class Metrics:
         return size
 
     def strange_after(self, size: int, step: int) -> int:
-        """[bytes] after the first ``size`` ones, unless they are lines of the next step, whole or
-        begun: those a kill leaves.
+        """Return the number of bytes after the first ``size`` ones that no interrupted run
+        explains.
+
+        Complete or partial lines of the next step, which a killed process leaves, give 0.
+
+        Args:
+            size: [bytes] of the lines up to the last step.
+            step: number of the last step.
         """
         rest = self._bytes()[size:]
         lines = rest.split(b"\n")
@@ -129,7 +135,7 @@ class Metrics:
         return 0 if fine and lines[-1][:1] in (b"", b"{") else len(rest)
 
     def digest_at(self, size: int) -> str:
-        """Digest of the first ``size`` bytes."""
+        """Return the digest of the first ``size`` bytes."""
         found = hashlib.sha256()
         self._update(found, size)
         return found.hexdigest()
@@ -146,7 +152,7 @@ class Metrics:
             file.write(data)
 
     def _update(self, digest: Any, most: int | None) -> int:
-        """Feed the file, or so many bytes of it, into a digest; returns how many there were."""
+        """Feed the file, or its first ``most`` bytes, into a digest; return the number of bytes."""
         size = 0
         try:
             with self._inside.reading(NAME) as file:

@@ -1,7 +1,8 @@
-"""Wavefront OBJ: positions, faces with their own texture coordinates at each corner, and groups.
+"""Wavefront OBJ: positions, faces with texture coordinates at each corner, and groups.
 
-Own reader, because seams are kept: a vertex on a UV seam stays one vertex, and each corner its own
-material coordinates. Read: ``v vt f g o usemtl``, negative indices, polygons, continued lines.
+weft has its own reader in order to preserve seams: a vertex on a UV seam stays one vertex, and each
+corner has material coordinates of its own. Read are ``v vt f g o usemtl``, negative indices,
+polygons, and continued lines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ from weft.io.surface import Contents, build_mesh, read_bytes, triangles_in, tria
 
 @dataclass
 class _Contents:
-    """What has been read so far."""
+    """The statements of a file that have been read so far."""
 
     path: Path
     v: list[list[float]] = field(default_factory=list)
@@ -30,14 +31,14 @@ class _Contents:
     active: dict[str, list[str]] = field(default_factory=dict)  # "g", "o" -> names
     made_of: dict[str, list[int]] = field(default_factory=dict)  # material -> polygons
     material: str = ""
-    memberships: int = 0  # faces, counted once for each group they are in
+    memberships: int = 0  # number of faces, each counted once per group that it is in
 
     def error(self, line: int, what: str, got: object, expected: str) -> MeshError:
-        """An error at a line of the file."""
+        """Return an error at a line of the file."""
         return MeshError(what, got=got, expected=expected, where=f"{self.path}:{line}")
 
     def numbers(self, line: int, words: Sequence[str], count: int, what: str) -> list[float]:
-        """The first ``count`` words as finite numbers."""
+        """Return the first ``count`` words as finite numbers."""
         try:
             values = [float(w) for w in words[:count]]
         except ValueError:
@@ -47,15 +48,15 @@ class _Contents:
         return values
 
     def read_v(self, line: int, words: list[str]) -> None:
-        """``v x y z [w]``."""
+        """Read ``v x y z [w]``."""
         self.v.append(self.numbers(line, words, 3, "position"))
 
     def read_vt(self, line: int, words: list[str]) -> None:
-        """``vt u v [w]``."""
+        """Read ``vt u v [w]``."""
         self.vt.append(self.numbers(line, words, 2, "texture coordinates"))
 
     def read_f(self, line: int, words: list[str]) -> None:
-        """``f v/vt/vn ...``."""
+        """Read ``f v/vt/vn ...``."""
         if len(words) < 3:
             raise self.error(line, "face", " ".join(words), "at least three corners")
         corners = [w.split("/") for w in words]
@@ -80,7 +81,7 @@ class _Contents:
         self.polygons.append((line, v, vt))
 
     def index(self, line: int, text: str, count: int, what: str) -> int:
-        """A 1-based or negative index, as one that counts from 0."""
+        """Return a 1-based or negative index as one that counts from 0."""
         try:
             number = int(text)
         except ValueError:
@@ -91,15 +92,15 @@ class _Contents:
         return index
 
     def read_g(self, line: int, words: list[str]) -> None:
-        """``g name ...``."""
+        """Read ``g name ...``."""
         self.active["g"] = words
 
     def read_o(self, line: int, words: list[str]) -> None:
-        """``o name``."""
+        """Read ``o name``."""
         self.active["o"] = words[:1]
 
     def read_usemtl(self, line: int, words: list[str]) -> None:
-        """``usemtl name``."""
+        """Read ``usemtl name``."""
         self.material = " ".join(words)
 
 
@@ -110,13 +111,13 @@ def read_obj(
     uv_scale: float | None = None,
     warp: Sequence[float] | None = None,
 ) -> TriangleMesh:
-    """A mesh from an OBJ file.
+    """Return the mesh in an OBJ file.
 
     Args:
         path: the file.
         scale: meters per unit of ``v``; None: 1.
         uv_scale: meters per unit of ``vt``; None: the same as ``scale``.
-        warp: direction of the warp yarns in space; ``vt`` is then left out.
+        warp: direction of the warp yarns in space; ``vt`` is then ignored.
 
     Raises:
         MeshError: with file and line.
@@ -126,7 +127,7 @@ def read_obj(
 
 
 def obj_contents(path: Path) -> Contents:
-    """What an OBJ file says.
+    """Return the contents of an OBJ file.
 
     Raises:
         MeshError: with file and line.
@@ -152,14 +153,16 @@ def obj_contents(path: Path) -> Contents:
         name: np.unique(np.concatenate([c.polygons[p][1] for p in members])).astype(np.int32)
         for name, members in c.members.items()
     }
-    named = {**c.made_of, **c.members}  # a group's name goes before a material's
+    named = {**c.made_of, **c.members}  # a group takes precedence over a material of its name
     regions = {name: triangles_in(members, polygon) for name, members in named.items()}
     x = np.array(c.v, dtype=np.float64).reshape(-1, 3)
     return Contents(x, faces, uv if any(with_uv) else None, groups, regions=regions)
 
 
 def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and words of each statement, continued lines joined, comments dropped."""
+    """Yield line number and words of each statement, with continued lines joined and comments
+    dropped.
+    """
     pending, first = "", 0
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.split("#", 1)[0].rstrip()
@@ -174,7 +177,9 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _triangles(c: _Contents) -> tuple[Faces, CornerUv, Ints]:
-    """Faces, their texture coordinates, and the polygon that each is a part of."""
+    """Return the triangles, their texture coordinates, and the polygon of which each one is a
+    part.
+    """
     faces: list[list[int]] = []
     texture: list[list[int]] = []
     polygon: list[int] = []
@@ -192,9 +197,15 @@ def _triangles(c: _Contents) -> tuple[Faces, CornerUv, Ints]:
 def write_obj(
     path: str | Path, vertices: Positions, faces: Faces, corner_uv: CornerUv | None = None
 ) -> None:
-    """Write positions (n,3) [m], faces (m,3) and material coordinates (m,3,2) [m].
+    """Write a mesh to an OBJ file.
 
     Equal texture coordinates are written once; positions and coordinates read back bitwise.
+
+    Args:
+        path: the file.
+        vertices: (n,3) [m] positions.
+        faces: (m,3).
+        corner_uv: (m,3,2) [m] material coordinates; None: none.
 
     Raises:
         RunError: the file cannot be written.

@@ -1,8 +1,8 @@
 """Stanford PLY, ASCII and binary: positions, faces, and texture coordinates per vertex or corner.
 
 Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u texture_v``, or a list
-``texcoord`` of each face (two numbers a corner), which keeps seams. What else vertices have are
-painted weights; a whole number of each face makes regions, ``NAME VALUE``.
+``texcoord`` of each face (two numbers per corner), which preserves seams. Other properties of
+vertices are painted weights; an integer property of faces makes regions called ``NAME VALUE``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ _TYPES = {
     "float64": "f8",
 }
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-_PLACES = {*"xyzstuv", "nx", "ny", "nz", "texture_u", "texture_v"}
-MOST_REGIONS = 64  # values of a number of faces that names regions
+_PLACES = {*"xyzstuv", "nx", "ny", "nz", "texture_u", "texture_v"}  # no painted weights
+MOST_REGIONS = 64  # largest number of values of a face property that makes regions
 _UV = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 
 
@@ -64,17 +64,17 @@ def read_ply(
     uv_scale: float | None = None,
     warp: Sequence[float] | None = None,
 ) -> TriangleMesh:
-    """A mesh from a PLY file; arguments as in ``read_obj``.
+    """Return the mesh in a PLY file; the arguments are those of ``read_obj``.
 
     Raises:
-        MeshError: not a PLY file, a damaged one, or what the mesh checks find.
+        MeshError: not a PLY file, a damaged one, or an error that the checks of the mesh find.
     """
     path = Path(path)
     return build_mesh(path, ply_contents(path), scale=scale, uv_scale=uv_scale, warp=warp)
 
 
 def ply_contents(path: Path) -> Contents:
-    """What a PLY file says.
+    """Return the contents of a PLY file.
 
     Raises:
         MeshError: not a PLY file, or a damaged one.
@@ -110,8 +110,10 @@ def ply_contents(path: Path) -> Contents:
 
 
 def _regions(labels: Mapping[str, Any], polygon: Ints) -> dict[str, Ints]:
-    """Triangles by name and value of a whole number that faces have: ``material_index 2``. A number
-    of very many values, such as a face's own or its color, makes none.
+    """Return triangles by name and value of an integer property of faces: ``material_index 2``.
+
+    A property with more than ``MOST_REGIONS`` values, such as a number or color of each face, makes
+    no regions.
     """
     found: dict[str, Ints] = {}
     for name, label in labels.items():
@@ -123,8 +125,10 @@ def _regions(labels: Mapping[str, Any], polygon: Ints) -> dict[str, Ints]:
 
 
 def _weights(vertex: Any, bytes_: set[str]) -> dict[str, Floats]:
-    """(n,) every property of the vertices that is a number and no place: painted weights, colors.
-    Those of one byte, as colors are, go from 0 to 1.
+    """Return (n,) every numeric property of vertices that is no coordinate: painted weights,
+    colors.
+
+    Values of one byte, such as colors, are scaled to the range from 0 to 1.
     """
     found: dict[str, Floats] = {}
     for name, values in vertex.items():
@@ -211,7 +215,7 @@ def _binary(body: bytes, elements: list[_Element], order: str) -> dict[str, dict
 
 
 def _rows(e: _Element, room: int) -> int:
-    """How many rows to read: those that the header promises, if words or bytes are there for them.
+    """Return the number of rows that the header declares, if enough words or bytes follow for them.
 
     Raises:
         ValueError: there are fewer.
@@ -224,7 +228,9 @@ def _rows(e: _Element, room: int) -> int:
 
 
 def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[Any] | None:
-    """The record of an element if every list were as long as in the first one."""
+    """Return the record type of an element if every list has the length of the first one, so that
+    all rows can be read at once.
+    """
     fields: list[Any] = []
     if e.n == 0:
         return None
@@ -252,7 +258,7 @@ def _check_indices(polygons: Any, n: int, path: Path) -> None:
 
 
 def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
-    """(k,2) texture coordinates of the corners of each polygon."""
+    """Return the texture coordinates (k,2) of the corners of each polygon."""
     if "texcoord" in face:
         given = [np.asarray(t, dtype=np.float64).reshape(-1, 2) for t in face["texcoord"]]
         bad = [i for i, (t, p) in enumerate(zip(given, polygons)) if len(t) != len(p)]
@@ -292,8 +298,17 @@ def write_ply(
     corner_uv: CornerUv | None = None,
     numbers: Fields | None = None,
 ) -> None:
-    """Write a binary PLY: positions as double, material coordinates as ``texcoord`` of each face,
-    and fields as properties of vertices and faces: ``stress_0``, ``stress_1``, ...
+    """Write a mesh to a binary PLY file.
+
+    Positions are written as double, material coordinates as ``texcoord`` of each face, and fields
+    as properties of vertices and faces: ``stress_0``, ``stress_1``, ...
+
+    Args:
+        path: the file.
+        vertices: (n,3) [m] positions.
+        faces: (m,3).
+        corner_uv: (m,3,2) [m] material coordinates; None: none.
+        numbers: fields at vertices and faces; None: none.
 
     Raises:
         RunError: the file cannot be written.
@@ -326,7 +341,7 @@ def write_ply(
 
 
 def _columns(arrays: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Numbers by name; of arrays of several, each by its number."""
+    """Return the fields as columns by name; the columns of an array of several are numbered."""
     found: dict[str, Floats] = {}
     for name, values in arrays.items():
         if values.ndim == 1:

@@ -1,8 +1,8 @@
-"""Seals: what is in a file of a run, of which run it is, and what came before it.
+"""Seals: checksums of the files of a run, with the run they belong to and the frame before them.
 
-Every frame, checkpoint and mesh holds, beside its arrays, their digest (SHA-256), the trajectory
-they belong to, and the digest of the frame before: a chain, in which a damaged, missing, exchanged
-or stale file is found before anything of it is used.
+Beside its arrays, every frame, checkpoint and mesh holds their digest (SHA-256), the trajectory to
+which they belong, and the digest of the frame before. In this chain, a damaged, missing, exchanged
+or outdated file is detected before any of its contents is used.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ KEY = "_seal"
 
 @dataclass(frozen=True)
 class Seal:
-    """What a file says about itself.
+    """The description of a file's contents that is stored in the file.
 
     Args:
         kind: frame, checkpoint, mesh or failure.
         run: the trajectory (``trajectory_id``).
-        frame: number of the frame, or of the last whole one before a checkpoint.
-        content: digest of the arrays, number and trajectory.
-        parent: content of the frame before, of a checkpoint that of its frame; empty: none.
-        metrics_size: [bytes] of metrics.jsonl up to and with the lines of this place.
+        frame: number of the frame; of a checkpoint, the last complete frame before it.
+        content: digest of the arrays, kind, number and trajectory.
+        parent: ``content`` of the frame before; of a checkpoint, that of its frame; empty: none.
+        metrics_size: [bytes] of metrics.jsonl up to and including the lines of this frame or step.
         metrics: digest of these bytes.
     """
 
@@ -42,26 +42,26 @@ class Seal:
 
 
 class SealError(ValueError):
-    """Arrays that are not what their seal says."""
+    """An error of a file whose arrays do not match its seal."""
 
 
 def sealed(arrays: Mapping[str, Any], seal: Seal) -> dict[str, Any]:
-    """The arrays with their seal."""
+    """Return the arrays with their seal as one more array."""
     text = json.dumps(asdict(seal), sort_keys=True)
     both = json.dumps({"seal": text, "digest": hashlib.sha256(text.encode()).hexdigest()})
     return {**arrays, KEY: np.frombuffer(both.encode(), dtype=np.uint8)}
 
 
 def write_sealed(file: IO[bytes], arrays: Mapping[str, Any], seal: Seal) -> None:
-    """Into an open file."""
+    """Write arrays and seal into an open file."""
     write_npz(file, sealed(arrays, seal))
 
 
 def read_sealed(file: IO[bytes]) -> tuple[dict[str, Any], Seal]:
-    """Arrays and seal of an open file.
+    """Return the arrays and the seal of an open file.
 
     Raises:
-        SealError: no archive, no seal, or arrays that it does not fit.
+        SealError: no archive, no seal, or arrays that do not match it.
     """
     try:
         arrays = arrays_of(file)
@@ -95,7 +95,14 @@ def _seal_of(packed: Any) -> Seal:
 
 
 def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> str:
-    """Digest of arrays, bitwise, with what they are."""
+    """Return the digest of arrays, bitwise, with the identity of their file.
+
+    Args:
+        arrays: by name.
+        kind: frame, checkpoint, mesh or failure.
+        run: the trajectory.
+        frame: number of the frame.
+    """
     digest = hashlib.sha256(f"{kind} {run} {frame}".encode())
     for name in sorted(arrays):
         a = np.asarray(arrays[name])
@@ -105,15 +112,16 @@ def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> st
 
 
 def trajectory_id(identity: Any) -> str:
-    """A name for all that a trajectory depends on: scene, frame rate, steps. Equal numbers are
-    one, whether they are written as 30 or as 30.0.
+    """Return an identifier of everything on which a trajectory depends: scene, frame rate, steps.
+
+    Equal numbers give the same identifier, whether they are written as 30 or as 30.0.
     """
     text = json.dumps(_even(identity), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _even(tree: Any) -> Any:
-    """A plain tree with whole numbers as integers."""
+    """Return a plain tree with whole numbers as integers."""
     if isinstance(tree, Mapping):
         return {k: _even(v) for k, v in tree.items()}
     if isinstance(tree, list | tuple):

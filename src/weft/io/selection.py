@@ -1,4 +1,4 @@
-"""Which frames of a run: ``A:B:STEP``."""
+"""Selections of the frames of a run: ``A:B:STEP``."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from weft.base.errors import RunError
 
 @dataclass(frozen=True)
 class FrameSelection:
-    """Frames A to B, both included, every so many; negative ones count from the end.
+    """The frames from A to B, both included, in steps; negative numbers count from the end.
 
     Raises:
         RunError: a text that is not ``A:B:step``, or no such frames.
@@ -19,7 +19,7 @@ class FrameSelection:
 
     @staticmethod
     def of(text: str | None) -> "FrameSelection":
-        """From ``A:B``, ``A:B:step``, ``:``, or one number."""
+        """Return the selection of a text: ``A:B``, ``A:B:step``, ``:``, or one number."""
         expected = "A:B or A:B:STEP, the last one included, as in 0:48 or 0:-1:2"
         words = [""] if text is None else text.split(":")
         try:
@@ -34,7 +34,15 @@ class FrameSelection:
         return FrameSelection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
 
     def numbers(self, count: int, where: str) -> range:
-        """Of a run of so many frames."""
+        """Return the selected frame numbers of a run.
+
+        Args:
+            count: number of frames of the run.
+            where: the run, for messages.
+
+        Raises:
+            RunError: no such frames.
+        """
         ends = [k if k >= 0 else count + k for k in (self.first, self.last)]
         if not 0 <= ends[0] <= ends[1] < count:
             raise RunError(

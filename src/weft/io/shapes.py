@@ -1,4 +1,6 @@
-"""What the arrays of a run must look like: a sealed file may still come from elsewhere."""
+"""Checks of names, shapes and types of a run's arrays; a sealed file may still come from
+elsewhere.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +23,10 @@ WANTED: Mapping[str, Mapping[str, str]] = {"frame": PLACE, "checkpoint": PLACE, 
 
 
 def check_shapes(arrays: Mapping[str, Any], kind: str) -> None:
-    """That a frame, checkpoint or mesh has its arrays, of the right shapes and types.
+    """Check that a frame, checkpoint or mesh has its arrays, with the right shapes and types.
 
     Raises:
-        SealError: it has not.
+        SealError: an array is missing or has another shape or type, or a face has no such vertex.
     """
     sizes: dict[str, int] = {}
     for name, wanted in WANTED.get(kind, {}).items():
@@ -39,7 +41,7 @@ def check_shapes(arrays: Mapping[str, Any], kind: str) -> None:
 
 
 def _fits(shape: tuple[int, ...], wanted: str, sizes: dict[str, int]) -> bool:
-    """Whether a shape is the wanted one; letters stand for one number each."""
+    """Return whether a shape is the wanted one; each letter stands for one number everywhere."""
     parts = [p for p in wanted.strip("()").replace(" ", "").split(",") if p]
     if len(parts) != len(shape):
         return False

@@ -1,5 +1,6 @@
-"""What a mesh file says before it is a TriangleMesh: scaled, triangulated, with material
-coordinates.
+"""Contents of mesh files, and their conversion to a TriangleMesh.
+
+The conversion sets the units, triangulates polygons and chooses the material coordinates.
 """
 
 import os
@@ -15,21 +16,21 @@ from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.discretization.mesh import TriangleMesh
 
-SPACE = 16  # times its size is what reading a file takes
-MOST_CORNERS = 1000  # of a face
+SPACE = 16  # memory that reading a file takes, in units of its size
+MOST_CORNERS = 1000  # largest number of corners of a face; ear cutting takes cubic time
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a mesh file says.
+    """The contents of a mesh file.
 
     Args:
-        x: (n,3) positions in its units, y up.
+        x: (n,3) positions in the file's units, y up.
         faces: (m,3).
         corner_uv: (m,3,2) texture coordinates; None: none.
         groups: vertices by name.
         weights: painted numbers (n,) by name.
-        meters: [m] a unit, where the file says it.
+        meters: [m] per unit, if the file gives it.
         regions: faces by name.
     """
 
@@ -44,13 +45,13 @@ class Contents:
 
 @dataclass(frozen=True, eq=False)
 class MovingMesh:
-    """What a file says of a mesh that moves.
+    """The contents of a file whose mesh moves.
 
     Args:
-        times: (k,) [s] from 0 on; one of a mesh at rest.
-        positions: (k,n,3) in its units, y up.
+        times: (k,) [s] from 0 on; a mesh at rest has one time.
+        positions: (k,n,3) in the file's units, y up.
         faces: (m,3).
-        meters: [m] a unit, where the file says it.
+        meters: [m] per unit, if the file gives it.
     """
 
     times: Floats
@@ -60,7 +61,7 @@ class MovingMesh:
 
 
 def check_file(path: Path) -> None:
-    """That a file is an ordinary one that this machine can read.
+    """Check that a file is an ordinary one, and that this machine has the memory to read it.
 
     Raises:
         MeshError: it is not.
@@ -70,13 +71,13 @@ def check_file(path: Path) -> None:
             size = os.fstat(file.fileno()).st_size
         if size * SPACE > memory():
             raise OSError(f"{gib(size)}: to read it may take {gib(SPACE * size)}")
-    except (OSError, ValueError) as error:  # a NUL in the name
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         got = getattr(error, "strerror", None) or str(error)
         raise MeshError("mesh file", got=got, where=str(path), expected="a file") from error
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's contents.
+    """Return the bytes of a file.
 
     Raises:
         MeshError: it cannot be read.
@@ -97,14 +98,21 @@ def build_mesh(
     uv_scale: float | None,
     warp: Sequence[float] | None,
 ) -> TriangleMesh:
-    """Return the mesh in meters.
+    """Return the mesh of a file's contents, in meters.
 
     Its material coordinates are the texture coordinates of the file. With ``warp`` they are those
     of each face in its own plane instead: the mesh in space is then the rest shape.
 
+    Args:
+        source: the file, for messages.
+        found: its contents.
+        scale: meters per unit of positions; None: the unit of the file.
+        uv_scale: meters per unit of texture coordinates; None: the same as ``scale``.
+        warp: (3,) direction of the warp yarns in space; None: texture coordinates are used.
+
     Raises:
         MeshError: neither texture coordinates nor a warp, a ``uv_scale`` that has nothing to scale,
-        a scale that is not positive, or what TriangleMesh finds.
+            a scale that is not positive, or an error that TriangleMesh finds.
     """
     unit = found.meters if scale is None else scale
     for name, value in (("scale", unit), ("uv_scale", 1.0 if uv_scale is None else uv_scale)):
@@ -141,10 +149,19 @@ def build_mesh(
 
 
 def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints]:
-    """Triangles (m,3) of polygons, and where their corners (m,3) are among those of all polygons.
+    """Return the triangles of polygons, and their corners.
+
+    Args:
+        x: (n,3) positions.
+        polygons: vertices of each polygon.
+        where: the file, for messages.
+
+    Returns:
+        Vertices (m,3) of the triangles, and the indices (m,3) of their corners among the corners of
+        all polygons.
 
     Raises:
-        MeshError: ids out of range, a corner that is there twice, or very many corners.
+        MeshError: ids out of range, a polygon with the same vertex twice, or too many corners.
     """
     sizes = np.array([len(ids) for ids in polygons])
     if len(sizes) and (sizes == 3).all():
@@ -167,12 +184,19 @@ def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Fa
 
 
 def triangles_in(members: Sequence[int], polygon: Ints) -> Ints:
-    """Numbers of the triangles whose polygons (m,) are among some."""
+    """Return the numbers of the triangles of some polygons.
+
+    Args:
+        members: numbers of the polygons.
+        polygon: (m,) the polygon of every triangle.
+    """
     return np.flatnonzero(np.isin(polygon, members)).astype(np.int32)
 
 
 def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
-    """That faces (m,k) have three or more different vertices of n each."""
+    """Raise an error unless each of the faces (m,k) has at least three vertices, all different and
+    below n.
+    """
     ordered = np.sort(faces, axis=1)
     bad = (faces < 0).any(1) | (faces >= n).any(1) | (ordered[:, 1:] == ordered[:, :-1]).any(1)
     if faces.shape[1] < 3:
@@ -188,7 +212,15 @@ def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
 
 
 def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> CornerUv:
-    """Material coordinates of each face in its own plane, the warp direction projected into it.
+    """Return material coordinates (m,3,2) of each face in its own plane.
+
+    The axis u is the direction of the warp, projected into the plane of the face.
+
+    Args:
+        x: (n,3) positions.
+        faces: (m,3).
+        warp: (3,) direction of the warp yarns in space.
+        where: the file, for messages.
 
     Raises:
         MeshError: a warp that is zero, or at right angles to a face.
@@ -220,7 +252,9 @@ def unfold(x: Positions, faces: Faces, warp: Sequence[float], where: str) -> Cor
 def triangulate(
     points: Floats, what: str = "face", where: str = "mesh"
 ) -> list[tuple[int, int, int]]:
-    """Triangles of a simple polygon (k,3), which may be concave: ears are cut in its mean plane.
+    """Return the triangles of a simple polygon, which may be concave, by cutting ears.
+
+    Ears are cut in the polygon's mean plane, the best-shaped first.
 
     Args:
         points: (k,3) its corners.
@@ -228,7 +262,7 @@ def triangulate(
         where: its file.
 
     Raises:
-        MeshError: a face of very many corners.
+        MeshError: a face of more than ``MOST_CORNERS`` corners.
     """
     k = len(points)
     if k == 3:
@@ -236,7 +270,7 @@ def triangulate(
     if k > MOST_CORNERS:
         raise MeshError(what, got=f"{k} corners", expected=f"at most {MOST_CORNERS}", where=where)
     ahead = np.roll(points, -1, axis=0)
-    normal = np.cross(points, ahead).sum(0)  # Newell: twice the vector area
+    normal = np.cross(points, ahead).sum(0)  # Newell's method: twice the vector area
     axis = int(np.argmax(np.abs(normal)))
     keep = [(axis + 1) % 3, (axis + 2) % 3]
     flat = points[:, keep] * (1.0, np.sign(normal[axis]) or 1.0)  # counter-clockwise
@@ -260,7 +294,7 @@ def _cross(o: Floats, a: Floats, b: Floats) -> float:
 
 
 def _sides(o: Floats, a: Floats, b: Floats) -> Floats:
-    """(n,) ``_cross`` for many b (n,2)."""
+    """Return (n,) ``_cross`` for many points b (n,2)."""
     return np.asarray((a[0] - o[0]) * (b[:, 1] - o[1]) - (a[1] - o[1]) * (b[:, 0] - o[0]))
 
 
@@ -275,7 +309,9 @@ def _is_ear(flat: Floats, ring: list[int], i: int) -> bool:
 
 
 def _quality(flat: Floats, ring: list[int], i: int) -> float:
-    """Area over squared edge lengths: large for round triangles, negative for inverted ones."""
+    """Return area over squared edge lengths: large for round triangles, negative for inverted
+    ones.
+    """
     a, b, c = _corner(flat, ring, i)
     edges = ((b - a) ** 2).sum() + ((c - b) ** 2).sum() + ((a - c) ** 2).sum()
     return float(_cross(a, b, c) / edges) if edges > 0 else -1.0

@@ -1,8 +1,8 @@
-"""What is on disk of a run, and what of it is damaged: looked at as a whole, without a scene.
+"""Survey of a run folder: its files and their damage, read as a whole and without a scene.
 
-The frames are good as far as their seals hold, are of the trajectory that the manifest names, and
-each was made from the one before. The run stands where its checkpoint does, or at the last good
-frame up to which the metrics are whole.
+A frame is good if its seal holds, if it is of the trajectory that the manifest names, and if it is
+the one from which the next frame was made. The run ends at its checkpoint, or at the last good
+frame up to which the metrics are complete.
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from weft.io.manifest import NAME as MANIFEST
 from weft.io.manifest import Segment, segment_of, segments_of
 from weft.io.seal import Seal
 
-MOST_MISSING = 100_000  # frames: beyond, the run stands before the first one
+MOST_MISSING = 100_000  # with more missing frames, the run ends before the first missing one
 
 
 @dataclass(frozen=True)
 class Flaw:
-    """A file that is not what it should be."""
+    """A damaged, missing or wrong file of a run."""
 
     name: str  # in the run folder
-    what: str  # is wrong with it
+    what: str  # description of the damage
 
     def __str__(self) -> str:
         return f"{self.name}: {self.what}"
@@ -32,18 +32,18 @@ class Flaw:
 
 @dataclass
 class Survey:
-    """A run folder as it is.
+    """The state of a run folder.
 
     Args:
-        flaws: what is damaged or missing.
+        flaws: damaged or missing files.
         manifest: None: damaged or missing.
-        segments: of the manifest, or as the frames' seals say.
+        segments: of the manifest; without one, as the frames' seals give them.
         mesh: False: damaged or missing.
         seals: of good frames, by number.
         bad: numbers of frames before the end that are damaged, missing or of another run.
-        checkpoint: arrays and seal of a good one.
-        end: the frame up to which the run is to be had: of the checkpoint, or the last good one
-            whose metrics are whole; -1: none.
+        checkpoint: arrays and seal of a good checkpoint.
+        end: last frame of the usable run: that of the checkpoint, or the last good one whose
+            metrics are complete; -1: none.
     """
 
     flaws: list[Flaw] = field(default_factory=list)
@@ -56,12 +56,12 @@ class Survey:
     end: int = -1
 
     def note(self, name: str, what: object) -> None:
-        """Another flaw."""
+        """Add a flaw."""
         self.flaws.append(Flaw(name, str(what)))
 
 
 def survey(folder: RunFolder) -> Survey:
-    """Read everything in a run folder, and change nothing.
+    """Return the state of a run folder, after reading all of its files and without changing any.
 
     Raises:
         RunError: a manifest of another version of weft.
@@ -96,7 +96,7 @@ def _manifest(folder: RunFolder, found: Survey) -> None:
 
 
 def _frames(folder: RunFolder, found: Survey) -> Iterator[tuple[int, Seal]]:
-    """Frames whose seals hold."""
+    """Yield the frames whose seals hold, and note the others."""
     for k in folder.numbers():
         try:
             seal = folder.sealed_frame(k)[1]
@@ -107,7 +107,7 @@ def _frames(folder: RunFolder, found: Survey) -> Iterator[tuple[int, Seal]]:
 
 
 def _segments_by(seals: dict[int, Seal]) -> list[Segment]:
-    """The trajectories that frames say they are of, in turn."""
+    """Return the trajectories that the frames' seals name, in the order of the frames."""
     segments: list[Segment] = []
     for k in sorted(seals):
         if not segments or segments[-1].run != seals[k].run:
@@ -127,11 +127,17 @@ def _checkpoint(folder: RunFolder, found: Survey) -> None:
     if seal.run == last.run and seal.frame >= last.after:
         found.checkpoint = loaded
     elif seal.run not in {s.run for s in found.segments}:
-        found.note(CHECKPOINT, "of another scene")  # of before a branch: normal after a kill
+        found.note(CHECKPOINT, "of another scene")
+    # Otherwise it is a checkpoint from before a branch, which is normal after a kill.
 
 
 def _chain(loaded: dict[int, Seal], found: Survey) -> None:
-    """Which frames follow from one another, of the trajectories that they should be of."""
+    """Find the frames that follow from one another and belong to the trajectories of their
+    segments.
+
+    The chain is checked from the newest frame backwards: a frame is good if its content is the one
+    that the next frame names as its parent.
+    """
     segments = found.segments
     if not segments:
         return
@@ -145,7 +151,7 @@ def _chain(loaded: dict[int, Seal], found: Survey) -> None:
     after: str | None = None if found.checkpoint is None else found.checkpoint[1].parent
     fits = {k: s for k, s in loaded.items() if s.run == segment_of(segments, k).run and k <= stop}
     strange: dict[int, str] = {}
-    for k in range(stop, -1, -1):  # from the end, which is the newest
+    for k in range(stop, -1, -1):  # the newest frame first
         seal = fits.get(k)
         if seal is not None and after in (None, seal.content):
             found.seals[k] = seal
@@ -172,7 +178,9 @@ def _chain(loaded: dict[int, Seal], found: Survey) -> None:
 
 
 def _metrics(folder: RunFolder, found: Survey) -> None:
-    """How far the metrics are whole; the run stands there at the latest."""
+    """Find the last frame up to which the metrics are complete, and let the run end there at the
+    latest.
+    """
     records = folder.records
     if found.checkpoint is not None:
         seal = found.checkpoint[1]

@@ -1,4 +1,4 @@
-"""Names of files that are being written, and the sweeping of what killed processes left of them."""
+"""Names of temporary files in writing, and removal of those that killed processes left behind."""
 
 import os
 import re
@@ -11,18 +11,24 @@ from pathlib import Path
 
 from weft.base.machine import process_start
 
-LONGEST = 60  # [bytes] of a file's name in that of its temporary: names have at most 255
-PATIENCE = 600.0  # [s] after which nobody writes into a file any more whose process is gone
+LONGEST = 60  # [bytes] of the file's name in the temporary name; names have 255 bytes at most
+PATIENCE = 600.0  # [s] age after which a temporary file without a running process is abandoned
 
 
 def temporary_name(stem: str, suffix: str) -> str:
-    """An unpredictable name for what will be ``stem + suffix``, with the process in it."""
+    """Return an unpredictable name, with the process id, for a file that becomes ``stem +
+    suffix``.
+    """
     return f"{_begin(stem)}{os.getpid():08x}{secrets.token_hex(8)}{suffix}"
 
 
 def abandoned(names: Iterable[str], stem: str, suffix: str) -> Iterator[str]:
-    """Of names in a folder, those that a process of this machine has made of ``stem`` and that is
-    gone.
+    """Yield the names that processes of this machine made for ``stem`` and did not remove before
+    they ended.
+
+    Args:
+        names: of files in a folder.
+        stem, suffix: of the file that was to be written.
     """
     pattern = re.compile(re.escape(_begin(stem)) + "([0-9a-f]{8})[0-9a-f]{16}" + re.escape(suffix))
     for name in names:
@@ -32,8 +38,10 @@ def abandoned(names: Iterable[str], stem: str, suffix: str) -> Iterator[str]:
 
 
 def sweep(folder: Path, stem: str, suffix: str) -> None:
-    """Remove files that were begun for ``stem + suffix`` and abandoned, where nothing has written
-    into them for ``PATIENCE``: another machine's process may share the folder.
+    """Remove temporary files of ``stem + suffix`` that are abandoned and older than ``PATIENCE``.
+
+    The age is checked because a process of another machine, whose id is unknown here, may share the
+    folder.
     """
     with suppress(OSError):
         for name in abandoned(os.listdir(folder), stem, suffix):  # noqa: PTH208
@@ -43,7 +51,7 @@ def sweep(folder: Path, stem: str, suffix: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it, where there is one."""
+    """Remove a file, or a folder with all its contents, if it exists."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -1,7 +1,11 @@
-"""A body that weft makes itself: a parametric mannequin with skeleton, skin, poses and motions.
+"""The parametric mannequin: a body that weft generates, with skeleton, skin, poses and motions.
 
-``measures`` -> ``solids`` united (``torso``, ``limbs``, ``fit``) -> ``contour`` -> ``weights`` ->
-``stance`` and ``motions`` -> ``skinning``. It knows nothing of cloth or contact.
+Read in this order: ``measures`` (girths and lengths that the user gives) and ``joints`` (the
+skeleton); ``solids`` with ``torso`` and ``limbs`` (the shape as a smooth union of signed
+distances), ``fit`` (their girths), ``contour`` with ``nets`` and ``relax`` (the mesh); ``weights``
+and ``skinning`` (vertices that follow joints); ``stance``, ``gait`` and ``motions`` (poses and
+walking); ``tape`` and ``measurements`` (measures of the finished mesh); ``figure`` joins all of
+these in ``Mannequin``. Nothing here depends on cloth or contact.
 """
 
 from weft.mannequin.figure import Mannequin, MotionFrames, mannequin

@@ -1,9 +1,8 @@
-"""A closed triangle mesh of the zero set of a signed distance.
+"""Closed triangle mesh of the zero set of a signed distance.
 
-Surface nets: a vertex in every cell of a grid that the surface crosses, a quad around every edge of
-the grid that it crosses. The vertices then move to where the triangles are well shaped: along the
-surface to the middle of their neighbors, and back onto it, while edges flip to make the mesh
-Delaunay.
+Surface nets: one vertex in every cell of a grid that the surface crosses, one quad around every
+edge of the grid that it crosses. Then the vertices move along the surface towards the middle of
+their neighbors and are projected back onto it, while edges flip to make the mesh Delaunay.
 """
 
 import numpy as np
@@ -14,15 +13,18 @@ from weft.mannequin.nets import surface_nets
 from weft.mannequin.relax import relaxed
 from weft.mannequin.solids import Ids, Union
 
-ATTEMPTS = 6  # grids that are tried, each shifted by a part of a cell
+ATTEMPTS = 6  # number of grids that are tried, each shifted by a part of a cell
 
 
 def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
-    """Vertices (b,3) [m] and faces (m,3), counter-clockwise seen from outside.
+    """Return the closed triangle mesh of a shape.
 
     Args:
         shape: the solids.
-        size: [m] of the grid's cells: about the edge length.
+        size: [m] size of the grid's cells, which is about the edge length.
+
+    Returns:
+        Vertices (b,3) [m] and faces (m,3), counter-clockwise seen from outside.
 
     Raises:
         MannequinError: no closed manifold on any of the grids that are tried.
@@ -39,7 +41,12 @@ def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
 
 
 def split(x: Positions, quads: Ids) -> Faces:
-    """(2q,3) triangles: every quad along its shorter diagonal."""
+    """Return triangles (2q,3): every quad is split along its shorter diagonal.
+
+    Args:
+        x: (b,3) [m] vertices.
+        quads: (q,4).
+    """
     a, b, c, d = quads.T
     short = ((x[a] - x[c]) ** 2).sum(1) <= ((x[b] - x[d]) ** 2).sum(1)
     one = np.where(short[:, None], np.stack([a, b, c], 1), np.stack([a, b, d], 1))
@@ -48,7 +55,10 @@ def split(x: Positions, quads: Ids) -> Faces:
 
 
 def is_manifold(faces: Faces) -> bool:
-    """Whether every edge has two faces that agree, and every vertex one fan of faces."""
+    """Return whether a mesh is a closed, oriented manifold.
+
+    Every edge must have two faces of the same orientation, and every vertex one fan of faces.
+    """
     half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
     n = int(faces.max()) + 1
     code, back = half[:, 0] * n + half[:, 1], half[:, 1] * n + half[:, 0]
@@ -58,12 +68,12 @@ def is_manifold(faces: Faces) -> bool:
 
 
 def _fans(faces: Faces, n: int) -> Ints:
-    """(n,) into how many fans the faces around every vertex fall."""
+    """Return (n,) the number of fans that the faces around every vertex form."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     corner = np.arange(3 * len(faces)).reshape(-1, 3)
-    # Around a vertex, the corner of a face is joined to that of the next one across an edge.
+    # Two corners at a vertex are joined if their faces share an edge at this vertex.
     ahead = np.roll(faces, -1, axis=1).astype(np.int64)
     behind = np.roll(faces, 1, axis=1).astype(np.int64)
     leaving = (faces.astype(np.int64) * n + ahead).reshape(-1)

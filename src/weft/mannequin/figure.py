@@ -1,4 +1,4 @@
-"""A mannequin: mesh, skeleton and weights of a figure, its poses and motions."""
+"""The mannequin: mesh, skeleton and skinning weights of a figure, its poses and motions."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -21,10 +21,10 @@ from weft.mannequin.skinning import skinned
 from weft.mannequin.stance import Stance, rotations, solved
 from weft.mannequin.weights import bones, skin_weights
 
-SIZE = 0.0088  # of the stature: edges that give about 21 000 faces
-FACES_PER_SIZE = 21_000.0  # at that size
-CLEAR = 0.012  # [m] between hanging arms and the trunk
-FINEST, COARSEST = 0.0075, 0.0125  # 30 000 to 10 000 faces
+SIZE = 0.0088  # default edge length over the stature, which gives about 21 000 faces
+FACES_PER_SIZE = 21_000.0  # number of faces at the default edge length
+CLEAR = 0.012  # [m] distance between hanging arms and the trunk
+FINEST, COARSEST = 0.0075, 0.0125  # bounds of edge length over stature: 30 000 to 10 000 faces
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class MotionFrames:
     """A motion, frame by frame.
 
     Args:
-        times: (k,) [s] from 0.
-        positions: (k,b,3) [m].
+        times: (k,) [s] from 0 on.
+        positions: (k,b,3) [m] vertices.
     """
 
     times: Floats
@@ -46,12 +46,12 @@ class Mannequin:
     """A figure that stands on y = 0 in its rest pose (the a-pose), looking along +z.
 
     Args:
-        measures: what was asked for.
+        measures: the requested measures.
         vertices: (b,3) [m].
         faces: (m,3), counter-clockwise seen from outside: a closed manifold.
-        joints: (J,3) [m] of its skeleton (``joints.NAMES``).
+        joints: (J,3) [m] joints of its skeleton (``joints.NAMES``).
         skin: (b,4) joints that move every vertex.
-        weights: (b,4) how much; they sum to one.
+        weights: (b,4) skinning weights of these joints; they sum to one.
     """
 
     measures: Measures
@@ -73,24 +73,24 @@ class Mannequin:
     def of(
         figure: str = "woman", *, size: Size | None = None, **measures: Size | None
     ) -> "Mannequin":
-        """A mannequin of given measures: ``mannequin``, which says what it takes and raises."""
+        """Return a mannequin with these measures; the function ``mannequin`` has the details."""
         return mannequin(figure, size=size, **measures)
 
     @cached_property
     def measurements(self) -> Measurements:
-        """Girths, heights and points that patterns are drafted from [m]."""
+        """Return the girths, heights and points [m] from which patterns are drafted."""
         trunk = self.faces[(self._of_arms[self.faces] < 0.5).all(1)]
         return measured(self.measures, self.vertices, self.faces, self.joints, trunk)
 
     @cached_property
     def _of_arms(self) -> Floats:
-        """(b,) share of every vertex that arms move."""
+        """Return (b,) for every vertex the sum of its weights of arm joints."""
         arms = [NUMBER[s + n] for s in ("left_", "right_") for n in ("shoulder", "elbow", "wrist")]
         return np.asarray((self.weights * np.isin(self.skin, arms)).sum(1))
 
     @cached_property
     def body(self) -> FigureBody:
-        """What motions know of it."""
+        """Return the properties of the figure that motions need."""
         ankle = self.joints[NUMBER["left_ankle"]]
         places = [heel(self.measures, ankle, 1.0), toe_tip(self.measures, ankle, 1.0)]
         back, tip, ball = ((p - ankle)[[2, 1]] for p in (*places, self.joints[NUMBER["left_ball"]]))
@@ -99,7 +99,7 @@ class Mannequin:
         )
 
     def _room(self) -> float:
-        """[rad] abduction at which hanging arms clear the trunk and thighs."""
+        """Return the abduction [rad] at which hanging arms clear the trunk and thighs."""
         x = self.vertices[self._of_arms < 0.05]
         shoulder, wrist = (self.joints[NUMBER[f"left_{n}"]] for n in ("shoulder", "wrist"))
         radius = self.measures.upper_arm / (2 * np.pi)
@@ -109,7 +109,7 @@ class Mannequin:
         return float(np.arctan2(aside, shoulder[1] - beside[:, 1]).max())
 
     def posed(self, name: str = "a_pose") -> Positions:
-        """(b,3) [m] vertices in a pose: ``a_pose, t_pose, arms_down, sit``.
+        """Return the vertices (b,3) [m] in a pose: ``a_pose, t_pose, arms_down, sit``.
 
         Raises:
             MannequinError: an unknown pose.
@@ -122,7 +122,13 @@ class Mannequin:
     def standing(
         self, stance: Stance, turn: Floats | None = None, shift: Floats | None = None
     ) -> Floats:
-        """(k,b,3) [m] vertices in stances; turned to the left by (k,) [rad], moved by (k,3) [m]."""
+        """Return the vertices (k,b,3) [m] in k stances.
+
+        Args:
+            stance: k poses.
+            turn: (k,) [rad] rotation of the whole figure to its left; None: none.
+            shift: (k,3) [m] translation after the rotation; None: none.
+        """
         turns, places = solved(stance, self.joints)
         if turn is not None:
             whole = rotations(np.outer(turn, [0.0, 1.0, 0.0]))[:, None]
@@ -143,17 +149,17 @@ class Mannequin:
         fps: Rate = 50.0,
         seconds: Time | None = None,
     ) -> MotionFrames:
-        """A motion from the a-pose, into its cycles, and out of them.
+        """Return a motion that starts in the a-pose, blends into its cycles and ends at rest.
 
         Args:
             motion: ``a_pose, arms_down, walk, turn, sit``.
-            hold: [s] it first stays in the a-pose.
-            blend: [s] from there into the motion, and out of it at the end.
-            cycles: times that it is done.
+            hold: [s] time in the a-pose at the beginning.
+            blend: [s] time of the transition into the motion, and of the transition out of it.
+            cycles: number of cycles of the motion.
             speed: [m/s] of walking; None: the free speed for the height.
             forward: walk ahead; otherwise in place, as on a treadmill.
-            fps: [1/s] frames.
-            seconds: [s] of them; None: until it stands still again.
+            fps: [1/s] frames per second.
+            seconds: [s] duration of the frames; None: until the figure stands still again.
 
         Raises:
             MannequinError: an unknown motion, or values out of range.
@@ -165,7 +171,16 @@ class Mannequin:
     def moving(
         self, settings: MotionSettings, *, fps: Rate = 50.0, seconds: Time | None = None
     ) -> MotionFrames:
-        """A motion by its settings; ``fps`` and ``seconds`` as for ``motion``."""
+        """Return a motion by its settings.
+
+        Args:
+            settings: the motion.
+            fps: [1/s] frames per second.
+            seconds: [s] duration of the frames; None: until the figure stands still again.
+
+        Raises:
+            MannequinError: values out of range.
+        """
         if not fps <= 1000:
             raise MannequinError("mannequin.fps", got=fps, expected="> 0 and <= 1000 [1/s]")
         made = Motion(self.body, settings)
@@ -180,17 +195,18 @@ class Mannequin:
 def mannequin(
     figure: str = "woman", *, size: Size | None = None, **measures: Size | None
 ) -> Mannequin:
-    """A mannequin of given measures; those that are not given follow from the tables of
+    """Return a mannequin with these measures; missing measures follow from the tables of
     ``measures``.
 
     Args:
         figure: ``woman`` or ``man``.
-        size: [m] of its edges, about; None: 0.9 % of its height, about 21 000 faces.
+        size: [m] approximate length of its edges; None: 0.9 % of its height, about 21 000 faces.
         measures: [m] height, chest, waist, hips, neck, shoulders, inseam, arm, thigh, calf,
             upper_arm.
 
     Raises:
-        MannequinError: measures out of bounds, or that no such shape has. UnitError: no length.
+        MannequinError: measures out of bounds, or measures that no such shape has.
+        UnitError: text that is no length.
     """
     asked = measures_of(figure, **measures)
     edge = SIZE * asked.height if size is None else float(size)
@@ -206,7 +222,7 @@ def mannequin(
 
 @lru_cache(maxsize=4)
 def _made(m: Measures, size: float) -> Mannequin:
-    """Kept, as scenes ask for the same one again."""
+    """Return a mannequin, cached because scenes request the same one several times."""
     shape = fitted(m, size)
     x, faces = contour(shape.union, size)
     low, high = float(x[:, 1].min()), float(x[:, 1].max())

@@ -1,4 +1,4 @@
-"""Solids of a figure whose girths are those asked for: a fixed point of its measured girths."""
+"""Fit of the solids to the requested girths, by a fixed-point iteration over measured girths."""
 
 import dataclasses
 
@@ -12,9 +12,9 @@ from weft.mannequin.measures import Measures
 from weft.mannequin.solids import Union
 from weft.mannequin.torso import Factors, torso
 
-RAYS = 72  # around a cut
-CLOSE, ROUNDS = 5e-4, 25  # [m] of all girths; of the fixed point
-ARMS = ("arm", "hand")  # not part of a girth
+RAYS = 72  # rays around a cut
+CLOSE, ROUNDS = 5e-4, 25  # [m] tolerance of girths; limit of the fixed-point iteration
+ARMS = ("arm", "hand")  # parts that no girth of the trunk includes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,12 +27,13 @@ class FigureShape:
 
 
 def fitted(m: Measures, size: float) -> FigureShape:
-    """The shape whose chest, waist and hips are those of the measures; the neck as near to its own
-    as head and shoulders leave it.
+    """Return the shape whose chest, waist and hips have the requested girths.
+
+    The neck is as near to its own girth as head and shoulders allow.
 
     Args:
-        m: what is asked for.
-        size: [m] of the edges that it will be shown with: nothing is much thinner.
+        m: the requested measures.
+        size: [m] edge length of the later mesh; no part is much thinner.
 
     Raises:
         MannequinError: girths that no such shape has.
@@ -63,12 +64,20 @@ def fitted(m: Measures, size: float) -> FigureShape:
 
 
 def tape(shape: Union, y: float) -> float:
-    """[m] girth at a height, as a tape has it: the perimeter of the convex hull of the cut."""
+    """Return the girth [m] at height y [m]: the perimeter of the convex hull of the cut."""
     return hull_perimeter(cut(shape, y))
 
 
 def cut(shape: Union, y: float, rays: int = RAYS) -> Floats:
-    """(rays,2) [m] x and z where rays from the middle leave the shape, by bisection."""
+    """Return the points (rays,2) [m], x and z, where rays from the middle leave the shape.
+
+    The outermost of 31 samples inside is found first, then the surface by bisection.
+
+    Args:
+        shape: the solids.
+        y: [m] height of the cut.
+        rays: number of rays.
+    """
     angle = 2 * np.pi * np.arange(rays) / rays
     ahead = np.stack([np.cos(angle), np.zeros(rays), np.sin(angle)], axis=1)
     start = np.array([0.0, y, 0.0])
@@ -87,7 +96,7 @@ def cut(shape: Union, y: float, rays: int = RAYS) -> Floats:
 
 
 def hull_perimeter(points: Floats) -> float:
-    """Perimeter of the convex hull of points (n,2)."""
+    """Return the perimeter [m] of the convex hull of points (n,2) [m]."""
     from scipy.spatial import ConvexHull
 
-    return float(ConvexHull(points).area)  # of a hull in the plane, its perimeter
+    return float(ConvexHull(points).area)  # SciPy's ``area`` of a plane hull is its perimeter

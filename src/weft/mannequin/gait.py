@@ -2,10 +2,10 @@
 
 Angles of thigh, knee and ankle at the ends of the eight phases of gait are Perry's (Perry &
 Burnfield, Gait Analysis: Normal and Pathological Function, 2nd ed. 2010; the table of phases in
-Götz-Neumann, Gehen verstehen, 2003). They are joined by periodic cubic splines. Exactly these
-angles let feet slide, as the body is nobody's in particular; so the foot on the floor is planted
-(heel, then sole, then ball and toes), the foot in the air follows the published angles, and the
-knee between is solved for.
+Götz-Neumann, Gehen verstehen, 2003). They are joined by periodic cubic splines. With exactly these
+angles, the feet of a figure of other proportions would slide. Therefore the foot on the floor is
+planted (heel, then sole, then ball and toes), the foot in the air follows the published angles, and
+the knee is solved for.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats
 from weft.mannequin.joints import NUMBER
 
-# Part of the cycle; thigh to the front, knee flexion, ankle dorsiflexion [degrees].
+# Fraction of the cycle; thigh flexion, knee flexion, ankle dorsiflexion [degrees].
 PERRY = np.array(
     [
         (0.00, 20, 5, 0),  # initial contact
@@ -28,25 +28,25 @@ PERRY = np.array(
         (1.00, 20, 5, 0),  # terminal swing
     ]
 )
-STANCE = 0.62  # of the cycle that a foot is on the floor
-STRIDE = 0.69  # of the stature, at the free speed
-CADENCE = 113 / 60  # [1/s] steps, at the free speed (Perry 1992)
-TOES = (0.20, 0.52, 0.80)  # of the cycle: toes lie flat from the first to the second one
-RISE = 0.007  # of the stature: amplitude of the pelvis, up and down twice a cycle
-BEHIND = 0.012  # of the stature: steps are that much farther back than in the mean
-LONGEST = 0.998  # of a leg's length, from hip to ankle
-CLEARANCE = 0.012  # [m] of the foot in the air above the floor, halfway
+STANCE = 0.62  # part of the cycle in which a foot is on the floor
+STRIDE = 0.69  # stride length over the stature, at the free speed
+CADENCE = 113 / 60  # [1/s] steps per second, at the free speed (Perry 1992)
+TOES = (0.20, 0.52, 0.80)  # fractions of the cycle: toes lie flat from the first to the second one
+RISE = 0.007  # amplitude of the pelvis over the stature, up and down twice per cycle
+BEHIND = 0.012  # distance over the stature by which steps lie behind those of the published angles
+LONGEST = 0.998  # largest distance from hip to ankle, over the leg's length
+CLEARANCE = 0.012  # [m] height of the foot in the air above the floor, halfway
 GRID = 240
 
 
 @dataclass(frozen=True, eq=False)
 class FootPoints:
-    """Places in the plane of walking, from the ankle: (ahead, up) [m].
+    """Points of a foot in the plane of walking, from the ankle: (ahead, up) [m].
 
     Args:
-        heel: where it meets the floor.
+        heel: the point that meets the floor.
         ball: the joint of the toes.
-        tip: of the toes.
+        tip: the end of the toes.
     """
 
     heel: Floats
@@ -56,14 +56,16 @@ class FootPoints:
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A cycle of a leg on a treadmill, periodic in the phase; the other leg is half a cycle later.
+    """The cycle of a leg on a treadmill, periodic in the phase.
+
+    The other leg is half a cycle later.
 
     Args:
-        phase: (GRID,) from 0.
+        phase: (GRID,) from 0 on.
         ankle: (GRID,2) [m] ahead of the hips, above the floor.
         pitch: (GRID,2) [rad] of foot and toes.
         pelvis: (GRID,) [m] height of the hips above the floor.
-        stride: [m].
+        stride: [m] length of a stride.
     """
 
     phase: Floats
@@ -74,7 +76,9 @@ class Cycle:
 
 
 def published(phase: Floats) -> Floats:
-    """(k,3) [rad] thigh, knee and ankle at parts of the cycle (k,)."""
+    """Return the published angles (k,3) [rad] of thigh, knee and ankle at fractions of the cycle
+    (k,).
+    """
     from scipy.interpolate import CubicSpline
 
     angles = CubicSpline(PERRY[:, 0], np.radians(PERRY[:, 1:]), bc_type="periodic")
@@ -82,8 +86,13 @@ def published(phase: Floats) -> Floats:
 
 
 def foot_pitch(phase: Floats) -> Floats:
-    """(k,2) [rad] of the foot, toes up, and of the toes: thigh less knee plus ankle, flat on the
-    floor between loading and mid stance.
+    """Return the pitch (k,2) [rad] of the foot, toes up, and of the toes.
+
+    The pitch of the foot is thigh minus knee plus ankle, and zero between loading and mid stance,
+    when the foot is flat on the floor.
+
+    Args:
+        phase: (k,) fractions of the cycle.
     """
     from scipy.interpolate import PchipInterpolator
 
@@ -99,18 +108,18 @@ def foot_pitch(phase: Floats) -> Floats:
 
 
 def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cycle:
-    """The cycle of a figure.
+    """Return the cycle of a figure.
 
     Args:
         rest: (J,3) [m] joints at rest.
         foot: its foot.
         height: [m] of the figure.
-        stride: [m].
+        stride: [m] length of a stride.
     """
     hip, knee, ankle = (rest[NUMBER[f"left_{n}"]] for n in ("hip", "knee", "ankle"))
     bones = float(np.linalg.norm(knee - hip)), float(np.linalg.norm(ankle - knee))
     phase = np.arange(GRID) / GRID
-    size = stride / (STRIDE * height)  # longer strides have wider angles
+    size = stride / (STRIDE * height)  # angles are scaled with the length of the stride
     wide = published(phase) * [size, 0.5 + 0.5 * size, 1.0]
     pitch = foot_pitch(phase) * min(size, 1.15)
     leg = swing(wide, bones)
@@ -123,7 +132,7 @@ def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cy
     path = np.where(on[:, None], ahead, 0.0)
     path[~on] = _joined(phase, air, ahead, ~on)
     path[~on] += _cleared(phase[~on], path[~on], pitch[~on], foot)
-    # The highest pelvis that every leg reaches the floor from.
+    # The greatest height of the pelvis from which the leg reaches the floor in every phase.
     aside = hip[0] - ankle[0]
     length = LONGEST * sum(bones)
     room = path[:, 1] + np.sqrt(np.maximum(length**2 - path[:, 0] ** 2 - aside**2, 0.0))
@@ -132,7 +141,12 @@ def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cy
 
 
 def swing(angles: Floats, bones: tuple[float, float]) -> Floats:
-    """(k,2) [m] the ankle from the hip, ahead and up, by thigh and knee (k,2+) [rad]."""
+    """Return the ankle (k,2) [m] relative to the hip, ahead and up.
+
+    Args:
+        angles: (k,2+) [rad] of thigh and knee.
+        bones: [m] lengths of thigh and shank.
+    """
     thigh, shank = angles[:, 0], angles[:, 0] - angles[:, 1]
     return np.stack(
         [
@@ -144,14 +158,16 @@ def swing(angles: Floats, bones: tuple[float, float]) -> Floats:
 
 
 def _turned(angle: Floats, v: Floats) -> Floats:
-    """(k,2) a vector (2,) of the plane, turned by angles (k,), up from ahead."""
+    """Return a vector (2,) of the plane rotated by angles (k,) [rad], as (k,2); positive angles
+    rotate ahead to up.
+    """
     c, s = np.cos(angle), np.sin(angle)
     return np.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]], axis=1)
 
 
 def _planted(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> Floats:
-    """(k,2) [m] the ankle of a foot on the moving floor: the heel stays where it is while the toes
-    are up, toes while the heel is.
+    """Return the ankle (k,2) [m] of a foot on the moving floor: the heel is fixed to the floor
+    while the toes are up, and the toes while the heel is up.
     """
     floor = -stride * phase
     heel = -_turned(pitch[:, 0], foot.heel)
@@ -164,15 +180,15 @@ def _planted(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> F
 
 
 def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
-    """The path in the air, moved by a cubic so that position and velocity at both ends are those of
-    the foot on the floor.
+    """Return the path in the air, moved by a cubic such that position and velocity at both ends are
+    those of the foot on the floor.
     """
     n = len(phase)
     first, last = int(np.flatnonzero(part)[0]), int(np.flatnonzero(part)[-1])
     step = 1.0 / n
 
     def gap(i: int) -> Floats:
-        """Floor less air at an index; beyond the end the next cycle's floor."""
+        """Return floor minus air at an index, periodic in the cycle."""
         wrapped = i % n
         return np.asarray(floor[wrapped] - air[wrapped])
 
@@ -187,7 +203,7 @@ def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
 
 
 def _cleared(phase: Floats, path: Floats, pitch: Floats, foot: FootPoints) -> Floats:
-    """(k,2) [m] how much the foot in the air must be lifted to clear the floor."""
+    """Return the lift (k,2) [m] that the foot in the air needs to clear the floor."""
     s = (phase - STANCE) / (1 - STANCE)
     hump = 16 * s**2 * (1 - s) ** 2
     heel = path[:, 1] + _turned(pitch[:, 0], foot.heel)[:, 1]

@@ -1,7 +1,7 @@
-"""The skeleton: joints, their parents, and where they are in the rest pose (the a-pose).
+"""The skeleton: joints, their parents, and their positions in the rest pose (the a-pose).
 
-The figure stands on y = 0 and looks along +z; its left side is +x. Heights are parts of the
-stature: ANSUR II's landmarks, and the joints of Drillis & Contini (1966) inside the body.
+The figure stands on y = 0 and looks along +z; its left side is +x. Heights are fractions of the
+stature: ANSUR II's landmarks, and the joints inside the body of Drillis & Contini (1966).
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _ABOVE = {
 ABDUCTION = np.radians(42.0)  # of the arms in the a-pose, from the vertical
 TOE_OUT = np.radians(5.0)
 
-# Of the stature (ANSUR II: means of all over 1714.41 mm; hip joint: Drillis & Contini).
+# Heights over the stature (ANSUR II: means of all over 1714.41 mm; hip joint: Drillis & Contini).
 HEIGHTS: Mapping[str, float] = {
     "ankle": 69.58 / 1714.41,  # lateral malleolus
     "knee": 483.24 / 1714.41,  # lateral femoral epicondyle
@@ -46,14 +46,14 @@ HEIGHTS: Mapping[str, float] = {
 FOOT_OVER_HEIGHT = 263.03 / 1714.41
 BALL_OVER_FOOT = 194.75 / 263.03
 HAND_OVER_HEIGHT = 189.29 / 1714.41
-UPPER_ARM = 327.37 / (327.37 + 259.19)  # of the arm: acromion to radiale
-HEEL = 0.24  # of the foot behind the ankle
-DROP = 0.026  # [of the stature] from the acromion to the joint of the shoulder
-GAP = 0.0075  # [of the stature] between a thigh and the plane of symmetry
+UPPER_ARM = 327.37 / (327.37 + 259.19)  # upper arm (acromion to radiale) over the arm
+HEEL = 0.24  # part of the foot's length that lies behind the ankle
+DROP = 0.026  # distance from acromion to shoulder joint, over the stature
+GAP = 0.0075  # distance between a thigh and the plane of symmetry, over the stature
 
 
 def parents() -> tuple[int, ...]:
-    """The number of every joint's parent; -1 of the pelvis."""
+    """Return the number of every joint's parent; -1 for the pelvis."""
     above = [-1, 0, 1, 2, 3]
     for side in ("left_", "right_"):
         for name in LIMBS:
@@ -64,7 +64,7 @@ def parents() -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Heights [m] of a figure; those between crotch and shoulders follow its inseam."""
+    """Heights [m] of a figure's landmarks; those between crotch and shoulders follow its inseam."""
 
     measures: Measures
 
@@ -74,8 +74,10 @@ class Levels:
         return self.at(fullest if name == "chest" else HEIGHTS[name])
 
     def at(self, part: float) -> float:
-        """[m] height of a part of the stature: below the crotch by the inseam, above by what is
-        left.
+        """Return the height [m] of a fraction ``part`` of the stature.
+
+        Heights below the crotch are scaled with the inseam, heights above it with the rest of the
+        stature.
         """
         h, leg = self.measures.height, self.measures.inseam
         if part <= INSEAM_OVER_HEIGHT:
@@ -85,7 +87,7 @@ class Levels:
 
 
 def rest_joints(measures: Measures, thigh_width: float) -> Floats:
-    """(J,3) [m] of the joints in the rest pose.
+    """Return the positions (J,3) [m] of the joints in the rest pose.
 
     Args:
         measures: of the figure.
@@ -100,7 +102,7 @@ def rest_joints(measures: Measures, thigh_width: float) -> Floats:
         "head": (0, at.at(0.895), 0.002 * h),
     }
     hip = thigh_width + GAP * h
-    spread = 0.013 * h  # of an ankle outwards from its hip
+    spread = 0.013 * h  # distance of an ankle outwards from its hip
     acromion = 0.5 * measures.shoulders
     shoulder = np.array([acromion - 0.014 * h, at["shoulder"] - DROP * h, -0.012 * h])
     down = np.array([np.sin(ABDUCTION), -np.cos(ABDUCTION), 0.0])

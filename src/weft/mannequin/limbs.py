@@ -15,8 +15,8 @@ from weft.mannequin.solids import Cone, Solid, Tube
 
 X, Y, Z = np.eye(3)
 
-# Radii over those of a circle of the limb's girth: place from hip to ankle; half breadth, depth to
-# the front and to the back, over thigh (upper rows) and calf; shift outwards and to the front [m].
+# Rows: position from hip (0) to ankle (1); half breadth, depth to the front, depth to the back,
+# each over the radius of a circle with the girth of the thigh or calf; shift outwards [m].
 KNEE = 0.502
 THIGH = (
     (0.00, 0.84, 0.90, 0.90, 0.000),
@@ -33,7 +33,8 @@ CALF = (
     (0.90, 0.60, 0.62, 0.72, 0.000),
     (1.00, 0.58, 0.66, 0.72, 0.000),
 )
-# From shoulder to wrist: half thickness and breadth over the upper arm's radius.
+# Rows: position from shoulder (0) to wrist (1); half thickness, half breadth to the front and to
+# the back, over the radius of the upper arm.
 ARM = (
     (0.00, 1.10, 1.16, 1.10),
     (0.12, 1.10, 1.14, 1.10),
@@ -45,8 +46,8 @@ ARM = (
     (0.92, 0.49, 0.58, 0.57),
     (1.00, 0.46, 0.57, 0.57),
 )
-# Along the foot from heel to toes: half breadth, height above and depth below the ball's height,
-# all over the foot's length; shift inwards.
+# Rows: position along the foot from heel to toes; half breadth, height above and depth below the
+# axis, and shift outwards, all over the foot's length.
 FOOT = (
     (0.00, 0.100, 0.120, 0.060, 0.000),
     (0.12, 0.130, 0.200, 0.068, 0.000),
@@ -60,12 +61,18 @@ FOOT = (
 
 
 def thigh_width(m: Measures) -> float:
-    """[m] half the breadth of a thigh at the crotch."""
+    """Return half the breadth [m] of a thigh at the crotch."""
     return 0.90 * m.thigh / (2 * np.pi)
 
 
 def limbs(m: Measures, joints: Floats, size: float) -> list[Solid]:
-    """Both arms and legs; thumbs no thinner than edges of a size [m] can show."""
+    """Return the solids of both arms and legs.
+
+    Args:
+        m: measures of the figure.
+        joints: (J,3) [m] in the rest pose.
+        size: [m] edge length of the later mesh; thumbs are not thinner than it can show.
+    """
     solids: list[Solid] = []
     for name, side in (("left", 1.0), ("right", -1.0)):
         at = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("shoulder", "elbow", "wrist")}
@@ -136,20 +143,20 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float)
 
 
 def hand_tip(m: Measures, wrist: Floats, elbow: Floats) -> Floats:
-    """(3,) [m] where a hand ends."""
+    """Return the end (3,) [m] of a hand."""
     axis = (wrist - elbow) / np.linalg.norm(wrist - elbow)
     return np.asarray(wrist + HAND_OVER_HEIGHT * m.height * axis)
 
 
 def toe_tip(m: Measures, ankle: Floats, side: float) -> Floats:
-    """(3,) [m] where the toes end, on the floor."""
+    """Return the end (3,) [m] of the toes, on the floor."""
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (1 - HEEL)
     ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
     return np.asarray(ankle * (1, 0, 1) + long * ahead)
 
 
 def heel(m: Measures, ankle: Floats, side: float) -> Floats:
-    """(3,) [m] where the heel meets the floor: a little before its end."""
+    """Return the point (3,) [m] where the heel meets the floor, a little before the foot's end."""
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (HEEL - 0.06)
     ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
     return np.asarray(ankle * (1, 0, 1) - long * ahead)

@@ -1,4 +1,4 @@
-"""Measurements that patterns are drafted from, taken from the mesh as a tailor takes them."""
+"""Measurements from which patterns are drafted, taken from the mesh with a virtual tape."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +16,7 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Measurements:
-    """Of a mannequin in its rest pose; all in meters, points as (x, y, z) with y up.
+    """Measurements of a mannequin in its rest pose, in meters; points are (x, y, z) with y up.
 
     Args:
         height: of the figure.
@@ -25,32 +25,32 @@ class Measurements:
         waist: girth at ``waist_height``.
         high_hip: girth halfway from waist to hips.
         hips: girth at ``hips_height``.
-        neck: girth, where it is thinnest.
+        neck: girth at its thinnest place.
         upper_arm: girth of the left upper arm, at right angles to it.
-        elbow: girth.
-        wrist: girth.
-        thigh: girth just below the crotch.
-        knee: girth.
-        calf: girth, at its fullest.
-        ankle: girth, at its least.
-        chest_height: above the floor.
-        underbust_height: above the floor.
-        waist_height: above the floor.
-        hips_height: above the floor.
-        crotch_height: above the floor: the inseam.
-        knee_height: above the floor.
-        ankle_height: above the floor.
-        shoulder_height: above the floor, of the shoulder points.
-        neck_height: above the floor, of the seventh vertebra.
-        arm_length: from shoulder point to wrist.
-        upper_arm_length: from shoulder point to elbow.
+        elbow: girth of the left elbow.
+        wrist: girth of the left wrist.
+        thigh: girth of the left thigh, just below the crotch.
+        knee: girth of the left knee.
+        calf: girth of the left calf at its fullest place.
+        ankle: girth of the left ankle at its thinnest place.
+        chest_height: height of the fullest part of the chest above the floor.
+        underbust_height: height of the underbust girth above the floor.
+        waist_height: height of the waist above the floor.
+        hips_height: height of the hips girth above the floor.
+        crotch_height: height of the crotch above the floor: the inseam.
+        knee_height: height of the knee above the floor.
+        ankle_height: height of the ankle above the floor.
+        shoulder_height: height of the shoulder points above the floor.
+        neck_height: height of the seventh vertebra above the floor.
+        arm_length: from the shoulder point to the wrist.
+        upper_arm_length: from the shoulder point to the elbow.
         shoulder_breadth: between the shoulder points.
         back_waist_length: from the seventh vertebra to the waist, along the back.
         crotch_depth: from the waist down to the crotch.
-        neck_back: the seventh vertebra, on the skin.
-        neck_side: where neck and left shoulder meet.
-        left_shoulder: the left shoulder point, on the skin.
-        right_shoulder: the right one.
+        neck_back: point of the seventh vertebra on the skin.
+        neck_side: point where neck and left shoulder meet.
+        left_shoulder: left shoulder point on the skin.
+        right_shoulder: right shoulder point on the skin.
     """
 
     height: float
@@ -88,14 +88,14 @@ class Measurements:
 
 
 def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Faces) -> Measurements:
-    """Measurements of a mesh.
+    """Return the measurements of a mesh.
 
     Args:
-        m: what was asked for: the tables of heights.
-        x: (b,3) [m] in the rest pose.
+        m: the requested measures, from which heights of girths follow.
+        x: (b,3) [m] vertices in the rest pose.
         faces: (m,3).
         joints: (J,3) [m].
-        trunk: (t,3) faces that are not of an arm.
+        trunk: (t,3) faces that do not belong to an arm.
     """
     at = Levels(m)
     under = at["chest"] - 0.028 * m.height
@@ -157,26 +157,26 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Fac
 
 
 def crotch_height(x: Positions, faces: Faces) -> float:
-    """[m] the lowest point of the trunk in the plane of symmetry."""
-    middle = 0.55 * float(np.ptp(x[:, 1]))
+    """Return the height [m] of the lowest point of the trunk in the plane of symmetry."""
+    middle = 0.55 * float(np.ptp(x[:, 1]))  # a height inside the trunk
     return float(loop(x, faces, np.array([1e-6, middle, 0.0]), np.array([1.0, 0, 0]))[:, 1].min())
 
 
 def _top(x: Positions, aside: float) -> Floats:
-    """(3,) [m] the highest vertex about so far to the left."""
+    """Return the highest vertex (3,) [m] at about the distance ``aside`` [m] to the left."""
     near = np.flatnonzero(np.abs(x[:, 0] - aside) < 0.012)
     return np.asarray(x[near[np.argmax(x[near, 1])]])
 
 
 def _back(x: Positions, faces: Faces, y: float) -> Floats:
-    """(3,) [m] the back in the plane of symmetry, at a height."""
+    """Return the point (3,) [m] of the back in the plane of symmetry, at height y [m]."""
     points = loop(x, faces, np.array([0.0, y, 0.0]), Y)
     near = points[np.abs(points[:, 0]) < 0.03]
     return np.array([0.0, y, float(near[:, 2].min())])
 
 
 def _convex_length(points: Floats) -> float:
-    """[m] of a tape along points, as it lies: hollows are spanned."""
+    """Return the length [m] of a tape along points of the back, which spans hollows."""
     kept: list[Floats] = []
     for p in points:
         while len(kept) > 1 and _turns_out(kept[-2], kept[-1], p):
@@ -186,7 +186,7 @@ def _convex_length(points: Floats) -> float:
 
 
 def _turns_out(a: Floats, b: Floats, c: Floats) -> bool:
-    """Whether b lies in front of the line from a to c (y up, z ahead)."""
+    """Return whether b lies in front of the line from a to c (y up, z ahead)."""
     return bool((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]) < 0)
 
 

@@ -1,13 +1,13 @@
-"""Measures of a figure: what a tape and a rule say of a person, their defaults and their bounds.
+"""Measures of a figure: girths and lengths of a person, their defaults and their bounds.
 
 Defaults of height, chest, waist and hips are a common size of clothes (EN 13402-3: a woman's bust
-88, waist 72, hips 96 cm; a man's chest 100, waist 88 cm, with hips of our own). All other measures
-follow from these by the proportions of ANSUR II (Gordon et al., 2012 Anthropometric Survey of U.S.
-Army Personnel: Methods and Summary Statistics, NATICK/TR-15/007, 2014; public domain): lengths from
-the height, girths of legs from the hips, of arms from the chest. They are ratios of means over all
-6068 people measured, or over the 4082 men and 1986 women where these differ. Departures: thighs are
-4 % slimmer, so that they leave a gap; neck and shoulders grow a little with a chest that is large
-for the height.
+88, waist 72, hips 96 cm; a man's chest 100, waist 88 cm, with hips that weft chooses). All other
+measures follow from these by the proportions of ANSUR II (Gordon et al., 2012 Anthropometric Survey
+of U.S. Army Personnel: Methods and Summary Statistics, NATICK/TR-15/007, 2014; public domain):
+lengths from the height, girths of legs from the hips, girths of arms from the chest. They are
+ratios of means over all 6068 people measured, or over the 4082 men and 1986 women if these differ.
+Departures: thighs are 4 % slimmer, so that they leave a gap; neck and shoulders grow a little with
+a chest that is large for the height.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ from weft.base.settings import Size
 
 FIGURES = ("woman", "man")
 
-# Height, chest, waist, hips [m].
+# Default height, chest, waist and hips [m].
 SIZES: Mapping[str, tuple[float, float, float, float]] = {
     "woman": (1.68, 0.88, 0.72, 0.96),
     "man": (1.76, 1.00, 0.88, 1.00),
@@ -53,25 +53,25 @@ MEANING: Mapping[str, str] = {
     "calf": "girth of the calf",
     "upper_arm": "girth of the upper arm",
 }
-# A ratio of girths beyond these has no smooth torso in between.
+# Bounds of ratios of girths; beyond these, no smooth torso has both girths.
 RATIOS = (("waist", "chest", 0.55, 1.25), ("waist", "hips", 0.5, 1.2), ("chest", "hips", 0.7, 1.4))
 
-# ANSUR II: means [mm] of women and of men, and over all (1714.41 mm: the mean stature of all).
+# ANSUR II: means [mm] of women and men, and means over all (1714.41 mm: mean stature of all).
 STATURE = {"woman": 1628.5, "man": 1756.2}
 NECK = {"woman": 330.1, "man": 397.6}
 BIACROMIAL = {"woman": 365.3, "man": 415.7}
 CHEST_HEIGHT = {"woman": 1178.0, "man": 1288.0}
 INSEAM_OVER_HEIGHT = 825.11 / 1714.41
 ARM_OVER_HEIGHT = (327.37 + 259.19) / 1714.41  # acromion to radiale, to stylion
-SLIM = 0.96  # of thighs, which leave a gap
+SLIM = 0.96  # factor of thigh girths, so that there is a gap between the thighs
 THIGH_OVER_HIPS = 622.20 / 1020.08
 CALF_OVER_HIPS = 386.04 / 1020.08
-UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; 8 % less when it hangs
+UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; a hanging arm has 8 % less
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Of a figure; every length may be text with a unit.
+    """Measures of a figure; every length may be text with a unit.
 
     Args:
         figure: ``woman`` or ``man``: shape and proportions.
@@ -89,7 +89,8 @@ class Measures:
 
     Raises:
         MannequinError: an unknown figure, a measure out of its bounds, or girths that do not go
-            together. UnitError: no length.
+            together.
+        UnitError: text that is no length.
     """
 
     figure: str
@@ -135,15 +136,15 @@ class Measures:
 
 @checked(MannequinError, "mannequin")
 def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
-    """Measures of a figure; those that are not given, or None, follow from the tables.
+    """Return the measures of a figure; those that are not given, or None, follow from the tables.
 
     Args:
         figure: ``woman`` or ``man``.
-        given: [m] any of ``Measures``' lengths.
+        given: [m] any of the lengths of ``Measures``.
 
     Raises:
         MannequinError: an unknown figure or measure, or values that ``Measures`` refuses.
-        UnitError: no length.
+        UnitError: text that is no length.
     """
     check_known(figure, FIGURES, "mannequin.figure", MannequinError)
     for name in given:
@@ -168,5 +169,5 @@ def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
 
 
 def listed(measures: Measures) -> dict[str, float]:
-    """Every length by name [m]."""
+    """Return every length [m] by name."""
     return {f.name: getattr(measures, f.name) for f in dataclasses.fields(measures)[1:]}

@@ -1,4 +1,4 @@
-"""Motions: stances at times, eased in from the pose that clothes are draped on.
+"""Motions: stances over time that blend in from the pose in which clothes are draped.
 
 A motion holds the a-pose, blends into its cycles, and blends out into standing with arms down. The
 share of the cycles is a polynomial of degree five in time, so that positions, velocities and
@@ -20,27 +20,28 @@ from weft.mannequin.stance import Stance, a_pose
 
 MOTIONS = ("a_pose", "arms_down", "walk", "turn", "sit")
 POSES = ("a_pose", "t_pose", "arms_down", "sit")
-SLOWEST, FASTEST = 0.4, 2.0  # [m/s] of a walk
+SLOWEST, FASTEST = 0.4, 2.0  # [m/s] bounds of the walking speed
 
-DOWN = np.radians([13.0, 2.0, 10.0])  # arms: away from the hips, so that clothes have room
-MIDWAY = 0.31  # of the cycle, where a walk begins: the left foot below the hips
-TURN_TIME, SIT_TIME = 4.0, 4.4  # [s] of a cycle
-LEAN = np.radians(34.0)  # of the trunk, halfway down to a seat
+# Hanging arms: abduction, flexion, elbow; away from the hips, so that clothes have room.
+DOWN = np.radians([13.0, 2.0, 10.0])
+MIDWAY = 0.31  # phase in which a walk begins: the left foot is below the hips
+TURN_TIME, SIT_TIME = 4.0, 4.4  # [s] duration of a cycle
+LEAN = np.radians(34.0)  # lean of the trunk, halfway down to a seat
 # Arms while walking (Perry & Burnfield 2010, chapter 8, after Murray et al. 1967): from 24 degrees
-# behind the trunk when the same side's heel meets the floor to 8 before it.
+# behind the trunk, when the heel of the same side meets the floor, to 8 degrees in front of it.
 ARM_SWING = np.radians([-8.0, 16.0])  # middle, amplitude
 ELBOW = np.radians([24.0, 10.0])
-# Pelvis (Perry & Burnfield 2010, chapter 6): 5 degrees to either side about the vertical, 4 down to
-# the side in the air.
+# Pelvis (Perry & Burnfield 2010, chapter 6): yaw of 5 degrees to either side about the vertical,
+# list of 4 degrees down to the side whose foot is in the air.
 YAW, LIST = np.radians([5.0, 3.5])
-SWAY = 0.010  # of the stature, to the side of the foot on the floor
+SWAY = 0.010  # sway of the pelvis over the stature, to the side of the foot on the floor
 
 
 @checked(MannequinError, "mannequin")
 @documented
 @dataclass(frozen=True)
 class MotionSettings:
-    """What a figure does, and for how long.
+    """The motion of a figure, and its duration.
 
     Raises:
         MannequinError: an unknown motion, or values out of range.
@@ -60,13 +61,13 @@ class MotionSettings:
 
 @dataclass(frozen=True, eq=False)
 class FigureBody:
-    """What motions know of a figure.
+    """The properties of a figure that motions need.
 
     Args:
         rest: (J,3) [m] joints at rest.
         height: [m].
-        foot: the left one.
-        room: [rad] abduction at which hanging arms are clear of it.
+        foot: the left foot.
+        room: [rad] abduction at which hanging arms clear the body.
     """
 
     rest: Floats
@@ -76,7 +77,9 @@ class FigureBody:
 
     @property
     def down(self) -> Floats:
-        """(3,) [rad] of hanging arms: abduction, flexion, and of the elbow."""
+        """Return the angles (3,) [rad] of hanging arms: abduction, flexion, flexion of the
+        elbow.
+        """
         return np.array([max(DOWN[0], self.room), *DOWN[1:]])
 
 
@@ -86,7 +89,7 @@ class Motion:
 
     Args:
         body: the figure.
-        settings: what it does.
+        settings: the motion and its times.
     """
 
     body: FigureBody
@@ -94,25 +97,28 @@ class Motion:
 
     @property
     def period(self) -> float:
-        """[s] of one cycle."""
+        """Return the duration [s] of one cycle."""
         if self.settings.motion == "walk":
             return self.stride / self.speed
         return {"turn": TURN_TIME, "sit": SIT_TIME}.get(self.settings.motion, 1.0)
 
     @property
     def speed(self) -> float:
-        """[m/s] of walking."""
+        """Return the speed [m/s] of walking."""
         return self.settings.speed or 0.5 * CADENCE * STRIDE * self.body.height
 
     @property
     def stride(self) -> float:
-        """[m]; it and the cadence grow alike with the speed (Grieve & Gear 1966)."""
+        """Return the length [m] of a stride.
+
+        Stride and cadence grow alike with the speed (Grieve & Gear 1966).
+        """
         free = STRIDE * self.body.height
         return free * float(np.sqrt(self.speed / (0.5 * CADENCE * free)))
 
     @property
     def duration(self) -> float:
-        """[s] until it stands still again."""
+        """Return the time [s] until the figure stands still again."""
         s = self.settings
         if s.motion == "a_pose":
             return s.hold
@@ -121,15 +127,21 @@ class Motion:
         return s.hold + s.blend + steady + last
 
     def shares(self, t: Floats) -> tuple[Floats, Floats]:
-        """(k,) shares of the motion in the drape pose, and of standing in the motion."""
+        """Return the weights (k,) of the two blends at times t (k,) [s].
+
+        The first goes from the a-pose to the motion, the second from the motion to standing.
+        """
         s = self.settings
         start = smooth((t - s.hold) / s.blend)
         end = smooth((t - (self.duration - s.blend)) / s.blend)
         return start, end * (s.motion not in ("a_pose", "arms_down"))
 
     def at(self, t: Floats) -> tuple[Stance, Floats, Floats]:
-        """Stances at times (k,) [s]; (k,) [rad] by which the whole figure is turned to its left;
-        and (k,3) [m] by which it is then moved.
+        """Return the motion at times t (k,) [s].
+
+        Returns:
+            The stances; (k,) [rad] rotations of the whole figure to its left; (k,3) [m] its
+            translations after the rotation.
         """
         t = np.asarray(t, dtype=np.float64)
         first, name = a_pose(self.body.rest), self.settings.motion
@@ -138,7 +150,7 @@ class Motion:
             return first.mixed(first, np.zeros(len(t))), *still
         begin, end = self.shares(t)
         down = arms_down(self.body)
-        # The cycles run from the start of the blend on, and come to rest with it.
+        # The cycles run from the start of the blend on; the blend at the end leads out of them.
         run = np.maximum(t - self.settings.hold, 0.0) / self.period
         moving = _CYCLES[name](self, run)
         stance = first.mixed(moving, begin).mixed(down, end)
@@ -149,7 +161,9 @@ class Motion:
         return stance, *still
 
     def _travel(self, t: Floats) -> Floats:
-        """(k,) [s] the integral of the share of the cycles."""
+        """Return (k,) [s] the integral of the share of the cycles, which gives the distance or
+        rotation of the figure.
+        """
         s = self.settings
         up = s.blend * smooth_integral((t - s.hold) / s.blend)
         down = s.blend * smooth_integral((t - (self.duration - s.blend)) / s.blend)
@@ -157,33 +171,38 @@ class Motion:
 
 
 def smooth(s: Floats) -> Floats:
-    """From 0 to 1 over s from 0 to 1, with two continuous derivatives."""
+    """Return the polynomial from 0 to 1 for s from 0 to 1, with two continuous derivatives."""
     s = np.clip(s, 0, 1)
     return np.asarray(s**3 * (10 - 15 * s + 6 * s**2))
 
 
 def smooth_integral(s: Floats) -> Floats:
-    """The integral of ``smooth`` from 0."""
+    """Return the integral of ``smooth`` from 0 to s."""
     inside = np.clip(s, 0, 1)
     return np.asarray(inside**4 * (2.5 - 3 * inside + inside**2) + np.maximum(s - 1, 0.0))
 
 
 def arms_down(body: FigureBody) -> Stance:
-    """Standing, arms at the sides."""
+    """Return the stance of standing with arms at the sides."""
     first = a_pose(body.rest)
     arms = np.broadcast_to(body.down, (1, 2, 3))
     return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
 
 
 def t_pose(body: FigureBody) -> Stance:
-    """Standing, arms level."""
+    """Return the stance of standing with level arms."""
     first = a_pose(body.rest)
     arms = np.broadcast_to([np.radians(88.0), 0.0, 0.0], (1, 2, 3))
     return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
 
 
 def seated(body: FigureBody, share: Floats) -> Stance:
-    """Shares (k,) of the way down to a seat, on which the thighs are level."""
+    """Return stances on the way down to a seat, on which the thighs are level.
+
+    Args:
+        body: the figure.
+        share: (k,) of the way: 0 standing, 1 on the seat.
+    """
     first, h = a_pose(body.rest), body.height
     n = len(share)
     hip, knee = body.rest[NUMBER["left_hip"]], body.rest[NUMBER["left_knee"]]
@@ -201,7 +220,9 @@ def seated(body: FigureBody, share: Floats) -> Stance:
 
 
 def _sitting(motion: Motion, run: Floats) -> Stance:
-    """Down, a while on the seat, up, a while standing."""
+    """Return stances of sitting down, staying on the seat, rising and standing, at cycles ``run``
+    (k,).
+    """
     s = run % 1.0
     share = smooth(s / 0.34) - smooth((s - 0.58) / 0.34)
     return seated(motion.body, np.where(run > motion.settings.cycles, 0.0, share))
@@ -219,7 +240,13 @@ def _walking(motion: Motion, run: Floats) -> Stance:
 
 
 def walking(body: FigureBody, cycle: Cycle, phase: Floats) -> Stance:
-    """Stances of a walk in place at phases (k,) of the left leg."""
+    """Return stances (k of them) of a walk in place.
+
+    Args:
+        body: the figure.
+        cycle: of its legs.
+        phase: (k,) phases of the left leg, in cycles.
+    """
     from scipy.interpolate import CubicSpline
 
     rest, h = body.rest, body.height
@@ -260,7 +287,7 @@ _CYCLES: Mapping[str, Callable[[Motion, Floats], Stance]] = {
 
 
 def pose(body: FigureBody, name: str) -> Stance:
-    """One of ``POSES``, a single one."""
+    """Return the stance of one of ``POSES``, a single pose."""
     if name == "sit":
         return seated(body, np.ones(1))
     return {"a_pose": a_pose(body.rest), "t_pose": t_pose(body), "arms_down": arms_down(body)}[name]

@@ -1,8 +1,8 @@
 """Surface nets with one vertex for every sheet of the surface in a cell.
 
-Gibson's surface nets (1998) have one vertex a cell, so that sheets which meet in a cell are glued;
-here they stay apart (dual marching cubes: Nielson 2004). On a face whose corners change sign all
-around, corners inside are taken to be separate.
+Gibson's surface nets (1998) have one vertex per cell, so that sheets which meet in a cell are glued
+together; here they stay separate (dual marching cubes: Nielson 2004). On a face whose corners
+alternate in sign, the corners inside are taken to be separate.
 """
 
 from functools import cache
@@ -20,17 +20,20 @@ for _axis, _u, _v in product(range(3), (0, 1), (0, 1)):
     EDGES[4 * _axis + 2 * _u + _v, :, (_axis + 1) % 3] = _u
     EDGES[4 * _axis + 2 * _u + _v, :, (_axis + 2) % 3] = _v
     EDGES[4 * _axis + 2 * _u + _v, 1, _axis] = 1
-INNER = (0.05, 0.95)  # of an edge, where it is taken to be crossed
+INNER = (0.05, 0.95)  # part of an edge to which crossings are clamped
 _WEIGHTS = np.array([4, 2, 1])
 
 
 def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, Ids]:
-    """Vertices (b,3) [m] and quads (q,4), counter-clockwise seen from outside.
+    """Return the quads of a surface on a grid.
 
     Args:
         shape: the solids.
         size: [m] of the cells.
         shift: (3,) [m] of the grid.
+
+    Returns:
+        Vertices (b,3) [m] and quads (q,4), counter-clockwise seen from outside.
     """
     low, high = shape.box()
     first = np.floor(low / size) - 3
@@ -55,9 +58,9 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
         edges = np.argwhere((a < 0) != (b < 0))
         one, two = a[tuple(edges.T)], b[tuple(edges.T)]
         where = edges.astype(np.float64)
-        where[:, axis] += np.clip(one / (one - two), *INNER)  # vertices do not coincide
+        where[:, axis] += np.clip(one / (one - two), *INNER)  # so that vertices do not coincide
         ring = []
-        for du, dv in ((1, 1), (0, 1), (0, 0), (1, 0)):  # the edge's place in the cell
+        for du, dv in ((1, 1), (0, 1), (0, 0), (1, 0)):  # position of the edge in each of 4 cells
             cell = edges.copy()
             cell[:, u] -= du
             cell[:, v] -= dv
@@ -73,7 +76,14 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
 
 
 def on_grid(shape: Union, origin: Floats, counts: Ids, size: float) -> Floats:
-    """(nx,ny,nz) distances; every solid only near its box."""
+    """Return the distances (nx,ny,nz) [m] on a grid; every solid is evaluated only near its box.
+
+    Args:
+        shape: the solids.
+        origin: (3,) [m] first point of the grid.
+        counts: (3,) numbers of points.
+        size: [m] of the cells.
+    """
     values = np.full(tuple(counts), FAR)
     axes = [origin[i] + size * np.arange(counts[i]) for i in range(3)]
     for solid in shape.solids:
@@ -91,8 +101,8 @@ def on_grid(shape: Union, origin: Floats, counts: Ids, size: float) -> Floats:
 
 @cache
 def _table() -> tuple[Ids, Ids]:
-    """(256,12) the sheet that crosses each edge of a cell, by which corners are inside; and (256,)
-    how many sheets there are.
+    """Return, for every pattern of corners inside, (256,12) the sheet that crosses each edge of a
+    cell, and (256,) the number of sheets.
     """
     sheets, number = np.zeros((256, 12), dtype=np.int64), np.zeros(256, dtype=np.int64)
     for config in range(256):
@@ -109,7 +119,9 @@ def _table() -> tuple[Ids, Ids]:
 
 
 def _labels(inside: Bools) -> list[int]:
-    """Of the 8 corners: those inside are joined along edges, those outside across faces too."""
+    """Return the components of the 8 corners: those inside are joined along edges, those outside
+    across faces, too.
+    """
     label, signs = list(range(8)), inside.tolist()
     for _ in range(4):
         for a, b in product(range(8), repeat=2):

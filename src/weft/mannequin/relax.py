@@ -1,19 +1,28 @@
-"""Well-shaped triangles on a smooth surface: vertices slide, edges flip."""
+"""Relaxation of a mesh on a smooth surface: vertices slide and edges flip to well-shaped
+triangles.
+"""
 
 import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.mannequin.solids import Ids, Union
 
-ROUNDS, FLIPS = 14, 12  # of sliding; of flipping, after every other of the last ones
-STEP = 0.6  # of the way to the middle of the neighbors
-FAIRING = (0.5, -0.53)  # of the way to it and back (Taubin 1995): seams of solids become smooth
-FAIRED = 14  # times
+ROUNDS, FLIPS = 14, 12  # rounds of sliding; limit of rounds in ``flipped``
+STEP = 0.6  # part of the way to the middle of the neighbors
+FAIRING = (0.5, -0.53)  # steps to the middle and back (Taubin 1995) that smooth blends of solids
+FAIRED = 14  # number of such pairs of steps
 
 
 def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
-    """The mesh with vertices on the zero set, moved along it to the middle of their neighbors, and
-    edges flipped where the angles across from them sum to more than 180 degrees; then faired.
+    """Return the mesh with well-shaped triangles.
+
+    Vertices are moved onto the zero set and along it to the middle of their neighbors; edges are
+    flipped if the angles opposite to them sum to more than 180 degrees; then the mesh is faired.
+
+    Args:
+        shape: the solids.
+        x: (b,3) [m] vertices near the zero set.
+        faces: (m,3) of a closed manifold.
     """
     for k in range(ROUNDS):
         if k % 5 == 0:
@@ -35,8 +44,10 @@ def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]
 
 
 def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
-    """(n,3) mean of the neighbors of every vertex of a closed mesh; those that are far count more
-    ``by_length`` of the edges, which keeps vertices from gathering.
+    """Return (n,3) the mean of the neighbors of every vertex of a closed mesh.
+
+    With ``by_length``, neighbors are weighted by the lengths of the edges, which keeps vertices
+    from clustering.
     """
     n = len(x)
     ids = faces.reshape(-1)
@@ -48,7 +59,10 @@ def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
 
 
 def flipped(x: Positions, faces: Faces) -> Faces:
-    """Faces with edges flipped until the mesh is intrinsically Delaunay, or a few rounds."""
+    """Return the faces after edge flips that make the mesh intrinsically Delaunay.
+
+    At most ``FLIPS`` rounds are made. Flips that fold the surface or repeat an edge are left out.
+    """
     faces = np.array(faces)
     for _ in range(FLIPS):
         left, right, a, b, c, d = _edges(faces)
@@ -63,7 +77,9 @@ def flipped(x: Positions, faces: Faces) -> Faces:
 
 
 def _edges(faces: Faces) -> tuple[Ids, ...]:
-    """Of every edge a-b: its left and right face, its ends, and the corners across (c, d)."""
+    """Return, for every edge a-b, its left and right face, its ends, and the opposite corners (c,
+    d).
+    """
     n = int(faces.max()) + 1
     a, b = (
         faces.reshape(-1).astype(np.int64),
@@ -79,14 +95,14 @@ def _edges(faces: Faces) -> tuple[Ids, ...]:
 
 
 def _angle(x: Positions, tip: Ids, a: Ids, b: Ids) -> Floats:
-    """(n,) [rad] angles at the tips."""
+    """Return the angles (n,) [rad] at the tips."""
     u, v = x[a] - x[tip], x[b] - x[tip]
     sine = np.linalg.norm(np.cross(u, v), axis=1)
     return np.asarray(np.arctan2(sine, np.einsum("ni,ni->n", u, v)))
 
 
 def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
-    """(n,) whether both new faces look where the old ones look."""
+    """Return (n,) whether both new faces have normals like those of the old faces."""
     old = np.cross(x[b] - x[a], x[c] - x[a]) + np.cross(x[a] - x[b], x[d] - x[b])
     one = np.cross(x[d] - x[a], x[c] - x[a])
     two = np.cross(x[c] - x[b], x[d] - x[b])
@@ -97,15 +113,15 @@ def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
 
 
 def _joined(faces: Faces, c: Ids, d: Ids) -> Bools:
-    """(n,) whether there is an edge c-d already."""
+    """Return (n,) whether an edge c-d already exists."""
     n = int(faces.max()) + 1
     half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
     return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
 
 
 def _apart(edges: Ids, corners: Ids, n: int) -> Ids:
-    """Some of the edges, no two of which have a corner of their faces in common: flips of one round
-    do not know of each other.
+    """Return a subset of the edges, no two of which share a corner of their faces, because all
+    flips of a round are applied at once.
     """
     first = np.full(n, np.iinfo(np.int64).max)
     np.minimum.at(first, corners[edges], edges[:, None])

@@ -1,6 +1,6 @@
-"""Vertices that follow joints: dual quaternion skinning (Kavan et al. 2007).
+"""Skinning: vertices that follow joints by dual quaternions (Kavan et al. 2007).
 
-Where a linear blend of matrices loses volume in bent and twisted joints, a blend of unit dual
+A linear blend of matrices loses volume in bent and twisted joints, whereas a blend of unit dual
 quaternions is a rigid motion at every vertex. Quaternions are (w, x, y, z).
 """
 
@@ -9,21 +9,21 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.mannequin.joints import parents
 
-BLOCK = 16  # frames that are computed together
+BLOCK = 16  # number of frames that are computed together, which bounds memory
 
 
 def skinned(
     x: Positions, joints: Ints, weights: Floats, rest: Floats, turns: Floats, places: Floats
 ) -> Floats:
-    """(k,b,3) [m] vertices in k poses.
+    """Return the vertices (k,b,3) [m] in k poses.
 
     Args:
-        x: (b,3) [m] in the rest pose.
-        joints: (b,4) of every vertex.
-        weights: (b,4) that sum to one.
+        x: (b,3) [m] vertices in the rest pose.
+        joints: (b,4) joints that move every vertex.
+        weights: (b,4) their weights, which sum to one.
         rest: (J,3) [m] joints at rest.
         turns: (k,J,3,3) rotations of the joints in space, from rest.
-        places: (k,J,3) [m] where the joints are.
+        places: (k,J,3) [m] positions of the joints.
     """
     from scipy.sparse import csr_matrix
 
@@ -41,8 +41,13 @@ def skinned(
 
 
 def dual_quaternions(turns: Floats, shifts: Floats) -> Floats:
-    """(k,J,8) real and dual parts of rotations (k,J,3,3) followed by shifts (k,J,3); the signs
-    agree along the skeleton, so that joints blend along the shorter way.
+    """Return the dual quaternions (k,J,8), real and dual parts, of rigid motions.
+
+    Signs agree along the skeleton, so that neighboring joints are blended along the shorter arc.
+
+    Args:
+        turns: (k,J,3,3) rotations.
+        shifts: (k,J,3) [m] translations after them.
     """
     q = quaternions(turns)
     for j, parent in enumerate(parents()):
@@ -54,7 +59,12 @@ def dual_quaternions(turns: Floats, shifts: Floats) -> Floats:
 
 
 def moved(dual: Floats, x: Positions) -> Floats:
-    """(k,b,3) points x (b,3) moved by blended dual quaternions (k,b,8)."""
+    """Return points after motion by blended dual quaternions, (k,b,3) [m].
+
+    Args:
+        dual: (k,b,8) blends, not normalized.
+        x: (b,3) [m].
+    """
     size = np.linalg.norm(dual[..., :4], axis=-1, keepdims=True)
     real, other = dual[..., :4] / size, dual[..., 4:] / size
     w, v = real[..., :1], real[..., 1:]
@@ -64,7 +74,7 @@ def moved(dual: Floats, x: Positions) -> Floats:
 
 
 def quaternions(turns: Floats) -> Floats:
-    """(...,4) of rotation matrices (...,3,3)."""
+    """Return the quaternions (...,4) of rotation matrices (...,3,3)."""
     from scipy.spatial.transform import Rotation
 
     q = Rotation.from_matrix(turns.reshape(-1, 3, 3)).as_quat()
@@ -72,7 +82,7 @@ def quaternions(turns: Floats) -> Floats:
 
 
 def times(p: Floats, q: Floats) -> Floats:
-    """(...,4) products of quaternions."""
+    """Return the products (...,4) of quaternions."""
     a, u, b, v = p[..., :1], p[..., 1:], q[..., :1], q[..., 1:]
     real = a * b - (u * v).sum(-1, keepdims=True)
     return np.concatenate([real, a * v + b * u + np.cross(u, v)], axis=-1)

@@ -1,7 +1,7 @@
-"""Solids that a body is made of, as signed distances (to first order), and their smooth union.
+"""Solids of a body as signed distances (to first order), and their smooth union.
 
-``Tube`` is a rounded cone whose elliptic cross section varies along a straight axis. Distances are
-(rho - 1)/|grad rho| of an implicit function rho that is 1 on the surface (Taubin 1994); the smooth
+``Tube`` is a rounded tube whose elliptic cross section varies along a straight axis. Distances are
+(rho - 1)/|grad rho| of an implicit function rho that is 1 on the surface (Taubin 1994). The smooth
 minimum is the quadratic one, which changes nothing where two distances differ by more than k.
 """
 
@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 
 from weft.base.arrays import Floats, Positions
 
-SAMPLES = 241  # of a tube's cross sections along its axis
-STEP = 2e-4  # [m] of differences
+SAMPLES = 241  # number of a tube's cross sections along its axis
+STEP = 2e-4  # [m] step of finite differences
 TETRAHEDRON = np.array([[1.0, -1, -1], [-1, -1, 1], [-1, 1, -1], [1, 1, 1]])
-FAR = 1.0  # [m] distance that is said of points that no solid is near
+FAR = 1.0  # [m] distance that is returned for points near no solid
 
 
 @dataclass(frozen=True, eq=False)
 class Tube:
-    """Cross sections along an axis, with ends rounded by half ellipsoids.
+    """Cross sections along a straight axis, with ends rounded by half ellipsoids.
 
     Args:
-        start: (3,) [m] where the axis begins.
+        start: (3,) [m] beginning of the axis.
         axis: (3,) unit vector along it.
-        side: (3,) unit vector of the first direction across; the second is axis x side... given.
+        side: (3,) unit vector of the first direction across.
         front: (3,) unit vector of the second direction across.
         length: [m] of the axis.
-        rows: (k,6): place along the axis from 0 to 1; extents [m] to both sides, to the front, to
-            the back; shift of the middle [m] sidewards and to the front.
+        rows: (k,6): position along the axis from 0 to 1; extents [m] to both sides, to the front,
+            to the back; shift of the middle [m] sidewards and to the front.
         ends: [m] lengths of the rounded ends.
-        power: 2 of ellipses, more of rounder boxes.
-        blend: [m] width of the seam with what came before.
-        part: name, of those that a girth looks at.
+        power: exponent of the cross section: 2 for ellipses, larger for rounder boxes.
+        blend: [m] width of the blend with the solids before it.
+        part: name, by which a union can leave the solid out.
         fair: width of the smoothing of the rows, over the length.
     """
 
@@ -49,7 +49,7 @@ class Tube:
     blend: float = 0.03
     part: str = ""
     fair: float = 0.017
-    table: Floats = field(init=False)  # (SAMPLES,5)
+    table: Floats = field(init=False)  # (SAMPLES,5) interpolated and smoothed rows
 
     def __post_init__(self) -> None:
         from scipy.interpolate import PchipInterpolator
@@ -62,7 +62,7 @@ class Tube:
         object.__setattr__(self, "table", smooth)
 
     def distance(self, p: Positions) -> Floats:
-        """(n,) signed distances of points (n,3)."""
+        """Return the signed distances (n,) [m] of points (n,3) [m], to first order."""
         q = p - self.start
         s, x, z = q @ self.axis, q @ self.side, q @ self.front
         inside = np.clip(s, 0, self.length)
@@ -84,13 +84,14 @@ class Tube:
         pull = np.sign(ratios) * (size / rho) ** (n - 1)
         along = -pull[0] * (ratios[0] * dwide + slope[:, 3]) / wide
         along -= pull[1] * (ratios[1] * ddeep + slope[:, 4]) / deep
-        # Beyond the ends nothing depends on the place: no jump of the distance there.
+        # At the ends the cross section stops changing: fade its slope out, so that the distance is
+        # continuous there.
         along *= np.clip(8 * np.minimum(s, self.length - s) / self.length, 0.0, 1.0)
         gradient = (pull[0] / wide) ** 2 + (pull[1] / deep) ** 2 + (pull[2] / end + along) ** 2
         return np.asarray((rho - 1) / np.sqrt(np.maximum(gradient, 1.0)))
 
     def box(self) -> tuple[Floats, Floats]:
-        """(3,) lowest and (3,) highest coordinates [m]."""
+        """Return the lowest (3,) and the highest (3,) coordinates [m]."""
         wide = float((self.table[:, 0] + np.abs(self.table[:, 3])).max())
         deep = float((self.table[:, 1:3].max(1) + np.abs(self.table[:, 4])).max())
         a = self.start - self.ends[0] * self.axis
@@ -101,13 +102,13 @@ class Tube:
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
-    """An ellipsoid along the axes, or turned.
+    """An ellipsoid with axes along those of space, or rotated.
 
     Args:
         center: (3,) [m].
         radii: (3,) [m].
-        blend: [m] width of the seam with what came before.
-        part: name.
+        blend: [m] width of the blend with the solids before it.
+        part: name, by which a union can leave the solid out.
         turn: (3,3) its axes as rows; None: those of space.
     """
 
@@ -118,7 +119,7 @@ class Ellipsoid:
     turn: Floats | None = None
 
     def distance(self, p: Positions) -> Floats:
-        """(n,) signed distances of points (n,3)."""
+        """Return the signed distances (n,) [m] of points (n,3) [m], to first order."""
         q = p - self.center
         if self.turn is not None:
             q = q @ self.turn.T
@@ -129,7 +130,7 @@ class Ellipsoid:
         return np.asarray((rho - 1) * reach)
 
     def box(self) -> tuple[Floats, Floats]:
-        """(3,) lowest and (3,) highest coordinates [m]."""
+        """Return the lowest (3,) and the highest (3,) coordinates [m]."""
         turn = np.eye(3) if self.turn is None else self.turn
         reach = np.sqrt(((turn * np.asarray(self.radii)[:, None]) ** 2).sum(0))
         return self.center - reach, self.center + reach
@@ -137,14 +138,14 @@ class Ellipsoid:
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """A cone between two spheres (Quilez's rounded cone, exact).
+    """A cone between two spheres (Quilez's rounded cone, with exact distances).
 
     Args:
         a: (3,) [m] center of the first sphere.
-        b: (3,) [m] center of the second one.
-        radii: [m] of both.
-        blend: [m] width of the seam with what came before.
-        part: name.
+        b: (3,) [m] center of the second sphere.
+        radii: [m] of both spheres.
+        blend: [m] width of the blend with the solids before it.
+        part: name, by which a union can leave the solid out.
     """
 
     a: Floats
@@ -154,7 +155,7 @@ class Cone:
     part: str = ""
 
     def distance(self, p: Positions) -> Floats:
-        """(n,) signed distances of points (n,3)."""
+        """Return the signed distances (n,) [m] of points (n,3) [m]."""
         ba = self.b - self.a
         length = float(np.linalg.norm(ba))
         q = p - self.a
@@ -170,7 +171,7 @@ class Cone:
         return np.asarray(np.where(side < 0, first, np.where(far, second, body)))
 
     def box(self) -> tuple[Floats, Floats]:
-        """(3,) lowest and (3,) highest coordinates [m]."""
+        """Return the lowest (3,) and the highest (3,) coordinates [m]."""
         r = max(self.radii)
         return np.minimum(self.a, self.b) - r, np.maximum(self.a, self.b) + r
 
@@ -179,23 +180,28 @@ Solid = Tube | Ellipsoid | Cone
 
 
 Ids = NDArray[np.int64]  # any shape
-Near = Sequence[Ids]  # of every solid, the points that are near it
+Near = Sequence[Ids]  # for every solid, the numbers of the points near it
 
 
 @dataclass(frozen=True, eq=False)
 class Union:
-    """Solids, smoothly united in their order."""
+    """Solids that are smoothly united in their order."""
 
     solids: Sequence[Solid]
 
     @property
     def reach(self) -> float:
-        """[m] from a solid within which it matters: the widest seam, and a little."""
+        """Return the distance [m] within which a solid matters: the widest blend, and a little
+        more.
+        """
         return max(s.blend for s in self.solids) + 0.01
 
     def near(self, p: Positions, further: float = 0.0) -> Near:
-        """Which points (n,3) every solid has to do with, and would if they moved by ``further``
-        [m].
+        """Return the numbers of the points near every solid.
+
+        Args:
+            p: (n,3) [m] points.
+            further: [m] distance by which points may move before they are used.
         """
         x, y, z = (np.ascontiguousarray(p[:, i]) for i in range(3))
         found, margin = [], self.reach + further
@@ -207,8 +213,14 @@ class Union:
         return found
 
     def distance(self, p: Positions, near: Near | None = None) -> Floats:
-        """(n,) [m] about the signed distance of points (n,3), where it is small; ``FAR`` where no
-        solid is near.
+        """Return the approximate signed distances (n,) [m] of points, accurate near the surface.
+
+        Args:
+            p: (n,3) [m] points.
+            near: the points near every solid, of ``Union.near``; None: computed.
+
+        Returns:
+            The distances; ``FAR`` for points near no solid.
         """
         out = np.full(len(p), FAR)
         for solid, ids in zip(self.solids, self.near(p) if near is None else near):
@@ -217,7 +229,9 @@ class Union:
         return out
 
     def with_gradient(self, p: Positions, near: Near | None = None) -> tuple[Floats, Floats]:
-        """(n,) distances and (n,3) their gradients, from the corners of small tetrahedra."""
+        """Return distances (n,) [m] and their gradients (n,3), by differences on small
+        tetrahedra.
+        """
         near = self.near(p, STEP) if near is None else near
         total, gradient = np.zeros(len(p)), np.zeros((len(p), 3))
         for corner in TETRAHEDRON:
@@ -227,17 +241,22 @@ class Union:
         return total, gradient
 
     def box(self) -> tuple[Floats, Floats]:
-        """(3,) lowest and (3,) highest coordinates [m]."""
+        """Return the lowest (3,) and the highest (3,) coordinates [m]."""
         boxes = [solid.box() for solid in self.solids]
         return np.min([b[0] for b in boxes], 0), np.max([b[1] for b in boxes], 0)
 
     def without(self, *parts: str) -> "Union":
-        """Without the solids of some parts."""
+        """Return the union without the solids of these parts."""
         return Union([s for s in self.solids if s.part not in parts])
 
 
 def smooth_minimum(a: Floats, b: Floats, k: float) -> Floats:
-    """(n,) the quadratic smooth minimum: the lesser one where they differ by k or more."""
+    """Return (n,) the quadratic smooth minimum; it is the minimum if a and b differ by k or more.
+
+    Args:
+        a, b: (n,) [m] distances.
+        k: [m] width of the blend.
+    """
     if k <= 0:
         return np.minimum(a, b)
     over = np.maximum(k - np.abs(a - b), 0.0)

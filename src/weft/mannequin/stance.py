@@ -1,8 +1,8 @@
-"""How a figure stands: a pose in the terms of its tasks, not of its joints.
+"""Stances: poses of a figure in terms of tasks instead of joint angles.
 
-Ankles are places, so that feet stay where they are put whatever the pelvis does; mixing two stances
-of feet on the floor gives feet on the floor. ``solved`` finds the joints: legs by inverse
-kinematics of two bones, all else forward.
+Ankles are given as positions, so that feet stay in place whatever the pelvis does; mixing two
+stances with feet on the floor gives a stance with feet on the floor. ``solved`` computes the
+joints: legs by inverse kinematics of two bones, all others by forward kinematics.
 """
 
 from dataclasses import dataclass, fields
@@ -12,19 +12,19 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.mannequin.joints import ABDUCTION, LIMBS, NAMES, NUMBER, parents
 
-CLAVICLE = 0.22  # of the arm's abduction that the collar bone takes
+CLAVICLE = 0.22  # part of the arm's abduction that the collar bone contributes
 X, Y, Z = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
 class Stance:
-    """k poses. Sides are left and right.
+    """k poses of a figure; sides are left and right.
 
     Args:
-        root: (k,3) [m] of the pelvis from its rest.
+        root: (k,3) [m] displacement of the pelvis from rest.
         trunk: (k,5,3) [rad] rotation vectors of pelvis (in space), spine, chest, neck, head.
         arms: (k,2,3) [rad] abduction from hanging, flexion to the front, flexion of the elbow.
-        ankles: (k,2,3) [m] in space.
+        ankles: (k,2,3) [m] positions in space.
         feet: (k,2,2) [rad] pitch of the foot and of its toes, toes up.
     """
 
@@ -35,7 +35,12 @@ class Stance:
     feet: Floats
 
     def mixed(self, other: "Stance", share: Floats) -> "Stance":
-        """Shares (k,) of another one, the rest of this one; either may be a single pose."""
+        """Return a mixture of this stance and another one; either may be a single pose.
+
+        Args:
+            other: the other stance.
+            share: (k,) share of the other stance.
+        """
         made = {}
         for field in fields(self):
             a, b = getattr(self, field.name), getattr(other, field.name)
@@ -48,18 +53,21 @@ class Stance:
 
 
 def a_pose(rest: Floats) -> Stance:
-    """The rest pose, of joints (J,3) [m] at rest."""
+    """Return the rest pose, from joints (J,3) [m] at rest."""
     ankles = np.stack([rest[NUMBER["left_ankle"]], rest[NUMBER["right_ankle"]]])[None]
     arms = np.broadcast_to([ABDUCTION, 0.0, 0.0], (1, 2, 3))
     return Stance(np.zeros((1, 3)), np.zeros((1, 5, 3)), arms, ankles, np.zeros((1, 2, 2)))
 
 
 def solved(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
-    """(k,J,3,3) rotations of all joints in space, from rest, and (k,J,3) [m] where they are.
+    """Compute the joints of a stance.
 
     Args:
-        stance: the poses.
+        stance: k poses.
         rest: (J,3) [m] joints at rest.
+
+    Returns:
+        Rotations (k,J,3,3) of all joints in space, from rest, and their positions (k,J,3) [m].
     """
     k, above = len(stance), parents()
     local = np.broadcast_to(np.eye(3), (k, len(NAMES), 3, 3)).copy()
@@ -82,7 +90,7 @@ def solved(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
 
 
 def _arm(angles: Floats, rest: Floats, name: str) -> dict[str, Floats]:
-    """Local rotations of collar bone, shoulder and elbow."""
+    """Return the local rotations of collar bone, shoulder and elbow."""
     side = 1.0 if name == "left_" else -1.0
     abduction, flexion, elbow = angles.T
     collar = rotations(np.outer(CLAVICLE * side * (abduction - ABDUCTION), Z))
@@ -98,8 +106,8 @@ def _arm(angles: Floats, rest: Floats, name: str) -> dict[str, Floats]:
 def _leg(
     turns: Floats, places: Floats, rest: Floats, ids: list[int], ankle: Floats, pitch: Floats
 ) -> None:
-    """Puts hip, knee, ankle and ball of one leg in place: two bones from the hip to the ankle, the
-    knee to the front.
+    """Set hip, knee, ankle and ball of one leg in ``turns`` and ``places``: two bones from the hip
+    to the ankle, with the knee to the front.
     """
     hip, knee, foot, ball = ids
     upper = float(np.linalg.norm(rest[knee] - rest[hip]))
@@ -109,7 +117,7 @@ def _leg(
     far = np.linalg.norm(way, axis=1)
     reach = np.minimum(far, upper + lower)
     along = way / far[:, None]
-    # The knee: on the way by `part`, beside it by `beside`.
+    # The knee lies at the distance `part` along the line to the ankle, and `beside` in front of it.
     part = (upper**2 - lower**2 + reach**2) / (2 * reach)
     beside = np.sqrt(np.maximum(upper**2 - part**2, 0.0))
     ahead = turns[:, NUMBER["pelvis"]] @ Z
@@ -128,19 +136,21 @@ def _leg(
 
 
 def _across(v: Floats, unit: Floats) -> Floats:
-    """(k,3) unit vectors: the part of v at right angles to ``unit``."""
+    """Return unit vectors (k,3) along the part of v at right angles to ``unit``."""
     part = v - (v * unit).sum(-1, keepdims=True) * unit
     return np.asarray(part / np.linalg.norm(part, axis=-1, keepdims=True))
 
 
 def _frame(along: Floats, front: Floats) -> Floats:
-    """(k,3,3) right-handed frames as columns: along, front, and across."""
+    """Return right-handed frames (k,3,3) as columns: along, front, and across."""
     along = along / np.linalg.norm(along, axis=-1, keepdims=True)
     return np.stack([along, front, np.cross(along, front)], axis=-1)
 
 
 def rotations(vectors: Floats) -> Floats:
-    """(...,3,3) of rotation vectors (...,3) [rad] (Rodrigues)."""
+    """Return the rotation matrices (...,3,3) of rotation vectors (...,3) [rad], by Rodrigues'
+    formula.
+    """
     v = np.asarray(vectors, dtype=np.float64)
     angle = np.linalg.norm(v, axis=-1)[..., None, None]
     x, y, z = np.moveaxis(v, -1, 0)

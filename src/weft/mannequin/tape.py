@@ -1,4 +1,4 @@
-"""Cuts of a mesh by a plane, and what a tape around them says."""
+"""Cuts of a mesh by a plane, and girths around them."""
 
 import numpy as np
 
@@ -7,10 +7,12 @@ from weft.mannequin.fit import hull_perimeter
 
 
 def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
-    """(n,3) [m] the part of a closed mesh's cut by a plane that is nearest around a point.
+    """Return one closed part (n,3) [m] of a mesh's cut by a plane: that around a point.
+
+    The part with the center nearest to the point is returned.
 
     Args:
-        x: (b,3) [m].
+        x: (b,3) [m] vertices.
         faces: (m,3).
         point: (3,) [m] in the plane.
         normal: (3,) of the plane.
@@ -22,13 +24,15 @@ def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
 
 
 def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Floats, Ints]:
-    """(n,3) [m] where a plane cuts the edges of a mesh, and (n,) which part of the cut that is."""
+    """Return the points (n,3) [m] where a plane cuts the edges of a mesh, and (n,) the part of the
+    cut to which each one belongs.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
     side = (x - point) @ unit
-    side = np.where(side == 0, 1e-12, side)
+    side = np.where(side == 0, 1e-12, side)  # no vertex lies in the plane: cuts are closed loops
     cut = faces[np.ptp(np.sign(side[faces]), axis=1) > 0]
     edges = np.sort(np.stack([cut, np.roll(cut, -1, axis=1)], -1), axis=-1)  # (c,3,2)
     crossed = (side[edges[..., 0]] > 0) != (side[edges[..., 1]] > 0)
@@ -47,14 +51,16 @@ def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Flo
 def girth(
     x: Positions, faces: Faces, point: Floats, normal: Floats, *, whole: bool = False
 ) -> float:
-    """[m] of a tape pulled tight around a mesh in a plane: the perimeter of the cut's convex hull.
+    """Return the length [m] of a tape pulled tight around a mesh in a plane.
+
+    The length is the perimeter of the convex hull of the cut.
 
     Args:
-        x: (b,3) [m].
+        x: (b,3) [m] vertices.
         faces: (m,3).
         point: (3,) [m] inside the part that is measured.
         normal: (3,) of the plane.
-        whole: around all parts of the cut, not only the one around the point.
+        whole: measure around all parts of the cut, not only the one around the point.
     """
     points = _cut(x, faces, point, normal)[0] if whole else loop(x, faces, point, normal)
     unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)

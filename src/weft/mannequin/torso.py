@@ -1,4 +1,4 @@
-"""Torso, neck and head: cross sections by height, and what rounds them."""
+"""Torso, neck and head: cross sections by height, and solids that round them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from weft.mannequin.solids import Cone, Ellipsoid, Solid, Tube
 
 X, Y, Z = np.eye(3)
 
-# Cross sections [m] of the default figures: part of the stature; half breadth, depth to the front
-# and to the back of the ankles' plane. Drawn by eye after ANSUR II's mean breadths and depths
-# (chest 283 x 252 mm, waist 318 x 230, hips 348 x 242); the girths then scale them.
+# Cross sections of the default figures: height over the stature; half breadth, depth to the front
+# and to the back of the ankles' plane [m]. They are drawn by eye after ANSUR II's mean breadths and
+# depths (chest 283 x 252 mm, waist 318 x 230, hips 348 x 242); the girths then scale them.
 SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
     "woman": (
         (0.512, 0.105, 0.078, 0.080),
@@ -54,7 +54,7 @@ SECTIONS: Mapping[str, Sequence[tuple[float, float, float, float]]] = {
 
 @dataclass(frozen=True)
 class Factors:
-    """By how much the drawn sections are wider; what ``fit`` solves for."""
+    """Factors by which the drawn cross sections are scaled; ``fit`` solves for them."""
 
     chest: float = 1.0
     waist: float = 1.0
@@ -63,7 +63,12 @@ class Factors:
 
 
 def torso(m: Measures, factors: Factors) -> list[Solid]:
-    """The trunk without legs and arms."""
+    """Return the solids of the trunk, neck and head, without legs and arms.
+
+    Args:
+        m: measures of the figure.
+        factors: that scale the drawn cross sections.
+    """
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
     solids: list[Solid] = [_trunk(m, factors), *_buttocks(m, factors)]
     y, s = at["chest"], factors.chest * grow
@@ -78,7 +83,7 @@ def torso(m: Measures, factors: Factors) -> list[Solid]:
 
 
 def _trunk(m: Measures, factors: Factors) -> Tube:
-    """From the crotch to the base of the neck."""
+    """Return the trunk from the crotch to the base of the neck."""
     from scipy.interpolate import PchipInterpolator
 
     at, grow = Levels(m), m.height / SIZES[m.figure][0]
@@ -112,7 +117,7 @@ def _buttocks(m: Measures, factors: Factors) -> list[Solid]:
 
 
 def _shoulders(m: Measures, grow: float) -> list[Solid]:
-    """Collar bones and the slope from the neck."""
+    """Return the collar bones and the slopes from the neck."""
     at, h = Levels(m), m.height
     end = 0.5 * m.shoulders
     thick = 0.040 * grow if m.figure == "woman" else 0.048 * grow
@@ -128,10 +133,10 @@ def _shoulders(m: Measures, grow: float) -> list[Solid]:
 
 
 def _head(m: Measures, factors: Factors) -> list[Solid]:
-    """Neck, skull and jaw."""
+    """Return neck, skull, jaw, chin and nose."""
     h, at = m.height, Levels(m)
     # ANSUR II: head breadth 152, length 196 mm; the chin about 0.13 of the stature below the top.
-    s = 0.5 * h + 0.5 * SIZES[m.figure][0]  # heads grow less than people
+    s = 0.5 * h + 0.5 * SIZES[m.figure][0]  # head size varies half as much as stature
     radius = factors.neck * m.neck / (2 * np.pi)
     low, high = np.array([0.0, at.at(0.835), -0.022 * h]), np.array([0.0, at.at(0.915), -0.002 * h])
     axis = (high - low) / np.linalg.norm(high - low)

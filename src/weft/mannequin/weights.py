@@ -1,8 +1,8 @@
-"""Which joints move a vertex, and how much: weights of skinning by bone heat.
+"""Skinning weights by bone heat: the joints that move every vertex, and their shares.
 
-Baran & Popović (2007), section 4: the weight w of a bone is the temperature of the surface where
-every vertex is heated by its nearest bone, (L + H) w = H p, H = c / d². Weights are smooth, sum to
-one, and follow the surface.
+Baran & Popović (2007), section 4: the weight w of a bone is the temperature of the surface if every
+vertex is heated by its nearest bone, (L + H) w = H p, H = c / d². Weights are smooth, sum to one,
+and follow the surface.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,18 +12,18 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.mannequin.joints import LIMBS, NAMES, NUMBER
 
-MOST = 4  # joints of a vertex
-HEAT = 1.0  # c
-LEAST = 1e-3  # weight that counts, at least
+MOST = 4  # largest number of joints of a vertex
+HEAT = 1.0  # the constant c
+LEAST = 1e-3  # weights below this are zero
 Segments = Mapping[int, Sequence[tuple[Floats, Floats]]]
 
 
 def bones(joints: Floats, ends: Mapping[str, Floats], height: float) -> Segments:
-    """Segments [m] that every joint moves.
+    """Return the segments [m] that every joint moves.
 
     Args:
         joints: (J,3) [m].
-        ends: (3,) of heads, hands and toes.
+        ends: (3,) [m] ends of head, hands, toes and heels, by name.
         height: [m] of the figure.
     """
     at = {name: joints[NUMBER[name]] for name in NAMES}
@@ -51,8 +51,15 @@ def bones(joints: Floats, ends: Mapping[str, Floats], height: float) -> Segments
 
 
 def skin_weights(x: Positions, faces: Faces, segments: Segments) -> tuple[Ints, Floats]:
-    """(b,4) joints of every vertex, those of the largest weight first, and (b,4) their weights,
-    which sum to one.
+    """Return the joints that move every vertex, and their weights.
+
+    Args:
+        x: (b,3) [m] vertices.
+        faces: (m,3).
+        segments: of every joint.
+
+    Returns:
+        Joints (b,4) in the order of decreasing weight, and weights (b,4), which sum to one.
     """
     from scipy.sparse import diags
     from scipy.sparse.linalg import splu
@@ -68,13 +75,14 @@ def skin_weights(x: Positions, faces: Faces, segments: Segments) -> tuple[Ints, 
     w = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(source)
     order = np.argsort(-w, axis=1, kind="stable")[:, : MOST + 1]
     top = np.take_along_axis(w, order, axis=1)
-    # Less than what is left out: weights stay continuous where the order changes.
+    # Subtract the largest weight that is left out, so that weights stay continuous over the surface
+    # where the order of joints changes.
     top = np.maximum(top[:, :MOST] - np.maximum(top[:, MOST:], LEAST), 0.0)
     return order[:, :MOST].astype(np.int32), top / top.sum(1, keepdims=True)
 
 
 def _to_bone(x: Positions, segments: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """(b,) [m] distance to the nearest of a few segments."""
+    """Return the distances (b,) [m] to the nearest of a few segments."""
     best = np.full(len(x), np.inf)
     for a, b in segments:
         t = np.clip((x - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)
@@ -83,8 +91,17 @@ def _to_bone(x: Positions, segments: Sequence[tuple[Floats, Floats]]) -> Floats:
 
 
 def cotangents(x: Positions, faces: Faces) -> tuple[Floats, Floats]:
-    """The cotangent Laplacian (b,b), sparse and positive semidefinite, and (b,) [m^2] areas. Obtuse
-    angles count as right ones, so that weights stay positive.
+    """Return the cotangent Laplacian and the areas of vertices of a mesh.
+
+    Cotangents below 0.02, as of obtuse angles, are raised to this value, so that weights stay
+    positive.
+
+    Args:
+        x: (b,3) [m] vertices.
+        faces: (m,3).
+
+    Returns:
+        The matrix (b,b), sparse and positive semidefinite, and the areas (b,) [m^2].
     """
     from scipy.sparse import coo_matrix
 

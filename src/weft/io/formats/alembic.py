@@ -1,5 +1,7 @@
-"""Alembic (.abc) through a Blender that is on the machine: out with texture coordinates and every
-body as a mesh of its own, in as cloth or bodies. Alembic is y up by convention.
+"""Alembic (.abc), read and written by a Blender on the machine.
+
+Written are texture coordinates and every body as a mesh of its own; read are cloth or bodies.
+Alembic is y up by convention.
 """
 
 from collections.abc import Sequence
@@ -18,13 +20,13 @@ from weft.io.formats.point_cache import PC2, PC2_MAGIC
 from weft.io.surface import Contents, MovingMesh, check_file, triangulated
 
 WHAT = "Alembic file"
-FINEST = 1001  # denominator of frame rates: 24000/1001 is one
-RATE = 24.0  # [1/s] at which a file is looked at: it holds times, and no rate
-FEW = 8  # names in a message
+FINEST = 1001  # largest denominator of frame rates, as in 24000/1001
+RATE = 24.0  # [1/s] default rate of sampling a file, which has times but no frame rate
+FEW = 8  # largest number of names in a message
 
 
 def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
-    """Write all frames.
+    """Write all frames to an Alembic file.
 
     Raises:
         RunError: no Blender, one that fails, or z up.
@@ -70,7 +72,7 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def _caches(job: Job, animation: Animation) -> list[str]:
-    """A PC2 file of every shape, in Blender's axes."""
+    """Write a PC2 file of every shape, in Blender's axes, and return their paths."""
     paths = [job.folder / f"cache{k}.pc2" for k in range(len(animation.shapes))]
     for path, x in zip(paths, animation.moment(0).positions):
         path.write_bytes(PC2.pack(PC2_MAGIC, 1, len(x), 0.0, 1.0, animation.count))
@@ -86,12 +88,12 @@ def _z_up(x: Positions) -> Positions:
 
 
 def alembic_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
-    """The meshes of a file at its first frame.
+    """Return the meshes of a file at its first frame.
 
     Args:
         path: the file.
-        prim: which of them, by name; None: all.
-        one: refuse several: what is read becomes a cloth.
+        prim: name of one of them; None: all.
+        one: refuse several meshes, because the result becomes one cloth.
 
     Raises:
         MeshError: no Blender, one that cannot read the file, no such mesh, or several.
@@ -101,15 +103,15 @@ def alembic_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
 
 
 def alembic_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
-    """The meshes of a file at all its frames.
+    """Return the meshes of a file at all its frames.
 
     Args:
         path: the file.
-        fps: frames a second at which it is looked at, linear between its samples; None: 24.
-        prim: which of them, by name; None: all.
+        fps: frames per second at which it is sampled, linearly between its samples; None: 24.
+        prim: name of one of them; None: all.
 
     Raises:
-        MeshError: as of ``alembic_contents``.
+        MeshError: for the reasons of ``alembic_contents``.
     """
     return _read(path, prim, RATE if fps is None else fps, one=False)[0]
 
@@ -156,7 +158,7 @@ def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[Movin
 
 
 def _mesh(job: Job, k: int, told: Any, frames: int, path: Path) -> tuple[Any, Any, Any]:
-    """Positions (frames,n,3), triangles and texture coordinates of mesh k."""
+    """Return positions (frames,n,3), triangles and texture coordinates of mesh k."""
     flat = job.get(f"x{k}", "<f4").astype(np.float64)
     n = int(told["vertices"])
     if n == 0 or len(flat) != 3 * n * frames:

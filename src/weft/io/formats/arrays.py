@@ -1,10 +1,10 @@
-"""npz and HDF5: arrays for learning and analysis, in float64.
+"""npz and HDF5: arrays in float64 for machine learning and analysis.
 
 ``positions`` (k,n,3), ``velocities`` (k,n,3) of the cloth, ``times`` (k,) [s], ``faces`` (m,3),
-``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; of each body b ``body_b_positions`` and
-``body_b_faces`` with ``body_names``; numbers at vertices ``point_NAME`` (k,n,...) and on faces
-``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions, units, axes. A run's .npz is read as a
-body (``bodies: - mesh: {file: run.npz}``).
+``corner_uv`` (m,3,2), ``region`` (m,) and ``region_names``; ``body_b_positions`` and
+``body_b_faces`` of each body b, with ``body_names``; numbers at vertices ``point_NAME`` (k,n,...)
+and on faces ``cell_NAME`` (k,m,...); ``about``, JSON: scene, versions, units, axes. A run's .npz
+can be read as a body (``bodies: - mesh: {file: run.npz}``).
 """
 
 import json
@@ -21,7 +21,7 @@ from weft.io.formats.hdf5_file import hdf5_file
 
 
 def write_arrays(path: Path, animation: Animation) -> Sequence[str]:
-    """Write an .npz; all frames are in memory meanwhile.
+    """Write an .npz file; all frames are in memory meanwhile.
 
     Raises:
         RunError: the file cannot be written.
@@ -34,7 +34,7 @@ def write_arrays(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
-    """Write an .h5, a frame at a time.
+    """Write an .h5 file, one frame at a time.
 
     Raises:
         RunError: ``h5py`` is missing, or the file cannot be written.
@@ -58,7 +58,7 @@ def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def _still(animation: Animation) -> Iterator[tuple[str, Any]]:
-    """What is the same in all frames."""
+    """Yield the arrays that are the same in all frames, by name."""
     cloth, c = animation.cloth, animation.convention
     yield "faces", cloth.faces
     if cloth.corner_uv is not None:
@@ -77,7 +77,7 @@ def _still(animation: Animation) -> Iterator[tuple[str, Any]]:
 
 
 def _of_frame(moment: AnimationFrame) -> Iterator[tuple[str, Any]]:
-    """What a frame has."""
+    """Yield the arrays of one frame, by name."""
     yield "times", moment.t
     yield "positions", moment.positions[0]
     yield "velocities", moment.velocities

@@ -1,8 +1,8 @@
-"""A Blender on this machine, as a separate process: for Alembic, which has no package in Python.
+"""Blender on this machine, as a separate process, for Alembic, which has no Python package.
 
-Found by the variable ``WEFT_BLENDER`` (Blender, or a Python that has ``bpy``), as ``blender`` on
-the path, or as the package ``bpy`` beside weft. What it is to do is a folder: ``job.json`` and
-arrays of float32 and int32; ``blender_job.py`` is what it runs.
+Blender is found by the variable ``WEFT_BLENDER`` (Blender, or a Python that has ``bpy``), as
+``blender`` on the path, or as the package ``bpy`` beside weft. A job for it is a folder with
+``job.json`` and arrays of float32 and int32; Blender runs the script ``blender_job.py``.
 """
 
 import json
@@ -22,13 +22,13 @@ import numpy as np
 from weft.base.errors import WeftError
 
 VARIABLE = "WEFT_BLENDER"
-PATIENCE = 1800  # [s] for one file
+PATIENCE = 1800  # [s] time limit for one file
 SCRIPT = Path(__file__).with_name("blender_job.py")
 HINT = f"install Blender, put it on the path or into {VARIABLE}; or: pip install bpy"
 
 
 def blender() -> Sequence[str] | None:
-    """The command that runs the script, or None where no Blender is found."""
+    """Return the command that runs the script, or None if no Blender is found."""
     named = os.environ.get(VARIABLE) or shutil.which("blender")
     if named and "python" not in Path(named).name:
         quiet = ("--background", "--factory-startup", "--python-exit-code", "3")
@@ -39,33 +39,33 @@ def blender() -> Sequence[str] | None:
 
 
 class Job:
-    """A folder for arrays that go to Blender and come back."""
+    """A folder for arrays that are exchanged with Blender."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def put(self, name: str, values: Any, dtype: str) -> str:
-        """Write an array; returns its path."""
+        """Write an array to the folder, and return its path."""
         path = self.folder / name
         np.ascontiguousarray(values, dtype=dtype).tofile(path)
         return str(path)
 
     def get(self, name: str, dtype: str) -> Any:
-        """An array that Blender wrote."""
+        """Return an array that Blender wrote."""
         return np.fromfile(self.folder / name, dtype=dtype)
 
     def told(self) -> Any:
-        """What Blender says about its arrays."""
+        """Return Blender's description of its arrays."""
         return json.loads((self.folder / "told.json").read_text())
 
 
 @contextmanager
 def in_blender(what: str, error: type[WeftError]) -> Iterator[Job]:
-    """A job for Blender.
+    """Make the folder of a job for Blender, which exists while the block runs.
 
     Args:
-        what: what needs it, for messages.
-        error: the class of errors.
+        what: the feature that needs Blender, for messages.
+        error: class of the error that is raised.
 
     Raises:
         error: there is no Blender.
@@ -77,10 +77,16 @@ def in_blender(what: str, error: type[WeftError]) -> Iterator[Job]:
 
 
 def run(job: Job, task: Mapping[str, Any], what: str, error: type[WeftError]) -> None:
-    """Have Blender do a task.
+    """Run a task in Blender.
+
+    Args:
+        job: the folder of the task.
+        task: its parameters.
+        what: the feature that needs Blender, for messages.
+        error: class of the error that is raised.
 
     Raises:
-        error: it fails, or takes too long.
+        error: the task fails, or takes too long.
     """
     command = blender()
     assert command is not None

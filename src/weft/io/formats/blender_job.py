@@ -1,6 +1,6 @@
-"""What Blender runs: meshes with point caches to Alembic, and Alembic to arrays.
+"""Script that Blender runs: writes meshes with point caches to Alembic, and Alembic to arrays.
 
-Runs in Blender's Python with nothing but its standard library; weft never imports it.
+The script runs in Blender's Python with nothing but its standard library; weft never imports it.
 """
 
 import array
@@ -11,14 +11,14 @@ from typing import Any
 
 
 def numbers(path: str, code: str) -> "array.array[Any]":
-    """The numbers in a file."""
+    """Return the numbers in a file; ``code`` is their type in the module array."""
     data: array.array[Any] = array.array(code)
     data.frombytes(pathlib.Path(path).read_bytes())
     return data
 
 
 def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
-    """Meshes that point caches move, as an .abc file."""
+    """Write meshes that point caches move to an .abc file."""
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
     scene.frame_start, scene.frame_end = job["first"], job["last"]
@@ -54,7 +54,9 @@ def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
-    """Positions of all meshes at all frames, as arrays."""
+    """Write the positions of all meshes of an .abc file at all frames as arrays, and describe
+    them.
+    """
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
     bpy.ops.wm.alembic_import(filepath=job["file"], as_background_job=False)
@@ -84,7 +86,7 @@ def read_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def topology(mesh: Any, folder: pathlib.Path, k: int) -> dict[str, Any]:
-    """Faces and texture coordinates of a mesh."""
+    """Write the faces and texture coordinates of a mesh as arrays, and describe them."""
     counts = array.array("i", bytes(4 * len(mesh.polygons)))
     mesh.polygons.foreach_get("loop_total", counts)
     ids = array.array("i", bytes(4 * len(mesh.loops)))
@@ -100,7 +102,7 @@ def topology(mesh: Any, folder: pathlib.Path, k: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """The task of job.json, in an empty scene."""
+    """Run the task of job.json in an empty scene."""
     import bpy
 
     job = json.loads(pathlib.Path(sys.argv[-1]).read_text())

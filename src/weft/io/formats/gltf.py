@@ -1,9 +1,10 @@
-"""glTF 2.0 out: .glb and .gltf with morph targets, for browsers, game engines and Blender.
+"""glTF 2.0 writer: .glb and .gltf with morph targets, for browsers, game engines and Blender.
 
-Every frame is a morph target of positions and normals, and an animation of weights goes from one to
-the next, so that it is exact at the frames and linear between. Viewers keep all targets in memory:
-a long run is thinned to ``MOST_TARGETS``. Vertices with several texture coordinates are several, as
-the format wants it; v points down. Specification: Khronos glTF 2.0.
+Every frame is a morph target of positions and normals, and an animation of weights goes from one
+target to the next; the motion is exact at the frames and linear between them. Viewers keep all
+targets in memory: therefore a long run is thinned to ``MOST_TARGETS`` frames. A vertex with several
+texture coordinates is written several times, as the format requires; v points down. Specification:
+Khronos glTF 2.0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,11 @@ from weft.io.formats.gltf_buffer import GltfBuffer
 MOST_TARGETS = 64
 COLORS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 GRAY = "b8b8b8"  # bodies
-MOVED = 1e-6  # [m] that a body has to move to be animated
+MOVED = 1e-6  # [m] least displacement of a body that is animated
 
 
 def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
-    """Write the frames, thinned where there are many; returns what is worth knowing about the file.
+    """Write the frames, thinned if there are many, and return notes for the user.
 
     Raises:
         RunError: other units or axes than meters, y up, or the file cannot be written.
@@ -54,7 +55,9 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def _first_fields(animation: Animation, moment: AnimationFrame) -> dict[str, Floats]:
-    """Fields of a frame (n,...) at the vertices; those of faces as means, weighted with areas."""
+    """Return the fields of a frame (n,...) at the vertices; fields on faces are averaged, weighted
+    by area.
+    """
     if not animation.fields:
         return {}
     faces, x, found = animation.cloth.faces, moment.positions[0], moment.fields
@@ -74,7 +77,7 @@ def _first_fields(animation: Animation, moment: AnimationFrame) -> dict[str, Flo
 
 
 class _Node:
-    """One shape: a node with its mesh, and the weights that animate it."""
+    """A node of one shape, with its mesh and the weights that animate it."""
 
     def __init__(
         self,
@@ -131,7 +134,7 @@ class _Node:
     def _primitives(
         self, corner: Faces, attributes: dict[str, int], targets: list[dict[str, int]], cloth: bool
     ) -> list[dict[str, object]]:
-        """One for every region, with a material of its own."""
+        """Return one primitive for every region, with a material of its own."""
         regions = self.shape.regions or [(self.shape.name, np.arange(len(corner), dtype=np.int32))]
         primitives = []
         for k, (name, faces) in enumerate(regions):
@@ -147,8 +150,12 @@ class _Node:
 
 
 def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
-    """Faces among vertices that have one texture coordinate each, the vertex of the mesh that each
-    of them is, and the coordinates. Unsplit ones keep their order.
+    """Split vertices such that each one has a single texture coordinate.
+
+    Returns:
+        Faces (m,3) of the split vertices; (s,) the vertex of the mesh that each of them is; (s,2)
+        their texture coordinates. Without texture coordinates, nothing is split and the order
+        stays.
     """
     if shape.corner_uv is None:
         used = np.arange(int(shape.faces.max()) + 1, dtype=np.int32)
@@ -161,7 +168,7 @@ def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
 
 
 def _normals(x: Positions, faces: Faces) -> Floats:
-    """(n,3) unit normals of vertices, weighted by area; up where there is none."""
+    """Return unit normals (n,3) of vertices, weighted by area; (0, 1, 0) if there is none."""
     a, b, c = (x[faces[:, i]] for i in range(3))
     normal = np.cross(b - a, c - a)
     ids = faces.reshape(-1)

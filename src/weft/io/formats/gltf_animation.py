@@ -1,7 +1,7 @@
 """Poses of a glTF scene: transforms of nodes and weights of morph targets at a time.
 
-The first animation, its samplers linear, stepped or cubic; rotations are interpolated on the
-sphere. Specification: Khronos glTF 2.0, appendix C.
+Only the first animation is read; its samplers are linear, stepped or cubic, and rotations are
+interpolated on the sphere. Specification: Khronos glTF 2.0, appendix C.
 """
 
 import itertools
@@ -14,21 +14,29 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.io.formats.gltf_read import Document
 
-RATE = 30.0  # [1/s] at which skins and nodes are looked at, at least
+RATE = 30.0  # [1/s] least rate at which skins and nodes are sampled
 MOST_POSES = 100_000
-PARALLEL = 0.9995  # cosine above which two rotations are blended in a straight line
+PARALLEL = 0.9995  # above this cosine, slerp would divide by almost zero: linear blending
 
 
 @dataclass(frozen=True, eq=False)
 class ScenePose:
-    """A moment of a scene."""
+    """The pose of a scene at one time."""
 
-    world: Mapping[int, Floats]  # (4,4) of every node, to the world
-    weights: Mapping[int, Floats]  # of morph targets, of nodes that are animated
+    world: Mapping[int, Floats]  # (4,4) transform of every node to the world
+    weights: Mapping[int, Floats]  # weights of morph targets, for nodes whose weights are animated
 
 
 def pose_times(document: Document, fps: float | None) -> Floats:
-    """(k,) [s] all keys of the first animation, and between them at least so many a second."""
+    """Return (k,) [s] the times at which a scene is sampled.
+
+    These are all key times of the first animation, and times between them at a rate of ``fps`` or
+    ``RATE``; weights that are linear between keys need no times between them.
+
+    Args:
+        document: the file.
+        fps: [1/s]; None: ``RATE``, if needed.
+    """
     keys = [document.array(s["input"])[:, 0] for s in _samplers(document)]
     if not keys:
         return np.zeros(1)
@@ -39,7 +47,7 @@ def pose_times(document: Document, fps: float | None) -> Floats:
         s.get("interpolation", "LINEAR") == "LINEAR" for s in _samplers(document)
     )
     if straight and fps is None:
-        return times  # linear between keys, as bodies are between frames
+        return times  # weights are linear between keys, as bodies are between frames
     count = int(np.ceil((times[-1] - times[0]) * (fps or RATE) - 1e-6)) + 1
     even = np.minimum(times[0] + np.arange(count) / (fps or RATE), times[-1])
     found: Floats = np.unique(np.concatenate([times, even]))
@@ -48,7 +56,7 @@ def pose_times(document: Document, fps: float | None) -> Floats:
 
 
 def posed(document: Document, t: float) -> ScenePose:
-    """The scene at time t [s]."""
+    """Return the pose of the scene at time t [s]."""
     nodes = document.things("nodes")
     moved: dict[int, dict[str, Floats]] = {}
     samplers = _samplers(document)
@@ -61,7 +69,7 @@ def posed(document: Document, t: float) -> ScenePose:
     parent = {c: k for k, node in enumerate(nodes) for c in node.get("children", [])}
     world: dict[int, Floats] = {}
     for k in range(len(nodes)):
-        chain = [k]  # from a node up to one whose transform is known
+        chain = [k]  # from a node up to the first one whose transform is known, or to a root
         while chain[-1] not in world and chain[-1] in parent:
             chain.append(parent[chain[-1]])
             if len(chain) > len(nodes):
@@ -86,7 +94,9 @@ def _channels(document: Document) -> list[Any]:
 
 
 def _sampled(document: Document, sampler: Mapping[str, Any], t: float, path: str) -> Floats:
-    """The value of a sampler at time t; held before the first key and after the last."""
+    """Return the value of a sampler at time t; it is constant before the first key and after the
+    last.
+    """
     times = document.array(sampler["input"])[:, 0]
     values = document.array(sampler["output"])
     kind = sampler.get("interpolation", "LINEAR")
@@ -101,7 +111,7 @@ def _sampled(document: Document, sampler: Mapping[str, Any], t: float, path: str
     if kind == "STEP":
         return _unit(a, path)
     if cubic:
-        m, n = h * rows[k, 2], h * rows[k + 1, 0]  # out of this key, into the next
+        m, n = h * rows[k, 2], h * rows[k + 1, 0]  # out-tangent of this key, in-tangent of the next
         c2, c3 = s * s, s * s * s
         mixed = (
             (2 * c3 - 3 * c2 + 1) * a
@@ -120,7 +130,7 @@ def _unit(value: Floats, path: str) -> Floats:
 
 
 def _slerp(a: Floats, b: Floats, s: float) -> Floats:
-    """From quaternion a to b, the short way."""
+    """Return the spherical interpolation from quaternion a to b, along the shorter arc."""
     a, b = _unit(a, "rotation"), _unit(b, "rotation")
     cosine = float(a @ b)
     b, cosine = (b, cosine) if cosine >= 0 else (-b, -cosine)
@@ -131,7 +141,7 @@ def _slerp(a: Floats, b: Floats, s: float) -> Floats:
 
 
 def _local(node: Mapping[str, Any], moved: Mapping[str, Floats]) -> Floats:
-    """(4,4) of a node to its parent."""
+    """Return the transform (4,4) of a node to its parent."""
     M = np.eye(4)
     if "matrix" in node and not moved:
         return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T

@@ -1,4 +1,4 @@
-"""The tree and the binary part of a glTF file that is being made."""
+"""The JSON tree and the binary buffer of a glTF file that is being written."""
 
 import base64
 import json
@@ -12,11 +12,11 @@ from weft.base.arrays import Floats
 FLOAT, UINT = 5126, 5125  # component types
 ARRAY, ELEMENT = 34962, 34963  # targets of buffer views
 TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3"}
-MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942  # of .glb
+MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942  # file and chunk types of .glb
 
 
 class GltfBuffer:
-    """What has been put into the file so far."""
+    """A glTF file under construction."""
 
     def __init__(self) -> None:
         self.tree: dict[str, Any] = {
@@ -28,30 +28,39 @@ class GltfBuffer:
         self._size = 0
 
     def append(self, kind: str, thing: dict[str, Any]) -> int:
-        """Put one of ``meshes``, ``nodes``, ... into the tree; its number."""
+        """Append an object to ``meshes``, ``nodes``, ... of the tree, and return its index."""
         things = self.tree.setdefault(kind, [])
         things.append(thing)
         return len(things) - 1
 
     def vectors(self, values: Any, *, bounds: bool = False) -> int:
-        """The accessor of float32 vectors (n,d) of vertices, with least and greatest ones."""
+        """Add an accessor of float32 vectors (n,d) of vertices, and return its index.
+
+        With ``bounds``, the accessor contains the least and greatest values.
+        """
         return self._accessor(values, FLOAT, TYPES[values.shape[1]], ARRAY, bounds)
 
     def indices(self, ids: Any) -> int:
-        """The accessor of indices."""
+        """Add an accessor of vertex indices, and return its index."""
         return self._accessor(ids.astype(np.uint32), UINT, "SCALAR", ELEMENT, False)
 
     def material(self, name: str, color: str) -> int:
-        """A rough, two-sided material of an sRGB color."""
+        """Add a rough, two-sided material of an sRGB color, and return its index."""
         srgb = np.array([int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)])
-        rgba = [*np.round(srgb**2.2, 4).tolist(), 1.0]
+        rgba = [*np.round(srgb**2.2, 4).tolist(), 1.0]  # glTF has linear colors
         rough = {"baseColorFactor": rgba, "metallicFactor": 0.0, "roughnessFactor": 0.9}
         return self.append(
             "materials", {"name": name, "doubleSided": True, "pbrMetallicRoughness": rough}
         )
 
     def animate_weights(self, node: int, times: Floats, weights: Floats) -> None:
-        """Weights (k,targets) of a node's mesh at times (k,) [s], linear between them."""
+        """Animate the weights of a node's mesh, linearly between times.
+
+        Args:
+            node: index of the node.
+            times: (k,) [s].
+            weights: (k,targets).
+        """
         if not self.tree.get("animations"):
             self.append("animations", {"name": "run", "channels": [], "samplers": []})
             self._times = self._accessor(
@@ -74,7 +83,7 @@ class GltfBuffer:
         if target is not None:
             view["target"] = target
         self._parts.append(data)
-        self._size += len(data)  # all are multiples of four bytes
+        self._size += len(data)  # always a multiple of four bytes, so that views are aligned
         accessor = {
             "bufferView": self.append("bufferViews", view),
             "componentType": component,
@@ -86,7 +95,7 @@ class GltfBuffer:
         return self.append("accessors", accessor)
 
     def glb(self) -> bytes:
-        """The file as one binary."""
+        """Return the file as one binary."""
         self.tree["buffers"] = [{"byteLength": self._size}]
         text = json.dumps(self.tree, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 4)
@@ -96,7 +105,7 @@ class GltfBuffer:
         return struct.pack("<III", MAGIC, 2, 12 + len(chunks)) + chunks
 
     def gltf(self) -> bytes:
-        """The file as JSON with the binary part within."""
+        """Return the file as JSON that includes the binary buffer."""
         data = base64.b64encode(b"".join(self._parts)).decode()
         uri = f"data:application/octet-stream;base64,{data}"
         self.tree["buffers"] = [{"byteLength": self._size, "uri": uri}]

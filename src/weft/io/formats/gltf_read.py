@@ -1,7 +1,7 @@
-"""glTF 2.0 in: .glb and .gltf files as a tree with arrays. Own reader, of JSON and NumPy.
+"""glTF 2.0 reader: .glb and .gltf files as a tree with arrays, by means of JSON and NumPy.
 
-Buffers within the file or beside it; sparse accessors and normalized integers are read, compressed
-meshes (Draco, meshopt) refused.
+Buffers are in the file or beside it; sparse accessors and normalized integers are supported,
+compressed meshes (Draco, meshopt) are refused.
 """
 
 import base64
@@ -37,11 +37,11 @@ Broken = (
     struct.error,
     binascii.Error,
 )
-"""What a tree raises that is not as the specification says."""
+"""Errors that reading a tree raises if it violates the specification."""
 
 
 class Document:
-    """A file: its tree, and the arrays that accessors stand for.
+    """A glTF file: its tree, and the arrays of its accessors.
 
     Raises:
         MeshError: it cannot be read, is no glTF 2.0, or is compressed.
@@ -64,44 +64,48 @@ class Document:
         self._spent = 0
 
     def error(self, error: BaseException) -> MeshError:
-        """The error for something that the specification does not allow."""
+        """Return the error for a violation of the specification."""
         got = f"{type(error).__name__}: {error}"
         return MeshError("glTF file", got=got, where=str(self.path), expected="a glTF 2.0 file")
 
     def things(self, kind: str) -> list[Any]:
-        """``meshes``, ``nodes``, ..."""
+        """Return the list ``meshes``, ``nodes``, ... of the tree; empty if it is missing."""
         found = self.tree.get(kind, [])
         if not isinstance(found, list):
             raise ValueError(f"{kind} that are no list")
         return found
 
     def array(self, number: int) -> Floats:
-        """The values of an accessor (count, width), as float64.
+        """Return the values (count, width) of an accessor as float64.
 
         Raises:
-            Broken: it is not there, or reaches out of its buffer.
+            Broken: it does not exist, or reaches beyond its buffer.
         """
         if number not in self._read:
             self._read[number] = self._accessor(self._one("accessors", number))
         return self._read[number]
 
     def spend(self, values: int) -> None:
-        """Count so many values of arrays.
+        """Add ``values`` to the number of array values that were read.
+
+        This bounds memory: a small file may refer to the same data many times.
 
         Raises:
-            ValueError: they are more than a file of this size may stand for.
+            ValueError: there are more than a file of this size may have.
         """
         self._spent += values
         self.check_size(self._spent, GLTF_VALUES)
 
     def check_size(self, values: int, bound: int) -> None:
-        """Raise ``ValueError`` if values are more than a bound and two for each byte."""
+        """Raise ``ValueError`` if there are more values than ``bound`` and two for each byte of the
+        file.
+        """
         most = bound + 2 * self._size
         if values > most:
             raise ValueError(f"{values} values, where its size allows {most}")
 
     def _one(self, kind: str, number: Any) -> Mapping[str, Any]:
-        """One of a list, by number; negative ones are none."""
+        """Return an object of a list by its index; negative indices are errors."""
         if not isinstance(number, int) or number < 0:
             raise IndexError(f"{kind} {number!r}")
         found = self.things(kind)[number]
@@ -128,7 +132,7 @@ class Document:
             values[ids] = self._view(
                 new["bufferView"], int(new.get("byteOffset", 0)), n, width, dtype
             )
-        with np.errstate(invalid="ignore"):  # signaling NaN; looked for later
+        with np.errstate(invalid="ignore"):  # signaling NaN, refused later
             found: Floats = values.astype(np.float64)
         if a.get("normalized") and dtype.kind in "iu":
             found = np.maximum(found / np.iinfo(dtype).max, -1.0)
@@ -170,7 +174,7 @@ class Document:
 
 
 def _parts(data: bytes) -> tuple[dict[str, Any], bytes | None]:
-    """The tree, and the binary chunk of a .glb."""
+    """Return the tree, and the binary chunk of a .glb."""
     if len(data) < 12 or struct.unpack_from("<I", data)[0] != MAGIC:
         tree, chunk = json.loads(data.decode("utf-8")), None
     else:

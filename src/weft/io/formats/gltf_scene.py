@@ -1,9 +1,10 @@
-"""The meshes of a glTF scene as surfaces in space: nodes, morph targets, skins, animation.
+"""Meshes of a glTF scene as surfaces in space: nodes, morph targets, skins, animation.
 
-glTF has a vertex for every texture coordinate and normal that a place has. Vertices that coincide
-in all that moves them (position, morph targets, joints and weights) are one here, so that cloth
-hangs together at seams; the first of them gives the number. The world is meters, y up.
-Specification: Khronos glTF 2.0, sections 3.7 (geometry, skins) and 3.11 (animations, appendix C).
+In glTF, a place with several texture coordinates or normals is several vertices. Vertices that
+coincide in everything that moves them (position, morph targets, joints and weights) are welded
+here, so that cloth is connected at seams; the order of vertices is that of the first ones. The
+world is in meters, y up. Specification: Khronos glTF 2.0, sections 3.7 (geometry, skins) and 3.11
+(animations, appendix C).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +21,8 @@ from weft.io.formats.gltf_animation import ScenePose, pose_times, posed
 from weft.io.formats.gltf_read import Broken, Document
 from weft.io.surface import Contents, MovingMesh
 
-TRIANGLES = 4  # the mode of a primitive
-FEW = 8  # names in a message
+TRIANGLES = 4  # mode of a primitive that consists of triangles
+FEW = 8  # largest number of names in a message
 INSTANCES = "EXT_mesh_gpu_instancing"
 
 
@@ -29,8 +30,8 @@ INSTANCES = "EXT_mesh_gpu_instancing"
 class _Primitive:
     """A part of a mesh with a material of its own."""
 
-    faces: Faces  # among its own vertices
-    rows: Floats  # (n,...) all that moves them
+    faces: Faces  # indices of its own vertices
+    rows: Floats  # (n,...) positions, morph targets, joints and weights
     uv: Floats | None  # (n,2)
     painted: Mapping[str, Floats]
     material: str
@@ -42,7 +43,7 @@ class _Piece:
 
     node: int
     name: str
-    x: Positions  # (n,3) of the mesh
+    x: Positions  # (n,3) in the frame of the mesh
     faces: Faces
     corner_uv: CornerUv | None
     targets: Floats  # (t,n,3)
@@ -54,12 +55,12 @@ class _Piece:
 
 
 def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
-    """The meshes of a scene where its animation begins.
+    """Return the meshes of a scene at the beginning of its animation.
 
     Args:
         path: the file.
-        prim: which of them, by the node's or mesh's name; None: all.
-        one: refuse several: what is read becomes a cloth.
+        prim: name of one of them, or of its node; None: all.
+        one: refuse several meshes, because the result becomes one cloth.
 
     Raises:
         MeshError: a damaged or compressed file, no such mesh, or several.
@@ -89,15 +90,15 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
 
 
 def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
-    """The meshes of a scene as its first animation moves them.
+    """Return the meshes of a scene as its first animation moves them.
 
     Args:
         path: the file.
-        fps: frames a second at which it is looked at, beside its keys; None: 30.
-        prim: which of them, by the node's or mesh's name; None: all.
+        fps: frames per second at which it is sampled, besides its keys; None: 30.
+        prim: name of one of them, or of its node; None: all.
 
     Raises:
-        MeshError: as of ``gltf_contents``.
+        MeshError: for the reasons of ``gltf_contents``.
     """
     document = Document(path)
     try:
@@ -122,7 +123,7 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
 
 
 def _chosen(document: Document, prim: str | None, one: bool) -> list[_Piece]:
-    """The nodes with a mesh that a name stands for."""
+    """Return the meshes of the nodes that have a name, or of all nodes."""
     nodes, meshes = document.things("nodes"), document.things("meshes")
     named: dict[int, str] = {}
     for k, node in enumerate(nodes):
@@ -155,7 +156,7 @@ def _chosen(document: Document, prim: str | None, one: bool) -> list[_Piece]:
 
 
 def _piece(document: Document, number: int, name: str) -> _Piece:
-    """All primitives of a node's mesh as one."""
+    """Return all primitives of a node's mesh as one."""
     node = document.things("nodes")[number]
     mesh = document.things("meshes")[node["mesh"]]
     parts: list[_Primitive] = []
@@ -177,7 +178,8 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
         skin = [given[k] for k in kinds] if shape[1] else []
         ids = document.array(p["indices"])[:, 0] if "indices" in p else np.arange(n)
         columns = [given["POSITION"], *targets, *skin]
-        document.spend(n * sum(c.shape[1] for c in columns) + len(ids))  # once for every node
+        # Counted for every node, because several nodes may have the same mesh.
+        document.spend(n * sum(c.shape[1] for c in columns) + len(ids))
         rows = np.concatenate(columns, axis=1)
         if len(ids) == 0 or len(ids) % 3 or ids.min() < 0 or ids.max() >= n:
             raise ValueError(f"indices of mesh {name} beyond its {n} vertices")
@@ -197,7 +199,7 @@ def _material(document: Document, primitive: Mapping[str, Any]) -> str:
 
 
 def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[int, int]) -> _Piece:
-    """Vertices that coincide in all that moves them as one, in the order of the first ones."""
+    """Weld vertices that coincide in everything that moves them, in the order of the first ones."""
     rows = np.concatenate([p.rows for p in parts])
     if not np.isfinite(rows).all():
         raise ValueError(f"mesh {name} has numbers that are not finite")
@@ -247,7 +249,9 @@ def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[i
 
 
 def _facing(piece: _Piece, pose: ScenePose) -> _Piece:
-    """Its faces the other way round where the node mirrors, as the specification has it."""
+    """Return the piece with its faces reversed if the transform of its node mirrors, as the
+    specification requires.
+    """
     M = pose.world[piece.node]
     if piece.joints.shape[1] or np.linalg.det(M[:3, :3]) >= 0:
         return piece
@@ -256,7 +260,9 @@ def _facing(piece: _Piece, pose: ScenePose) -> _Piece:
 
 
 def _placed(document: Document, piece: _Piece, pose: ScenePose) -> Positions:
-    """(n,3) [m] where a pose puts the vertices: morph targets, then the skin or the node."""
+    """Return the positions (n,3) [m] of vertices in a pose: morph targets, then the skin or the
+    node.
+    """
     node = document.things("nodes")[piece.node]
     mesh = document.things("meshes")[node["mesh"]]
     x = piece.x

@@ -87,7 +87,7 @@ def hdf5_file(path: Path, what: str) -> Iterator[tuple[Any, Check]]:
 
     Args:
         path: the file.
-        what: what needs the package h5py, for the message.
+        what: the feature that needs the package h5py, for the message.
 
     Yields:
         The ``h5py.File``, and a function that raises the first error of writing so far: to be

@@ -1,9 +1,11 @@
-"""PC2 and MDD: positions of one mesh, frame by frame, for the mesh cache modifiers of Blender,
-Maya, 3ds Max and LightWave. Neither holds faces: the mesh itself is another file.
+r"""PC2 and MDD: positions of one mesh frame by frame, for mesh cache modifiers of other programs.
 
-PC2 (3ds Max): little endian; ``POINTCACHE2\\0``, version 1, vertices, first frame, frames a sample,
-samples; then float32 positions. MDD (LightWave): big endian; frames, vertices, float32 times [s];
-then float32 positions.
+Blender, Maya, 3ds Max and LightWave read them. Neither format holds faces: the mesh itself is
+another file.
+
+PC2 (3ds Max): little endian; ``POINTCACHE2\0``, version 1, number of vertices, first frame, frames
+per sample, number of samples; then float32 positions. MDD (LightWave): big endian; number of
+frames, number of vertices, float32 times [s]; then float32 positions.
 """
 
 import struct
@@ -24,7 +26,7 @@ MDD = struct.Struct(">ii")
 
 
 def write_pc2(path: Path, animation: Animation) -> Sequence[str]:
-    """Write the cloth's positions; returns what is worth knowing about the file.
+    """Write the cloth's positions to a PC2 file, and return notes for the user.
 
     Raises:
         RunError: the file cannot be written.
@@ -38,7 +40,7 @@ def write_pc2(path: Path, animation: Animation) -> Sequence[str]:
 
 
 def write_mdd(path: Path, animation: Animation) -> Sequence[str]:
-    """Write the cloth's positions; returns what is worth knowing about the file.
+    """Write the cloth's positions to an MDD file, and return notes for the user.
 
     Raises:
         RunError: the file cannot be written.
@@ -65,11 +67,15 @@ def _notes(animation: Animation) -> list[str]:
 
 
 def read_point_cache(path: Path, fps: float | None) -> tuple[Floats, Floats]:
-    """Times (k,) [s] from 0 and positions (k,n,3) in the file's units, of a .pc2 or .mdd file.
+    """Return the motion in a .pc2 or .mdd file.
 
     Args:
         path: the file.
-        fps: frames a second; a .pc2 does not say it, of an .mdd it takes the place of its times.
+        fps: frames per second; a .pc2 file has none, and the times of an .mdd file are ignored if
+            it is given.
+
+    Returns:
+        Times (k,) [s] from 0 on and positions (k,n,3) in the file's units.
 
     Raises:
         MeshError: a damaged file, or a .pc2 without ``fps``.
@@ -125,9 +131,11 @@ def _mdd(data: bytes) -> tuple[Floats, Floats]:
 
 
 def _positions(data: bytes, start: int, count: int, n: int, dtype: str) -> Floats:
-    """(count,n,3) from the bytes after ``start``, which must be exactly these."""
+    """Return the positions (count,n,3) in the bytes after ``start``, whose number must match
+    exactly.
+    """
     if count < 1 or n < 1 or 12 * count * n != len(data) - start:
         raise ValueError(f"{count} frames of {n} vertices in {len(data) - start} bytes")
     flat = np.frombuffer(data, dtype, 3 * count * n, start)
-    with np.errstate(invalid="ignore"):  # signaling NaN; looked for later
+    with np.errstate(invalid="ignore"):  # signaling NaN, which ``read_point_cache`` refuses
         return flat.reshape(count, n, 3).astype(np.float64)

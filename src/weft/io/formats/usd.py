@@ -1,8 +1,8 @@
-"""USD out: .usda, .usdc and .usdz.
+"""USD writer: .usda, .usdc and .usdz.
 
-One prim a surface below a default prim: ``points`` and ``extent`` at every frame, ``velocities`` of
-the cloth, face-varying ``st``, no subdivision, a ``GeomSubset`` for every cloth or panel. Axes,
-units and frame rate are the stage's metadata. Clean under ``UsdValidation``.
+Each surface is one prim below a default prim: ``points`` and ``extent`` at every frame,
+``velocities`` of the cloth, face-varying ``st``, no subdivision, a ``GeomSubset`` for every cloth
+or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation`` finds no errors.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ from weft.io.extra import optional
 from weft.io.files import atomic_path
 
 ROOT = "weft"  # the default prim
-FAMILY = "part"  # of the subsets
+FAMILY = "part"  # family name of the subsets
 
 
 def write_usd(path: Path, animation: Animation) -> Sequence[str]:
-    """Write all frames; returns what is worth knowing about the file.
+    """Write all frames to a USD file, and return notes for the user.
 
     Raises:
         RunError: ``usd-core`` is missing, or the file cannot be written.
@@ -86,7 +86,9 @@ def _write(path: Path, animation: Animation) -> None:
 
 
 def _mesh(stage: Any, path: str, shape: SurfaceTopology) -> Any:
-    """What does not change: triangles, texture coordinates, subsets."""
+    """Define a mesh with everything that does not change: triangles, texture coordinates,
+    subsets.
+    """
     from pxr import Sdf, UsdGeom, Vt
 
     mesh = UsdGeom.Mesh.Define(stage, path)
@@ -113,7 +115,7 @@ def _mesh(stage: Any, path: str, shape: SurfaceTopology) -> Any:
 
 
 def _add_fields(mesh: Any, number: int, moment: AnimationFrame, names: Sequence[str]) -> None:
-    """Fields of a frame as primvars: at vertices, or one a face (uniform)."""
+    """Write the fields of a frame as primvars: at vertices, or one value per face (uniform)."""
     from pxr import Sdf, UsdGeom, Vt
 
     if not names:
@@ -135,17 +137,17 @@ def _add_fields(mesh: Any, number: int, moment: AnimationFrame, names: Sequence[
 
 
 class _Track:
-    """The samples of one mesh, in float32; what never moves has one value for all times."""
+    """The time samples of one mesh, in float32; a mesh that never moves has a single sample."""
 
     def __init__(self, mesh: Any, *, velocities: bool) -> None:
         self.mesh = mesh
         self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
         self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
-        self.before: Any = None  # of the frame added last
-        self.sampled: int | None = None  # the frame that has a sample of its own, the last of them
+        self.before: Any = None  # positions of the frame that was added last
+        self.sampled: int | None = None  # the last frame that has a sample of its own
 
     def add(self, number: int, moment: AnimationFrame, k: int) -> None:
-        """Frame ``number``, of shape k."""
+        """Add frame ``number`` of shape k."""
         from pxr import Vt
 
         x = np.asarray(moment.positions[k], dtype=np.float32)
@@ -157,7 +159,7 @@ class _Track:
         if self.before is None:
             self._sample(None, x)
         elif not np.array_equal(x, self.before):
-            if self.sampled != number - 1:  # it stood still until then
+            if self.sampled != number - 1:  # at rest until then: end the constant part
                 self._sample(number - 1, self.before)
             self._sample(number, x)
             self.sampled = number

@@ -1,6 +1,4 @@
-"""One mesh of a USD stage: polygons, positions in the world, texture coordinates, subsets,
-primvars.
-"""
+"""One mesh of a USD stage: polygons, world positions, texture coordinates, subsets, primvars."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,31 +12,35 @@ from weft.base.errors import MeshError
 from weft.io.formats.usd_stage import Placed
 from weft.io.surface import triangles_in, triangulated
 
-UV_NAMES = ("st", "UVMap", "map1", "uv")  # of texture coordinates, the first that is there
+UV_NAMES = ("st", "UVMap", "map1", "uv")  # primvars of texture coordinates; the first one is used
 
 
 @dataclass(frozen=True, eq=False)
 class UsdMesh:
-    """One mesh of a stage, where it is drawn."""
+    """One drawn mesh of a stage, with its polygons."""
 
     placed: Placed
     mesh: Any
     polygons: Sequence[Ints]
-    top: int  # the greatest index
+    top: int  # the largest vertex index
 
     @property
     def name(self) -> str:
-        """Its path; of an instance ``/instancer/3/mesh``."""
+        """Return its path; that of an instance is ``/instancer/3/mesh``."""
         return self.placed.name
 
 
 def part_of(placed: Placed, path: Path) -> UsdMesh:
-    """Its polygons, which must be the same at all times."""
+    """Return a mesh with its polygons.
+
+    Raises:
+        MeshError: invalid faces, or faces that change in time.
+    """
     from pxr import Usd, UsdGeom
 
     mesh, where = UsdGeom.Mesh(placed.prim), f"{path}{placed.name}"
     for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
-        codes = attribute.GetTimeSamples()  # many programs write the same ones at every frame
+        codes = attribute.GetTimeSamples()  # many programs write the same faces at every frame
         same = [np.array_equal(attribute.Get(codes[0]), attribute.Get(c)) for c in codes[1:]]
         if not all(same):
             raise MeshError(
@@ -65,7 +67,11 @@ def part_of(placed: Placed, path: Path) -> UsdMesh:
 
 
 def positions(stage: Any, part: UsdMesh, code: float, path: Path) -> Positions:
-    """(n,3) of the world at a time code, y up."""
+    """Return the world positions (n,3) at a time code, in the stage's units, y up.
+
+    Raises:
+        MeshError: points that are missing or not finite, or fewer than the faces need.
+    """
     from pxr import UsdGeom
 
     where = f"{path}{part.name}"
@@ -92,20 +98,39 @@ def positions(stage: Any, part: UsdMesh, code: float, path: Path) -> Positions:
 
 
 def triangles(part: UsdMesh, x: Positions, code: float, path: Path) -> tuple[Faces, Ints]:
-    """As of ``triangulated``; the other way round where a transform mirrors."""
+    """Return the triangles and corners of a mesh, reversed if its transform mirrors.
+
+    Args:
+        part: the mesh.
+        x: (n,3) its positions.
+        code: time code of the transform.
+        path: the file, for messages.
+
+    Returns:
+        The two arrays (m,3) of ``surface.triangulated``.
+    """
     faces, corners = triangulated(x, part.polygons, f"{path}{part.name}")
     mirrored = np.linalg.det(part.placed.to_world(code)[:3, :3]) < 0
     return (faces[:, ::-1], corners[:, ::-1]) if mirrored else (faces, corners)
 
 
 def _floats(values: Any, none: tuple[int, ...]) -> Floats:
-    """An array of USD in float64; where there is none, an empty one of that shape."""
+    """Return an array of USD in float64; a missing one is an empty array of shape ``none``."""
     with np.errstate(invalid="ignore"):  # signaling NaN
         return np.array(np.zeros(none) if values is None else values, dtype=np.float64)
 
 
 def corner_uv_of(part: UsdMesh, corners: Ints, code: float) -> CornerUv | None:
-    """(m,3,2) of triangles whose corners (m,3) are these corners of the polygons."""
+    """Return the texture coordinates (m,3,2) of triangles; None if the mesh has none.
+
+    Args:
+        part: the mesh.
+        corners: (m,3) corners of the triangles, among the corners of all polygons.
+        code: time code.
+
+    Raises:
+        MeshError: values that are neither one per corner nor one per vertex.
+    """
     from pxr import UsdGeom
 
     found = {
@@ -136,7 +161,13 @@ def corner_uv_of(part: UsdMesh, corners: Ints, code: float) -> CornerUv | None:
 
 
 def groups_of(part: UsdMesh, n: int, *, several: bool) -> dict[str, Ints]:
-    """Vertices of every subset, and where there are several meshes of the mesh, by name."""
+    """Return the vertices of every subset by name.
+
+    Args:
+        part: the mesh.
+        n: number of its vertices.
+        several: the file has several meshes; all vertices are then a group with the mesh's name.
+    """
     from pxr import UsdGeom
 
     found: dict[str, Ints] = {}
@@ -157,7 +188,12 @@ def groups_of(part: UsdMesh, n: int, *, several: bool) -> dict[str, Ints]:
 
 
 def regions_of(part: UsdMesh, corners: Ints) -> dict[str, Ints]:
-    """Triangles of every subset of faces, by name, with corners (m,3) among all corners."""
+    """Return the triangles of every subset of faces by name.
+
+    Args:
+        part: the mesh.
+        corners: (m,3) corners of the triangles, among the corners of all polygons.
+    """
     from pxr import UsdGeom
 
     ends = np.cumsum([len(p) for p in part.polygons])
@@ -171,7 +207,13 @@ def regions_of(part: UsdMesh, corners: Ints) -> dict[str, Ints]:
 
 
 def weights_of(part: UsdMesh, n: int, code: float) -> dict[str, Floats]:
-    """Primvars of one number a vertex."""
+    """Return the primvars with one number per vertex, by name.
+
+    Args:
+        part: the mesh.
+        n: number of its vertices.
+        code: time code.
+    """
     from pxr import UsdGeom
 
     found: dict[str, Floats] = {}

@@ -1,9 +1,9 @@
-"""Read a USD file as a trial: python usd_probe.py FILE BYTES SECONDS MESHES.
+"""Trial reading of a USD file: python usd_probe.py FILE BYTES SECONDS MESHES.
 
-USD's reader is native code that believes the counts in a damaged file; in this process of its own
-it may take so much memory and processor time, and no more. Exit status 0: the file can be read;
-else the last line of standard error says why not. This file imports nothing of weft, so that it
-starts quickly.
+USD's reader is native code that trusts the counts in a damaged file. In this separate process it
+can take only a limited amount of memory and processor time. Exit status 0: the file can be read;
+otherwise the last line of standard error says why not. This file imports nothing of weft, so that
+it starts quickly.
 """
 
 import os
@@ -11,14 +11,21 @@ import sys
 
 
 def main(path: str, memory: int, seconds: int, most_meshes: int) -> None:
-    """Read everything that a mesh reader reads: the arrays of all meshes, first and last."""
+    """Read the arrays of all meshes at their first and last samples, as a mesh reader does.
+
+    Args:
+        path: the file.
+        memory: [bytes] limit.
+        seconds: [s] limit of processor time.
+        most_meshes: largest number of meshes.
+    """
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ImportError, ValueError, OSError):  # a system without such limits: only time counts
+    except (ImportError, ValueError, OSError):  # no such limits: the caller limits the time
         pass
     from pxr import Usd, UsdGeom
 

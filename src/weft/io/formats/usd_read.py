@@ -1,8 +1,8 @@
-"""USD in: cloth and bodies from .usd, .usda, .usdc and .usdz, static, animated or skinned.
+"""USD reader: cloth and bodies from .usd, .usda, .usdc and .usdz, static, animated or skinned.
 
-Meshes that are drawn are read (``usd_stage``). Transforms are applied, axes turned to y up, and
-units are those that the stage says. Subsets of faces and points become groups; primvars of one
-number a vertex, painted weights. Skinned meshes (UsdSkel) are baked to points, by linear blending,
+Meshes that are drawn are read (``usd_stage``). Transforms are applied, axes are turned to y up, and
+units are those of the stage. Subsets of faces and points become groups; primvars of one number per
+vertex become painted weights. Skinned meshes (UsdSkel) are baked to points, by linear blending,
 before they are read.
 """
 
@@ -36,18 +36,18 @@ from weft.io.formats.usd_mesh import (
 from weft.io.formats.usd_stage import Placed, all_meshes, drawn_meshes
 from weft.io.surface import SPACE, Contents, MovingMesh, check_file, triangulated
 
-FEW = 8  # names in a message
-SPEED = 5e6  # [bytes/s] at which a trial reads at least
-WAIT = 10  # times the processor time: how long a busy machine may take for it
+FEW = 8  # largest number of names in a message
+SPEED = 5e6  # [bytes/s] least speed of the trial reading
+WAIT = 10  # largest ratio of elapsed to processor time of the trial, on a busy machine
 
 
 def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
-    """The meshes of a stage where it begins.
+    """Return the meshes of a stage at its first time.
 
     Args:
         path: the file.
-        prim: which of them, by path or name; None: all.
-        one: refuse several: what is read becomes a cloth.
+        prim: path or name of one of them; None: all.
+        one: refuse several meshes, because the result becomes one cloth.
 
     Raises:
         MeshError: ``usd-core`` is missing, a damaged file, no such mesh, or several.
@@ -81,15 +81,15 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
 
 
 def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
-    """The meshes of a stage at all times at which one of them is said.
+    """Return the meshes of a stage at all times at which one of them has a sample.
 
     Args:
         path: the file.
-        fps: time codes a second, in place of the stage's; None: the stage's.
-        prim: which of them, by path or name; None: all.
+        fps: time codes per second; None: those of the stage.
+        prim: path or name of one of them; None: all.
 
     Raises:
-        MeshError: as of ``usd_contents``, or triangles that change.
+        MeshError: for the reasons of ``usd_contents``, or triangles that change.
     """
     with _damage_named(path):
         return _moving(path, fps, prim)
@@ -114,7 +114,7 @@ def _moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """What USD and NumPy raise on damaged files as a MeshError."""
+    """Raise errors of USD and NumPy for damaged files as a MeshError."""
     optional("pxr.Usd", "usd", "USD files", MeshError)
     from pxr import Tf
 
@@ -133,16 +133,16 @@ def _damage_named(path: Path) -> Iterator[None]:
         try:
             said = str(error).strip().splitlines()[-1].partition(" : ")
             got = said[2] or said[0]
-        except (UnicodeDecodeError, IndexError):  # names of any bytes
+        except (UnicodeDecodeError, IndexError):  # names in damaged files may be arbitrary bytes
             got = type(error).__name__
         raise MeshError("USD file", got=got, where=str(path), expected="a whole one") from error
 
 
 def _try(path: Path) -> None:
-    """Read a file in a process with bounded memory and time, before it is read in this one.
+    """Read a file in a process with bounded memory and time, before it is read in this process.
 
     Raises:
-        MeshError: it takes more than its size needs, or USD cannot read it.
+        MeshError: it takes more memory or time than its size justifies, or USD cannot read it.
     """
     size = path.stat().st_size
     seconds = int(SECONDS + size / SPEED)
@@ -169,7 +169,7 @@ def _try(path: Path) -> None:
 
 
 def _open(path: Path) -> Any:
-    """The stage; skinned meshes baked, in a layer of the session."""
+    """Return the stage, with skinned meshes baked in its session layer."""
     from pxr import Usd, UsdSkel
 
     stage = Usd.Stage.Open(str(path))
@@ -189,8 +189,10 @@ def _meters(stage: Any, path: Path) -> float:
 
 
 def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
-    """The drawn meshes that a name stands for: its own path or name, or all below it. A mesh whose
-    own path or name is said is taken whether it is drawn or not.
+    """Return the drawn meshes with a name: a mesh's own path or name, or the path of a prim above
+    it.
+
+    A mesh that is named by its own path or name is returned whether it is drawn or not.
     """
     drawn = drawn_meshes(stage, path)
     meshes = drawn if prim is None else [p for p in drawn if _is_named(p.prim, p.name, prim)]
@@ -223,7 +225,7 @@ def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[UsdMesh
             expected="one, as cloth",
             hint=f"say which: prim: {known[0]} (there are {shown})",
         )
-    made: dict[str, UsdMesh] = {}  # of meshes that several instances share
+    made: dict[str, UsdMesh] = {}  # meshes that several instances share are read once
     for p in meshes:
         at = str(p.prim.GetPath())
         if at not in made:
@@ -232,11 +234,13 @@ def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[UsdMesh
 
 
 def _is_named(prim: Any, name: str, said: str) -> bool:
-    """Whether a name stands for a mesh: its path or name, or the path of a prim above it."""
+    """Return whether ``said`` is a mesh's path or name, or the path of a prim above it."""
     return said in (name, prim.GetName()) or name.startswith(said.rstrip("/") + "/")
 
 
 def _times(stage: Any, parts: Sequence[UsdMesh]) -> list[float]:
-    """Time codes at which points or transforms are said; one where nothing moves."""
+    """Return the time codes at which points or transforms have samples; one code if nothing
+    moves.
+    """
     codes = set[float]().union(*(p.placed.times() for p in parts))
     return sorted(codes) or [float(stage.GetStartTimeCode())]

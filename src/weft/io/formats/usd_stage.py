@@ -1,6 +1,6 @@
-"""Which meshes of a USD stage are drawn, and where: purpose, visibility, point instances.
+"""The meshes of a USD stage that are drawn, and their places: purpose, visibility, point instances.
 
-A renderer draws meshes of the purposes ``default`` and ``render`` that are visible; ``guide`` and
+A renderer draws visible meshes of the purposes ``default`` and ``render``; meshes of ``guide`` and
 ``proxy`` stand for something else. Meshes below a point instancer are prototypes: they are drawn
 once for every instance, and not by themselves (OpenUSD, UsdGeomPointInstancer).
 """
@@ -18,8 +18,8 @@ from weft.base.errors import MeshError
 from weft.base.machine import gib, memory
 
 Matrix: TypeAlias = Floats  # (4,4) of row vectors, as USD has them
-PER_POINT = 400  # [bytes] while meshes are read
-MOST = 100_000  # meshes of a file, each instance one
+PER_POINT = 400  # [bytes] of memory per point while meshes are read
+MOST = 100_000  # largest number of meshes of a file, with each instance counted
 
 
 class Instancer:
@@ -64,7 +64,7 @@ class Instancer:
         self._at: tuple[float, Floats] | None = None
 
     def transforms(self, code: float) -> Floats:
-        """(k,4,4) from the prototypes to the instancer, at a time code."""
+        """Return the transforms (k,4,4) from the prototypes to the instancer, at a time code."""
         if self._at is None or self._at[0] != code:
             found = self.points.ComputeInstanceTransformsAtTime(
                 code, code, self.points.IncludeProtoXform, self.points.IgnoreMask
@@ -86,8 +86,8 @@ class Placed:
 
     Args:
         prim: the mesh.
-        name: its path; of an instance ``/instancer/3/mesh``.
-        within: instancers, outermost first, and which of its instances.
+        name: its path; that of an instance is ``/instancer/3/mesh``.
+        within: instancers, outermost first, each with the number of the instance.
     """
 
     prim: Any
@@ -95,7 +95,7 @@ class Placed:
     within: Sequence[tuple[Instancer, int]] = ()
 
     def to_world(self, code: float) -> Matrix:
-        """Its transform at a time code."""
+        """Return its transform to the world at a time code."""
         from pxr import UsdGeom
 
         cache = UsdGeom.XformCache(code)
@@ -107,7 +107,7 @@ class Placed:
         return np.asarray(result @ np.array(cache.GetLocalToWorldTransform(prim)))
 
     def times(self) -> set[float]:
-        """Time codes at which its points or its place are said."""
+        """Return the time codes at which its points or its transform have samples."""
         from pxr import UsdGeom
 
         codes = set(UsdGeom.Mesh(self.prim).GetPointsAttr().GetTimeSamples())
@@ -126,8 +126,8 @@ def drawn_meshes(stage: Any, path: Path) -> list[Placed]:
     """Return every mesh of a stage that is drawn, once for each instance.
 
     Raises:
-        MeshError: instances without prototypes, that change in time, that are among their own
-        prototypes, or more of them than memory holds.
+        MeshError: instances without prototypes, that change in time or are among their own
+            prototypes; more of them than memory holds.
     """
     walk = _Walk(path)
     count, points = walk.size(stage.GetPseudoRoot(), None)
@@ -144,7 +144,7 @@ def drawn_meshes(stage: Any, path: Path) -> list[Placed]:
 
 
 def all_meshes(stage: Any) -> Iterator[Any]:
-    """Every mesh prim of a stage, drawn or not, prototypes as they stand in the file."""
+    """Return every mesh prim of a stage, drawn or not; prototypes as they are in the file."""
     from pxr import Usd, UsdGeom
 
     everything = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
@@ -152,19 +152,20 @@ def all_meshes(stage: Any) -> Iterator[Any]:
 
 
 class _Walk:
-    """What is drawn of the prims of a file, instancers looked at once each.
+    """A traversal of the prims that are drawn; each instancer is read once.
 
-    A prim is said with the one above it up to which purpose and visibility are inherited: the root
-    of its prototype; None: all the way.
+    Methods take a prim and the prim above it, ``top``, up to which purpose and visibility are
+    inherited: the root of its prototype; None: the stage's root.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._instancers: dict[str, Instancer] = {}
-        self._sizes: dict[str, tuple[int, int] | None] = {}  # of prototypes; None: in the making
+        # Sizes of prototypes; None: being computed, which detects prototypes of themselves.
+        self._sizes: dict[str, tuple[int, int] | None] = {}
 
     def size(self, root: Any, top: Any) -> tuple[int, int]:
-        """Numbers of meshes and points, without a list of them."""
+        """Return the numbers of meshes and points, without making a list of them."""
         count, points = 0, 0
         for prim, instancer in self._shown(root, top):
             if instancer is None:
@@ -192,7 +193,7 @@ class _Walk:
         return found
 
     def meshes(self, root: Any, top: Any) -> Iterator[Placed]:
-        """All of them."""
+        """Yield the drawn meshes at and below a prim, once for each instance."""
         for prim, instancer in self._shown(root, top):
             if instancer is None:
                 yield Placed(prim, str(prim.GetPath()))
@@ -206,7 +207,9 @@ class _Walk:
                     yield replace(p, name=name, within=((instancer, i), *p.within))
 
     def _shown(self, root: Any, top: Any) -> Iterator[tuple[Any, Instancer | None]]:
-        """Meshes and instancers that are drawn, at and below a prim; not what instancers hold."""
+        """Yield the drawn meshes and instancers at and below a prim, without what is below
+        instancers.
+        """
         from pxr import Usd, UsdGeom
 
         flags = Usd.PrimIsActive & Usd.PrimIsLoaded & Usd.PrimIsDefined
@@ -228,7 +231,7 @@ class _Walk:
 
 
 def _visible(points: Any, n: int) -> Sequence[int]:
-    """Which of n instances are active, and at any time visible."""
+    """Return the numbers of instances that are active and visible at any time."""
     from pxr import Usd
 
     codes = points.GetInvisibleIdsAttr().GetTimeSamples() or [Usd.TimeCode.Default()]
@@ -239,7 +242,7 @@ def _visible(points: Any, n: int) -> Sequence[int]:
 
 
 def _is_drawn(prim: Any, top: Any) -> bool:
-    """Whether a prim has a purpose that is rendered, and is visible at any time."""
+    """Return whether a prim has a purpose that is rendered, and is visible at any time."""
     from pxr import UsdGeom
 
     purpose = None
@@ -266,7 +269,7 @@ def _warn_of_changes(prim: Any, changes: bool) -> None:
 
 
 def _upwards(prim: Any, top: Any = None) -> Iterator[Any]:
-    """A prim and those above it, up to ``top`` or the stage's own."""
+    """Yield a prim and those above it, up to ``top`` or the stage's root."""
     while prim and not prim.IsPseudoRoot():
         yield prim
         if prim == top:
@@ -275,12 +278,12 @@ def _upwards(prim: Any, top: Any = None) -> Iterator[Any]:
 
 
 def _relative(cache: Any, prim: Any, root: Any) -> Matrix:
-    """Transform of a prim relative to one at or above it."""
+    """Return the transform of a prim relative to a prim at or above it."""
     return np.eye(4) if prim == root else np.array(cache.ComputeRelativeTransform(prim, root)[0])
 
 
 def _n_points(prim: Any) -> int:
-    """How many points it has at the first time at which they are said."""
+    """Return the number of its points at the first time at which they are given."""
     from pxr import Usd, UsdGeom
 
     return len(UsdGeom.Mesh(prim).GetPointsAttr().Get(Usd.TimeCode.EarliestTime()) or [])

@@ -1,8 +1,8 @@
-"""VTKHDF out: poly data that changes in time, for ParaView and VTK (format version 2.0).
+"""VTKHDF (written only): poly data that changes in time, for ParaView and VTK (format version 2.0).
 
-Cloth and bodies are one mesh; the cell array ``part`` says which is which (0: cloth, then bodies),
-``region`` numbers cloths and panels. Numbers on the cloth are NaN on bodies. Triangles are
-written once, and every step refers to them.
+Cloth and bodies are one mesh; the cell array ``part`` distinguishes them (0: cloth, then bodies),
+``region`` numbers cloths and panels. Numbers on the cloth are NaN on bodies. Triangles are written
+once, and every time step refers to them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from weft.base.arrays import Floats
 from weft.io.animation import Animation
 from weft.io.formats.hdf5_file import Check, hdf5_file
 
-KINDS = ("Vertices", "Lines", "Polygons", "Strips")  # of cells, in the order of the format
+KINDS = ("Vertices", "Lines", "Polygons", "Strips")  # kinds of cells, in the order of the format
 
 
 def write_vtkhdf(path: Path, animation: Animation) -> Sequence[str]:
-    """Write all frames.
+    """Write all frames to a VTKHDF file.
 
     Raises:
         RunError: ``h5py`` is missing, or the file cannot be written.
@@ -67,13 +67,13 @@ def _write(root: Any, animation: Animation, check: Check) -> None:
 
 
 class _Table:
-    """Arrays at points and cells, a frame after the other."""
+    """Arrays at points and cells that are written frame by frame."""
 
     def __init__(self, root: Any, steps: Any, count: int) -> None:
         self.root, self.steps, self.count = root, steps, count
 
     def add(self, k: int, kind: str, arrays: Mapping[str, Floats], rows: int) -> None:
-        """The arrays of frame k, filled up with NaN to so many rows."""
+        """Write the arrays of frame k, padded with NaN to ``rows`` rows."""
         for name, values in arrays.items():
             shape = values.shape[1:]
             group = self.root.require_group(kind)
@@ -88,7 +88,7 @@ class _Table:
 
 
 def _labels(root: Any, steps: Any, animation: Animation, m: int) -> None:
-    """``part`` and ``region`` of cells, once for all steps."""
+    """Write ``part`` and ``region`` of cells, once for all time steps."""
     part = np.repeat(np.arange(len(animation.shapes)), [len(s.faces) for s in animation.shapes])
     region = np.full(m, -1)
     for k, (_, faces) in enumerate(animation.cloth.regions):
