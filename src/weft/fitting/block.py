@@ -1,4 +1,6 @@
-"""Access to a block of a fit file: every field is checked, and every message names file and line."""
+"""Access to a block of a fit file: every field is checked, and every message names file
+and line.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -108,7 +108,9 @@ def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
 
 
 def _outside(field: str, value: float) -> tuple[float, str]:
-    """Return the factor by which a value is outside of the range of all presets, and on which side."""
+    """Return the factor by which a value is outside of the range of all presets, and on
+    which side.
+    """
     low, high = known_ranges()[field]
     if not np.isfinite(value) or value <= 0:
         return np.inf, "outside of"

@@ -25,7 +25,7 @@ FIELDS = {
     "measurements": f"a list of blocks, each with `kind`: {', '.join(KINDS)}",
 }
 START = "cotton"
-MOST = 200  # measurements of a file
+MOST = 200  # measurements of a file of a file
 
 
 class FabricProblems(FabricError):

@@ -1,4 +1,6 @@
-"""Writer of a fitted fabric as a preset file, with the source and uncertainty of each number in SI."""
+"""Writer of a fitted fabric as a preset file, with the source and uncertainty of each
+number in SI.
+"""
 
 import json
 import textwrap
@@ -13,7 +15,7 @@ from weft.fitting.file import FitFile
 from weft.fitting.fit import Fit
 from weft.io.files import atomic_write
 
-DIGITS = 6  # of the numbers in the file
+DIGITS = 6  # of the numbers in the file  # of the numbers in the file
 CLOSE = 1e-4  # largest relative difference of a number that is read back
 NAMED = 3  # largest number of measurements that a source names
 
