@@ -57,7 +57,9 @@ class CusickTest:
     depends_on: ClassVar[tuple[str, ...]] = DRAPING
 
     def near(self, fabric: Fabric) -> "CusickTest":
-        """Return this test prepared to follow drapes of ``fabric`` that start from the flat state."""
+        """Return this test, prepared to follow drapes of ``fabric`` that start from the
+        flat state.
+        """
         made = cusick(fabric, self.size, self.drapings, self.seed)
         each = np.array([d.coefficient for d in made.drapings])
         n = len(each)

@@ -26,9 +26,7 @@ from weft.fitting.measurement import Measurement, with_logs
 Say = Callable[[str], None]  # progress, a line at a time
 BELIEF = 3.0  # standard deviation of the prior, of the logarithm of a number
 FARTHEST = np.log(1e6)  # bound on the change of the logarithm of a number from its start
-MOST_AWAY = (
-    0.99 * FARTHEST
-)  # SciPy needs a start strictly inside the bounds  # SciPy needs a start strictly inside the bounds
+MOST_AWAY = 0.99 * FARTHEST  # SciPy needs a start strictly inside the bounds
 ROUNDS = 3  # largest number of times that slow measurements are simulated from scratch
 SETTLED = 0.5  # standard deviations: a round that moves every number by less is the last
 UNLIKELY = 0.01  # probability of chi^2 below which uncertainties are scaled up
