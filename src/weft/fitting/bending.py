@@ -1,5 +1,6 @@
-"""Moment per width over curvature (KES-FB2, pure bending), or Kawabata's B: moment = B x curvature,
-which weft's bending energies are exactly on a cylinder.
+"""Moment per width over curvature (KES-FB2, pure bending), or Kawabata's B: moment = B x curvature.
+
+weft's bending energies give this relation exactly on a cylinder.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ DIRECTIONS = ("warp", "weft")
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     direction = block.word("direction", DIRECTIONS)
     field = f"bending_{direction}"
     called = block.text("name", f"bending {direction}")

@@ -1,4 +1,6 @@
-"""A block of a fit file: its fields, each checked, with file and line in every message."""
+"""Access to a block of a fit file: every field is checked, and every message names file
+and line.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,18 +21,20 @@ COMMON = {  # fields that every kind of measurement has
     "source": "where the numbers come from, for the preset's sources",
     "unusual": "true: numbers far from all fabrics that weft knows are meant",
 }
-MOST_NUMBERS = 10_000  # of one field
+MOST_NUMBERS = 10_000  # in one field
 
 
 @dataclass(frozen=True, eq=False)
 class FieldPlace:
-    """Where fields of a file stand."""
+    """A fit file, and the line of each of its fields."""
 
     path: Path
     read: YamlTree
 
     def line(self, loc: Loc) -> str:
-        """``sheet.yaml:14`` of a field, or of the nearest block around it."""
+        """Return file and line of a field, like ``sheet.yaml:14``, or of the nearest enclosing
+        block.
+        """
         while loc and loc not in self.read.lines:
             loc = loc[:-1]
         return f"{self.path.name}:{self.read.lines.get(loc, 1)}"
@@ -40,13 +44,13 @@ class DataBlock:
     """One block of fields.
 
     Args:
-        place: of the file.
-        loc: of the block in it.
+        place: the file.
+        loc: location of the block in the file.
         tree: the block.
-        fields: what each field means; others are refused.
+        fields: the meaning of each field; other fields are refused.
 
     Raises:
-        FabricError: no block of fields, or one that is unknown.
+        FabricError: ``tree`` is no mapping, or has an unknown field.
     """
 
     def __init__(self, place: FieldPlace, loc: Loc, tree: Any, fields: Mapping[str, str]) -> None:
@@ -67,24 +71,24 @@ class DataBlock:
                 )
 
     def where(self, name: str = "") -> str:
-        """File and line of a field, or of the block."""
+        """Return file and line of a field, or of the block."""
         return self.place.line((*self.loc, name) if name else self.loc)
 
     def error(self, name: str, got: Any, expected: str, hint: str | None = None) -> FabricError:
-        """An error at a field."""
+        """Return an error that names a field, its file and its line."""
         what = f"{self.called}.{name}" if name else self.called
         shown = "nothing" if got is None else got
         return FabricError(what, got=shown, where=self.where(name), expected=expected, hint=hint)
 
     def has(self, name: str) -> bool:
-        """Whether a field is said."""
+        """Return whether the block gives a field."""
         return self.tree.get(name) is not None
 
     def one_of(self, *names: str) -> str:
-        """The one of these fields that is said.
+        """Return the one field of ``names`` that the block gives.
 
         Raises:
-            FabricError: none of them, or several.
+            FabricError: the block gives none of them, or several.
         """
         said = [n for n in names if self.has(n)]
         if len(said) != 1:
@@ -93,7 +97,7 @@ class DataBlock:
         return said[0]
 
     def word(self, name: str, choices: Sequence[str], default: str | None = None) -> str:
-        """One of some words."""
+        """Return a field whose value is one of several words."""
         found = self.tree.get(name)
         if found is None and default is not None:
             return default
@@ -107,7 +111,7 @@ class DataBlock:
         return found
 
     def text(self, name: str, default: str = "") -> str:
-        """Text."""
+        """Return a field as text."""
         found = self.tree.get(name)
         if found is None:
             return default
@@ -116,14 +120,14 @@ class DataBlock:
         return found
 
     def truth(self, name: str) -> bool:
-        """True or false; false where nothing is said."""
+        """Return a field that is true or false; false if it is not given."""
         found = self.tree.get(name, False)
         if not isinstance(found, bool):
             raise self.error(name, found, "true or false")
         return found
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
-        """A whole number."""
+        """Return a field that is a whole number from ``least`` to ``most``."""
         found = self.tree.get(name)
         if found is None:
             return default
@@ -141,7 +145,7 @@ class DataBlock:
         most: float = np.inf,
         per_angle: bool = False,
     ) -> float:
-        """A number in SI, above one and at most another."""
+        """Return a field as one number in SI, larger than ``above`` and at most ``most``."""
         if not self.has(name) and default is not None:
             return default
         return float(self.numbers(name, unit, 1, above=above, most=most, per_angle=per_angle)[0])
@@ -156,7 +160,11 @@ class DataBlock:
         most: float = np.inf,
         per_angle: bool = False,
     ) -> Floats:
-        """(k,) one number or a list of them, in SI; ``count``: how many are wanted."""
+        """Return a field that is one number or a list of numbers, (k,) in SI.
+
+        Each is larger than ``above`` and at most ``most``; ``count`` is the required number of
+        them.
+        """
         found = self.tree.get(name)
         if found is None:
             raise self.error(name, None, f"a quantity, like '1 {unit}': {self.fields[name]}")
@@ -172,7 +180,9 @@ class DataBlock:
         return np.array(values)
 
     def in_si(self, value: Any, unit: str, loc: Loc, per_angle: bool = False) -> float:
-        """A value below this block in SI; a bare number only where it has no unit."""
+        """Return a value below this block in SI; a number without a unit is allowed only if
+        ``unit`` is 1.
+        """
         where = self.place.line((*self.loc, *loc))
         what = ".".join(map(str, (self.called, *loc)))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -188,11 +198,13 @@ class DataBlock:
             raise
 
     def file(self, name: str) -> Path:
-        """An existing file beside the fit file."""
+        """Return the path of an existing file, given relative to the fit file."""
         return self._file(name, self.text(name))
 
     def files(self, name: str, most: int) -> Sequence[Path]:
-        """One or several existing files beside the fit file."""
+        """Return the paths of one or several different existing files, given relative to the fit
+        file.
+        """
         found = self.tree.get(name)
         listed: list[Any] = found if isinstance(found, list) else [found]
         if not 0 < len(listed) <= most:

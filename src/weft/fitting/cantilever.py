@@ -1,8 +1,8 @@
 """Bending length or overhang of a strip at 41.5 degrees (ASTM D1388 option A, ISO 9073-7, FAST-2).
 
-The overhang is that of the exact heavy elastica, L = 2.00035 (D/(rho g))^(1/3), and the standards'
-bending length is half of it (``laboratory.cantilever``). So it says D over density: density has to
-come from a balance.
+The overhang is that of the exact heavy elastica, L = 2.00035 (D/(rho g))^(1/3), and the bending
+length of the standards is half of it (``laboratory.cantilever``). The test measures rigidity D over
+density only, so the density must come from a balance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class CantileverTest:
-    """A mean bending length."""
+    """A measured mean bending length."""
 
     name: str
     direction: str
@@ -38,32 +38,36 @@ class CantileverTest:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Rigidity and density."""
+        """Return the bending rigidity of the direction, and the density."""
         return (f"bending_{self.direction}", "density")
 
     def model(self, fabric: Fabric) -> float:
-        """[m] c of the standard."""
+        """Return the bending length c [m] of the standard for a fabric."""
         rigidity = getattr(fabric, f"bending_{self.direction}")
         return float(0.5 * of_chord().length * np.cbrt(rigidity / (fabric.density * GRAVITY)))
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
-        """[SI] rigidity, for the density of a fabric."""
+        """Return the rigidity [N m] that the length implies for the density of ``fabric``."""
         c = 2 * self.length / of_chord().length
         return {f"bending_{self.direction}": fabric.density * GRAVITY * c**3}
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(1,)."""
+        """Return the residual, (1,)."""
         return np.array([(self.model(fabric) - self.length) / self.sigma])
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(1, len(fields)): a third of the length, and minus a third."""
+        """Return the Jacobian, (1, len(fields)).
+
+        The length is a cube root of rigidity over density, so its logarithmic derivatives are one
+        third and minus one third of the length.
+        """
         third = self.model(fabric) / (3 * self.sigma)
         slope = {f"bending_{self.direction}": third, "density": -third}
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     direction = block.word("direction", DIRECTIONS)
     said = block.one_of("bending_length", "overhang")
     half = 0.5 if said == "overhang" else 1.0

@@ -1,4 +1,4 @@
-"""Columns of a CSV in SI: its head names each with its unit, ``time [s],x [mm]``."""
+"""Reader of CSV columns in SI: the head gives the name and unit of each, ``time [s],x [mm]``."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,15 +12,15 @@ from weft.fitting.table import read_table
 
 
 def columns(path: Path, units: Mapping[str, str]) -> dict[str, Floats]:
-    """Columns (k,) by name.
+    """Return columns of a CSV, (k,) in SI each, by name.
 
     Args:
         path: the file.
-        units: the SI unit of each column that is wanted; ``1``: none.
+        units: the SI unit of each requested column; ``1`` for a number without a unit.
 
     Raises:
-        PictureError: no such file, a column that is not there, a cell that is no finite number.
-        UnitError: no unit, or one of another dimension.
+        PictureError: the file or a column does not exist, or a cell is no finite number.
+        UnitError: a column has no unit, or one of another dimension.
     """
     table = read_table(path, PictureError)
     found, at = {}, f"{path.name}:1"

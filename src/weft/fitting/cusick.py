@@ -1,10 +1,10 @@
 """Cusick's drape coefficient as a number (BS 5058, ISO 9073-9), against the simulated test.
 
-Drapes from the flat have many equilibria, and a coefficient jumps by points from one to the next as
-a number of the fabric changes by a percent (``docs/laboratory.md``). So a fit drapes a few
-specimens at one fabric (``near``) and follows these equilibria from there, which is smooth and has
-exact derivatives (``fitting.draped``); what is left of chance in their mean is added to the
-uncertainty of the data. Then it drapes anew at the fabric it found.
+Drapes from the flat state have many equilibria, and the coefficient jumps by points from one to the
+next if a number of the fabric changes by a percent (``docs/laboratory.md``). So a fit drapes a few
+specimens of one fabric (``near``) and follows these equilibria from there, which is smooth and has
+exact derivatives (``fitting.draped``). The remaining random error of their mean is added to the
+uncertainty of the data. Then the specimens are draped again with the fitted fabric.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ FIELDS = {
     "uncertainty": f"relative: {UNCERTAINTY}",
 }
 SIZE, DRAPINGS = 7e-3, 3
-SCATTER = 0.02  # of one draping's coefficient: docs/laboratory.md has 0.01 to 0.03
-KNOWN = 2.0  # drapings as many as SCATTER counts for beside those that were made
-KEPT = 16  # drapes that are remembered
+SCATTER = 0.02  # prior of one drape's standard deviation: docs/laboratory.md has 0.01 to 0.03
+KNOWN = 2.0  # weight of this prior, in drapes
+KEPT = 16  # fabrics in the cache of drapes
 
 
 @dataclass(frozen=True, eq=False)
 class CusickTest:
-    """A mean drape coefficient."""
+    """A measured mean drape coefficient."""
 
     name: str
     coefficient: float  # 0 to 1
@@ -47,8 +47,8 @@ class CusickTest:
     size: float = SIZE  # [m]
     drapings: int = DRAPINGS
     seed: int = 0
-    starts: tuple[Positions, ...] = ()  # [m] equilibria of a fabric nearby; none: from the flat
-    scatter: float = 0.0  # of the mean of the drapings
+    starts: tuple[Positions, ...] = ()  # [m] equilibria of a similar fabric; none: flat start
+    scatter: float = 0.0  # standard deviation of the mean of the simulated drapes
     _kept: dict[Any, Sequence[DrapedSpecimen]] = field(default_factory=dict, repr=False)
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = (
@@ -57,7 +57,9 @@ class CusickTest:
     depends_on: ClassVar[tuple[str, ...]] = DRAPING
 
     def near(self, fabric: Fabric) -> "CusickTest":
-        """The same, which follows the drapes of this fabric, draped from the flat."""
+        """Return this test, prepared to follow drapes of ``fabric`` that start from the
+        flat state.
+        """
         made = cusick(fabric, self.size, self.drapings, self.seed)
         each = np.array([d.coefficient for d in made.drapings])
         n = len(each)
@@ -67,19 +69,19 @@ class CusickTest:
 
     @property
     def total(self) -> float:
-        """Standard deviation of data and simulated mean together."""
+        """Return the standard deviation of the data and of the simulated mean together."""
         return float(np.hypot(self.sigma, self.scatter))
 
     def model(self, fabric: Fabric) -> float:
-        """The mean of the drapings that are followed."""
+        """Return the mean coefficient of the drapes that are followed."""
         return float(np.mean([_coefficient(d) for d in self._drapes(fabric)]))
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(1,)."""
+        """Return the residual, (1,)."""
         return np.array([(self.model(fabric) - self.coefficient) / self.total])
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(1, len(fields))."""
+        """Return the Jacobian, (1, len(fields))."""
         slopes = []
         for drape in self._drapes(fabric):
             rates = _tester(self.size).rates(drape, fields)
@@ -87,7 +89,7 @@ class CusickTest:
         return np.asarray(np.mean(slopes, axis=0)[None] / self.total)
 
     def _drapes(self, fabric: Fabric) -> Sequence[DrapedSpecimen]:
-        """Of the fabric, on from ``starts``; the last ones are remembered."""
+        """Return the drapes of a fabric, continued from ``starts``; the last ones are cached."""
         ready = self if self.starts else self.near(fabric)
         key = tuple(getattr(fabric, f) for f in (*DRAPING, "curve_warp", "curve_weft"))
         if key not in self._kept:
@@ -107,13 +109,14 @@ def _tester(size: float) -> Tester:
 
 
 def _coefficient(drape: DrapedSpecimen, shift: Positions | float = 0.0) -> float:
+    """Return the drape coefficient of a specimen whose positions are shifted by ``shift`` [m]."""
     x = drape.x + shift
     flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
     return drape_coefficient(area(flat, drape.mesh.faces, DISK))
 
 
 def _slope(drape: DrapedSpecimen, rate: Positions) -> float:
-    """How the coefficient changes where vertices move with ``rate`` (n,3) [m]."""
+    """Return the derivative of the coefficient if vertices move with ``rate``, (n,3) [m]."""
     size = float(np.abs(rate).max())
     if size == 0:
         return 0.0
@@ -123,7 +126,7 @@ def _slope(drape: DrapedSpecimen, rate: Positions) -> float:
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     given = block.numbers("drape_coefficient", "1", above=0, most=1)
     mean, sigma = mean_of(given, noise(block, "1"))
     size = block.number("size", "m", SIZE, above=0.999e-3, most=15e-3)

@@ -1,10 +1,10 @@
-"""Depth maps in time as a measurement: what a depth camera saw of cloth.
+"""Depth maps in time as a measurement: recordings of cloth by a depth camera.
 
-Every pixel that has a depth is a point of the surface. Its residual is the distance of that point
-from the simulated surface along the normal there (as in registration of scans: Chen & Medioni 1992,
-"Object modelling by registration of multiple range images"): so pixels need not be matched, and
-cloth may slide within its own surface unseen. Pixels at an edge of the surface count by their
-distance to it along that same normal, and those farther away than ``reach`` not at all.
+Each pixel with a depth is a point of the surface. Its residual is the distance of that point from
+the simulated surface along the normal there (as in registration of scans: Chen & Medioni 1992,
+"Object modelling by registration of multiple range images"). So pixels need not be matched, and
+sliding of the cloth within its own surface has no influence. Pixels at an edge of the surface count
+by their distance to it along that same normal, and pixels farther away than ``reach`` are ignored.
 """
 
 from collections.abc import Sequence
@@ -34,17 +34,17 @@ FIELDS = {
     "pixels": "of a frame that are used, at most, evenly; 400",
 }
 SHAPES = {"time": 1, "focal": 1, "center": 1, "eye": 1, "axes": 2, "depth": 3}
-FARTHEST = 100.0  # [m] of a depth: beyond, it is in millimeters
+FARTHEST = 100.0  # [m] largest median depth; a larger one is in millimeters
 
 
 @dataclass(frozen=True, eq=False)
 class DepthMaps:
-    """Points of a surface in time."""
+    """Points of a recorded surface at several times."""
 
     name: str
     run: SceneRun
     time: Floats  # (f,) [s]
-    points: Sequence[Positions]  # (k,3) [m] of each
+    points: Sequence[Positions]  # (k,3) [m] at each time
     sigma: float  # [m]
     reach: float  # [m]
     slow: ClassVar[bool] = True
@@ -52,17 +52,19 @@ class DepthMaps:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """What a run depends on."""
+        """Return the fields on which a run of the scene depends."""
         return self.run.depends_on
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(m,)."""
+        """Return the residuals of all points, (m,)."""
         x = self.run.positions(fabric)
         rows = [self._near(self._frame(x, t), p)[0] for t, p in zip(self.time, self.points)]
         return np.asarray(np.concatenate(rows) / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(m, len(fields)): how fast the surface moves along its normals."""
+        """Return the Jacobian, (m, len(fields)): the derivative of the surface along its
+        normals.
+        """
         x, rates = self.run.positions(fabric), self.run.rates(fabric, fields)
         out = []
         for t, p in zip(self.time, self.points):
@@ -72,14 +74,16 @@ class DepthMaps:
         return np.asarray(np.concatenate(out) / self.sigma)
 
     def _frame(self, frames: Floats, t: float) -> Positions:
-        """(n,3) at a time, straight between two frames."""
+        """Return positions or rates at a time, (n,3), linearly interpolated between two frames."""
         place = float(np.clip(t * self.run.fps, 0, len(frames) - 1))
         first = min(int(place), len(frames) - 1)
         after = min(first + 1, len(frames) - 1)
         return np.asarray(frames[first] + (place - first) * (frames[after] - frames[first]))
 
     def _near(self, x: Positions, points: Positions) -> tuple[Floats, Floats, NearestPoints]:
-        """(k,) [m] how far the surface is before each point, the normals (k,3), and the places."""
+        """Return signed distances (k,) [m] from points to the surface, normals (k,3) and nearest
+        points.
+        """
         faces = self.run.faces
         places = NearestPoints.of(points, x, faces)
         corner = x[faces[np.maximum(places.face, 0)]]
@@ -92,7 +96,7 @@ class DepthMaps:
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     path = block.file("depth")
     arrays = _arrays(path)
     time = arrays["time"]
@@ -114,15 +118,17 @@ def read(block: DataBlock) -> Sequence[Measurement]:
 def seen_points(
     depth: Floats, focal: Floats, center: Floats, eye: Floats, axes: Floats, most: int
 ) -> Positions:
-    """(k,3) [m] of pixels (h,w) with a depth, evenly thinned to ``most``; pixel centers at halves.
+    """Return the points of all pixels (h,w) with a depth, evenly thinned to ``most``, (k,3) [m].
+
+    Pixel centers are at halves.
 
     Args:
-        depth: [m] along the camera's axis.
-        focal: (2,) [pixels] across and down.
-        center: (2,) [pixels] where the axis goes through.
-        eye: (3,) [m].
+        depth: (h,w) [m] along the camera's axis.
+        focal: (2,) [pixels] focal lengths across and down.
+        center: (2,) [pixels] principal point.
+        eye: (3,) [m] position of the camera.
         axes: (3,3) rows right, up and back.
-        most: points.
+        most: largest number of points.
     """
     rows, columns = np.nonzero(np.isfinite(depth) & (depth > 0))
     every = np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(int)
@@ -134,6 +140,8 @@ def seen_points(
 
 
 def _arrays(path: Path) -> dict[str, Floats]:
+    """Return the arrays of a recording, with their shapes and ranges checked."""
+
     def error(what: str, got: Any, expected: str, hint: str | None = None) -> PictureError:
         return PictureError(what, got=got, where=path.name, expected=expected, hint=hint)
 

@@ -1,4 +1,4 @@
-"""What data do not determine: weak directions of the Gauss-Newton Hessian, in a fabric's fields."""
+"""Detection of undetermined fields: weak eigenvectors of the Gauss-Newton Hessian."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ import numpy as np
 
 from weft.base.arrays import Floats
 
-WEAK = 0.5  # of a logarithm: a standard deviation from which on a direction is open (factor 1.65)
-TOGETHER = 0.1  # of the largest part of a direction: fields with less have no part in it
-LIKE = 0.5  # of the largest part: fields with more may be the one that is held
-# Which of a direction's fields is held: what a balance or a gauge would give, first.
+WEAK = 0.5  # standard deviation of a logarithm above which a direction is open (factor 1.65)
+TOGETHER = 0.1  # of the largest component: fields with a smaller one are not reported
+LIKE = 0.5  # of the largest component: a field with a larger one may be the one that is held
+# Preference among the fields of a direction for the one that is held: fields that a balance or a
+# gauge gives come first.
 FIRST = (
     "thickness",
     "damping",
@@ -27,13 +28,13 @@ FIRST = (
 
 @dataclass(frozen=True)
 class Open:
-    """A number that data leave open, and with which others.
+    """A field that the data do not determine, and the fields that change together with it.
 
     Attributes:
-        field: that is held.
-        factor: to which the direction is known (one standard deviation); inf: not at all.
-        others: powers with which other fields change along it, where it changes by the first.
-        value: [SI] at which it is held.
+        field: the field that is held.
+        factor: factor to which the direction is known (one standard deviation); inf: not at all.
+        others: other fields of the direction, and their exponents if ``field`` has exponent 1.
+        value: [SI] at which the field is held.
     """
 
     field: str
@@ -43,7 +44,7 @@ class Open:
 
     @property
     def text(self) -> str:
-        """Why, in a sentence."""
+        """Return the reason as a sentence."""
         known = (
             "the data do not change"
             if self.factor > 1e3
@@ -58,7 +59,16 @@ class Open:
 
 
 def weakest(N: Floats, fields: Sequence[str], limit: float) -> Open | None:
-    """The weakest direction of N = J^T J (n,n), where it is open by more than ``limit``."""
+    """Return the weakest direction of N = J^T J (n,n) if its standard deviation exceeds ``limit``.
+
+    Args:
+        N: (n,n) Gauss-Newton Hessian in the logarithms of the fields.
+        fields: their n names.
+        limit: standard deviation of a logarithm.
+
+    Returns:
+        The field to hold, or None if all directions are determined.
+    """
     values, vectors = np.linalg.eigh(N)
     value, v = max(float(values[0]), 0.0), vectors[:, 0]
     if value * limit**2 >= 1:
@@ -71,7 +81,7 @@ def weakest(N: Floats, fields: Sequence[str], limit: float) -> Open | None:
         for f, p in zip(fields, powers)
         if f != held and abs(p) >= TOGETHER * np.abs(powers).max()
     )
-    # Below the round-off of the largest, nothing is known.
+    # An eigenvalue below the round-off error of the largest one is zero: nothing is known.
     blind = value <= 1e-12 * max(float(values[-1]), 1.0)
     return Open(held, np.inf if blind else float(np.exp(min(value**-0.5, 700.0))), others)
 

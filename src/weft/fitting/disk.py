@@ -1,6 +1,7 @@
-"""The tester's disk in a picture, which says how large everything is.
+"""Detection of the tester's disk in a picture; its known radius gives the scale.
 
-It lies on the cloth, has one color, and its rim is a circle where the camera looks straight down.
+The disk lies on the cloth and has one color, and its rim is a circle if the camera looks straight
+down.
 """
 
 from dataclasses import dataclass
@@ -12,27 +13,27 @@ from weft.base.errors import PictureError
 from weft.fitting.edges import around
 from weft.fitting.picture import ClothPicture, otsu
 
-PATCH = 0.1  # of the cloth's radius: what is looked at in the middle
+PATCH = 0.1  # of the cloth's radius: radius of the patch whose color is the disk's
 RATIOS = (0.45, 0.99)  # radius of the disk over that of the cloth: 0.6 when flat
-ROUND = 0.015  # of its radius: how far a rim may be from a circle, root mean square
-OFF = 2.5  # of that: places on the rim that are left out
-DIFFERS = 0.01  # of white: least distance in color between cloth and disk
+ROUND = 0.015  # of its radius: largest root mean square deviation of the rim from a circle
+OFF = 2.5  # of the median deviation: points of the rim with a larger one are outliers
+DIFFERS = 0.01  # of white: smallest distance in color between cloth and disk
 
 
 @dataclass(frozen=True)
 class Disk:
     """A circle in a picture."""
 
-    column: float  # [pixels] of its middle
+    column: float  # [pixels] of its center
     row: float
     radius: float
 
 
 def disk_in(cloth: ClothPicture) -> Disk:
-    """The disk on a cloth.
+    """Return the disk on a cloth.
 
     Raises:
-        PictureError: nothing round of one color is in the middle of the cloth.
+        PictureError: no round region of one color is in the middle of the cloth.
     """
     from scipy import ndimage
 
@@ -60,9 +61,11 @@ def disk_in(cloth: ClothPicture) -> Disk:
 
 
 def _circle(color: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Disk, float]:
-    """The circle through a rim, and how far off places on it are, over its radius."""
+    """Return the circle through a rim, and the root mean square deviation of the rim over its
+    radius.
+    """
     column, row = center
-    for _ in range(2):  # seen from its middle, the rim is crossed squarely
+    for _ in range(2):  # from the improved center, rays cross the rim at right angles
         r = around(color, mask, (column, row), first=True)
         angle = 2 * np.pi * np.arange(len(r)) / len(r)
         x, y = column + r * np.cos(angle), row - r * np.sin(angle)

@@ -1,6 +1,7 @@
-"""Numbers far from all fabrics are questioned, measurement by measurement: mostly a unit is wrong.
+"""Plausibility check of measurements: numbers far from those of all presets are mostly wrong units.
 
-What a measurement ``implies``, or a fit to it alone, is held against the range of all presets.
+The values that a measurement ``implies``, or a fit to this measurement alone, are compared with the
+range of all presets.
 """
 
 import warnings
@@ -13,24 +14,26 @@ from weft.fabric.fabric import FAR, UNITS, Fabric, known_ranges
 from weft.fitting.fit import fit
 from weft.fitting.measurement import Given, Measurement
 
-REFUSED = 25.0  # times outside of the range of all presets: not without `unusual: true`
-# [kg/m^3] weight over thickness: presets have 180 (felt) to 1010 (cupro), fibers themselves 900
-# (polypropylene) to 1550 (cotton), fleece and wadding down to 50
+REFUSED = 25.0  # factor outside of the presets' range from which `unusual: true` is required
+# [kg/m^3] weight over thickness. Presets have 180 (felt) to 1010 (cupro); fibers themselves have
+# 900 (polypropylene) to 1550 (cotton); fleece and wadding go down to 50.
 BULK, POSSIBLE = (120.0, 1100.0), (50.0, 1600.0)
 
 
 def question(
     found: Sequence[Measurement | Given], start: Fabric, where: str, unusual: bool
 ) -> Sequence[FabricError]:
-    """What a block's measurements say that no fabric known is near to.
+    """Compare the measurements of a block with the range of all presets.
 
     Args:
-        found: of one block.
-        start: with the numbers that they do not say.
-        where: file and line.
-        unusual: whether that is meant.
+        found: the measurements of one block.
+        start: the fabric that supplies the other numbers.
+        where: file and line of the block.
+        unusual: true if the file says that unusual numbers are intended.
 
-    Returns problems; what is merely far, a warning says.
+    Returns:
+        One error for each value outside of the range by a factor of ``REFUSED`` or more. Values
+        less far outside cause a warning.
     """
     problems = []
     for one in found:
@@ -58,16 +61,19 @@ def question(
 def question_bulk(
     weights: Sequence[float], thicknesses: Sequence[float], where: str, unusual: bool
 ) -> Sequence[FabricError]:
-    """Hold weight over thickness against what cloth has: each alone may be ten times off and still
-    be a fabric's.
+    """Compare weight over thickness with the densities that cloth has.
+
+    Weight or thickness alone may be wrong by a factor of ten and still be within the range of
+    fabrics.
 
     Args:
-        weights: [kg/m^2] all that were measured; none: nothing is said.
-        thicknesses: [m] all that were measured; none: nothing is said.
+        weights: [kg/m^2] all measured weights; nothing is checked if there are none.
+        thicknesses: [m] all measured thicknesses; nothing is checked if there are none.
         where: file and line of the last of them.
-        unusual: whether that is meant.
+        unusual: true if the file says that unusual numbers are intended.
 
-    Returns problems; what is merely far, a warning says.
+    Returns:
+        An error if the density is impossible. A density that is merely unusual causes a warning.
     """
     if unusual or not weights or not thicknesses:
         return []
@@ -89,7 +95,7 @@ def question_bulk(
 
 
 def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
-    """Numbers of a fabric by one measurement alone."""
+    """Return the numbers of a fabric that follow from one measurement alone."""
     if isinstance(one, Given):
         return {f: v for f, v in one.fields.items() if f in UNITS}
     if hasattr(one, "implies"):
@@ -102,7 +108,9 @@ def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
 
 
 def _outside(field: str, value: float) -> tuple[float, str]:
-    """How many times a value is outside the range of all presets, and on which side."""
+    """Return the factor by which a value is outside of the range of all presets, and on
+    which side.
+    """
     low, high = known_ranges()[field]
     if not np.isfinite(value) or value <= 0:
         return np.inf, "outside of"

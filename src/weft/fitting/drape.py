@@ -1,17 +1,18 @@
 """Drapes on Cusick's disk as a measurement: outlines of one or several drapings of a fabric, from
 photographs or polygons.
 
-Three numbers of an outline are compared, as means of what was seen and of as many or more simulated
-drapes (``outline``): drape coefficient, depth and number of folds; where the picture says how warp
-lies, by how much it is longer along the warp too. One drape differs from the next, in a laboratory
-as in simulations, by 1 to 3 points of the coefficient and by a tenth of depth and number
-(``SCATTER``: of eight simulated drapes of cotton, wool, silk and denim each). That is by far more
-than a picture's own error; so it is what standard deviations are made of, divided by the number of
-drapings that were seen and that are simulated, and standards ask for six.
+Three numbers of an outline are compared: drape coefficient, depth of the folds and number of folds;
+if the picture gives the warp direction, also the elongation of the outline along the warp
+(``outline``). Both sides are means, over the outlines that were seen and over simulated drapes. One
+drape differs from the next, in a laboratory as in simulations, by 1 to 3 points of the coefficient
+and by a tenth of depth and number (``SCATTER``: of eight simulated drapes of cotton, wool, silk and
+denim each). This scatter is far larger than the error of a picture. So the standard deviations are
+computed from it, divided by the numbers of seen and of simulated drapes; the standards ask for six
+drapings.
 
-Weight and rigidity count by their ratio alone, and what an outline shows is mostly the mean of warp
-and weft: so the fabric has to be weighed, and the bending of warp over that of weft given, or
-measured.
+Only the ratio of weight and rigidity affects the drape, and an outline depends mostly on the mean
+of warp and weft. So the fabric has to be weighed, and the ratio of the bending rigidities of warp
+and weft has to be given or measured.
 """
 
 from collections.abc import Sequence
@@ -46,33 +47,33 @@ FIELDS = {
     "drapings": "simulated drapes whose mean is compared; as many as are seen, 4 to 8",
     "seed": "of the bumps from which they buckle (0)",
 }
-SCATTER = (0.02, 0.12, 0.12)  # of the coefficient; relative, of depth and number of folds
-ALONG = 0.12  # of the depth: of the length along warp
-KNOWN = 2.0  # drapings as many as SCATTER counts for beside those that were seen
+SCATTER = (0.02, 0.12, 0.12)  # standard deviations: coefficient; relative depth, number of folds
+ALONG = 0.12  # of the depth: standard deviation of the elongation along warp
+KNOWN = 2.0  # weight of the prior SCATTER, in drapes
 SIZES = (4e-3, 15e-3)  # [m]
 SIZE = 5e-3  # [m]: wool of 8 mm drapes 2.5 points stiffer, silk with its eleven folds 15
-DRAPINGS = (4, 8)  # where the block says none
-MOST = 50  # pictures
-LEAST_DEPTH = 1e-3  # [m] of folds, for standard deviations
-ROUND = 2 * np.pi  # [rad] as far as an angle may go
-SHOWN = 6  # every sixth ray, in pictures
+DRAPINGS = (4, 8)  # fewest and most simulated drapes if the block gives no number
+MOST = 50  # pictures of a block
+LEAST_DEPTH = 1e-3  # [m] lower bound of the depth in standard deviations
+ROUND = 2 * np.pi  # [rad] bound of the size of an angle
+SHOWN = 6  # plots show every sixth ray
 
 
 @dataclass(frozen=True, eq=False)
 class DrapeOutline:
-    """Outlines that were seen, warp at the angle 0 where that is known."""
+    """Outlines of a draped specimen; the warp is at the angle 0 if its direction is known."""
 
     name: str
     seen: Sequence[RadialOutline]
     eyes: Sequence[Eye]
-    sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,): of the length along warp too
+    sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,) with that along warp [m]
     following: Following
-    pictures: Sequence[ClothPicture] = ()  # that the outlines were taken from, for plots
+    pictures: Sequence[ClothPicture] = ()  # sources of the outlines, for plots
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
 
     def near(self, fabric: Fabric) -> "DrapeOutline":
-        """The same, which follows drapes for which the shelf went down with this fabric.
+        """Return this measurement prepared to follow drapes of ``fabric`` that start from scratch.
 
         Raises:
             SimulationError: no equilibrium was found.
@@ -84,26 +85,32 @@ class DrapeOutline:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Weight and all stiffness."""
+        """Return density and all stiffnesses."""
         return FABRIC_FIELDS
 
     @property
     def numbers(self) -> Floats:
-        """(4,) means of what was seen."""
+        """Return the means of the numbers of the seen outlines, (4,)."""
         return np.asarray(np.mean([o.numbers for o in self.seen], axis=0))
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(3,), or (4,) where it is known how warp lies."""
+        """Return the residuals, (3,), or (4,) if the warp direction is known."""
         off = self.following.numbers(fabric, self.eyes) - self.numbers
         return np.asarray(off[: len(self.sigma)] / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(3 or 4, len(fields)), of the equilibria by the implicit function theorem."""
+        """Return the Jacobian, (3 or 4, len(fields)), by the implicit function theorem at the
+        equilibria.
+        """
         rates = self.following.rates(fabric, self.eyes, fields)
         return np.asarray(rates[: len(self.sigma)] / self.sigma[:, None])
 
     def compared(self, fabric: Fabric) -> Comparison:
-        """For pictures: the radius of the first over the angle, turned to where it fits best."""
+        """Return radius over angle of the first outline and of the simulated drape that fits it
+        best.
+
+        Simulated outlines are rotated to the best fit, because the phase of folds is random.
+        """
         seen = self.seen[0].radius
         best = min(
             (_turned(o.radius, seen) for o in self.following.outlines(fabric, self.eyes)),
@@ -115,7 +122,10 @@ class DrapeOutline:
         return Comparison("angle [deg]", "radius [mm]", angle, data, sigma, 1e3 * model)
 
     def remarks(self, fabric: Fabric) -> Sequence[str]:
-        """What was seen and what the fabric gives, a sentence each; whether folds snapped."""
+        """Return sentences that compare the seen numbers with those of the fabric.
+
+        Further sentences tell the coefficient in parallel light and whether folds snapped.
+        """
         drapes = self.following.outlines(fabric, self.eyes)
         numbers, seen = self.following.numbers(fabric, self.eyes), self.numbers
         folds, there = (", ".join(str(o.nodes) for o in of) for of in (drapes, self.seen))
@@ -147,7 +157,7 @@ class DrapeOutline:
 
 
 def _turned(radius: Floats, like: Floats) -> Floats:
-    """The radius, turned to where its correlation with another is largest."""
+    """Return a radius, rotated to where its correlation with ``like`` is largest."""
     product = np.fft.rfft(like) * np.conj(np.fft.rfft(radius))
     shift = int(np.argmax(np.fft.irfft(product, len(radius))))
     return np.roll(radius, shift)
@@ -165,19 +175,19 @@ def drape_of(
     seed: int = 0,
     pictures: Sequence[ClothPicture] = (),
 ) -> DrapeOutline:
-    """The measurement of outlines.
+    """Return the measurement of outlines.
 
     Args:
         name: in reports.
-        seen: at least one.
-        eyes: that saw them.
-        warp: whether their angle 0 is the warp's.
-        scatter: of the coefficient, from drape to drape.
-        size: [m] of the simulated specimen's edges.
-        drapings: simulated; None: as many as are seen, 4 to 8.
-        seed: of their bumps.
-        pictures: that the outlines were taken from. What is in doubt there widens all standard
-            deviations, and does not become less with more pictures in the same light.
+        seen: at least one outline.
+        eyes: the camera position of each outline.
+        warp: true if the angle 0 of the outlines is the warp direction.
+        scatter: standard deviation of the coefficient from drape to drape.
+        size: [m] length of the edges of the simulated specimen.
+        drapings: number of simulated drapes; None: as many as are seen, 4 to 8.
+        seed: of their initial bumps.
+        pictures: the sources of the outlines. Their doubtful area widens all standard deviations,
+            and this part is not reduced by more pictures in the same light.
     """
     count = int(np.clip(len(seen), *DRAPINGS)) if drapings is None else drapings
     each = np.array([o.numbers for o in seen])[:, : 4 if warp else 3]
@@ -199,7 +209,7 @@ def drape_of(
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     pictures: Sequence[ClothPicture] = ()
     if block.one_of("picture", "outline") == "picture":
         photographs = photographed_all(block, MOST)

@@ -1,13 +1,14 @@
-"""A simulated drape that a fit can follow: from the shelf, on from a neighbor, and how it changes.
+"""Simulated drape that a fit follows: from scratch, continued from a similar fabric, and its
+derivatives.
 
-The specimen is that of Cusick's test. ``fresh`` lets the shelf go down as that test does, from
-seeded bumps of a tenth of a millimeter. ``followed`` goes on from the drape of a fabric nearby, and
-stays on its branch until that ends. ``rates`` are exact derivatives of the equilibrium:
-H dx/da = -dg/da, with the exact Hessian at the end.
+The specimen is that of Cusick's test. ``fresh`` lowers the shelf as that test does, from seeded
+bumps of a tenth of a millimeter. ``followed`` continues from the drape of a similar fabric and
+stays on its branch of equilibria until the branch ends. ``rates`` are exact derivatives of the
+equilibrium: H dx/da = -dg/da, with the exact Hessian H at the end.
 
-Fresh drapes are not helped to the folds of a picture: from waves of 5 mm like those of its outline
-wool drapes 1.4 points lower than from bumps, in folds that are less even, and a fit would find it
-stiffer by as much (``docs/photographs.md``).
+Fresh drapes do not start from the folds of a picture: from waves of 5 mm like those of its outline,
+wool drapes 1.4 points lower than from bumps, in less even folds, and a fit would find it stiffer by
+as much (``docs/photographs.md``).
 """
 
 from collections.abc import Sequence
@@ -35,18 +36,18 @@ from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 from weft.solve.linear.solver import LinearSolver
 
 FIELDS = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
-CLOSE = QuasiStaticSettings(1e-5, 1e-4, max_iterations=3000)  # where derivatives are taken
-NEAR = 1e-3  # of a logarithm, in differences of forces
-MOVED = 1e-5  # [m] by which outlines are moved in differences
+CLOSE = QuasiStaticSettings(1e-5, 1e-4, max_iterations=3000)  # tight: derivatives need it
+NEAR = 1e-3  # of a logarithm, step of differences of forces
+MOVED = 1e-5  # [m] largest displacement in differences of outlines
 
 
 @dataclass(frozen=True)
 class Eye:
-    """Where the specimen is seen from, above the disk's plane.
+    """Position of the camera above the disk's plane.
 
     Attributes:
-        height: [m] of the lens above the disk; None: parallel light, or from far away.
-        x, y: [m] where the lens is, from the disk's middle.
+        height: [m] of the lens above the disk; None: parallel light, or a very distant camera.
+        x, y: [m] position of the lens relative to the disk's center.
     """
 
     height: float | None = None
@@ -54,12 +55,16 @@ class Eye:
     y: float = 0.0
 
     def turned(self, angle: float) -> "Eye":
-        """With everything turned about the disk's middle [rad], counter-clockwise."""
+        """Return the position after a rotation by ``angle`` [rad], counter-clockwise about the
+        disk's center.
+        """
         c, s = np.cos(angle), np.sin(angle)
         return Eye(self.height, float(c * self.x - s * self.y), float(s * self.x + c * self.y))
 
     def flat(self, x: Positions) -> Floats:
-        """(n,2) [m] where points are seen in the disk's plane: warp to the right, weft up."""
+        """Return the perspective projection of points onto the disk's plane, (n,2) [m]: warp right,
+        weft up.
+        """
         seen = np.stack([x[:, 0], -x[:, 2]], axis=1)
         if self.height is None:
             return seen
@@ -69,7 +74,7 @@ class Eye:
 
 @dataclass(frozen=True, eq=False)
 class DrapedSpecimen:
-    """An equilibrium of a specimen."""
+    """An equilibrium of a draped specimen."""
 
     fabric: Fabric
     mesh: TriangleMesh
@@ -77,7 +82,7 @@ class DrapedSpecimen:
     iterations: int
 
     def outline(self, eye: Eye, shift: Positions | float = 0.0) -> RadialOutline:
-        """As seen by an eye, of the positions and a small shift of them."""
+        """Return the outline as seen by an eye, with positions shifted by ``shift`` (n,3) [m]."""
         flat = eye.flat(self.x + shift)
         edges = self.mesh.edges
         return outline_of(flat[edges[:, 0]], flat[edges[:, 1]], DISK)
@@ -85,7 +90,9 @@ class DrapedSpecimen:
 
 @dataclass(frozen=True, eq=False)
 class Tester:
-    """A specimen's mesh, for any fabric; ``settings`` say when it is at rest."""
+    """The mesh of Cusick's specimen, for any fabric; ``settings`` are the tolerances of
+    equilibrium.
+    """
 
     mesh: TriangleMesh
     held: Ints
@@ -93,17 +100,17 @@ class Tester:
 
     @staticmethod
     def of(size: float, seed: int = 0) -> "Tester":
-        """Edges about ``size`` [m] long."""
+        """Return a specimen with edges about ``size`` [m] long."""
         mesh, held, _ = specimen(size, seed)
         return Tester(mesh, held)
 
     def model(self, fabric: Fabric, weight: float = 1.0) -> Model:
-        """Of a fabric under a part of its weight."""
+        """Return the model of the specimen of a fabric under a fraction of its weight."""
         bending = plate_hinges(self.mesh, (fabric.bending_warp, fabric.bending_weft))
         return specimen_model(self.mesh, fabric, [Pin(self.held)], [bending], weight=weight)
 
     def fresh(self, fabric: Fabric, seed: int = 0) -> DrapedSpecimen:
-        """The shelf goes down from seeded bumps, as in Cusick's test.
+        """Return the drape after the shelf has gone down, from seeded bumps, as in Cusick's test.
 
         Raises:
             SimulationError: no equilibrium was found.
@@ -113,17 +120,21 @@ class Tester:
         return replace(rest, iterations=rest.iterations + made.iterations)
 
     def followed(self, fabric: Fabric, start: DrapedSpecimen) -> DrapedSpecimen:
-        """The equilibrium near another fabric's.
+        """Return the equilibrium of a fabric, continued from the drape of a similar fabric.
 
         Raises:
-            SimulationError: none was found.
+            SimulationError: no equilibrium was found.
         """
         what = f"drape of {fabric.name}, on from a fabric nearby"
         found = at_rest(self.model(fabric), start.x, self.settings, what)
         return DrapedSpecimen(fabric, self.mesh, found.x, found.counts.iterations)
 
     def rates(self, drape: DrapedSpecimen, fields: Sequence[str]) -> Floats:
-        """(len(fields),n,3) [m] how the equilibrium moves with the logarithm of each number."""
+        """Return the derivative of the equilibrium by the logarithm of each field.
+
+        Returns:
+            (len(fields),n,3) [m]; zero for fields that are not in ``FIELDS``.
+        """
         phi = _potential(self.model(drape.fabric), drape.x)
         H = Hessian(phi, kernel.points(drape.x), _solver(self.mesh.n_vertices, phi))
         found = []
@@ -138,15 +149,21 @@ class Tester:
         return np.array(found)
 
     def force(self, fabric: Fabric, x: Positions) -> Floats:
-        """(n,3) [N] gradient of a fabric's energy at x (n,3), zero where it is held."""
+        """Return the gradient of the energy of a fabric at x (n,3), (n,3) [N]; zero at pinned
+        vertices.
+        """
         return _potential(self.model(fabric), x).gradient(x)
 
 
 def _potential(model: Model, x: Positions) -> Potential:
+    """Return the static potential of a model, with no velocity and no time step."""
     return Potential(model, model.step(State(x, np.zeros_like(x), 0.0), 0.0))
 
 
 def _solver(n: int, phi: Potential) -> LinearSolver:
+    """Return the linear solver for the Hessian: direct for small meshes, with Pardiso if
+    installed.
+    """
     name = "auto"
     if n <= DIRECT_UP_TO:
         name = "pardiso" if have_pardiso() else "splu"

@@ -1,6 +1,8 @@
-"""Edges in pictures, to a fraction of a pixel: along a line across one, where the color is half way
-between what is on its two sides there, be these shaded or in a shadow. Exact for a straight edge
-whose pixels show the mean of what they cover.
+"""Subpixel localization of edges in pictures.
+
+Along a line across an edge, the edge is where the color is half way between those of its two sides
+there, which may be shaded or in a shadow. This is exact for a straight edge whose pixels show the
+mean of the area that they cover.
 
 Places are (column, row) in pixels from the picture's upper left corner, pixel centers at halves.
 """
@@ -12,13 +14,14 @@ import numpy as np
 from weft.base.arrays import Bools, Floats
 from weft.laboratory.shadow import RAYS
 
-REACH, NEXT = 4.0, 2.0  # [pixels] across an edge: its two sides lie between these
-FINE = 0.25  # [pixels] of a line across
+REACH, NEXT = 4.0, 2.0  # [pixels] from an edge: the colors of its sides are taken in between
+FINE = 0.25  # [pixels] sampling distance on a line across an edge
 
 
 def sampled(color: Floats, at: Floats) -> Floats:
-    """(...,c) of a picture (h,w,c) at places (...,2), linear in between; beyond its border what the
-    border has.
+    """Return the colors of a picture (h,w,c) at places (...,2), linearly interpolated, (...,c).
+
+    Places beyond the border have the color of the border.
     """
     from scipy.ndimage import map_coordinates
 
@@ -30,8 +33,15 @@ def sampled(color: Floats, at: Floats) -> Floats:
 
 
 def halfway(color: Floats, at: Floats, outward: Floats) -> Floats:
-    """(k,) [pixels] by which places (k,2) near an edge in a picture (h,w,c) have to go along
-    directions (k,2) to be on it; 0 where no half-way is found within ``NEXT``.
+    """Return the distance from places near an edge to the edge, along given directions.
+
+    Args:
+        color: (h,w,c) the picture.
+        at: (k,2) places.
+        outward: (k,2) directions.
+
+    Returns:
+        (k,) [pixels]; 0 if there is no half-way color within ``NEXT``.
     """
     t = np.arange(-REACH, REACH + FINE / 2, FINE)
     line = sampled(color, at[:, None] + t[:, None] * outward[:, None])
@@ -48,13 +58,16 @@ def halfway(color: Floats, at: Floats, outward: Floats) -> Floats:
 
 
 def around(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> Floats:
-    """(720,) [pixels] from a center (2,) to the border of a mask, counter-clockwise from the right.
+    """Return the distances from a center to the border of a mask, counter-clockwise from the right.
 
     Args:
-        color: (h,w,c) what changes at the border.
-        mask: (h,w) that has the center within its outline.
+        color: (h,w,c) channels that change at the border.
+        mask: (h,w) mask whose outline encloses the center.
         center: column and row.
-        first: where the mask ends for the first time, in place of the last.
+        first: true: the first place where a ray leaves the mask; false: the last one.
+
+    Returns:
+        (720,) [pixels].
     """
     center = np.asarray(center, dtype=np.float64)
     angle = 2 * np.pi * np.arange(RAYS) / RAYS

@@ -1,9 +1,10 @@
 """A sheet of the FAST set (CSIRO): extension at 5, 20 and 100 gf/cm, on the bias at 5 gf/cm,
 bending length, weight and thickness.
 
-Each number becomes the measurement that it is: extensions a tensile curve (or a stiffness, where
-there is one alone), EB5 a simulated strip of 10 by 5 cm on the bias, bending lengths a cantilever.
-FAST's own shear rigidity, 123/EB5 [N/m], is that of threads that do not stretch, without jaws.
+Each number becomes a measurement of its own kind: extensions become a tensile curve (or a
+stiffness, if there is only one), EB5 a simulated bias strip of 10 by 5 cm, bending lengths a
+cantilever test. FAST's own shear rigidity, 123/EB5 [N/m], assumes inextensible threads and ignores
+the jaws.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ FIELDS = {
 
 
 def read(block: DataBlock) -> Sequence[Measurement | Given]:
-    """The measurements of a sheet."""
+    """Read the measurements of a FAST sheet from a block."""
     called = block.text("name", "FAST")
     form = block.word("as", ("curve", "straight"), "curve")
     part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
@@ -62,7 +63,10 @@ def read(block: DataBlock) -> Sequence[Measurement | Given]:
 def _extensions(
     block: DataBlock, called: str, k: int, direction: str, form: str, part: float
 ) -> Sequence[Measurement | Given]:
-    """Of one direction; extensions of 0, which the gauge cannot tell from none, are left out."""
+    """Return the measurements of one direction.
+
+    Extensions of 0 are left out because they are below the resolution of the gauge.
+    """
     pairs = []
     for field, load in LOADS.items():
         if block.has(field):

@@ -1,4 +1,6 @@
-"""The fit file: what was measured, and the fabric that fills what was not."""
+"""Reader of fit files: the measurements of a fabric, and the fabric that supplies the other
+numbers.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +25,7 @@ FIELDS = {
     "measurements": f"a list of blocks, each with `kind`: {', '.join(KINDS)}",
 }
 START = "cotton"
-MOST = 200  # measurements
+MOST = 200  # measurements of a file of a file
 
 
 class FabricProblems(FabricError):
@@ -39,18 +41,19 @@ class FabricProblems(FabricError):
 
 @dataclass(frozen=True, eq=False)
 class FitFile:
-    """What a file says.
+    """Content of a fit file.
 
     Attributes:
-        path: of the file.
-        name: of the preset to be.
-        title: of the preset.
-        start: the fabric to begin with, with what the file gives outright.
-        said: the name or path of that fabric.
-        hold: fields that stay.
-        measurements: to be fitted.
-        given: fields that the file gives outright.
-        sources: where a measurement's numbers come from, by its name.
+        path: the file.
+        name: name of the preset that the fit writes.
+        title: title of that preset.
+        start: the fabric from which the fit starts, with the fields that the file gives without a
+            fit.
+        said: name or path of the starting fabric, as the file has it.
+        hold: fields that keep the value of ``start``.
+        measurements: the measurements to be fitted.
+        given: fields that the file gives without a fit.
+        sources: the source of the numbers of a measurement, by the name of the measurement.
     """
 
     path: Path
@@ -65,15 +68,19 @@ class FitFile:
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """Fields that are not fitted: held, or given outright."""
+        """Return the fields that are not fitted: held fields and fields given without a fit."""
         return (*self.hold, *(f for g in self.given for f, v in g.fields.items() if v is not None))
 
 
 def read_fit(path: str | Path) -> FitFile:
-    """A fit file.
+    """Read a fit file.
+
+    Args:
+        path: the fit file (YAML).
 
     Raises:
-        FabricError: it cannot be read; FabricProblems: all that is wrong with its blocks.
+        FabricError: the file cannot be read.
+        FabricProblems: blocks of the file are wrong; it lists all of them.
     """
     path = Path(path)
     read = read_yaml(path, "fit file", FabricError, "`weft fabrics fit --kinds` explains them")
@@ -102,7 +109,7 @@ def read_fit(path: str | Path) -> FitFile:
 def _read(
     place: FieldPlace, blocks: Sequence[Any], start: Fabric
 ) -> tuple[list[Measurement | Given], dict[str, str], list[WeftError]]:
-    """Measurements with names of their own, sources by these names, and problems."""
+    """Return the measurements with unique names, their sources by name, and all problems."""
     found: list[Measurement | Given] = []
     sources: dict[str, str] = {}
     problems: list[WeftError] = []
@@ -129,7 +136,7 @@ def _read(
 
 
 def _named(m: Any, taken: Sequence[Measurement | Given]) -> Any:
-    """The measurement with a name that no earlier one has."""
+    """Return the measurement with a name that differs from those of all earlier ones."""
     names, name, k = (
         {t.name for t in taken if isinstance(t, Given) == isinstance(m, Given)},
         m.name,
@@ -142,6 +149,7 @@ def _named(m: Any, taken: Sequence[Measurement | Given]) -> Any:
 
 
 def _start(top: DataBlock, said: str) -> Fabric:
+    """Return the starting fabric: a preset, or a file beside the fit file."""
     beside = top.place.path.parent / said
     try:
         start = fabric(beside if said.endswith((".yaml", ".yml")) else said)
@@ -154,6 +162,7 @@ def _start(top: DataBlock, said: str) -> Fabric:
 
 
 def _hold(top: DataBlock) -> tuple[str, ...]:
+    """Return the fields of ``hold``, each checked to exist."""
     hold = top.tree.get("hold", [])
     if not isinstance(hold, list):
         raise top.error("hold", hold, "a list of fields, such as [density]")
@@ -167,8 +176,10 @@ def _hold(top: DataBlock) -> tuple[str, ...]:
 
 
 def _with(start: Fabric, given: Sequence[Given], measurements: Sequence[Measurement]) -> Fabric:
-    """The starting fabric with fields that the file gives. A stiffness that a strip measures takes
-    the place of the start's curve; a curve that the file has, that of a stiffness.
+    """Return the starting fabric with the fields that the file gives without a fit.
+
+    A stiffness measured as a straight line replaces a curve of the starting fabric. A stiffness and
+    a curve of one direction contradict each other and are refused.
     """
     fields: dict[str, Any] = {}
     for one in given:

@@ -1,13 +1,14 @@
-"""The fit: least squares over all measurements, in the logarithms of a fabric's numbers.
+"""Nonlinear least-squares fit of a fabric to all measurements, in the logarithms of its numbers.
 
-Levenberg and Marquardt's steps by SciPy (trust region). A weak belief in the starting fabric, each
-number within a factor of e^3 = 20 of it (one standard deviation), keeps directions that no
-measurement sees where they began. It has no part in uncertainties, and none in what is found of
-measurements that are quick. Uncertainties come from the Gauss-Newton Hessian J^T J at the end.
-Directions that it leaves open by more than a factor of 1.65 are closed by holding one number each
-at its start (``determined``).
+The steps are those of Levenberg and Marquardt, by SciPy (trust region). A weak Gaussian prior on
+the starting fabric allows each number a factor of e^3 = 20 (one standard deviation). It keeps
+directions that no measurement determines at their start. The prior does not enter the
+uncertainties, nor the fitted values if all measurements are quick. Uncertainties come from the
+Gauss-Newton Hessian J^T J at the end. Directions that the data determine only to a factor above
+1.65 are removed: one field of each is held at its start (``determined``).
 
-Measurements that are simulated for seconds are fitted after the others, from where these end.
+Slow measurements, which simulate for seconds, are fitted after the quick ones and start from their
+result.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,26 +24,26 @@ from weft.fitting.determined import WEAK, Open, weakest
 from weft.fitting.measurement import Measurement, with_logs
 
 Say = Callable[[str], None]  # progress, a line at a time
-BELIEF = 3.0  # of a logarithm: standard deviation of the weak belief in the start
-FARTHEST = np.log(1e6)  # that a number may go from its start
-MOST_AWAY = 0.99 * FARTHEST
-ROUNDS = 3  # in which simulated drapes are made anew, at most
-SETTLED = 0.5  # standard deviations by which a round may move numbers, to be the last
-UNLIKELY = 0.01  # chance of a sum of squares, below which uncertainties are scaled up
+BELIEF = 3.0  # standard deviation of the prior, of the logarithm of a number
+FARTHEST = np.log(1e6)  # bound on the change of the logarithm of a number from its start
+MOST_AWAY = 0.99 * FARTHEST  # SciPy needs a start strictly inside the bounds
+ROUNDS = 3  # largest number of times that slow measurements are simulated from scratch
+SETTLED = 0.5  # standard deviations: a round that moves every number by less is the last
+UNLIKELY = 0.01  # probability of chi^2 below which uncertainties are scaled up
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What was found.
+    """Result of a fit.
 
     Attributes:
-        start: the fabric that it began with.
-        fabric: the fitted one.
-        fields: that were fitted, n of them.
-        covariance: (n,n) of their logarithms, from the data alone.
-        open: what the data do not determine, which is held at its start.
-        measurements: as they were at the end.
-        converged: whether SciPy was content.
+        start: the fabric from which the fit started.
+        fabric: the fitted fabric.
+        fields: the n fitted fields.
+        covariance: (n,n) covariance of the logarithms of the fields, from the data alone.
+        open: fields that the data do not determine and that are held at their start.
+        measurements: the measurements in their last state (slow ones are prepared near ``fabric``).
+        converged: true if SciPy reports convergence.
     """
 
     start: Fabric
@@ -55,24 +56,26 @@ class Fit:
 
     @property
     def residuals(self) -> Sequence[Floats]:
-        """Of each measurement."""
+        """Return the residuals of each measurement, (m,) [1] each."""
         return [m.residuals(self.fabric) for m in self.measurements]
 
     @property
     def squares(self) -> float:
-        """Sum of squares, chi^2."""
+        """Return chi^2, the sum of all squared residuals."""
         return float(sum((r**2).sum() for r in self.residuals))
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom."""
+        """Return the number of degrees of freedom: data minus fitted unknowns."""
         unknowns = len(self.fields) + sum(getattr(m, "free", 0) for m in self.measurements)
         return sum(map(len, self.residuals)) - unknowns
 
     @property
     def chance(self) -> float:
-        """That data of the stated uncertainty give as large a sum of squares; 1 where none is left
-        to compare.
+        """Return the probability that data of the stated uncertainty give a chi^2 at least as
+        large.
+
+        It is 1 if there are no degrees of freedom left.
         """
         if self.freedom <= 0:
             return 1.0
@@ -82,8 +85,10 @@ class Fit:
 
     @property
     def scale(self) -> float:
-        """By which standard deviations are multiplied, as the Particle Data Group does: above 1
-        where the data scatter more than they say.
+        """Return the factor by which standard deviations are multiplied.
+
+        As in the reviews of the Particle Data Group, it is above 1 if the data scatter more than
+        their stated uncertainties allow.
         """
         if self.chance >= UNLIKELY:
             return 1.0
@@ -91,17 +96,22 @@ class Fit:
 
     @property
     def relative(self) -> dict[str, float]:
-        """One standard deviation over the value, by field, scaled."""
+        """Return the standard deviation of each field over its value, multiplied by ``scale``."""
         return dict(zip(self.fields, (self.scale * np.sqrt(np.diag(self.covariance))).tolist()))
 
     @property
     def correlation(self) -> Floats:
-        """(n,n)."""
+        """Return the (n,n) correlation matrix of the logarithms of the fields."""
         size = np.sqrt(np.diag(self.covariance))
         return np.asarray(self.covariance / np.multiply.outer(size, size))
 
     def shares(self, field: str) -> dict[str, float]:
-        """What each measurement adds to what is known of a field, all others fixed: parts of 1."""
+        """Return the share of each measurement in the information on a field, all other fields
+        fixed.
+
+        The shares are parts of 1, by the name of the measurement; measurements without a share are
+        left out.
+        """
         found = [
             float((m.jacobian(self.fabric, [field]) ** 2).sum()) if field in m.depends_on else 0.0
             for m in self.measurements
@@ -115,17 +125,22 @@ def fit(
     hold: Sequence[str] = (),
     say: Say = lambda _: None,
 ) -> Fit:
-    """The fabric that suits the measurements best.
+    """Return the fabric that fits the measurements best.
 
     Args:
-        measurements: at least one.
-        start: where it begins, and what stays where the data say nothing.
-        hold: fields that stay as the start has them.
-        say: called before what takes seconds.
+        measurements: at least one measurement.
+        start: the fabric from which the fit starts, and whose numbers stay if the data do not
+            determine them.
+        hold: fields that keep the value of ``start``.
+        say: called with a line of text before operations that take seconds.
+
+    Returns:
+        The fit with its covariance and the fields that were not determined.
 
     Raises:
-        FabricError: no measurements, or nothing to fit; a number of the start that is 0.
-        SimulationError: a test of the starting fabric has no equilibrium.
+        FabricError: there are no measurements or no fields to fit, or a number of ``start`` that is
+            to be fitted is 0.
+        SimulationError: a simulated test of the starting fabric has no equilibrium.
     """
     if not measurements:
         raise FabricError("measurements", got="none", expected="at least one")
@@ -153,7 +168,7 @@ def fit(
 
 
 def _near(m: Any, fabric: Fabric, say: Say, turn: int) -> Measurement:
-    """The measurement, made ready to be evaluated near a fabric."""
+    """Return the measurement, prepared for evaluations near a fabric."""
     if not hasattr(m, "near"):
         return m  # type: ignore[no-any-return]
     say(f"{m.name}: simulating it{' anew' if turn else ''}")
@@ -164,6 +179,7 @@ def _near(m: Any, fabric: Fabric, say: Say, turn: int) -> Measurement:
 def _fields(
     measurements: Sequence[Measurement], start: Fabric, hold: Sequence[str]
 ) -> tuple[str, ...]:
+    """Return the fields to be fitted: those that a measurement depends on and that are not held."""
     asked = {f for m in measurements for f in m.depends_on}
     fields = tuple(f for f in UNITS if f in asked and f not in hold)
     if not fields:
@@ -180,7 +196,9 @@ def _fields(
 
 
 class _Problem:
-    """Numbers that are looked for, and those that were found to be open."""
+    """The least-squares problem: logarithms of the fields to be fitted, and the fields
+    found open.
+    """
 
     def __init__(self, start: Fabric, fields: tuple[str, ...]) -> None:
         self.start, self.fields = start, fields
@@ -191,12 +209,14 @@ class _Problem:
 
     @property
     def fabric(self) -> Fabric:
-        """The present one."""
+        """Return the fabric with the current values of the fields."""
         return with_logs(self.start, self.fields, self.logs)
 
     def begin(self, measurements: Sequence[Measurement]) -> None:
-        """Go where measurements point, the median of each field: far from the start an exponential
-        is flat.
+        """Move each field to the median of the values that the measurements imply.
+
+        The change is limited to just inside the bounds of the search. Without this step the fit may
+        start far from the solution, where residuals are flat in the logarithms.
         """
         for k, field in enumerate(self.fields):
             said = [m.implies(self.start) for m in measurements if hasattr(m, "implies")]
@@ -212,7 +232,11 @@ class _Problem:
         say: Say = lambda _: None,
         belief: float = 1 / BELIEF,
     ) -> None:
-        """Take the best numbers; ``belief`` 0: without that in the start."""
+        """Minimize the sum of squares over the fields and store the result in ``logs``.
+
+        ``belief`` is the inverse standard deviation of the prior on the start; 0 leaves the prior
+        out.
+        """
         from scipy.optimize import least_squares
 
         slow = any(getattr(m, "slow", False) for m in measurements)
@@ -223,7 +247,7 @@ class _Problem:
                 fabric = with_logs(self.start, self.fields, logs)
                 found = [m.residuals(fabric) for m in measurements]
             except SimulationError:
-                return np.full(rows + len(logs), np.inf)  # a shorter step is tried then
+                return np.full(rows + len(logs), np.inf)  # SciPy then tries a shorter step
             if slow:
                 say(f"sum of squares {sum(float((r**2).sum()) for r in found):.4g}")
             return np.concatenate([*found, belief * (logs - self.first)])
@@ -249,22 +273,23 @@ class _Problem:
         self.logs, self.converged = found.x, bool(found.success)
 
     def derivative(self, measurements: Sequence[Measurement], fabric: Fabric) -> Floats:
-        """(rows, fields) J."""
+        """Return the Jacobian J of all residuals, (rows, fields)."""
         return np.concatenate([m.jacobian(fabric, self.fields) for m in measurements])
 
     def information(self, measurements: Sequence[Measurement]) -> Floats:
-        """(n,n) J^T J, the Gauss-Newton Hessian."""
+        """Return the (n,n) Gauss-Newton Hessian J^T J."""
         J = self.derivative(measurements, self.fabric)
         return np.asarray(J.T @ J)
 
     def moved(self, measurements: Sequence[Measurement], before: Floats) -> float:
-        """The largest way of a number from what it was, in standard deviations."""
+        """Return the largest change of a field since ``before``, in its standard deviations."""
         N = self.information(measurements) + np.eye(len(self.fields)) / BELIEF**2
         return float((np.abs(self.logs - before) / np.sqrt(np.diag(np.linalg.inv(N)))).max())
 
     def close(self, measurements: Sequence[Measurement], limit: float, settle: bool = True) -> None:
-        """Hold numbers at their start until no direction is open by more than ``limit``;
-        ``settle``: take the best of the others after each.
+        """Hold fields at their start until no direction has a standard deviation above ``limit``.
+
+        If ``settle`` is set, the remaining fields are fitted again after each field that is held.
         """
         N = self.information(measurements)
         while len(self.fields) and (found := weakest(N, self.fields, limit)) is not None:
@@ -279,7 +304,7 @@ class _Problem:
             N = self.information(measurements)
 
     def result(self, measurements: Sequence[Measurement]) -> Fit:
-        """What was found."""
+        """Return the fit at the current values of the fields."""
         N = self.information(measurements) if self.fields else np.zeros((0, 0))
         return Fit(
             self.start,

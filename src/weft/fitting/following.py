@@ -1,9 +1,11 @@
-"""Drapes for a fit: several of one specimen, from other bumps, that go on from fabric to fabric.
+"""Continuation of simulated drapes from fabric to fabric during a fit.
 
-Draped cloth has many equilibria. To drape anew for every trial of a fit would let its residuals
-jump by a point or two of the drape coefficient; to go on from the last one for ever would keep
-folds that the fabric at the end would never have formed. So drapes go on where no number has moved
-by more than a quarter since the shelf went down, and are made anew beyond that.
+Draped cloth has many equilibria. If a fit draped from scratch for each trial fabric, its residuals
+would jump by a point or two of the drape coefficient. If it always continued from the last drape,
+it would keep folds that the final fabric would never have formed. So drapes are continued while no
+number of the fabric has changed by more than a quarter since they were draped from scratch, and are
+draped from scratch beyond that. Several drapes of one specimen, from different initial bumps, are
+followed.
 """
 
 from collections.abc import Sequence
@@ -18,42 +20,44 @@ from weft.fabric.fabric import Fabric
 from weft.fitting.draped import FIELDS, MOVED, DrapedSpecimen, Eye, Tester
 from weft.fitting.outline import RadialOutline
 
-FAR = 0.25  # of a logarithm
-MOST_KEPT = 12  # fabrics
-NUMBERS = 4  # of an outline
+FAR = 0.25  # change of the logarithm of a number beyond which drapes start from scratch
+MOST_KEPT = 12  # fabrics in the cache
+NUMBERS = 4  # numbers of an outline: ``RadialOutline.numbers``
 
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """Drapes of one fabric."""
+    """Cached drapes of one fabric."""
 
     at: Floats  # (6,) logarithms of FIELDS
-    anchor: Floats  # (6,) of the fabric for which the shelf went down
+    anchor: Floats  # (6,) those of the fabric for which the specimens were draped from scratch
     drapes: Sequence[DrapedSpecimen]
 
 
 @dataclass(eq=False)
 class Following:
-    """Drapes of one fabric after another. It remembers: an answer depends on where it went on from,
-    by no more than the branch.
+    """Drapes of a sequence of similar fabrics.
+
+    The object keeps a cache, and results depend on the drape from which they were continued, within
+    one branch of equilibria.
 
     Args:
         tester: the specimen.
-        count: how many drapes.
-        seed: of the bumps of the first.
-        far: of a logarithm: from where on the shelf goes down anew.
+        count: number of drapes.
+        seed: of the initial bumps of the first drape; the others follow it.
+        far: change of the logarithm of a number beyond which specimens are draped from scratch.
     """
 
     tester: Tester
     count: int = 3
     seed: int = 0
     far: float = FAR
-    changed: int = 0  # times that a drape's number of folds changed as it went on: it snapped
-    anew: int = 0  # times that the shelf went down
+    changed: int = 0  # number of times that a continued drape snapped to another number of folds
+    anew: int = 0  # number of times that the specimens were draped from scratch
     _kept: list[_Kept] = field(default_factory=list)
 
     def drapes(self, fabric: Fabric) -> Sequence[DrapedSpecimen]:
-        """Those of a fabric.
+        """Return the drapes of a fabric.
 
         Raises:
             SimulationError: no equilibrium was found.
@@ -67,27 +71,32 @@ class Following:
             try:
                 return self._keep(at, start.anchor, self._on(fabric, start.drapes))
             except SimulationError:
-                self.changed += 1  # the branch has ended
+                self.changed += 1  # the branch of equilibria has ended
         self.anew += 1
         made = [self.tester.fresh(fabric, self.seed + k) for k in range(self.count)]
         return self._keep(at, at, made)
 
     def numbers(self, fabric: Fabric, eyes: Sequence[Eye]) -> Floats:
-        """(4,) mean coefficient, depth, waves and length along warp of what eyes see, each drape
-        by one of them in turn.
+        """Return mean coefficient, depth, waves and length along warp of the outlines, (4,).
+
+        Drapes are seen from the camera positions ``eyes`` in turn.
         """
         return np.asarray(np.mean([o.numbers for o in self.outlines(fabric, eyes)], axis=0))
 
     def rates(self, fabric: Fabric, eyes: Sequence[Eye], fields: Sequence[str]) -> Floats:
-        """(4,len(fields)) of these by logarithms, on the branches that the drapes are on."""
+        """Return the derivatives of ``numbers`` by logarithms of fields, (4, len(fields)).
+
+        They are derivatives along the branches of equilibria on which the drapes are.
+        """
         pairs = zip(self.drapes(fabric), cycle(eyes))
         return np.asarray(np.mean([self._of(d, eye, fields) for d, eye in pairs], axis=0))
 
     def outlines(self, fabric: Fabric, eyes: Sequence[Eye]) -> Sequence[RadialOutline]:
-        """What the eyes see of each."""
+        """Return the outline of each drape, seen from the camera positions in turn."""
         return [d.outline(eye) for d, eye in zip(self.drapes(fabric), cycle(eyes))]
 
     def _of(self, drape: DrapedSpecimen, eye: Eye, fields: Sequence[str]) -> Floats:
+        """Return the derivatives of the numbers of one outline, (4, len(fields))."""
         columns = []
         for rate in self.tester.rates(drape, fields):
             size = float(np.abs(rate).max())
@@ -100,6 +109,7 @@ class Following:
         return np.stack(columns, axis=1) if columns else np.zeros((NUMBERS, 0))
 
     def _on(self, fabric: Fabric, drapes: Sequence[DrapedSpecimen]) -> Sequence[DrapedSpecimen]:
+        """Return drapes of a fabric that continue from ``drapes``, and count those that snapped."""
         made = []
         for drape in drapes:
             made.append(self.tester.followed(fabric, drape))
@@ -110,5 +120,6 @@ class Following:
     def _keep(
         self, at: Floats, anchor: Floats, drapes: Sequence[DrapedSpecimen]
     ) -> Sequence[DrapedSpecimen]:
+        """Store drapes in the cache and return them."""
         self._kept = [*self._kept[-(MOST_KEPT - 1) :], _Kept(at, anchor, drapes)]
         return drapes

@@ -1,8 +1,9 @@
 """A sheet of Kawabata's set (KES-F) as characteristic values: G, B, W, T, and EMT with LT.
 
-Points of its curves are the kinds tensile, shear and bending. Of tension a sheet has the extension
-EMT at 500 gf/cm and the linearity LT, the work over that of a straight line. The power law with
-both is force = F (strain/EMT)^n with n = 2/LT - 1: our choice, which keeps EMT, LT and WT.
+Points of its curves are read by the kinds tensile, shear and bending. For tension a sheet has the
+extension EMT at 500 gf/cm and the linearity LT, which is the work over that of a straight line. The
+curve used with both is the power law force = F (strain/EMT)^n with n = 2/LT - 1. It is our choice;
+it reproduces EMT, LT and the work WT.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from weft.fitting.value import Value
 from weft.laboratory.shear import GF_PER_CM
 
 FORCE = 500 * GF_PER_CM  # [N/m]
-PARTS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of EMT, at which the power law is taken
+PARTS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of EMT: points of the power law
 FIELDS = {
     "EMT": "extension at 500 gf/cm, warp and weft: [5.1 %, 7.4 %]",
     "LT": "linearity of tension, warp and weft: [0.65, 0.62]; with it EMT is a curve",
@@ -32,7 +33,7 @@ FIELDS = {
 
 
 def read(block: DataBlock) -> Sequence[Measurement | Given]:
-    """The measurements of a sheet."""
+    """Read the measurements of a KES sheet from a block."""
     called = block.text("name", "KES")
     part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
     out: list[Measurement | Given] = []
@@ -59,6 +60,7 @@ def read(block: DataBlock) -> Sequence[Measurement | Given]:
 
 
 def _tension(block: DataBlock, called: str, part: float) -> Sequence[Measurement | Given]:
+    """Return the tensile measurements, or curves, of warp and weft from EMT and LT."""
     strains = block.numbers("EMT", "1", 2, above=0, most=LARGEST)
     linear = block.numbers("LT", "1", 2, above=0, most=1.0) if block.has("LT") else None
     out: list[Measurement | Given] = []

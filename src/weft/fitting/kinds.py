@@ -1,5 +1,7 @@
-"""Which kinds of measurement there are: a line each. A kind's module has ``FIELDS`` of its block,
-and ``read(block)``, which gives measurements; its docstring is its help.
+"""Registry of the kinds of measurement: one line each.
+
+The module of a kind has ``FIELDS``, the fields of its block, and ``read(block)``, which returns
+measurements. The first paragraph of its docstring is the help text of the kind.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +12,7 @@ from weft.base.yaml_lines import Loc
 from weft.fitting.block import COMMON, DataBlock, FieldPlace
 from weft.fitting.measurement import Given, Measurement
 
-KINDS: Mapping[str, str] = {  # to the module in weft.fitting
+KINDS: Mapping[str, str] = {  # kind: name of its module in weft.fitting
     "value": "value",
     "ratio": "ratio",
     "tensile": "tensile",
@@ -28,20 +30,26 @@ KINDS: Mapping[str, str] = {  # to the module in weft.fitting
 
 
 def fields_of(kind: str) -> Mapping[str, str]:
-    """The fields of a kind's block, with what they mean."""
+    """Return the fields of the block of a kind, with their meaning."""
     return {**COMMON, **_module(kind).FIELDS}
 
 
 def about(kind: str) -> str:
-    """What a kind is: the first paragraph of its module's docstring."""
+    """Return the description of a kind: the first paragraph of the docstring of its module."""
     return " ".join((_module(kind).__doc__ or "").split("\n\n")[0].split())
 
 
 def measured(place: FieldPlace, loc: Loc, tree: Any) -> Sequence[Measurement | Given]:
-    """The measurements of a block.
+    """Return the measurements of a block.
+
+    Args:
+        place: the file.
+        loc: location of the block in the file.
+        tree: the block.
 
     Raises:
-        FabricError: an unknown kind or field, or numbers that are none; UnitError.
+        FabricError: the kind or a field is unknown, or a value is not a valid number.
+        UnitError: a quantity has no unit or the wrong one.
     """
     every = {name: "" for kind in KINDS for name in fields_of(kind)}
     kind = DataBlock(place, loc, tree, every).word("kind", list(KINDS))

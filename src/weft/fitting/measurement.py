@@ -1,20 +1,20 @@
-"""What every kind of measurement is to the fit: residuals of a fabric, and their derivative.
+"""Interface of a measurement: its residuals for a fabric, and their Jacobian.
 
-A kind is a frozen dataclass in a file of its own, and a line of ``kinds.KINDS``. Residuals are over
-the standard deviation of the data, so that half their sum of squares is the negative logarithm of
-the likelihood. Numbers of a fabric are positive: what is fitted is their logarithm, and derivatives
-are by it.
+A kind of measurement is a frozen dataclass in its own file and one line of ``kinds.KINDS``.
+Residuals are divided by the standard deviation of the data, so that half of their sum of squares is
+the negative logarithm of the likelihood. Numbers of a fabric are positive; the fit works with their
+logarithms, and derivatives are taken with respect to these.
 
-Besides what ``Measurement`` asks for a kind may have
+A kind may have these optional members in addition to those of ``Measurement``:
 
-- ``slow = True``: seconds an evaluation; fitted after the others, with progress,
-- ``near(fabric)``: the same measurement, made ready for fabrics near to one,
-- ``implies(fabric)``: numbers of a fabric that it says, roughly, with one for the others: where a
-  fit begins, and for questions of units,
-- ``free``: unknowns of its own, each of which takes a degree of freedom away,
-- ``advice``: what to do where it does not fit,
-- ``remarks(fabric)``: what it says of a fabric that was found, a sentence each,
-- ``compared(fabric)``: a ``Comparison``, for pictures.
+- ``slow = True``: an evaluation takes seconds; slow measurements are fitted last, with progress,
+- ``near(fabric)``: return the same measurement, prepared for evaluations near a fabric,
+- ``implies(fabric)``: return rough values of the fields that the data imply, given the other fields
+  of ``fabric``; they start the fit and reveal wrong units,
+- ``free``: number of unknowns of its own, each of which costs one degree of freedom,
+- ``advice``: what to do if the measurement does not fit,
+- ``remarks(fabric)``: sentences about the fitted fabric for the report,
+- ``compared(fabric)``: return a ``Comparison`` of data and model for plots.
 """
 
 import dataclasses
@@ -27,36 +27,36 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.fabric.fabric import Fabric
 
-STEP = 1e-4  # of a logarithm, in differences
+STEP = 1e-4  # of central differences, in the logarithm of a number
 
 
 @runtime_checkable
 class Measurement(Protocol):
-    """Something that was measured of a fabric, and what weft says of it."""
+    """A measurement of a fabric, and its prediction by weft."""
 
     @property
     def name(self) -> str:
-        """As in the file and in reports."""
+        """Return the name in the fit file and in reports."""
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Fields of a fabric of which the residuals are a function."""
+        """Return the fields of a fabric on which the residuals depend."""
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(m,) [1] (model - data)/standard deviation of the data."""
+        """Return (model - data)/(standard deviation of the data), (m,) [1]."""
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(m, len(fields)) d residual/d log(field)."""
+        """Return d residual/d log(field), (m, len(fields)) [1]."""
 
 
 def with_logs(fabric: Fabric, fields: Sequence[str], logs: Sequence[float] | Floats) -> Fabric:
-    """The fabric with the numbers of these fields; ``logs`` are their natural logarithms."""
+    """Return the fabric with the fields set to the exponentials of ``logs``."""
     values: dict[str, Any] = {f: float(np.exp(v)) for f, v in zip(fields, logs)}
     return dataclasses.replace(fabric, **values)
 
 
 def scaled(fabric: Fabric, field: str, factor: float) -> Fabric:
-    """The fabric with one number ``factor`` times as large."""
+    """Return the fabric with one field multiplied by ``factor``."""
     value: dict[str, Any] = {field: getattr(fabric, field) * factor}
     return dataclasses.replace(fabric, **value)
 
@@ -64,8 +64,10 @@ def scaled(fabric: Fabric, field: str, factor: float) -> Fabric:
 def by_differences(
     measurement: Measurement, fabric: Fabric, fields: Sequence[str], step: float = STEP
 ) -> Floats:
-    """(m, len(fields)) the Jacobian by central differences: two evaluations a field on which the
-    measurement depends, for models that are cheap and smooth.
+    """Return the Jacobian by central differences, (m, len(fields)).
+
+    It costs two evaluations for each field on which the measurement depends, so it suits models
+    that are cheap and smooth.
     """
     columns: list[Floats | None] = []
     for field in fields:
@@ -81,12 +83,18 @@ def by_differences(
 
 
 def without_constant(rows: Floats, sigma: Floats) -> Floats:
-    """(m,) or (m,n) residuals, or their derivative, after the constant that suits them best has
-    been added to the model: what hysteresis adds to a loading branch. One row less counts.
+    """Remove the best-fitting constant from residuals, or from their derivative.
+
+    The constant is what hysteresis adds to a loading branch. It is an unknown, so it takes one
+    degree of freedom.
 
     Args:
-        rows: over ``sigma``.
+        rows: (m,) or (m,n) residuals, or their derivative, divided by ``sigma``.
         sigma: (m,) standard deviations.
+
+    Returns:
+        (m,) or (m,n) residuals, or their derivative, at the constant that minimizes the sum of
+        squares.
     """
     w = 1 / sigma
     rows = np.asarray(rows)
@@ -96,7 +104,7 @@ def without_constant(rows: Floats, sigma: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Data beside the model, for pictures: a measurement that has ``compared(fabric)`` gives it."""
+    """Data and model of one measurement for plots, as returned by ``compared(fabric)``."""
 
     x_label: str  # with the unit
     y_label: str
@@ -108,7 +116,7 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Fields that a file says outright, without a fit: a curve, or that there is none."""
+    """Fields that a fit file sets without a fit: a curve, or the absence of one."""
 
     name: str
     fields: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""How well data are known: standard deviations, relative or in the unit of the data."""
+"""Uncertainties of data: standard deviations, relative or in the unit of the data."""
 
 from dataclasses import dataclass
 
@@ -7,24 +7,27 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.fitting.block import DataBlock
 
-ASSUMED = 0.05  # relative, where a file says nothing
+ASSUMED = 0.05  # relative standard deviation if a file gives none
 UNCERTAINTY = (
     "standard deviation of every number: relative (`2 %`) or in its unit (`0.1 gf/cm`); 5 % where "
     "nothing is said"
 )
-LEAST, MOST = 1e-9, 1.0  # relative: below nothing is known, above a number says nothing
+LEAST, MOST = 1e-9, 1.0  # bounds of a relative one: no data are better; worse ones are useless
 
 
 @dataclass(frozen=True)
 class Noise:
     """A standard deviation."""
 
-    size: float  # [1], or SI of what is measured
+    size: float  # [1] if relative, else in the SI unit of the data
     relative: bool
     assumed: bool = False
 
     def of(self, values: Floats) -> Floats:
-        """Standard deviations of data in SI, as many; 0 of zeros whose error is relative."""
+        """Return the standard deviation of each value (SI), as many as there are values.
+
+        It is 0 for a value of 0 with a relative error.
+        """
         values = np.asarray(values, dtype=np.float64)
         if self.relative:
             return np.asarray(self.size * np.abs(values))
@@ -32,17 +35,18 @@ class Noise:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """Return the standard deviation in words."""
         words = f"{100 * self.size:.3g} %" if self.relative else f"{self.size:.3g} (SI)"
         return f"{words}, assumed" if self.assumed else words
 
 
 def noise(block: DataBlock, unit: str, *, per_angle: bool = False) -> Noise:
-    """The field ``uncertainty`` of a block whose data have this unit; of plain numbers it is
-    relative.
+    """Return the field ``uncertainty`` of a block whose data have this unit.
+
+    For numbers without a unit it is relative.
 
     Raises:
-        FabricError: not above 0, or another unit.
+        FabricError: it is not positive, or has another unit.
     """
     if not block.has("uncertainty"):
         return Noise(ASSUMED, True, assumed=True)
@@ -53,8 +57,10 @@ def noise(block: DataBlock, unit: str, *, per_angle: bool = False) -> Noise:
 
 
 def mean_of(values: Floats, spread: Noise) -> tuple[float, float]:
-    """The mean of repeated readings (k,) and its standard deviation: of their scatter where they
-    are several and nothing else is said, of one reading's uncertainty otherwise.
+    """Return the mean of repeated readings (k,) and the standard deviation of this mean.
+
+    The latter comes from the scatter of several readings if the file gives no uncertainty, and from
+    the uncertainty of one reading otherwise.
     """
     mean = float(values.mean())
     scatter = float(values.std(ddof=1)) if len(values) > 1 else 0.0

@@ -1,17 +1,18 @@
-"""A drape's outline seen from above, as a radius over angles, and the numbers that fits use.
+"""Outline of a drape seen from above, as a radius over angles, and the numbers that fits compare.
 
-About the middle of what the outline encloses, and without the phases of folds: where the specimen
-lies in the picture, and how its folds are turned, count for nothing. With c_k the amplitude of the
-radius' k-th harmonic, and t its angle,
+The outline is taken about the centroid of its area and without the phases of folds, so the position
+of the specimen in the picture and the rotation of its folds have no influence. With c_k the
+amplitude of the radius' k-th harmonic, and t_k its angle,
 
     coefficient  DC = (A - A_disk)/(A_flat - A_disk)
-    depth        sqrt(sum_k c_k^2/2), k >= 2: how far folds stand out, root mean square
+    depth        sqrt(sum_k c_k^2/2), k >= 2: root mean square height of the folds
     waves        sum_k k c_k^2/sum_k c_k^2: the number of folds, as a mean that changes smoothly
-    along        c_2 cos 2 t_2: by how much it is longer along the angle 0 than its mean, and
-                 shorter across: where warp lies there, it is stiffer (or softer, below 0) than weft
+    along        c_2 cos 2 t_2: how much longer the outline is along the angle 0 than on average,
+                 and shorter across; if the warp lies at the angle 0, it is stiffer than the weft
+                 if this is positive, and softer if it is negative
 
-Single harmonics are not compared: a fold that is a little wider than its neighbors moves power from
-one to the next, and from draping to draping of one specimen they differ by half of what they are.
+Single harmonics are not compared. A fold that is slightly wider than its neighbors moves power from
+one harmonic to the next, and between drapings of one specimen they differ by half of their size.
 """
 
 from dataclasses import dataclass
@@ -22,98 +23,105 @@ from weft.base.arrays import Floats, Ints
 from weft.laboratory.cusick import drape_coefficient
 from weft.laboratory.shadow import RAYS, nodes
 
-HARMONICS = (2, 24)  # of folds; 1 is a shift
-INWARD = 1e-9  # [m] by which rays miss edges that end on them
+HARMONICS = (2, 24)  # of folds; harmonic 1 is a shift
+INWARD = 1e-9  # [rays] tolerance: rays through an end of an edge count as hits despite round-off
 
 
 @dataclass(frozen=True, eq=False)
 class RadialOutline:
-    """The outermost radius along rays from the middle of what it encloses."""
+    """Outermost radius along rays from the centroid of the enclosed area."""
 
     radius: Floats  # (720,) [m]
 
     @property
     def angle(self) -> Floats:
-        """(720,) [rad]."""
+        """Return the angles of the rays, (720,) [rad]."""
         return ray_angles(len(self.radius))
 
     @property
     def area(self) -> float:
-        """[m^2]."""
+        """Return the enclosed area [m^2]."""
         return sector_area(self.radius)
 
     @property
     def coefficient(self) -> float:
-        """Drape coefficient of a specimen of 30 cm under a disk of 18 cm."""
+        """Return the drape coefficient of a specimen of 30 cm under a disk of 18 cm."""
         return drape_coefficient(self.area)
 
     @property
     def amplitude(self) -> Floats:
-        """(361,) [m] of harmonics 0 (the mean), 1, 2, ..."""
+        """Return the amplitudes of the harmonics 0 (the mean), 1, 2, ... of the radius,
+        (361,) [m].
+        """
         c = np.abs(np.fft.rfft(self.radius)) / len(self.radius)
         c[1:] *= 2
         return np.asarray(c)
 
     @property
     def depth(self) -> float:
-        """[m] root mean square of what folds stand out."""
+        """Return the root mean square height of the folds [m]."""
         return float(np.sqrt(0.5 * (self._folds**2).sum()))
 
     @property
     def waves(self) -> float:
-        """Mean number of folds; 0 of a circle."""
+        """Return the mean number of folds; 0 for a circle."""
         power = self._folds**2
         k = np.arange(HARMONICS[0], HARMONICS[1] + 1)
         return float((k * power).sum() / power.sum()) if power.sum() > 0 else 0.0
 
     @property
     def nodes(self) -> int:
-        """Folds that stand out by 2 mm, as testers count them."""
+        """Return the number of folds higher than 2 mm, as operators of the test count them."""
         return nodes(self.radius)
 
     @property
     def along(self) -> float:
-        """[m] by which it is longer along the angle 0 than its mean, of the second harmonic."""
+        """Return how much longer the outline is along the angle 0 than on average [m], by harmonic
+        2.
+        """
         return float(2 * (self.radius * np.cos(2 * self.angle)).mean())
 
     @property
     def numbers(self) -> Floats:
-        """(4,) coefficient, depth, waves, along."""
+        """Return coefficient, depth, waves and along, (4,)."""
         return np.array([self.coefficient, self.depth, self.waves, self.along])
 
     def turned(self, angle: float) -> "RadialOutline":
-        """Counter-clockwise [rad]; linear between rays."""
+        """Return the outline rotated counter-clockwise by ``angle`` [rad], linear between rays."""
         at = self.angle - angle
         return RadialOutline(np.interp(at, self.angle, self.radius, period=2 * np.pi))
 
     @property
     def _folds(self) -> Floats:
+        """Return the amplitudes of the harmonics that count as folds."""
         return self.amplitude[HARMONICS[0] : HARMONICS[1] + 1]
 
     @property
     def points(self) -> Floats:
-        """(720,2) [m] corners, about the middle."""
+        """Return the corners of the outline about its centroid, (720,2) [m]."""
         return self.radius[:, None] * unit(self.angle)
 
 
 def ray_angles(rays: int = RAYS) -> Floats:
-    """(rays,) [rad] from 0, equal steps."""
+    """Return equally spaced angles from 0, (rays,) [rad]."""
     return np.asarray(2 * np.pi * np.arange(rays) / rays)
 
 
 def unit(angle: Floats) -> Floats:
-    """(k,2) directions."""
+    """Return unit vectors at angles (k,) [rad], (k,2)."""
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def sector_area(radius: Floats) -> float:
-    """[m^2] of the polygon whose corners are at radius (k,) in equal angles."""
+    """Return the area [m^2] of the polygon with corners at radius (k,) [m] and equally spaced
+    angles.
+    """
     step = 2 * np.pi / len(radius)
     return float(0.5 * np.sin(step) * (radius * np.roll(radius, -1)).sum())
 
 
 def sector_middle(radius: Floats) -> Floats:
-    """(2,) middle of that polygon's area."""
+    """Return the centroid, (2,) [m], of the polygon with corners at radius (k,) [m]."""
     p = radius[:, None] * unit(ray_angles(len(radius)))
     q = np.roll(p, -1, axis=0)
     twice = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
@@ -121,9 +129,15 @@ def sector_middle(radius: Floats) -> Floats:
 
 
 def outline_of(p: Floats, q: Floats, disk: float = 0.0) -> RadialOutline:
-    """The outermost places of edges from p (m,2) to q (m,2) and of a disk about the origin [m].
+    """Return the outer outline of edges and of a disk about the origin.
 
-    The middle is looked for twice: seen from it, the outline is not quite the same.
+    The centroid is found by two iterations, because the outline seen from a new center differs
+    slightly.
+
+    Args:
+        p: (m,2) [m] first ends of the edges.
+        q: (m,2) [m] second ends of the edges.
+        disk: [m] radius of the disk; 0: none.
     """
     middle = np.zeros(2)
     for _ in range(2):
@@ -132,14 +146,22 @@ def outline_of(p: Floats, q: Floats, disk: float = 0.0) -> RadialOutline:
 
 
 def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None) -> Floats:
-    """(720,) [m] largest distance at which rays from the origin meet edges (m,2) or a disk's rim;
-    0 where they meet none.
+    """Return the largest distance at which each ray from the origin meets an edge or a disk's rim.
+
+    Args:
+        p: (m,2) [m] first ends of the edges.
+        q: (m,2) [m] second ends of the edges.
+        disk: [m] radius of the disk; 0: none.
+        center: (2,) [m] center of the disk; None: the origin.
+
+    Returns:
+        (720,) [m]; 0 for rays that meet nothing.
     """
     radius = np.zeros(RAYS)
     ray, edge = _rays_of(p, q)
     direction = unit(ray_angles())[ray]
     a, b = p[edge], q[edge] - p[edge]
-    # a + s b = r d, crossed with b: r (d x b) = a x b.
+    # The cross product of a + s b = r d with b gives r (d x b) = a x b.
     across = direction[:, 0] * b[:, 1] - direction[:, 1] * b[:, 0]
     met = np.abs(across) > 1e-12 * np.linalg.norm(b, axis=1)
     over = np.where(met, across, 1.0)
@@ -156,7 +178,7 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
 
 
 def _rays_of(p: Floats, q: Floats) -> tuple[Ints, Ints]:
-    """Which rays each edge meets: pairs of a ray and an edge."""
+    """Return the pairs (ray, edge) that intersect, as two arrays of indices."""
     start = np.arctan2(p[:, 1], p[:, 0])
     turn = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1])
     low, high = np.minimum(start, start + turn), np.maximum(start, start + turn)

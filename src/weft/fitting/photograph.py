@@ -1,9 +1,9 @@
-"""From a photograph of a draped specimen to its outline in meters, and to where it was seen from.
+"""Outline in meters, and camera position, from a photograph of a draped specimen.
 
 The scale is that of the disk's plane. Cloth that hangs is farther from the lens and looks smaller:
-from 90 cm, rims that hang 5 cm low look 5 % smaller, which makes ten points of the coefficient. So
-the lens' height belongs to the picture, and what is compared is what it would see of a simulated
-drape. The lens is taken to be above the picture's middle.
+from 90 cm, rims that hang 5 cm low look 5 % smaller, which changes the coefficient by ten points.
+So the height of the lens belongs to the picture, and the data are compared with what the camera
+would see of a simulated drape. The lens is assumed to be above the middle of the picture.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,10 @@ FIELDS = {
     "pixel": "size of a pixel in the disk's plane, 0.3 mm, where no disk is to be seen",
     "camera": "height of the lens above the disk; none: parallel light, or from far away",
 }
-SLACK = 1.02  # of the flat specimen's radius: what an outline may reach
-LOWEST, HIGHEST = 0.2, 20.0  # [m] of a camera: beyond, leave it out, or it is in millimeters
+SLACK = 1.02  # of the flat specimen's radius: largest radius that is accepted
+# [m] accepted heights of a camera: a height outside is a wrong unit, and that of a camera farther
+# away can be left out.
+LOWEST, HIGHEST = 0.2, 20.0
 
 
 def photographed_all(
@@ -36,9 +38,13 @@ def photographed_all(
 ) -> Sequence[tuple[RadialOutline, Eye, ClothPicture]]:
     """Return the outline, the camera position and the cloth of each photograph of a block.
 
+    Args:
+        block: with the field ``picture`` and some of ``FIELDS``.
+        most: largest number of pictures.
+
     Raises:
-        PictureError: no cloth or no disk in one, or a scale that cannot be.
-        FabricError: fields that say something impossible.
+        PictureError: a picture shows no cloth or no disk, or its scale is impossible.
+        FabricError: fields of the block contradict each other.
     """
     paths = block.files("picture", most)
     masks: Sequence[Path | None] = block.files("mask", most) if block.has("mask") else ()
@@ -66,18 +72,19 @@ def outline_in(
     pixel: float | None = None,
     height: float | None = None,
 ) -> tuple[RadialOutline, Eye]:
-    """The outline [m] of a cloth in a picture, and the eye that saw it.
+    """Return the outline [m] of a cloth in a picture, and the camera position.
 
     Args:
-        cloth: of the picture.
-        disk: circle of the tester's disk; None: it is looked for, unless ``pixel`` is given.
-        pixel: [m] in the disk's plane.
-        height: [m] of the lens above the disk; None: far.
+        cloth: the cloth in the picture.
+        disk: circle of the tester's disk in pixels of the file; None: it is detected, unless
+            ``pixel`` is given.
+        pixel: [m] size of a pixel of the file in the disk's plane.
+        height: [m] of the lens above the disk; None: far away.
 
     Raises:
-        PictureError: no disk, or a scale that makes a specimen of another size.
+        PictureError: there is no disk, or the scale gives a specimen of another size.
     """
-    if disk is not None:  # both are of the file's pixels
+    if disk is not None:  # disk and pixel refer to the file, before the picture was reduced
         disk = Disk(*(v / cloth.reduced for v in (disk.column, disk.row, disk.radius)))
     if pixel is not None:
         pixel *= cloth.reduced
@@ -102,10 +109,10 @@ def outline_in(
 
 
 def check_size(outline: RadialOutline, where: str) -> None:
-    """That an outline may be that of a specimen of 30 cm on a disk of 18 cm.
+    """Check that an outline has a possible size for a specimen of 30 cm on a disk of 18 cm.
 
     Raises:
-        PictureError: it is not, with the size that it would have.
+        PictureError: the size is impossible; the message has it.
     """
     reach, area = float(outline.radius.max()), outline.area
     low, high = np.pi * DISK**2, np.pi * SPECIMEN**2

@@ -1,13 +1,16 @@
-"""Cloth in a photograph: which pixels show it, and how far every pixel is from what is behind it.
+"""Segmentation of cloth in a photograph: the pixels that show it, and their distance in color from
+the background.
 
-The background is what the picture's border shows. A pixel is as much cloth as its color is far from
-that, in linear light, where shading only scales a color: so shadows on the background, scaled
-copies of it, count as background, if the cloth can be told from them; if not (gray cloth on gray),
-plain distances have to do. Between the two kinds of pixels lies Otsu's threshold (1979, IEEE Trans.
-SMC 9(1) 62-66). A mask, or a picture with an alpha channel, leaves nothing to be decided.
+The background color is the median of the picture's border. A pixel is classified by the distance of
+its color from this one, in linear light, where shading only scales a color. Shadows on the
+background are scaled copies of it, so they count as background, provided that the cloth can be told
+from them. If not (gray cloth on gray), the plain distance is used. Otsu's threshold separates the
+two classes of pixels (1979, IEEE Trans. SMC 9(1) 62-66). A mask, or a picture with an alpha
+channel, makes the segmentation unnecessary.
 
-Shaded folds of cloth that has nearly the background's hue are as near to it as its shadows. So the
-threshold is lowered to what the background's noise allows: what then joins the cloth is in doubt.
+Shaded folds of cloth whose hue is close to the background's are as near to it as its shadows. So
+the threshold is also lowered to the limit set by the noise of the background; pixels that then join
+the cloth are in doubt.
 """
 
 import warnings
@@ -22,33 +25,33 @@ from weft.base.errors import PictureError
 from weft.base.input_file import is_file
 from weft.io.images import open_image
 
-LEAST = 64  # pixels of a side
-ENOUGH = 2400  # pixels of a side: larger pictures are reduced
-BORDER = 0.02  # of a side: what is taken for background
-DARKEST = 0.3  # of the background's light, in shadows on it
-APART = 0.6  # of the variance, that two kinds of pixels have to explain (Otsu's eta)
-CONTRAST = 0.05  # of white, least distance between their means
-SPECK = 1e-3  # of the largest piece: what is smaller is dust
-PIECE = 1e-2  # what is larger is another piece of cloth
-BLUR = 1.5  # [pixels] over which colors are averaged before the threshold is lowered
-LOWEST = 1 / 6  # of the threshold: an edge whose pixels are mixtures begins there
-RIM = 5  # pixels across: what is in doubt is as thick, or it is a blurred edge
-DOUBTED = 0.01  # of the cloth's area: from there on a mask is asked for
-FULL = 0.97  # of the picture: cloth that leaves no background
+LEAST = 64  # pixels, smallest side
+ENOUGH = 2400  # pixels, largest side: larger pictures are reduced
+BORDER = 0.02  # of a side: width of the border that gives the background color
+DARKEST = 0.3  # of the background's light: the darkest shadow
+APART = 0.6  # of the variance: least part that the two classes must explain (Otsu's eta)
+CONTRAST = 0.05  # of white: least distance between the means of the classes
+SPECK = 1e-3  # of the largest piece: smaller pieces are dust
+PIECE = 1e-2  # of the largest piece: a larger one is another piece of cloth
+BLUR = 1.5  # [pixels] standard deviation of the blur before the threshold is lowered
+LOWEST = 1 / 6  # of the threshold: below it are the mixed pixels of an edge
+RIM = 5  # [pixels] least thickness of a doubtful region; a thinner one is a blurred edge
+DOUBTED = 0.01  # of the cloth's area: a larger doubtful region causes a warning
+FULL = 0.97  # of the picture: a larger cloth leaves no background
 
 
 @dataclass(frozen=True, eq=False)
 class ClothPicture:
-    """What a picture shows of a cloth.
+    """Segmented picture of a cloth.
 
     Attributes:
-        mask: (h,w) the cloth, with what lies upon it: holes are filled.
-        edge: (h,w,c) what changes at its border: the color, or a mask's gray.
+        mask: (h,w) the cloth with everything that lies on it: holes are filled.
+        edge: (h,w,c) the channels that change at its border: the color, or the gray of a mask.
         color: (h,w,3) in linear light, 0 to 1.
         where: the file, for messages.
-        shadows: whether shadows on the background were told from cloth.
-        reduced: how many pixels of the file a side of one of these is.
-        unsure: (h,w) pixels that may be cloth in shade, taken for background.
+        shadows: true if shadows on the background were told from cloth.
+        reduced: number of pixels of the file per pixel of this picture, along a side.
+        unsure: (h,w) pixels that count as background but may be shaded cloth.
     """
 
     mask: Bools
@@ -61,20 +64,20 @@ class ClothPicture:
 
     @property
     def doubt(self) -> float:
-        """Area of the pixels that may be cloth, over that of the cloth."""
+        """Return the area of the doubtful pixels over that of the cloth."""
         return 0.0 if self.unsure is None else float(self.unsure.sum() / self.mask.sum())
 
 
 def cloth_in(path: Path, mask: Path | None = None) -> ClothPicture:
-    """The one piece of cloth in a picture; warns where much of it may be taken for background.
+    """Return the one piece of cloth in a picture; warn if much of it may be taken for background.
 
     Args:
         path: the picture: cloth before a background of one color.
         mask: a picture that is white where the cloth is, and black elsewhere.
 
     Raises:
-        PictureError: a file that is no picture, or shows no cloth, several pieces, or a piece that
-            its border cuts.
+        PictureError: the file is no picture, or shows no cloth, several pieces, or a piece that its
+            border cuts.
     """
     image, reduced = load_picture(path)
     found = replace(_found(image, path, mask), reduced=reduced)
@@ -89,6 +92,7 @@ def cloth_in(path: Path, mask: Path | None = None) -> ClothPicture:
 
 
 def _found(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
+    """Return the cloth by its mask, by the alpha channel, or by its color."""
     color = _linear(image[..., :3])
     if mask is not None:
         given, _ = load_picture(mask)
@@ -106,11 +110,14 @@ def _found(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
 
 
 def load_picture(path: Path) -> tuple[Floats, int]:
-    """(h,w,4) red, green, blue and alpha of a file, 0 to 1, turned as its EXIF data say; and by how
-    much it was reduced, if it is larger than ``ENOUGH``.
+    """Return the pixels of a file, and the whole factor by which pictures above ``ENOUGH`` are
+    reduced.
+
+    Returns:
+        (h,w,4) red, green, blue and alpha, 0 to 1, oriented as its EXIF data say; and the factor.
 
     Raises:
-        PictureError: no such file, no picture, or one that is too small or large.
+        PictureError: the file does not exist, is no picture, or is too small or too large.
     """
     from PIL import ImageOps
 
@@ -140,7 +147,10 @@ def load_picture(path: Path) -> tuple[Floats, int]:
 
 
 def _eight_bits(image: Any) -> Any:
-    """A picture of Pillow's; gray of 16 bits, which Pillow would clip, with its high bits."""
+    """Return a picture of Pillow with 8 bits per channel.
+
+    Gray pictures of 16 bits keep their high bits, because Pillow itself would clip them.
+    """
     from PIL import Image as Pillow
 
     if image.mode == "CMYK":
@@ -154,7 +164,9 @@ def _eight_bits(image: Any) -> Any:
 
 
 def otsu(values: Floats) -> tuple[float, float]:
-    """The threshold between two kinds of values, and the part of the variance that they explain."""
+    """Return Otsu's threshold between two classes of values, and the part of the variance they
+    explain.
+    """
     flat = np.sort(values.ravel())
     n, total = len(flat), flat.sum()
     count = np.arange(1, n)
@@ -167,10 +179,10 @@ def otsu(values: Floats) -> tuple[float, float]:
 
 
 def largest_piece(mask: Bools, where: str) -> Bools:
-    """The one piece of a mask, without dust and with its holes filled.
+    """Return the one piece of a mask, without dust and with its holes filled.
 
     Raises:
-        PictureError: nothing, several pieces, or one that the picture's border cuts.
+        PictureError: the mask has no piece, several pieces, or one that the picture's border cuts.
     """
     from scipy import ndimage
 
@@ -203,13 +215,16 @@ def largest_piece(mask: Bools, where: str) -> Bools:
 
 
 def _linear(srgb: Floats) -> Floats:
-    """Light, from the numbers of a file (IEC 61966-2-1)."""
+    """Return linear light from the sRGB values of a file (IEC 61966-2-1)."""
     high = ((srgb + 0.055) / 1.055) ** 2.4
     return np.asarray(np.where(srgb <= 0.04045, srgb / 12.92, high))
 
 
 def _before_background(color: Floats, where: str) -> ClothPicture:
-    """By distance from what the border shows: without shadows, if there is more than shadows."""
+    """Return the cloth by the distance of its colors from that of the border.
+
+    Shadows are excluded first; if this finds no cloth, the plain distance is used.
+    """
     rows, columns = (max(1, round(BORDER * n)) for n in color.shape[:2])
     border = np.ones(color.shape[:2], dtype=bool)
     border[rows:-rows, columns:-columns] = False
@@ -232,7 +247,9 @@ def _before_background(color: Floats, where: str) -> ClothPicture:
 
 
 def _distance(color: Floats, behind: Floats, shadows: bool) -> Floats:
-    """(h,w) how far colors (h,w,3) are from a background's (3,), or from it in a shadow."""
+    """Return the distance of colors (h,w,3) from a background (3,), or from its nearest shadow,
+    (h,w).
+    """
     if not shadows:
         return np.asarray(np.linalg.norm(color - behind, axis=2))
     part = np.clip(color @ behind / max(float(behind @ behind), 1e-6), DARKEST, 1.0)
@@ -242,7 +259,9 @@ def _distance(color: Floats, behind: Floats, shadows: bool) -> Floats:
 def _unsure(
     cloth: Bools, color: Floats, behind: Floats, border: Bools, threshold: float, shadows: bool
 ) -> Bools:
-    """(h,w) what would join the cloth if the threshold were as low as noise and edges allow."""
+    """Return the pixels that join the cloth at the lowest threshold that noise and edges allow,
+    (h,w).
+    """
     from scipy import ndimage
 
     far = _distance(ndimage.gaussian_filter(color, (BLUR, BLUR, 0)), behind, shadows)
@@ -254,10 +273,12 @@ def _unsure(
 
 
 def _of_mask(gray: Floats, color: Floats, where: str) -> ClothPicture:
+    """Return the cloth of a gray mask."""
     return ClothPicture(_piece_of(gray > 0.5, where), gray[..., None], color, where)
 
 
 def _piece_of(cloth: Bools, where: str) -> Bools:
+    """Return the one piece of cloth of a mask, which must leave some background."""
     if cloth.mean() > FULL:
         raise PictureError(
             "cloth in the picture",

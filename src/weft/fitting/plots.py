@@ -1,5 +1,5 @@
-"""A fit's pictures: data beside the model where a measurement is a curve, all residuals, and what
-was taken for cloth in photographs.
+"""Plots of a fit: data and model of measured curves, all residuals, and the cloth found in
+photographs.
 """
 
 from pathlib import Path
@@ -15,13 +15,14 @@ from weft.io.files import atomic_write
 DATA, MODEL = "#c0504d", "#1f4e79"
 ACROSS = 3  # panels in a row
 LEAST = 2  # points that make a curve
-MOST = 6  # photographs
-WIDE = 400  # pixels of a photograph, as it is shown
+MOST = 6  # photographs that are shown
+WIDE = 400  # [pixels] largest side of a photograph in the plot
 
 
 def draw(found: Fit, path: Path) -> None:
-    """Write a PNG with a panel for every curve, one with all residuals, and one for every
-    photograph: the outline of what was taken for cloth, and what may be cloth too.
+    """Write a PNG with a panel for each curve, one for all residuals, and one for each photograph.
+
+    A photograph shows the outline of the cloth, and doubtful pixels in red.
 
     Raises:
         RunError: the file cannot be written.

@@ -1,6 +1,7 @@
-"""Curves of a fit file: points in the file itself, or columns of a CSV with units in its head.
+"""Reader of measured curves: pairs in the fit file itself, or two columns of a CSV with units in
+its head.
 
-``weft fabrics test --out`` writes such CSV: ``cut,strain [%],force [N/m]``.
+``weft fabrics test --out`` writes such CSV files: ``cut,strain [%],force [N/m]``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +23,12 @@ FIELDS = {
     "file": "CSV with a head such as `strain [%],force [gf/cm]`, in place of `points`",
     "columns": "names of the two columns of `file`, where they are others",
 }
-FALL = 3.0  # standard deviations by which a curve may fall: what noise does
+FALL = 3.0  # standard deviations by which a curve may fall from point to point, due to noise
 
 
 @dataclass(frozen=True, eq=False)
 class DataPoints:
-    """Pairs of numbers in SI, and where each stands."""
+    """Pairs of numbers in SI, and the place in the file of each."""
 
     x: Floats  # (k,)
     y: Floats  # (k,)
@@ -37,16 +38,17 @@ class DataPoints:
 def points(
     block: DataBlock, names: tuple[str, str], units: tuple[str, str], **only: str
 ) -> DataPoints:
-    """The points of a block.
+    """Return the points of a block.
 
     Args:
-        block: with some of ``FIELDS``.
+        block: a block that has some of ``FIELDS``.
         names: of the two columns.
-        units: in SI.
-        **only: rows of a CSV that has these columns, with these words.
+        units: the SI units of the two columns.
+        **only: words by column: only rows of a CSV that have this word in this column are read.
 
     Raises:
-        FabricError: no points, or no numbers; UnitError: another unit.
+        FabricError: there are no points, or a cell is no finite number.
+        UnitError: a quantity has the wrong unit.
     """
     if block.one_of("points", "file") == "file":
         found = _of_file(block, names, units, only)
@@ -64,11 +66,19 @@ def points(
 
 
 def rising(found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]) -> DataPoints:
-    """Points, the origin left out, after a check that they are a loading branch: x rises from 0, y
-    is not below 0 and does not fall by more than ``FALL`` standard deviations (k,).
+    """Check that points are a loading branch, and return them without the origin.
+
+    On a loading branch x rises from 0, and y is not negative and never falls by more than ``FALL``
+    standard deviations.
+
+    Args:
+        found: k points.
+        sigma: (k,) standard deviations of y.
+        what: the name of the measurement, for messages.
+        names: the names of x and y, for messages.
 
     Raises:
-        FabricError: they are not; with file and line.
+        FabricError: the points are no loading branch; the error names file and line.
     """
     hint = "take the loading branch, in the order in which it was measured"
     before = 0.0
@@ -108,6 +118,7 @@ def rising(found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]) 
 
 
 def _of_list(block: DataBlock, units: tuple[str, str]) -> DataPoints:
+    """Return the points of the field ``points``."""
     listed = block.tree["points"]
     if not isinstance(listed, list) or not 0 < len(listed) <= MOST_NUMBERS:
         got = listed if isinstance(listed, list) else repr(listed)
@@ -130,6 +141,7 @@ def _of_list(block: DataBlock, units: tuple[str, str]) -> DataPoints:
 
 
 def _value(block: DataBlock, value: Any, unit: str, bare: str, loc: tuple[str | int, ...]) -> float:
+    """Return a number in SI: with its own unit, with the unit of its column, or a bare 0."""
     if bare and isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value!r} {bare}" if np.isfinite(value) else value
     elif value == 0 and not isinstance(value, bool):
@@ -138,7 +150,7 @@ def _value(block: DataBlock, value: Any, unit: str, bare: str, loc: tuple[str | 
 
 
 def _bare_units(block: DataBlock, units: tuple[str, str]) -> tuple[str, ...]:
-    """Of numbers that say none; empty where the file says none."""
+    """Return the units of numbers without a unit; empty strings if the block has no ``units``."""
     if not block.has("units"):
         return ("", "")
     said = block.tree["units"]
@@ -152,6 +164,7 @@ def _bare_units(block: DataBlock, units: tuple[str, str]) -> tuple[str, ...]:
 def _of_file(
     block: DataBlock, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
 ) -> DataPoints:
+    """Return the points of two columns of the CSV."""
     path = block.file("file")
     table = read_table(path, FabricError)
     wanted = block.tree.get("columns", list(names))

@@ -1,4 +1,4 @@
-"""A drape's outline from a polygon: corners in turn, as a CSV with a unit in its head."""
+"""Reader of a drape's outline as a polygon: corners in order, as a CSV with units in its head."""
 
 from pathlib import Path
 
@@ -10,28 +10,33 @@ from weft.fitting.columns import columns
 from weft.fitting.outline import RadialOutline, outline_of
 from weft.fitting.photograph import check_size
 
-LEAST = 24  # corners: four of each of six folds
-MOST = 20_000
-GAP = 0.1  # of the length of the outline: a larger last edge leaves it open
-SLICE = 256  # edges whose crossings with all others are looked for at once
+LEAST = 24  # corners: four for each of six folds
+MOST = 20_000  # corners
+GAP = 0.1  # of the perimeter: a polygon whose closing edge is longer counts as open
+SLICE = 256  # edges that are tested against all others at once; bounds the memory
 
 
 def polygon_of(path: Path) -> RadialOutline:
-    """The outline of a file with columns x and y.
+    """Read the outline of a file with columns x and y.
 
     Raises:
-        PictureError: no such table, too few corners, an outline that is open, crosses itself or is
-            none of a specimen of 30 cm. UnitError: columns without a unit of length.
+        PictureError: the file is no such table, has too few corners, or its outline is open,
+            crosses itself or does not have the size of a specimen of 30 cm.
+        UnitError: a column has no unit of length.
     """
     read = columns(path, {"x": "m", "y": "m"})
     return checked(np.stack([read["x"], read["y"]], axis=1), path.name)
 
 
 def checked(corners: Floats, where: str) -> RadialOutline:
-    """The outline of corners (k,2) [m] in turn; the first may be said again at the end.
+    """Return the outline of corners in order, after checks of its validity.
+
+    Args:
+        corners: (k,2) [m]; the first may be repeated at the end.
+        where: the file, for messages.
 
     Raises:
-        PictureError: as ``polygon_of``.
+        PictureError: as for ``polygon_of``.
     """
     step = np.linalg.norm(np.diff(corners, axis=0, append=corners[:1]), axis=1)
     corners = corners[step > 0]
@@ -66,7 +71,7 @@ def checked(corners: Floats, where: str) -> RadialOutline:
 
 
 def crossing(corners: Floats) -> tuple[int, int] | None:
-    """The first two edges of a closed polygon (k,2) that cross, or None."""
+    """Return the indices of the first two edges of a closed polygon (k,2) that cross, or None."""
     p, q = corners, np.roll(corners, -1, axis=0)
     n = len(p)
     for first in range(0, n, SLICE):
@@ -80,7 +85,9 @@ def crossing(corners: Floats) -> tuple[int, int] | None:
 
 
 def _side(a: Floats, b: Floats, c: Floats) -> Floats:
-    """On which side of a line from a to b points c are."""
+    """Return twice the signed area of triangles a, b, c: positive if c is left of the line from a
+    to b.
+    """
     return np.asarray(
         (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
         - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])

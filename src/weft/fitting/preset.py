@@ -1,5 +1,5 @@
-"""A fitted fabric as a file that `fabric:` reads: SI, with the source and uncertainty of each
-number.
+"""Writer of a fitted fabric as a preset file, with the source and uncertainty of each
+number in SI.
 """
 
 import json
@@ -15,16 +15,25 @@ from weft.fitting.file import FitFile
 from weft.fitting.fit import Fit
 from weft.io.files import atomic_write
 
-DIGITS = 6
-CLOSE = 1e-4  # relative: what is read again
-NAMED = 3  # measurements in a source, at most
+DIGITS = 6  # of the numbers in the file  # of the numbers in the file
+CLOSE = 1e-4  # largest relative difference of a number that is read back
+NAMED = 3  # largest number of measurements that a source names
 
 
 def write_preset(path: Path, file: FitFile, found: Fit) -> Fabric:
-    """Write the preset, and read it again.
+    """Write the preset, and read it again as a check.
+
+    Args:
+        path: the file that is written.
+        file: the fit file.
+        found: the fit.
+
+    Returns:
+        The fabric as it is read from the written file.
 
     Raises:
-        RunError: it cannot be written. FabricError: it does not read as what was written.
+        RunError: the file cannot be written.
+        FabricError: a number that is read differs from the one that was written.
     """
     with atomic_write(path) as out:
         out.write(preset_text(file, found).encode())
@@ -37,7 +46,7 @@ def write_preset(path: Path, file: FitFile, found: Fit) -> Fabric:
 
 
 def preset_text(file: FitFile, found: Fit) -> str:
-    """The preset as YAML."""
+    """Return the preset as YAML."""
     head = (
         f"Fitted by `weft fabrics fit {file.path.name}`, from the numbers of {file.said}. "
         "Uncertainties are one standard deviation."
@@ -82,12 +91,12 @@ def _mapping(said: dict[str, Any]) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """Text, numbers and lists of them as YAML, of which JSON is a part."""
+    """Return text, numbers or lists of them as JSON, which is a part of YAML."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def _source(field: str, file: FitFile, found: Fit) -> str:
-    """Where a number comes from, its origin first."""
+    """Return the source of a number: measured or estimated comes first."""
     if field in found.fields:
         size = found.relative[field]
         return f"measured: fitted to {_names(found, field)}; +- {100 * size:.2g} %" + _cited(
@@ -96,7 +105,7 @@ def _source(field: str, file: FitFile, found: Fit) -> str:
     for one in file.given:
         if one.fields.get(field) is not None:
             return f"measured: {one.name}" + _cited(file, [one.name])
-    before = found.start.sources.get(field, "")  # of the start, of which this is an estimate
+    before = found.start.sources.get(field, "")  # source of the number of the starting fabric
     return f"estimated: that of {file.said}, {_why(field, file, found)}" + (
         f" ({before})" if before else ""
     )
@@ -111,7 +120,7 @@ def _why(field: str, file: FitFile, found: Fit) -> str:
 
 
 def _names(found: Fit, field: str) -> str:
-    """The measurements that say most of a field."""
+    """Return the names of the measurements that contribute most to a field."""
     shares = sorted(found.shares(field).items(), key=lambda item: -item[1])
     names = [name for name, share in shares if share >= 0.01][:NAMED]
     more = f" and {len(shares) - len(names)} more" if len(shares) > len(names) else ""

@@ -1,7 +1,8 @@
-"""One number of a fabric over another: what is known of warp against weft where data say a mean.
+"""One number of a fabric over another: an assumption on warp against weft for data that determine
+only their mean.
 
-A drape sees the mean of both directions' rigidity; that they are alike, or one half as large again,
-is then an assumption, and stands in the file with its uncertainty.
+A drape depends on the mean rigidity of both directions. That both are equal, or that one is larger
+by half, is then an assumption, which the file states with its uncertainty.
 """
 
 from collections.abc import Sequence
@@ -24,31 +25,31 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two numbers, known to a factor."""
+    """A ratio of two fields, known to a factor."""
 
     name: str
     fields: tuple[str, str]
     value: float
-    sigma: float  # of its logarithm
+    sigma: float  # standard deviation of its logarithm
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Both."""
+        """Return both fields."""
         return self.fields
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(1,)."""
+        """Return the residual, (1,)."""
         one, two = (getattr(fabric, f) for f in self.fields)
         return np.array([np.log(one / (two * self.value)) / self.sigma])
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(1, len(fields))."""
+        """Return the Jacobian, (1, len(fields))."""
         slope = {self.fields[0]: 1 / self.sigma, self.fields[1]: -1 / self.sigma}
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     said = block.tree.get("fields")
     if not isinstance(said, list) or len(said) != 2 or said[0] == said[1]:
         raise block.error("fields", said, "two fields, such as [bending_warp, bending_weft]")

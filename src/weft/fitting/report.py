@@ -1,4 +1,4 @@
-"""What a fit found, in words for terminals of 80 columns, and as JSON."""
+"""Report of a fit: text for terminals of 80 columns, and JSON."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from weft.fitting.fit import UNLIKELY, Fit
 from weft.fitting.measurement import Measurement
 
 WIDE = 80
-ALIKE = 0.3  # correlations that are shown
-MUCH = 4.0  # squares a number, from which on a measurement does not fit
+ALIKE = 0.3  # smallest correlation that is shown
+MUCH = 4.0  # chi^2 per datum above which a measurement does not fit
 
 
 def report(file: FitFile, found: Fit) -> str:
-    """In words."""
+    """Return the report of a fit as text."""
     rows = sum(map(len, found.residuals))
     lines = [
         f"{file.name}: {len(found.measurements)} measurements with {rows} numbers, "
@@ -44,7 +44,7 @@ def report(file: FitFile, found: Fit) -> str:
 
 
 def remarks(found: Fit) -> Sequence[str]:
-    """What measurements say of the fabric that was found, a sentence each."""
+    """Return the remarks of all measurements about the fitted fabric, a sentence each."""
     saying = [m for m in found.measurements if hasattr(m, "remarks")]
     return [text for m in saying for text in m.remarks(found.fabric)]
 
@@ -68,7 +68,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _verdict(found: Fit) -> Sequence[str]:
-    """How well the whole fits, and what +- is worth."""
+    """Return lines that say how well the model fits and what the uncertainties mean."""
     if not found.converged:
         text = "The search ended before it had converged: numbers are where it stopped."
         return textwrap.wrap(text, WIDE)
@@ -88,7 +88,7 @@ def _verdict(found: Fit) -> Sequence[str]:
 
 
 def _open(file: FitFile, found: Fit) -> Iterator[str]:
-    """Fields that stay as they were, and why."""
+    """Yield lines with the fields that keep their start, and the reasons."""
     for o in found.open:
         kept = f"kept at {file.said}'s {o.value:.4g} {UNITS[o.field]}".removesuffix(" 1")
         yield from _wrapped(f"{o.field}: {o.text}; {kept}")
@@ -106,6 +106,7 @@ def _open(file: FitFile, found: Fit) -> Iterator[str]:
 
 
 def _pairs(found: Fit) -> Iterator[str]:
+    """Yield a line for each pair of fields whose correlation is at least ``ALIKE``."""
     for i, one in enumerate(found.fields):
         for k, other in enumerate(found.fields[:i]):
             r = found.correlation[i, k]
@@ -114,7 +115,7 @@ def _pairs(found: Fit) -> Iterator[str]:
 
 
 def _misfits(found: Fit) -> Sequence[Measurement]:
-    """Measurements that are much further from the model than they say."""
+    """Return the measurements that are farther from the model than their uncertainties allow."""
     pairs = zip(found.measurements, found.residuals)
     return [m for m, r in pairs if (r**2).sum() > MUCH * max(len(r) - 1, 1) + MUCH]
 
@@ -124,7 +125,7 @@ def _advice(m: Any) -> str:
 
 
 def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
-    """The same for programs; SI."""
+    """Return the report of a fit as a dictionary for JSON; numbers are in SI."""
     f = found.fabric
     return {
         "name": file.name,

@@ -1,5 +1,7 @@
-"""Runs of a scene file for one fabric after another, and how they change: forwards, by the tangents
-of converged steps (``weft.Adjoint``), one more run for every number.
+"""Simulations of a scene file for a sequence of fabrics, and their derivatives by fabric numbers.
+
+Derivatives are computed in forward mode, by the tangents of converged steps (``weft.Adjoint``): one
+more simulation for each number.
 """
 
 import dataclasses
@@ -27,13 +29,13 @@ FIELDS = (
     "damping",
 )
 SCENE_FIELDS = {"scene": "the scene file of what was recorded; its one fabric is fitted"}
-MOST_KEPT = 4  # runs
-VAGUE = 0.1  # [m] standard deviation of a place, from which on data say nothing of cloth
+MOST_KEPT = 4  # runs in the cache
+VAGUE = 0.1  # [m] standard deviation of a position from which on data are useless
 
 
 @dataclass(eq=False)
 class SceneRun:
-    """A scene, simulated for any fabric. It remembers the last runs.
+    """A scene that is simulated for any fabric; the last runs are cached.
 
     Args:
         scene: a ``weft.Scene`` with one fabric.
@@ -48,31 +50,31 @@ class SceneRun:
 
     @property
     def faces(self) -> Faces:
-        """(m,3) of the cloth."""
+        """Return the faces of the cloth, (m,3)."""
         return np.asarray(self.scene.cloth.faces)
 
     @property
     def times(self) -> Floats:
-        """(frames+1,) [s]."""
+        """Return the times of all frames, (frames+1,) [s]."""
         return np.arange(self.frames + 1) / self.fps
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Numbers of the fabric that a run may depend on."""
+        """Return the fields of the fabric on which a run may depend."""
         return FIELDS[:-1] if self.scene.damping is not None else FIELDS
 
     def of(self, fabric: Fabric) -> Any:
-        """The scene with another fabric."""
+        """Return the scene with another fabric."""
         cloth = self.scene.cloth
         parts = [dataclasses.replace(p, fabric=fabric) for p in cloth.parts] if cloth.given else ()
         return self.scene.with_(cloth=dataclasses.replace(cloth, fabric=fabric, given=tuple(parts)))
 
     def positions(self, fabric: Fabric) -> Floats:
-        """(frames+1,n,3) [m] of the surface's vertices.
+        """Return the positions of the vertices in all frames, (frames+1,n,3) [m].
 
         Raises:
-            SceneError: a scene whose runs have no derivative. SimulationError: a step that does not
-            converge.
+            SceneError: runs of the scene have no derivative.
+            SimulationError: a step does not converge.
         """
         for known, x in self._kept:
             if known == fabric:
@@ -89,7 +91,11 @@ class SceneRun:
         return x
 
     def rates(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(len(fields),frames+1,n,3) [m] by the logarithm of each number."""
+        """Return the derivatives of ``positions`` by the logarithm of each field.
+
+        Returns:
+            (len(fields),frames+1,n,3) [m]; zero for fields on which the run does not depend.
+        """
         shape = self.positions(fabric).shape
         found = np.zeros((len(fields), *shape))
         asked = [f for f in fields if f in self.depends_on and getattr(fabric, f) > 0]
@@ -103,14 +109,14 @@ class SceneRun:
 
 
 def scene_run(block: DataBlock, until: float | None) -> SceneRun:
-    """The run of the scene that a block names.
+    """Return the run of the scene that a block names.
 
     Args:
         block: with the field ``scene``.
-        until: [s] as long as it is needed; None: to its end.
+        until: [s] end of the run; None: the end of the scene.
 
     Raises:
-        FabricError: data that go on longer than the scene, or a scene of several fabrics.
+        FabricError: the data end later than the scene, or the scene has several fabrics.
     """
     from weft.scene.build import load_scene
 
@@ -133,5 +139,5 @@ def scene_run(block: DataBlock, until: float | None) -> SceneRun:
 
 
 def _nothing(x: Floats, v: Floats, t: Floats) -> tuple[float, Floats]:
-    """A loss of nothing: tangents need none."""
+    """Return a loss of zero: tangents need no loss, but ``Adjoint`` takes one."""
     return 0.0, np.zeros_like(x)

@@ -1,7 +1,7 @@
 """Shear force per width over the shear angle (KES-FB4, picture frame), or Kawabata's G.
 
 In a frame whose sides lie along the threads weft's law gives shear x sin(a) cos(a) exactly
-(``laboratory.shear``). KES-FB4 shifts one end sideways instead, which is the same to a percent at
+(``laboratory.shear``). KES-FB4 shifts one end sideways instead, which agrees within a percent at
 its angles, up to 8 degrees. G is the slope from 0.5 to 2.5 degrees.
 """
 
@@ -27,22 +27,22 @@ FIELDS = {
     "uncertainty": f"of forces, or of G: {UNCERTAINTY}",
 }
 NAMES, SI = ("angle", "force"), ("rad", "N/m")
-LARGEST = np.radians(45.0)  # sin(a) cos(a) falls from there on
+LARGEST = np.radians(45.0)  # sin(a) cos(a) decreases beyond this angle
 
 
 def per_stiffness(angle: Floats) -> Floats:
-    """Force per width over the stiffness at angles [rad]."""
+    """Return force per width over shear stiffness at angles [rad]."""
     return np.asarray(np.sin(angle) * np.cos(angle))
 
 
 def of_modulus() -> float:
-    """Kawabata's G over the stiffness: 0.998."""
+    """Return Kawabata's G over the shear stiffness: 0.998."""
     low, high = per_stiffness(np.radians(KES))
     return float((high - low) / np.radians(KES[1] - KES[0]))
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     called = block.text("name", "shear")
     if block.one_of("points", "file", "modulus") == "modulus":
         given = block.numbers("modulus", "N/m", above=0, per_angle=True)

@@ -1,8 +1,8 @@
 """The silhouette of a hanging sample as a measurement: a strip or square held at an edge, a corner
-or two, as the scene file says that stands beside the picture.
+or two, as described by the scene file beside the picture.
 
-What is compared is how far it hangs down, and at heights that divide this, how wide it is and where
-its middle lies: where the camera stands across and up counts for nothing. The view is level, and
+The height of the silhouette is compared and, at equally spaced heights, its width and the position
+of its middle. The position of the camera across and up has no influence. The view must be level and
 from far away.
 """
 
@@ -31,14 +31,14 @@ FIELDS = {
     "time": "when; the end of the scene",
     "error": "standard deviation of widths and places; 2 mm",
 }
-HEIGHTS = 30  # at which it is measured
-MARGIN = 0.03  # of the drop, above and below: where rows are cut in corners
-LARGER = 2.0  # than the cloth is long: a scale that cannot be
+HEIGHTS = 30  # number of heights at which a silhouette is measured
+MARGIN = 0.03  # of the drop, left out above and below, because corners cut the rows there
+LARGER = 2.0  # times the length of the cloth: a larger silhouette means a wrong scale
 
 
 @dataclass(frozen=True, eq=False)
 class Silhouette:
-    """Left and right ends of rows from the top to the bottom."""
+    """Left and right ends of horizontal rows from the top to the bottom."""
 
     drop: float  # [m]
     left: Floats  # (HEIGHTS,) [m] at equal parts of the drop, from the top
@@ -46,14 +46,14 @@ class Silhouette:
 
     @property
     def numbers(self) -> Floats:
-        """(1+2 HEIGHTS,) [m] drop, widths, and middles about their mean."""
+        """Return drop, widths, and middles relative to their mean, (1+2 HEIGHTS,) [m]."""
         middle = 0.5 * (self.left + self.right)
         return np.concatenate([[self.drop], self.right - self.left, middle - middle.mean()])
 
 
 @dataclass(frozen=True, eq=False)
 class HangingSample:
-    """A silhouette that was seen."""
+    """A photographed silhouette of a hanging sample."""
 
     name: str
     run: SceneRun
@@ -61,22 +61,26 @@ class HangingSample:
     azimuth: float  # [rad]
     seen: Silhouette
     sigma: float  # [m]
-    pictures: Sequence[ClothPicture] = ()  # that it was taken from, for plots
+    pictures: Sequence[ClothPicture] = ()  # source of the silhouette, for plots
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "is the sample of the scene as large, and held, as that of the picture?"
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """What a run depends on."""
+        """Return the fields on which a run of the scene depends."""
         return self.run.depends_on
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(1+2 HEIGHTS,)."""
+        """Return the residuals, (1+2 HEIGHTS,)."""
         there = self.of(self.run.positions(fabric)[self.frame])
         return np.asarray((there.numbers - self.seen.numbers) / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(1+2 HEIGHTS, len(fields)): the silhouette of the run, moved along its tangents."""
+        """Return the Jacobian, (1+2 HEIGHTS, len(fields)).
+
+        It is computed by differences of the silhouette of the cloth, moved along the tangents of
+        the run.
+        """
         x = self.run.positions(fabric)[self.frame]
         columns = []
         for rate in self.run.rates(fabric, fields)[:, self.frame]:
@@ -87,7 +91,7 @@ class HangingSample:
         return np.stack(columns, axis=1) if columns else np.zeros((1 + 2 * HEIGHTS, 0))
 
     def compared(self, fabric: Fabric) -> Comparison:
-        """For pictures: the width over the height."""
+        """Return the width over the height, of data and model, for plots."""
         there, n = self.of(self.run.positions(fabric)[self.frame]), len(self.seen.left)
         down = 1e3 * self.seen.drop * parts(n)
         seen, model = 1e3 * self.seen.numbers[1 : n + 1], 1e3 * there.numbers[1 : n + 1]
@@ -95,18 +99,18 @@ class HangingSample:
         return Comparison(*labels, down, seen, np.full(n, 1e3 * self.sigma), model)
 
     def of(self, x: Positions) -> Silhouette:
-        """That of a cloth at x (n,3)."""
+        """Return the silhouette of a cloth at x (n,3) [m], seen from ``azimuth``."""
         across = np.cos(self.azimuth) * x[:, 0] - np.sin(self.azimuth) * x[:, 2]
         return of_triangles(np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges)
 
 
 def parts(n: int = HEIGHTS) -> Floats:
-    """(n,) parts of the drop at which rows are measured."""
+    """Return the n fractions of the drop at which rows are measured."""
     return np.linspace(MARGIN, 1 - MARGIN, n)
 
 
 def of_triangles(flat: Floats, edges: Ints) -> Silhouette:
-    """Of edges (m,2) between points (n,2) [m], across and up."""
+    """Return the silhouette of edges (m,2) between points (n,2) [m], given as across and up."""
     top, low = float(flat[:, 1].max()), float(flat[:, 1].min())
     p, q = flat[edges[:, 0]], flat[edges[:, 1]]
     rise = q[:, 1] - p[:, 1]
@@ -121,7 +125,7 @@ def of_triangles(flat: Floats, edges: Ints) -> Silhouette:
 
 
 def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
-    """Of a cloth in a picture, whose pixels are so large [m]."""
+    """Return the silhouette of a cloth in a picture with pixels of size ``pixel`` [m]."""
     rows = np.flatnonzero(cloth.mask.any(1))
     columns = [np.flatnonzero(cloth.mask[r]) for r in rows]
     ends = np.array([[c[0] + 0.0, c[-1] + 1.0] for c in columns])
@@ -144,7 +148,7 @@ def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     path = block.file("picture")
     cloth = cloth_in(path, block.file("mask") if block.has("mask") else None)
     pixel = block.number("pixel", "m", above=0)

@@ -1,8 +1,8 @@
-"""Loading branches that are a number of the fabric times a known function: shear and bending.
+"""Loading branches that are one number of the fabric times a known function: shear and bending.
 
-Real cloth rubs in itself: a loading branch then lies above the line through the origin by half the
-hysteresis (Kawabata's 2HG, 2HB), which ``hysteresis: true`` lets it, a constant that is fitted and
-not kept: weft's laws have none.
+Real cloth has internal friction: a loading branch then lies above the line through the origin by
+half of the hysteresis (Kawabata's 2HG, 2HB). With ``hysteresis: true`` the fit adds a constant for
+it. The constant is fitted and then dropped, because weft's laws have no hysteresis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ HYSTERESIS = (
 
 @dataclass(frozen=True, eq=False)
 class SlopeData:
-    """Data that should be ``field`` times ``per_field``."""
+    """Data that are predicted as ``field`` times ``per_field``."""
 
     name: str
     field: str
-    x: Floats  # (m,) as shown
-    per_field: Floats  # (m,) [SI over that of the field]
+    x: Floats  # (m,) abscissa of plots
+    per_field: Floats  # (m,) [SI unit of the data over that of the field]
     data: Floats  # (m,)
     sigma: Floats  # (m,)
     hysteresis: bool
@@ -38,28 +38,30 @@ class SlopeData:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """The field."""
+        """Return the field."""
         return (self.field,)
 
     @property
     def free(self) -> int:
-        """Unknowns of its own."""
+        """Return the number of unknowns besides the field: 1 with hysteresis, else 0."""
         return int(self.hysteresis)
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
-        """[SI] by the last point; with a constant, by the last over the first."""
+        """Return the slope [SI] to the last point; with hysteresis from the first to the last
+        point.
+        """
         if not self.hysteresis:
             return {self.field: float(self.data[-1] / self.per_field[-1])}
         rise, run = (float(a[-1] - a[0]) for a in (self.data, self.per_field))
         return {self.field: rise / run} if rise > 0 else {}
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(m,)."""
+        """Return the residuals, (m,)."""
         rows = (getattr(fabric, self.field) * self.per_field - self.data) / self.sigma
         return without_constant(rows, self.sigma) if self.hysteresis else np.asarray(rows)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(m, len(fields))."""
+        """Return the Jacobian, (m, len(fields))."""
         out = np.zeros((len(self.data), len(fields)))
         for k, field in enumerate(fields):
             if field == self.field:
@@ -68,7 +70,7 @@ class SlopeData:
         return out
 
     def compared(self, fabric: Fabric) -> Comparison:
-        """For pictures; the model with its constant."""
+        """Return data and model for plots; the model includes the constant of hysteresis."""
         model = self.data + self.sigma * self.residuals(fabric)
         return Comparison(*self.labels, self.x, self.data, self.sigma, model)
 
@@ -83,12 +85,22 @@ def slope_of(
     shown: Floats,
     labels: tuple[str, str],
 ) -> SlopeData:
-    """The measurement of a loading branch.
+    """Return the measurement of a loading branch.
+
+    Args:
+        block: the block, for the field ``hysteresis``.
+        name: of the measurement.
+        field: of the fabric.
+        found: the m points.
+        per_field: (m,) the data over the field, in the model.
+        sigma: (m,) standard deviations of the data.
+        shown: (m,) abscissa of plots.
+        labels: of both axes of plots, with units.
 
     Raises:
-        FabricError: too few points for what is asked.
+        FabricError: there are too few points for the number of unknowns.
     """
-    kept = sigma > 0  # data of 0 say nothing where their error is a part of them
+    kept = sigma > 0  # a datum of 0 with a relative error has no weight and would divide by 0
     hysteresis = block.truth("hysteresis")
     if kept.sum() < 1 + hysteresis:
         raise block.error("points", f"{int(kept.sum())} of a size", f"at least {1 + hysteresis}")

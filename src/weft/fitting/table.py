@@ -1,7 +1,7 @@
-"""Tables in text files: what spreadsheets of any country save as CSV.
+"""Reader of tables in text files: CSV as spreadsheet programs of any country write it.
 
-Commas between cells, or semicolons or tabs, as the head has them; beside the latter two a comma in
-a number is its decimal point. UTF-8, or UTF-16 with its mark.
+Cells are separated by commas, semicolons or tabs, whichever the head has. With semicolons or tabs a
+comma in a number is the decimal point. The encoding is UTF-8, or UTF-16 with a byte order mark.
 """
 
 import csv
@@ -21,7 +21,7 @@ _HEAD = re.compile(r"^\s*(.*?)\s*(?:[\[(]([^\])]*)[\])])?\s*$")
 
 @dataclass(frozen=True)
 class Row:
-    """Cells of a line."""
+    """Cells of one line."""
 
     cells: tuple[str, ...]
     where: str  # file and line
@@ -31,24 +31,24 @@ class Row:
 class TextTable:
     """A table of text."""
 
-    heads: tuple[tuple[str, str], ...]  # names in small letters, and units
+    heads: tuple[tuple[str, str], ...]  # names in lower case, and units
     rows: tuple[Row, ...]
-    comma: bool  # whether a comma in a number is its decimal point
+    comma: bool  # true: a comma in a number is the decimal point
     error: type[WeftError]
 
     def has(self, name: str) -> bool:
-        """Whether there is a column."""
+        """Return whether the table has a column of this name."""
         return name.lower() in [h for h, _ in self.heads]
 
     def column(self, name: str) -> int:
-        """Of a name that is there."""
+        """Return the index of a column that exists."""
         return [h for h, _ in self.heads].index(name.lower())
 
     def number(self, row: Row, column: int) -> float:
-        """A cell as a number.
+        """Return a cell as a number.
 
         Raises:
-            WeftError: of the table's kind: it is none, or not finite.
+            WeftError: (of the class ``error``) the cell is no finite number.
         """
         said = row.cells[column]
         text = said.strip()
@@ -64,16 +64,16 @@ class TextTable:
 
 
 def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -> TextTable:
-    """The table of a file.
+    """Read the table of a file.
 
     Args:
-        path: of the file.
-        error: what is raised.
-        most_rows: that it may have.
+        path: the file.
+        error: the class of errors that is raised.
+        most_rows: largest number of rows.
 
     Raises:
-        WeftError: of that kind: it cannot be read, has no rows, or rows of another length than its
-            head.
+        WeftError: (of the class ``error``) the file cannot be read, or it has no rows, too many
+            rows, or a row whose length differs from the head's.
     """
     try:
         with open_input(path) as file:
@@ -119,5 +119,5 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
 
 
 def _between(head: str) -> str:
-    """What is between cells."""
+    """Return the separator between cells."""
     return max(",;\t", key=head.count) if any(c in head for c in ";\t") else ","

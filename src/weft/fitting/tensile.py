@@ -1,8 +1,8 @@
 """Force per width over strain, along warp, weft or bias: KES-FB1, strip tests.
 
 Along the threads weft's law is a straight line, force = stretch x strain (``laboratory.tensile``
-gives the same; ``tests/fitting/test_kinds.py``), or, with ``as: curve``, the data themselves as the
-preset's curve. On the bias the strip is simulated between its jaws.
+gives the same; ``tests/fitting/test_kinds.py``), or, with ``as: curve``, the data themselves become
+the preset's curve. On the bias the strip is simulated between its jaws.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ FIELDS = {
     "uncertainty": f"of forces: {UNCERTAINTY}",
 }
 NAMES, SI = ("strain", "force"), ("1", "N/m")
-LARGEST = 1.0  # strain
-STEP_OF_STRETCH = 0.02  # of a logarithm
-KEPT = 64  # simulated strips that are remembered
+LARGEST = 1.0  # strain that is accepted
+STEP_OF_STRETCH = 0.02  # of differences, in the logarithm of a stretch stiffness
+KEPT = 64  # simulated strips in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class TensileTest:
-    """A loading branch."""
+    """The loading branch of a tensile test."""
 
     name: str
     cut: Cut
@@ -53,13 +53,15 @@ class TensileTest:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """The stiffness along the threads; on the bias that of both, and shear."""
+        """Return the stiffness along the threads; on the bias both of these and the shear
+        stiffness.
+        """
         if self.cut == "bias":
             return ("stretch_warp", "stretch_weft", "shear")
         return (f"stretch_{self.cut}",)
 
     def model(self, fabric: Fabric) -> Floats:
-        """(m,) [N/m]."""
+        """Return the forces per width, (m,) [N/m], of a fabric at the measured strains."""
         if self.cut == "bias":
             return np.array(
                 _pulled(_Stiffness.of(fabric), tuple(self.strain), self.length, self.width)
@@ -67,14 +69,15 @@ class TensileTest:
         return along(fabric, self.cut, self.strain)
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(m,)."""
+        """Return the residuals, (m,)."""
         return np.asarray((self.model(fabric) - self.force) / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(m, len(fields)).
+        """Return the Jacobian, (m, len(fields)).
 
-        On the bias, forces are proportional to all stiffness at once: that by the shear is what
-        those by the stretch, which hardly count, leave.
+        On the bias, forces are proportional to a common factor of all stiffnesses (Euler's theorem
+        for homogeneous functions). So the derivative by the shear stiffness is the force minus the
+        derivatives by the stretch stiffnesses, which are small, and it needs no simulation.
         """
         if self.cut != "bias" or fabric.is_measured:
             return by_differences(self, fabric, fields)
@@ -89,12 +92,14 @@ class TensileTest:
         )
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
-        """[SI] roughly: on the bias of threads that do not stretch, force = 4 shear x strain."""
+        """Return a rough stiffness [N/m]; on the bias force = 4 shear x strain, for inextensible
+        threads.
+        """
         chord = float(self.force[0] / self.strain[0])
         return {"shear": chord / 4} if self.cut == "bias" else {f"stretch_{self.cut}": chord}
 
     def compared(self, fabric: Fabric) -> Comparison:
-        """For pictures."""
+        """Return data and model for plots."""
         return Comparison(
             "strain [%]",
             "force per width [N/m]",
@@ -106,7 +111,16 @@ class TensileTest:
 
 
 def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
-    """[N/m] force per width of a strip along the warp or the weft at strains (m,), exactly."""
+    """Return the force per width of a strip along the warp or the weft.
+
+    Args:
+        fabric: the fabric.
+        cut: ``warp`` or ``weft``.
+        strain: (m,) strains [1].
+
+    Returns:
+        (m,) [N/m] exact forces: with free sides the strip is in uniaxial tension.
+    """
     curve = getattr(fabric, f"curve_{cut}")
     taut = np.asarray(strain) + 1 - getattr(fabric, f"rest_stretch_{cut}")
     stiffness = getattr(fabric, f"stretch_{cut}")
@@ -118,7 +132,7 @@ def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Stiffness:
-    """What a flat strip depends on; two fabrics that share it are one."""
+    """Key of the cache of simulated strips: all numbers on which a flat strip depends."""
 
     stretch: tuple[float, float]
     shear: float
@@ -139,7 +153,9 @@ class _Stiffness:
 def _pulled(
     s: _Stiffness, strains: tuple[float, ...], length: float, width: float
 ) -> tuple[float, ...]:
-    """[N/m] of a strip on the bias; flat, so weight and bending have no part in it."""
+    """Return the forces per width [N/m] of a bias strip; it stays flat, so weight and bending are
+    unused.
+    """
     cloth = Fabric(
         0.1,
         *s.stretch,
@@ -155,7 +171,7 @@ def _pulled(
 
 
 def read(block: DataBlock) -> Sequence[Measurement | Given]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     cut = block.word("cut", list(CUTS))
     form = block.word("as", ("straight", "curve"), "straight")
     called = block.text("name", f"tensile {cut}")
@@ -190,10 +206,12 @@ def made(
     form: str,
     size: tuple[float, float] = (LENGTH, WIDTH),
 ) -> Sequence[Measurement | Given]:
-    """The measurement of a loading branch, or its curve."""
+    """Return the measurement of a loading branch, or the curve that replaces it with ``form``
+    curve.
+    """
     if form == "curve":
         return [curve_of(name, cut, found)]
-    kept = sigma > 0  # forces of 0 say nothing where their error is a part of them
+    kept = sigma > 0  # a force of 0 with a relative error has no weight and would divide by 0
     test = TensileTest(name, cut, found.x[kept], found.y[kept], sigma[kept], *size)  # type: ignore[arg-type]
     if cut == "bias":
         return [test]
@@ -201,7 +219,11 @@ def made(
 
 
 def curve_of(name: str, cut: str, found: DataPoints) -> Given:
-    """Points as a preset's curve: at most as many as it may have, and dips of noise filled."""
+    """Return points as a preset's curve.
+
+    The curve is thinned to the number of points that a preset allows, and dips due to noise are
+    filled, because the forces of a curve must not fall.
+    """
     ids = np.unique(np.round(np.linspace(0, len(found.x) - 1, MOST_POINTS - 1)).astype(int))
     force = np.maximum.accumulate(found.y)[ids]
     strain = found.x[ids]
@@ -213,7 +235,7 @@ def curve_of(name: str, cut: str, found: DataPoints) -> Given:
 
 
 def _size(block: DataBlock) -> tuple[float, float]:
-    """[m] length and width of the strip."""
+    """Return length and width of the strip [m]."""
     return (
         block.number("length", "m", LENGTH, above=0, most=1.0),
         block.number("width", "m", WIDTH, above=0, most=1.0),

@@ -1,4 +1,4 @@
-"""Tracked points as a measurement: where marked points of the cloth were at some times."""
+"""Tracked points as a measurement: positions of marked points of the cloth at several times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ FIELDS = {
     "which it was seen; u, v: where it is marked, in material coordinates",
     "error": "standard deviation of a coordinate; 2 mm",
 }
-OUTSIDE = 1e-3  # in barycentric coordinates: how far outside of the cloth a mark may be
+OUTSIDE = 1e-3  # barycentric tolerance for marks outside of the cloth
 MOST_ROWS = 200_000
-STRETCHED, CRUMPLED = 4.0, 100.0  # times: how much farther apart, or nearer, marks may be
+STRETCHED, CRUMPLED = 4.0, 100.0  # largest factors by which marks move apart, or together
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +31,10 @@ class Track:
 
     Attributes:
         time: (k,) [s] of each observation.
-        corners: (k,3) vertices of the triangle that each mark is in.
-        weight: (k,3) of them.
-        seen: (k,3) [m].
-        sigma: [m] of a coordinate.
+        corners: (k,3) vertices of the triangle that contains the mark.
+        weight: (k,3) barycentric coordinates of the mark.
+        seen: (k,3) [m] observed positions.
+        sigma: [m] standard deviation of a coordinate.
     """
 
     name: str
@@ -49,23 +49,25 @@ class Track:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """What a run depends on."""
+        """Return the fields on which a run of the scene depends."""
         return self.run.depends_on
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(3k,)."""
+        """Return the residuals, (3k,)."""
         there = self.at(self.run.positions(fabric))
         return np.asarray((there - self.seen).reshape(-1) / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(3k, len(fields))."""
+        """Return the Jacobian, (3k, len(fields))."""
         rates = self.run.rates(fabric, fields)
         if len(rates) == 0:
             return np.zeros((self.seen.size, 0))
         return np.stack([self.at(r).reshape(-1) for r in rates], axis=1) / self.sigma
 
     def at(self, frames: Floats) -> Floats:
-        """(k,3) the marks in frames (f,n,3): straight between two frames."""
+        """Return the marks in frames (f,n,3) at their times, (k,3), linearly interpolated between
+        frames.
+        """
         place = np.clip(self.time * self.run.fps, 0, len(frames) - 1)
         first = np.minimum(place.astype(int), max(len(frames) - 2, 0))
         part = (place - first)[:, None]
@@ -79,10 +81,18 @@ class Track:
 
 
 def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
-    """Faces (k,) and weights (k,3) of material places (k,2) in triangles (m,3,2).
+    """Return the faces that contain material points, and the barycentric coordinates.
+
+    Args:
+        corner_uv: (m,3,2) [m] corners of the triangles.
+        uv: (k,2) [m] material points.
+        where: the file, for messages.
+
+    Returns:
+        (k,) faces and (k,3) barycentric coordinates.
 
     Raises:
-        PictureError: a place outside of all.
+        PictureError: a point is outside of all triangles.
     """
     first = corner_uv[:, 0]
     edges = np.stack([corner_uv[:, 1] - first, corner_uv[:, 2] - first], axis=2)
@@ -109,11 +119,11 @@ def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
 
 
 def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
-    """That marks (k,3), seen at times (k,), are no farther apart than cloth lets them be, nor all
-    in one place.
+    """Check that the distances of marks (k,3), seen at times (k,), are possible for cloth.
 
     Raises:
-        PictureError: they are: their unit, or that of u and v, is another.
+        PictureError: marks are too far apart, or all in one place, so the unit of the positions or
+            of u and v is wrong.
     """
     for t in np.unique(time):
         now = time == t
@@ -130,7 +140,7 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     path = block.file("points")
     table = columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
     time = table["time"]

@@ -1,5 +1,7 @@
-"""A number of the fabric itself, as a balance, a gauge or a data sheet gives it: weight, thickness,
-Kawabata's B. Also how anything that is a closed-form factor of one number is measured.
+"""A number of the fabric itself, as a balance, a thickness gauge or a data sheet gives it: weight,
+thickness, Kawabata's B.
+
+Every measurement whose result is one number of the fabric times a known factor uses this class.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +25,7 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Value:
-    """One number of a fabric."""
+    """A measured value of one field."""
 
     name: str
     field: str
@@ -32,25 +34,25 @@ class Value:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """The field."""
+        """Return the field."""
         return (self.field,)
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
-        """[SI] itself."""
+        """Return the measured value itself, in SI."""
         return {self.field: self.value}
 
     def residuals(self, fabric: Fabric) -> Floats:
-        """(1,)."""
+        """Return the residual, (1,)."""
         return np.array([(getattr(fabric, self.field) - self.value) / self.sigma])
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """(1, len(fields))."""
+        """Return the Jacobian, (1, len(fields))."""
         slope = getattr(fabric, self.field) / self.sigma
         return np.array([[slope if f == self.field else 0.0 for f in fields]])
 
 
 def read(block: DataBlock) -> Sequence[Measurement]:
-    """The measurement that a block says."""
+    """Read the measurement of a block."""
     field = block.word("field", list(UNITS))
     per_angle = field in PER_ANGLE
     values = block.numbers("value", UNITS[field], above=0, per_angle=per_angle)

@@ -1,7 +1,15 @@
-"""Sweeps: one scene, many values of its fields, a folder of runs on whatever machines there are.
+"""Parameter sweeps: simulations of one scene with many values of its fields.
 
-A sweep file names a scene and a design (``design``, ``plan``); every sample of it has a folder of
-its own (``folder``), in which one procedure (``sample``) leaves a run, measures of it and a status.
-What is done and what is not is read from these folders alone, so that any engine (``engines``) may
-stop at any instant, and another may go on.
+Read in this order:
+
+- ``file``, ``varied``, ``design``: the sweep file, and the values that its samples take.
+- ``plan``, ``folder``: the list of samples, and the folder of the sweep with one folder per sample.
+- ``sample``, ``status``, ``faults``: the procedure that runs one sample and writes its status.
+- ``runner``, ``engines``, ``worker``, ``warm``: distribution of samples to processes and clusters.
+- ``measures``, ``quality``, ``table``, ``report``, ``sensitivity``: the evaluation of finished
+  samples.
+- ``dataset``, ``stores``, ``parameters``, ``card``: export of all samples as one data set.
+
+The progress of a sweep is read from the folders of its samples alone. So any engine may stop at any
+time, and another one can continue.
 """

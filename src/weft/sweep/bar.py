@@ -1,4 +1,4 @@
-"""The progress of a sweep on stderr: a bar, and what else happens above it."""
+"""Progress of a sweep on stderr: a bar, with messages above it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,13 +12,13 @@ from weft.sweep.status import SampleKind, SampleStatus, Status, counts
 
 @contextmanager
 def silent(note: Callable[[str], None]) -> Iterator[Hooks]:
-    """Nothing but notes."""
+    """Yield hooks that report messages only."""
     yield Hooks(note=note)
 
 
 @contextmanager
 def sweep_bar() -> Iterator[Hooks]:
-    """A bar of samples that have ended."""
+    """Yield hooks that show a progress bar of ended samples."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -1,4 +1,4 @@
-"""The card of a data set: how it was made, in JSON and in words, with checksums."""
+"""Card of a data set: its provenance, in JSON and in words, with checksums."""
 
 import hashlib
 import json
@@ -33,7 +33,9 @@ def write_card(
     shape: "DatasetShape",
     error: float,
 ) -> Path:
-    """Write ``NAME.card.json`` and ``NAME.README.md`` beside a data set; gives the former."""
+    """Write ``NAME.card.json`` and ``NAME.README.md`` beside a data set; return the path of the
+    former.
+    """
     told = {
         "data_set": out.name,
         "title": sweep.about["description"],
@@ -68,7 +70,7 @@ def write_card(
 
 
 def check_sums(card: Path) -> list[str]:
-    """Names of files of a data set that are not what its card says."""
+    """Return the names of files of a data set whose checksums differ from those of its card."""
     told: Json = json.loads(card.read_text())
     found = dict(_sums(card.with_name(str(told["data_set"]))))
     said = told["sha256"]
@@ -76,7 +78,9 @@ def check_sums(card: Path) -> list[str]:
 
 
 def commit() -> str | None:
-    """The commit of weft's source, where it runs from a clone; with ``+`` where it has changes."""
+    """Return the commit of weft's source if it runs from a clone, followed by ``+`` if it has
+    changes.
+    """
     place = Path(weft.__file__).parent
     try:
         told = [
@@ -95,7 +99,7 @@ def commit() -> str | None:
 
 
 def _simulated(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Json:
-    """What the first sample's manifest says: integrator, tolerances, step, versions."""
+    """Return settings of the first sample's manifest: integrator, tolerances, step, versions."""
     from weft.io.frames import RunFolder
 
     try:
@@ -113,6 +117,7 @@ def _simulated(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Json:
 
 
 def _passed(kept: Sequence[SampleStatus]) -> dict[str, int]:
+    """Return how many samples pass each filter."""
     passed: Counter[str] = Counter()
     for f in kept:
         passed.update(k for k, ok in (f.status.flags if f.status else {}).items() if ok)
@@ -120,6 +125,7 @@ def _passed(kept: Sequence[SampleStatus]) -> dict[str, int]:
 
 
 def _sums(out: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and SHA-256 checksum of each file of a data set."""
     files = [out] if out.is_file() else sorted(p for p in out.rglob("*") if p.is_file())
     for path in files:
         digest = hashlib.sha256()
@@ -130,7 +136,7 @@ def _sums(out: Path) -> Iterator[tuple[str, str]]:
 
 
 def _words(out: Path, told: Json) -> str:
-    """The card for people."""
+    """Return the card as Markdown."""
     sweep, positions = told["sweep"], told["positions"]
     opening = {
         ".zarr": f'xarray.open_zarr("{out.name}")',

@@ -1,4 +1,4 @@
-"""Thumbnails of finished samples, drawn once each, and a sheet of them."""
+"""Thumbnails of finished samples, which are rendered once, and contact sheets of them."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,11 +14,11 @@ from weft.sweep.status import RUN, SampleKind, SampleStatus
 
 NAME = "thumbnail.png"
 WIDTH, HEIGHT = 200, 150  # pixels
-LABEL = 26  # pixels below each
+LABEL = 26  # pixels below each thumbnail
 
 
 def thumbnail(sweep: SweepFolder, f: SampleStatus) -> Path | None:
-    """A picture of a sample's last frame; None: it cannot be drawn."""
+    """Return the picture of a sample's last frame; None if it cannot be rendered."""
     from weft.render.picture import Style
 
     folder = sweep.place(f.sample)
@@ -32,10 +32,10 @@ def thumbnail(sweep: SweepFolder, f: SampleStatus) -> Path | None:
 
 
 def finished(sweep: SweepFolder) -> list[SampleStatus]:
-    """Samples that are done.
+    """Return the samples that are done.
 
     Raises:
-        SweepError: none is.
+        SweepError: no sample is done.
     """
     done = [f for f in sweep.look() if f.kind is SampleKind.DONE]
     if not done:
@@ -49,7 +49,7 @@ def finished(sweep: SweepFolder) -> list[SampleStatus]:
 
 
 def spread_out(found: Sequence[SampleStatus], most: int) -> list[SampleStatus]:
-    """So many samples, evenly from the whole plan."""
+    """Return at most ``most`` samples, spread evenly over the plan."""
     if len(found) <= most:
         return list(found)
     return [found[int(k * len(found) / most)] for k in range(most)]
@@ -58,7 +58,7 @@ def spread_out(found: Sequence[SampleStatus], most: int) -> list[SampleStatus]:
 def contact_sheet(
     sweep: SweepFolder, found: Sequence[SampleStatus], path: Path, columns: int = 6
 ) -> Path:
-    """A PNG of thumbnails with their values below."""
+    """Write a PNG of thumbnails with their values below, and return its path."""
     pictures = [(f, thumbnail(sweep, f)) for f in found]
     shown = [(f, p) for f, p in pictures if p is not None]
     rows = -(-len(shown) // columns)
@@ -75,7 +75,7 @@ def contact_sheet(
 
 
 def label_lines(f: SampleStatus) -> list[str]:
-    """A sample's values, in two short lines."""
+    """Return a sample's values as two short lines."""
     said = [text.rpartition(".")[2] for text in f.sample.overrides]
     words = [_short(o) for o in f.sample.overrides] or said
     half = -(-len(words) // 2)
@@ -83,7 +83,7 @@ def label_lines(f: SampleStatus) -> list[str]:
 
 
 def _short(override: str) -> str:
-    """``width=31.2cm`` of ``cloth.sheet.width=31.21784 cm``."""
+    """Return a short form of an override: ``width=31.2cm`` of ``cloth.sheet.width=31.21784 cm``."""
     path, _, value = override.partition("=")
     number, _, unit = value.partition(" ")
     with suppress(ValueError):

@@ -1,8 +1,8 @@
-"""A sweep's samples as one data set: positions, faces, parameters, measures, flags.
+"""Export of a sweep's samples as one data set: positions, faces, parameters, measures, flags.
 
-Samples of different meshes share arrays: vertices beyond a sample's own are missing (NaN), faces
-are -1. Positions may be quantised: integers times a step, so that no coordinate is off by more than
-half of it (``scale_factor``, which xarray applies when it reads).
+Samples with different meshes share arrays: missing vertices are NaN, missing faces -1. Positions
+may be quantized to whole multiples of a step, so that the error of a coordinate is at most half of
+it (``scale_factor``, which xarray applies when it reads).
 """
 
 import json
@@ -24,13 +24,13 @@ from weft.sweep.parameters import Column, columns_of
 from weft.sweep.status import RUN, SampleKind, SampleStatus
 from weft.sweep.stores import Store, Variable, store_for
 
-MOST_STEPS = 2**31 - 2  # of a quantised coordinate
-MISSING = -(2**31)  # a quantised coordinate that there is none of
+MOST_STEPS = 2**31 - 2  # largest quantized coordinate
+MISSING = -(2**31)  # quantized coordinate of a missing vertex
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What goes into a data set.
+    """Options of a data set.
 
     Args:
         quantum: [m] step of positions; None: float64, as simulated.
@@ -50,25 +50,25 @@ class Choices:
 
 @dataclass(frozen=True)
 class DatasetShape:
-    """Sizes of the arrays of positions: samples, frames, most vertices and faces of any."""
+    """Sizes of the arrays of positions: the largest numbers of frames, vertices and faces."""
 
     frames: int
     vertices: int
     faces: int
-    one_face: bool  # the same faces in all samples
-    one_uv: bool  # the same material coordinates
+    one_face: bool  # true: all samples have the same faces
+    one_uv: bool  # true: all samples have the same material coordinates
 
 
 @dataclass(frozen=True)
 class DatasetReport:
-    """What was written.
+    """Summary of a written data set.
 
     Args:
         path: the data set.
-        card: what says how it was made.
-        samples: how many it has.
-        left_out: why others are not in it, by count.
-        error: [m] greatest error of a coordinate by quantisation, as measured.
+        card: the file that describes its provenance.
+        samples: number of its samples.
+        left_out: numbers of samples that were left out, by reason.
+        error: [m] largest measured error of a coordinate by quantization.
     """
 
     path: Path
@@ -81,17 +81,17 @@ class DatasetReport:
 def write_dataset(
     sweep: SweepFolder, out: str | Path, choices: Choices | None = None
 ) -> DatasetReport:
-    """Write the finished samples of a sweep.
+    """Write the finished samples of a sweep as one data set.
 
     Args:
         sweep: the sweep.
         out: ``.zarr``, ``.h5`` (``.nc``) or ``.parquet``.
-        choices: what goes in.
+        choices: options.
 
     Raises:
-        SweepError: another suffix, a file that is there, no finished sample, a package that is not
-            installed, positions too far for the step, or too little room on the disk.
-        RunError: the data set cannot be written; nothing of it remains.
+        SweepError: the suffix is unknown, the file exists, no sample is finished, a package is not
+            installed, positions are too large for the step, or the disk has too little room.
+        RunError: the data set cannot be written; no part of it remains.
     """
     out, choices = Path(out), choices or Choices()
     found = sweep.look()
@@ -120,7 +120,7 @@ def write_dataset(
 def _kept(
     found: Sequence[SampleStatus], choices: Choices
 ) -> tuple[list[SampleStatus], dict[str, int]]:
-    """Finished samples, and how many are left out and why."""
+    """Return the samples to be written, and the numbers of others by reason."""
     kept: list[SampleStatus] = []
     out: dict[str, int] = {}
     for f in found:
@@ -140,7 +140,7 @@ def _runs(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Iterator[Run]:
 
 
 def _shape(sweep: SweepFolder, kept: Sequence[SampleStatus], choices: Choices) -> DatasetShape:
-    """Sizes that hold all samples."""
+    """Return sizes that hold all samples."""
     frames = vertices = faces = 0
     meshes, flats = set(), set()
     for run in _runs(sweep, kept):
@@ -203,7 +203,7 @@ def _description(sweep: SweepFolder, choices: Choices) -> dict[str, Any]:
 def _put(
     store: Store, sweep: SweepFolder, f: SampleStatus, k: int, shape: DatasetShape, choices: Choices
 ) -> float:
-    """One sample's arrays; returns the greatest error of a coordinate [m]."""
+    """Write the arrays of one sample; return the largest error of a coordinate [m]."""
     folder = RunFolder(sweep.place(f.sample) / RUN)
     run = Run(folder.path)
     numbers = range(len(run)) if choices.frames == "all" else [len(run) - 1]
@@ -227,7 +227,7 @@ def _put(
 
 
 def _put_mesh(store: Store, run: Run, k: int, shape: DatasetShape) -> None:
-    """Faces and material coordinates: of this sample, or once of all."""
+    """Write faces and material coordinates: per sample, or only once if all samples share them."""
     m = len(run.faces)
     if not shape.one_face or k == 0:
         faces = np.full((shape.faces, 3), -1, dtype=np.int32)
@@ -240,10 +240,12 @@ def _put_mesh(store: Store, run: Run, k: int, shape: DatasetShape) -> None:
 
 
 def quantised(x: Floats, quantum: float) -> tuple[Ints, float]:
-    """Coordinates as whole steps (NaN: ``MISSING``), and the greatest error [m] of reading them.
+    """Return coordinates as whole multiples of ``quantum`` [m], and their largest error [m].
+
+    NaN becomes ``MISSING``.
 
     Raises:
-        SweepError: a coordinate too far for 32 bits of such steps.
+        SweepError: a coordinate is too large for 32 bits.
     """
     steps = np.rint(x / quantum)
     most = float(np.nanmax(np.abs(steps))) if np.isfinite(steps).any() else 0.0
@@ -258,7 +260,7 @@ def quantised(x: Floats, quantum: float) -> tuple[Ints, float]:
 
 
 def _check(folder: RunFolder, f: SampleStatus, last: int) -> None:
-    """That the last frame is the one that the sample ended with."""
+    """Check that the last frame is the one with which the sample ended."""
     assert f.status is not None
     if folder.sealed_frame(last)[1].content != f.status.digest:
         raise RunError(

@@ -1,10 +1,11 @@
-"""Designs: which values the samples of a sweep take, from few points of [0, 1)^d to fields.
+"""Experimental designs: the values that the samples of a sweep take, as points of [0, 1)^d.
 
 ``grid`` takes all combinations; ``random``, ``latin_hypercube`` (McKay et al. 1979) and ``sobol``
 (SciPy's scrambled sequence) fill the box of the fields; ``saltelli`` is the design A, B, A_B^i of
 Saltelli et al. 2010, from which Sobol indices are estimated; ``csv`` and ``function`` take values
-from elsewhere. More samples of a random, Sobol or Saltelli design keep the first ones; those of a
-Latin hypercube are drawn in rounds, each of them a Latin hypercube (``rounds``).
+from a file or a function of the user. If the number of samples of a random, Sobol or Saltelli
+design is increased, the first ones stay the same. Samples of a Latin hypercube are drawn in rounds,
+each of which is a Latin hypercube (``rounds``).
 """
 
 import csv
@@ -27,20 +28,20 @@ from weft.sweep.varied import Varied
 
 DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
 MOST_SAMPLES = 1_000_000
-Values = dict[str, Any]  # of a sample: a value by the path of its field
+Values = dict[str, Any]  # values of a sample, by the paths of its fields
 
 
 @dataclass(frozen=True)
 class Design:
-    """What a sweep file says of its design.
+    """The design of a sweep file.
 
     Args:
         name: one of ``DESIGNS``.
-        fields: what varies, in the order of the file.
-        samples: how many; of saltelli, rows of A: there are (d + 2) times as many samples.
+        fields: the fields that vary, in the order of the file.
+        samples: number of samples; of saltelli, rows of A: there are (d + 2) times as many samples.
         seed: of random numbers.
         file: of csv, the file; of function, ``file.py:function``.
-        folder: what ``file`` is relative to.
+        folder: the folder to which ``file`` is relative.
     """
 
     name: str
@@ -52,11 +53,11 @@ class Design:
 
     @property
     def takes_samples(self) -> bool:
-        """True where the file says how many samples there are."""
+        """Return whether the number of samples of this design is set by the sweep file."""
         return self.name in ("random", "latin_hypercube", "sobol", "saltelli", "function")
 
     def count(self) -> int | None:
-        """How many samples there will be, without making them; None: known only once they are."""
+        """Return the number of samples without making them; None if it is not known in advance."""
         if self.name == "grid":
             return math.prod(f.count for f in self.fields.values())
         if self.name in ("csv", "function"):
@@ -65,10 +66,10 @@ class Design:
         return self.samples * (len(self.fields) + 2 if self.name == "saltelli" else 1)
 
     def check_size(self) -> None:
-        """That no more samples are asked for than folders can be looked at.
+        """Check that the design has at most ``MOST_SAMPLES`` samples.
 
         Raises:
-            SweepError: more than ``MOST_SAMPLES``.
+            SweepError: it has more.
         """
         count = self.count() or self.samples or 0
         if count > MOST_SAMPLES:
@@ -81,13 +82,13 @@ class Design:
             )
 
     def rows(self, rounds: Sequence[int] = ()) -> Iterator[Values]:
-        """Values of all samples, in order.
+        """Yield the values of all samples, in order.
 
         Args:
-            rounds: of a Latin hypercube, how many samples were drawn at a time.
+            rounds: of a Latin hypercube, the number of samples in each round.
 
         Raises:
-            SweepError: too many, or values from elsewhere that are none.
+            SweepError: there are too many samples, or the file or function gives invalid values.
         """
         self.check_size()
         if self.name == "csv":
@@ -105,7 +106,7 @@ class Design:
             yield {n: f.at(float(u)) for n, f, u in zip(names, fields, point)}
 
     def points(self, rounds: Sequence[int] = ()) -> Floats:
-        """(n,d) in [0, 1): where the samples lie in the box of the fields."""
+        """Return the positions of the samples in the unit box of the fields, (n,d) in [0, 1)."""
         n, d = self.samples or 0, len(self.fields)
         if self.name == "random":
             points: Floats = np.random.default_rng(self.seed).random((n, d))
@@ -118,7 +119,7 @@ class Design:
 
 
 def _latin_hypercube(rounds: Sequence[int], d: int, seed: int) -> Floats:
-    """Each round a Latin hypercube of its own, from a seed of its own."""
+    """Return the points of all rounds; each round is a Latin hypercube with its own seed."""
     from scipy.stats import qmc
 
     drawn = [
@@ -130,7 +131,7 @@ def _latin_hypercube(rounds: Sequence[int], d: int, seed: int) -> Floats:
 
 
 def _sobol(n: int, d: int, seed: int) -> Floats:
-    """The first n points of a scrambled Sobol sequence, whose prefixes do not depend on n."""
+    """Return the first n points of a scrambled Sobol sequence; they do not depend on n."""
     from scipy.stats import qmc
 
     sequence = qmc.Sobol(d, scramble=True, rng=np.random.default_rng(seed))
@@ -139,7 +140,10 @@ def _sobol(n: int, d: int, seed: int) -> Floats:
 
 
 def _saltelli(n: int, d: int, seed: int) -> Floats:
-    """(n (d + 2), d): of every row, a of A, b of B, and a with each coordinate of b in turn."""
+    """Return the (n (d + 2), d) points of Saltelli's design.
+
+    Each row gives a of A, b of B, and a with each coordinate in turn replaced by that of b.
+    """
     both = _sobol(n, 2 * d, seed)
     a, b = both[:, :d], both[:, d:]
     rows = np.repeat(a[:, None], d + 2, axis=1)
@@ -150,6 +154,7 @@ def _saltelli(n: int, d: int, seed: int) -> Floats:
 
 
 def _limited(rows: Iterator[Values]) -> Iterator[Values]:
+    """Yield rows, and raise an error at the first one beyond ``MOST_SAMPLES``."""
     for k, row in enumerate(rows):
         if k == MOST_SAMPLES:
             raise SweepError(
@@ -161,7 +166,9 @@ def _limited(rows: Iterator[Values]) -> Iterator[Values]:
 
 
 def _of_csv(path: Path) -> Iterator[Values]:
-    """A row a sample, a column a field; empty cells leave the scene's value."""
+    """Yield a sample for each line; each column is a field, and empty cells keep the
+    scene's value.
+    """
     try:
         with open_input(path) as data, io.TextIOWrapper(data, "utf-8-sig", newline="") as file:
             reader = csv.reader(file)
@@ -192,7 +199,9 @@ def _of_csv(path: Path) -> Iterator[Values]:
 
 
 def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Iterator[Values]:
-    """What a user's ``function(rng, samples)`` gives: mappings of paths to values."""
+    """Yield the samples that a user's ``function(rng, samples)`` gives: mappings of paths to
+    values.
+    """
     try:
         made = _function(said, folder)(np.random.default_rng(seed), samples)
         for k, row in enumerate(made):
@@ -215,6 +224,7 @@ def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Ite
 
 
 def _function(said: str, folder: Path) -> Callable[..., Any]:
+    """Return the function that ``file.py:function`` names."""
     name, colon, function = said.rpartition(":")
     path = folder / name
     if not colon or not name.endswith(".py"):
@@ -232,11 +242,12 @@ def _function(said: str, folder: Path) -> Callable[..., Any]:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's."""
+    """Return NumPy numbers and arrays as Python numbers and lists."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _line_of(error: BaseException) -> str | None:
+    """Return file and line where an error was raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,6 @@
-"""What a sweep will take: samples, time, disk; from the samples that are done, or from one."""
+"""Estimate of a sweep's cost: samples, time, disk space; from finished samples, or from one test
+run.
+"""
 
 import tempfile
 import time
@@ -16,21 +18,21 @@ from weft.sweep.runner import check_fields
 from weft.sweep.sample import run_sample, size_of
 from weft.sweep.status import SampleKind
 
-LONGEST = 60.0  # [s] that an estimate takes
+LONGEST = 60.0  # [s] limit of the test run
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a sweep takes.
+    """Estimated cost of a sweep.
 
     Args:
-        samples: how many.
-        left: how many of them are to be run.
-        seconds: [s] of one, on one worker.
-        size: [bytes] on disk of one.
-        workers: that run at a time.
+        samples: number of samples.
+        left: number of samples that are still to be run.
+        seconds: [s] per sample, on one worker.
+        size: [bytes] on disk per sample.
+        workers: samples that run at a time.
         free: [bytes] on the disk; None: unknown.
-        basis: what the numbers come from.
+        basis: source of these numbers.
     """
 
     samples: int
@@ -43,11 +45,11 @@ class Estimate:
 
     @property
     def hours(self) -> float:
-        """[h] of wall clock."""
+        """Return the wall clock time [h]."""
         return self.left * self.seconds / self.workers / 3600
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the estimate as lines of text."""
         needed = self.left * self.size
         room = "" if self.free is None else f" of {gib(self.free)} free"
         warning = " (NOT ENOUGH)" if self.free is not None and needed > self.free else ""
@@ -59,15 +61,18 @@ class Estimate:
         ]
 
     def plain(self) -> Json:
-        """As a tree."""
+        """Return the estimate as a dictionary."""
         return {**asdict(self), "hours": self.hours}
 
 
 def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimate:
-    """Count samples, and run the first one in a temporary folder, at most for ``LONGEST`` seconds.
+    """Estimate the cost of a sweep.
+
+    If no sample is finished, the first one runs in a temporary folder for at most ``LONGEST``
+    seconds.
 
     Raises:
-        SweepError, SceneError: as when it is run.
+        SweepError, SceneError: as when the sweep is run.
     """
     samples, _ = plan_of(sweep)
     check_fields(sweep, samples)
@@ -91,12 +96,12 @@ def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimat
 
 
 def _one(sweep: SweepFile) -> tuple[float, float, str]:
-    """[s] and [bytes] of the first sample, and where they come from."""
+    """Return time [s] and size [bytes] of the first sample, and how they were found."""
     with tempfile.TemporaryDirectory(prefix="weft-sweep-") as place:
         alone = replace(sweep, time_limit=None)
         folder = prepare(alone, Path(place))
         sample = folder.plan[0]
-        at: list[tuple[float, float]] = []  # (part done, time)
+        at: list[tuple[float, float]] = []  # (fraction done, time)
 
         def watch(now: Progress) -> None:
             at.append(((now.frame - 1 + now.step / now.steps) / now.frames, time.perf_counter()))

@@ -1,4 +1,4 @@
-"""What may happen to a sample besides its physics: a full disk, a second process, a stop."""
+"""Errors of a sample apart from its physics: a full disk, a second process, a stop."""
 
 import errno
 from collections.abc import Iterator
@@ -13,27 +13,28 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class DiskFullError(SweepError):
-    """No space is left: nothing else can be written, and nothing that was is lost."""
+    """No space is left on the disk; files that were written are intact."""
 
 
 class BusyError(SweepError):
-    """Another process is at the sample."""
+    """Another process runs the sample."""
 
 
 class StoppedError(Exception):
-    """Whoever asked for the sample is gone, or asked to stop."""
+    """A stop of the sample was requested, or its parent process has ended."""
 
 
 class TimeUpError(Exception):
-    """The sample has taken longer than it may."""
+    """The sample exceeded its time limit."""
 
 
 @contextmanager
 def sample_lock(inside: Inside) -> Iterator[None]:
-    """The lock of a sample's folder.
+    """Hold the lock of a sample's folder.
 
     Raises:
-        BusyError: another process has it. RunError: the folder cannot be made.
+        BusyError: another process holds it.
+        RunError: the folder cannot be created.
     """
     lock = Lock(inside)
     try:
@@ -51,7 +52,7 @@ def sample_lock(inside: Inside) -> Iterator[None]:
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether an error comes from a disk that is full."""
+    """Return whether an error, or one of its causes, is a full disk."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
             return True
@@ -60,7 +61,7 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def full(folder: Path) -> DiskFullError:
-    """The error that ends a sweep on a full disk."""
+    """Return the error that ends a sweep on a full disk."""
     return DiskFullError(
         "disk",
         got="no space left",

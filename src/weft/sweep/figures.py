@@ -1,4 +1,4 @@
-"""Small figures of a report, as SVG: histograms and clouds of points."""
+"""Small figures of a report, as SVG: histograms and scatter plots."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,7 +12,7 @@ BINS = 24
 
 
 def histogram(values: Floats, unit: str) -> str:
-    """How often a measure has which value."""
+    """Return a histogram of values."""
     values = values[np.isfinite(values)]
     if len(values) == 0:
         return ""
@@ -30,7 +30,7 @@ def histogram(values: Floats, unit: str) -> str:
 
 
 def cloud(x: Floats, y: Floats, unit: str) -> str:
-    """A measure over a parameter, a dot a sample."""
+    """Return a scatter plot of a measure over a parameter, one dot per sample."""
     there = np.isfinite(x) & np.isfinite(y)
     x, y = x[there], y[there]
     if len(x) == 0 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -56,7 +56,7 @@ def _svg(content: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """An HTML table of text."""
+    """Return an HTML table of text."""
     cells = "".join(f"<th>{escape(h)}</th>" for h in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows

@@ -1,4 +1,4 @@
-"""The sweep file: a scene, what varies, and how samples run."""
+"""The sweep file: a scene, the fields that vary, and the resources of samples."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters, filters_of
 from weft.sweep.varied import varied, yaml_text
 
-MOST_THREADS = 4096  # of a sample, on the largest machine there is
+MOST_THREADS = 4096  # per sample: more than the cores of the largest machines
 FIELDS = {
     "description": "what this is, for people",
     "scene": "the scene file, relative to this one",
@@ -36,20 +36,20 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class SweepFile:
-    """A sweep as its file says it.
+    """Content of a sweep file.
 
     Args:
-        path: the file.
+        path: the sweep file.
         scene: path of the scene file.
         common: values of fields that do not vary, by path.
-        design: what varies, and how.
+        design: the fields that vary, and the choice of their values.
         seeds: fields that take a sample's own seed.
-        time_limit: [s] of a sample, None: none.
-        threads: of a sample; None: chosen when the sweep is first run.
-        device: where kernels run.
+        time_limit: [s] of wall clock per sample; None: no limit.
+        threads: per sample; None: chosen when the sweep is first run.
+        device: the device that runs the kernels.
         out: the sweep's folder.
-        keep: which samples are good.
-        description: for people.
+        keep: filters that a good sample passes.
+        description: text for people.
     """
 
     path: Path
@@ -66,14 +66,14 @@ class SweepFile:
 
 
 def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
-    """A sweep file.
+    """Read a sweep file.
 
     Args:
-        path: the file.
-        samples: in place of the file's number.
+        path: the sweep file.
+        samples: number of samples in place of the file's number.
 
     Raises:
-        SweepError: it cannot be read, or says something impossible.
+        SweepError: the file cannot be read, or one of its fields is invalid.
     """
     path = Path(path)
     read = read_yaml(path, "sweep file", SweepError, "`examples/sweep/` has some")
@@ -118,19 +118,19 @@ def _at(path: Path, read: YamlTree, *loc: str) -> str:
 
 
 class _Reader:
-    """Fields of a sweep file, each checked, with its line."""
+    """Access to the fields of a sweep file: each is checked, and messages name its line."""
 
     def __init__(self, path: Path, read: YamlTree, tree: Mapping[str, Any]) -> None:
         self.path, self.read, self.tree = path, read, tree
 
     def error(self, name: str, got: Any, expected: str, hint: str | None = None) -> SweepError:
-        """An error at a field."""
+        """Return an error that names a field and its line."""
         shown = "nothing" if got is None else repr(got)
         where = _at(self.path, self.read, name)
         return SweepError(name, got=shown, where=where, expected=expected, hint=hint)
 
     def text(self, name: str) -> str:
-        """A text; empty: none."""
+        """Return a field as text; empty if it is not given."""
         found = self.tree.get(name)
         if found is None:
             return ""
@@ -139,7 +139,7 @@ class _Reader:
         return found
 
     def whole(self, name: str, least: int, most: float = math.inf) -> int | None:
-        """A whole number; None: none."""
+        """Return a field as a whole number; None if it is not given."""
         found = self.tree.get(name)
         if found is None:
             return None
@@ -150,7 +150,7 @@ class _Reader:
         return found
 
     def seconds(self, name: str) -> float | None:
-        """A time [s]; None: none."""
+        """Return a field as a time [s]; None if it is not given."""
         if self.tree.get(name) is None:
             return None
         try:
@@ -162,7 +162,7 @@ class _Reader:
         return found
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """A block; empty: none."""
+        """Return a field as a block of fields; empty if it is not given."""
         found = self.tree.get(name)
         if found is None:
             return {}
@@ -171,7 +171,7 @@ class _Reader:
         return found
 
     def scene(self) -> Path:
-        """The scene file."""
+        """Return the path of the scene file."""
         said = self.text("scene")
         if not said:
             raise self.error("scene", None, "the path of a scene file")
@@ -181,7 +181,7 @@ class _Reader:
         return path
 
     def seeds(self, design: Design) -> tuple[str, ...]:
-        """Fields that take a sample's seed."""
+        """Return the fields that take a sample's own seed."""
         found = self.tree.get("seeds") or []
         if not isinstance(found, list) or not all(isinstance(s, str) for s in found):
             raise self.error("seeds", found, "a list of paths: [cloth.sheet.seed]")
@@ -191,7 +191,7 @@ class _Reader:
         return tuple(found)
 
     def design(self) -> Design:
-        """The design, whole and of a size that can be run."""
+        """Return the design, after checks that it is complete and not too large."""
         said, vary = self.text("design"), self.mapping("vary")
         name = said or ("grid" if vary else "")
         check_known(name, DESIGNS, "design", SweepError)
@@ -226,5 +226,5 @@ class _Reader:
 
 
 def overrides(values: Mapping[str, Any]) -> list[str]:
-    """``path=value`` texts, as ``weft run --set`` takes them."""
+    """Return ``path=value`` texts, as ``weft run --set`` takes them."""
     return [f"{path}={yaml_text(value)}" for path, value in values.items()]

@@ -1,9 +1,9 @@
-"""A sweep on disk.
+"""The folder of a sweep on disk.
 
-sweep.json        what is swept: scene, design, threads, seed, versions; with a checksum
-plan.jsonl        one line a sample
-samples/ID/       status.json, log.txt and run/ (a run folder) of each
-logs/             what workers said
+sweep.json        scene, design, threads, seed, versions; with a checksum
+plan.jsonl        one line per sample
+samples/ID/       status.json, log.txt and run/ (a run folder) of each sample
+logs/             output of the workers
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _SUM = "sha256"
 
 @dataclass(frozen=True)
 class SweepFolder:
-    """A sweep's folder, open.
+    """The folder of a sweep, with its contents read.
 
     Args:
         path: the folder.
@@ -49,44 +49,44 @@ class SweepFolder:
 
     @property
     def inside(self) -> Inside:
-        """Its files."""
+        """Return access to the files of the folder."""
         return Inside(self.path)
 
     @property
     def lock(self) -> Lock:
-        """A lock that one process holds while it hands out samples."""
+        """Return the lock that one process holds while it hands out samples."""
         return Lock(self.inside)
 
     @property
     def scene(self) -> Path:
-        """The scene file."""
+        """Return the path of the scene file."""
         return Path(self.about["scene"])
 
     @property
     def common(self) -> list[str]:
-        """Overrides of all samples."""
+        """Return the overrides that all samples share."""
         return overrides(self.about["set"])
 
     @property
     def threads(self) -> int:
-        """CPU threads of a sample."""
+        """Return the number of CPU threads per sample."""
         return int(self.about["threads"])
 
     @property
     def time_limit(self) -> float | None:
-        """[s] of a sample; None: no limit."""
+        """Return the time limit per sample [s]; None: no limit."""
         return None if self.about["time_limit"] is None else float(self.about["time_limit"])
 
     @property
     def keep(self) -> Filters:
-        """Which samples are good."""
+        """Return the filters that a good sample passes."""
         return Filters(**self.about["keep"])
 
     def sample(self, name: str) -> Sample:
-        """A sample by its id, the beginning of it, or its number.
+        """Return a sample by its id, the beginning of its id, or its number.
 
         Raises:
-            SweepError: none, or several.
+            SweepError: no sample fits, or several do.
         """
         found = [s for s in self.plan if s.id.startswith(name)]
         exact = [s for s in found if s.id == name]
@@ -99,15 +99,15 @@ class SweepFolder:
         return found[0]
 
     def place(self, sample: Sample) -> Path:
-        """A sample's folder."""
+        """Return the folder of a sample."""
         return self.path / SAMPLES / sample.id
 
     def look(self) -> list[SampleStatus]:
-        """How all samples stand."""
+        """Return the states of all samples."""
         return look(self.path, self.plan)
 
     def reproducer(self, sample: Sample, out: str = "reproduced") -> list[str]:
-        """The command that simulates a sample alone, as arguments."""
+        """Return the command that simulates one sample alone, as arguments."""
         sets = [a for text in [*self.common, *sample.overrides] for a in ("--set", text)]
         return [
             "weft",
@@ -124,10 +124,10 @@ class SweepFolder:
 
 
 def open_sweep(path: str | Path) -> SweepFolder:
-    """A sweep by its folder, or by its sweep file.
+    """Open a sweep by its folder, or by its sweep file.
 
     Raises:
-        SweepError: no sweep there, or a damaged one.
+        SweepError: there is no sweep, or it is damaged.
     """
     path = Path(path)
     if path.is_file():
@@ -144,14 +144,15 @@ def prepare(
     threads: int | None = None,
     check: Callable[[SweepFile, Sequence[Sample]], None] = lambda *_: None,
 ) -> SweepFolder:
-    """Plan a sweep into its folder: a new one, or one that goes on or is extended. To be called
-    with the folder's lock.
+    """Plan a sweep into its folder: a new one, or one that is continued or extended.
+
+    The caller must hold the folder's lock.
 
     Args:
         sweep: the file.
         out: the folder.
-        threads: of a sample, where neither file nor folder says.
-        check: called with the file and the plan before anything is written.
+        threads: per sample, if neither file nor folder has a number.
+        check: called with the file and the plan before any file is written.
 
     Raises:
         SweepError: the folder holds a sweep of another scene, or cannot be written.
@@ -179,12 +180,14 @@ def prepare(
 
 
 def threads_for(samples: int) -> int:
-    """CPU threads of a sample, so that so many of them fill the cores."""
+    """Return the CPU threads per sample with which ``samples`` samples at a time fill the cores."""
     return max(1, cores() // max(1, samples))
 
 
 def machine() -> Json:
-    """What results may depend on: processor, system, versions."""
+    """Return the properties of this machine on which results may depend: processor, system,
+    versions.
+    """
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -209,6 +212,7 @@ def _processor() -> str:
 
 
 def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
+    """Return the contents of ``sweep.json``."""
     design = sweep.design
     return {
         "format": FORMAT,
@@ -233,7 +237,9 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
 
 
 def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:
-    """How many samples of a Latin hypercube were drawn at a time: those of before, and the rest."""
+    """Return the sizes of the rounds of a Latin hypercube: the earlier rounds and one
+    for the rest.
+    """
     design = sweep.design
     if design.name != "latin_hypercube" or design.samples is None:
         return []
@@ -247,7 +253,7 @@ def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:
 
 
 def _same_sweep(out: Path, old: Json, new: Json) -> None:
-    """That samples on disk are of the same scene."""
+    """Check that existing samples are of the same scene."""
     common = ("scene_digest", "set", "device", "threads", "seeds")
     changed = [c for name in common for c in differences({name: old[name]}, {name: new[name]})]
     if old["seeds"] and old["seed"] != new["seed"]:
@@ -264,6 +270,7 @@ def _same_sweep(out: Path, old: Json, new: Json) -> None:
 
 
 def _read(inside: Inside) -> Json:
+    """Return the contents of ``sweep.json``, after a check of its checksum."""
     try:
         with inside.reading(NAME) as file:
             found: Any = json.loads(file.read())

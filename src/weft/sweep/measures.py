@@ -1,4 +1,4 @@
-"""What is measured of a finished run: few numbers, each with a name and a unit."""
+"""Measures of a finished run: a few numbers, each with a name and a unit."""
 
 import numpy as np
 
@@ -48,7 +48,9 @@ MEANINGS = {
 
 
 def measured(folder: RunFolder) -> Json:
-    """Measures of a finished run, by the names of ``UNITS``; None: the scene has no such thing."""
+    """Return the measures of a finished run, by the names of ``UNITS``; None: the scene does not
+    have it.
+    """
     run = Run(folder.path)
     lines = run.metrics
     last = folder.frame(len(run) - 1)
@@ -79,13 +81,15 @@ def measured(folder: RunFolder) -> Json:
 
 
 def _undivided(lines: list[Json]) -> bool:
-    """Whether every step has one line: a step that is halved has several."""
+    """Return whether every step has one line of metrics: a divided step has several."""
     numbers = [m["step"] for m in lines]
     return len(set(numbers)) == len(numbers)
 
 
 def _crossing(run: Run, x: Positions) -> int | None:
-    """Pairs of the cloth's faces that intersect; None: too many to be counted."""
+    """Return the number of intersecting pairs of the cloth's faces; None: too many to be
+    counted.
+    """
     try:
         return len(intersections(x, run.faces))
     except MeshError:
@@ -93,6 +97,6 @@ def _crossing(run: Run, x: Positions) -> int | None:
 
 
 def _top(run: Run, bodies: Positions) -> float:
-    """[m] height of the highest vertex of all bodies."""
+    """Return the height [m] of the highest vertex of all bodies."""
     used = np.unique(run.body_faces)
     return float(bodies[used, 1].max())

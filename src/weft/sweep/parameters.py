@@ -1,4 +1,4 @@
-"""Columns of a table of samples: their values, measures and flags, each of one type."""
+"""Columns of a table of samples: values, measures and flags, each of one type."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ PARAMETER, FLAG = "param.", "flag."
 
 @dataclass(frozen=True)
 class Column:
-    """A value a sample.
+    """One value per sample.
 
     Args:
         name: of the column.
         dtype: float64, bool, int64, or object for text.
-        of: the value of a sample.
+        of: function that returns the value of a sample.
         about: unit and meaning.
     """
 
@@ -32,7 +32,7 @@ class Column:
     about: dict[str, str] = field(default_factory=dict)
 
     def values(self, found: Sequence[SampleStatus]) -> "np.ndarray[Any, Any]":
-        """Of all samples; numbers that are missing are NaN, flags that are missing 255."""
+        """Return the values of all samples; missing numbers are NaN, missing flags 255."""
         got = [self.of(f) for f in found]
         if self.dtype == np.uint8:
             got = [255 if v is None else int(v) for v in got]
@@ -44,7 +44,7 @@ class Column:
 
 
 def columns_of(samples: Sequence[Sample]) -> list[Column]:
-    """All columns: id, seed, parameters in their unit, measures, flags."""
+    """Return all columns: id, seed, digest, time, parameters in their unit, measures, flags."""
     text, number = np.dtype(object), np.dtype(np.float64)
     columns = [
         Column("id", text, lambda f: f.sample.id, {"long_name": "digest of the sample's values"}),
@@ -83,7 +83,7 @@ def _flag(name: str) -> Callable[[SampleStatus], Any]:
 
 
 def _parameter(path: str, samples: Sequence[Sample]) -> Column:
-    """A field's values: numbers, where all are numbers of one unit; else text."""
+    """Return the column of a field: numbers if all values are numbers of one unit, else text."""
     values, unit = numbers_of(path, samples)
     about = {"long_name": f"{path} of the scene", **({"units": unit} if unit else {})}
     if values is None:
@@ -104,8 +104,10 @@ def _number_at(path: str) -> Callable[[SampleStatus], Any]:
 
 
 def numbers_of(path: str, samples: Sequence[Sample]) -> tuple[list[float] | None, str]:
-    """A field's numbers in all samples (NaN: it is not given) and their unit; None: not all are
-    numbers of one unit.
+    """Return a field's numbers in all samples, and their unit.
+
+    A number is NaN if the sample does not set the field. None in place of the numbers: not all
+    values are numbers of one unit.
     """
     numbers, units = [], set()
     for s in samples:

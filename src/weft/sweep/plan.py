@@ -1,7 +1,7 @@
-"""The samples of a sweep, each with a name that its values decide.
+"""The list of the samples of a sweep, each with an id computed from its values.
 
-A sample's folder is named by a digest of its values (not by a number), so that a sweep which is
-extended, ordered otherwise or planned anew finds the samples that it has.
+The folder of a sample is named by a digest of its values, not by a number. So a sweep that is
+extended, reordered or planned again finds its existing samples.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from weft.sweep.file import SweepFile, overrides
 from weft.sweep.varied import yaml_text
 
 PLAN = "plan.jsonl"
-SEEDS = 2**31  # below which a sample's own seed lies
-NAME = 12  # hexadecimal digits
+SEEDS = 2**31  # upper bound of a sample's own seed
+NAME = 12  # hexadecimal digits of an id
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Sample:
     """One simulation of a sweep.
 
     Args:
-        id: digest of its values: the name of its folder.
+        id: digest of its values, the name of its folder.
         values: by path of a field, without those that all samples share.
-        seed: its own.
-        number: its place in the plan, from 0.
+        seed: the sample's own seed.
+        number: index in the plan, from 0.
     """
 
     id: str
@@ -39,16 +39,16 @@ class Sample:
 
     @property
     def overrides(self) -> list[str]:
-        """Its values as ``weft run --set`` takes them."""
+        """Return the values as ``weft run --set`` takes them."""
         return overrides(self.values)
 
 
 def sample_of(values: Mapping[str, Any], number: int, seed: int, seeded: Sequence[str]) -> Sample:
-    """A sample by its values.
+    """Return the sample with these values.
 
     Args:
         values: by path.
-        number: its place in the plan.
+        number: index in the plan.
         seed: the sweep's.
         seeded: fields that take the sample's own seed.
     """
@@ -61,11 +61,12 @@ def sample_of(values: Mapping[str, Any], number: int, seed: int, seeded: Sequenc
 
 
 def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample], list[int]]:
-    """All samples of a sweep, equal ones as one, with a warning; and of every row of the design the
-    number of its sample.
+    """Return all samples of a sweep, and for each row of the design the number of its sample.
+
+    Rows with equal values share one sample; this causes a warning, except in Saltelli's design.
 
     Raises:
-        SweepError: a design that gives none, or too many.
+        SweepError: the design gives no samples, or too many.
     """
     samples: dict[str, Sample] = {}
     order: list[int] = []
@@ -83,7 +84,7 @@ def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample],
 
 
 def write_plan(inside: Inside, samples: Sequence[Sample]) -> None:
-    """Replace the plan."""
+    """Write the plan in place of an earlier one."""
     with inside.writing(PLAN) as file:
         for s in samples:
             line = {"id": s.id, "seed": s.seed, "values": dict(s.values)}
@@ -91,10 +92,10 @@ def write_plan(inside: Inside, samples: Sequence[Sample]) -> None:
 
 
 def read_plan(inside: Inside) -> list[Sample]:
-    """The plan.
+    """Return the samples of the plan.
 
     Raises:
-        SweepError: it is missing or damaged.
+        SweepError: the plan is missing or damaged.
     """
     try:
         with inside.reading(PLAN) as file:

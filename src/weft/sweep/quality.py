@@ -1,4 +1,4 @@
-"""Which samples are good: filters over what was measured of a finished run."""
+"""Quality filters of samples: bounds on the measures of a finished run."""
 
 import math
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Filters:
-    """Bounds on a sample's measures; None: not looked at.
+    """Bounds on a sample's measures; a filter that is None is not applied.
 
     Args:
-        converged: whether all steps have to converge as they are, undivided.
-        static: [m/s] most speed of any point at the end.
-        intersections: most pairs of faces that intersect, in any frame that was looked at.
-        strain: greatest principal strain of a face at the end.
-        slipped_off: whether the cloth may have left the highest body.
+        converged: whether all steps must converge without being divided.
+        static: [m/s] largest speed of any point at the end.
+        intersections: largest number of intersecting pairs of faces, in any frame that was checked.
+        strain: largest principal strain of a face at the end.
+        slipped_off: required value: whether the cloth has left the highest body.
     """
 
     converged: bool | None = None
@@ -37,9 +37,9 @@ class Filters:
     slipped_off: bool | None = None
 
     def flags(self, measures: Json) -> dict[str, bool]:
-        """Whether each filter is passed, by its name; ``good``: all are.
+        """Return the result of each filter that is set, by its name, and ``good``: all are passed.
 
-        Measures that a scene does not have (nothing to slip off) pass.
+        A filter is passed if the scene does not have its measure (for example no body).
         """
         bounds = {
             "static": ("speed_end", self.static),
@@ -58,15 +58,15 @@ class Filters:
         return {**passed, "good": all(passed.values())}
 
     def said(self) -> dict[str, Any]:
-        """The filters that are set."""
+        """Return the filters that are set."""
         return {name: getattr(self, name) for name in MEANINGS if getattr(self, name) is not None}
 
 
 def filters_of(said: Mapping[str, Any], where: str) -> Filters:
-    """Filters as a sweep file says them.
+    """Return the filters of a sweep file.
 
     Raises:
-        SweepError: an unknown one, or a bound that is none.
+        SweepError: a filter is unknown, or its bound is invalid.
     """
     made: dict[str, Any] = {}
     for name, value in said.items():
@@ -81,6 +81,7 @@ def filters_of(said: Mapping[str, Any], where: str) -> Filters:
 
 
 def _bound(name: str, value: Any) -> Any:
+    """Return the bound of a filter; strains may be in percent, speeds have a unit."""
     if name in ("converged", "slipped_off"):
         if not isinstance(value, bool):
             raise ValueError

@@ -1,4 +1,4 @@
-"""A report of a sweep: one HTML file that needs nothing else."""
+"""Report of a sweep: one self-contained HTML file."""
 
 import base64
 import shlex
@@ -54,10 +54,11 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
     Args:
         sweep: the sweep.
         path: an ``.html`` file.
-        thumbnails: pictures in the contact sheet.
+        thumbnails: number of pictures in the contact sheet.
 
     Raises:
-        SweepError: another suffix. RunError: it cannot be written.
+        SweepError: the suffix is another one.
+        RunError: the file cannot be written.
     """
     if path.suffix.lower() not in (".html", ".htm"):
         raise SweepError("report", got=path.suffix or "no suffix", expected=".html")
@@ -153,7 +154,7 @@ def _effects(told: Sensitivity) -> str:
 
 
 def _clouds(told: Sensitivity, done: Sequence[SampleStatus]) -> str:
-    """The strongest dependences, as dots."""
+    """Return scatter plots of the strongest dependences."""
     strongest = sorted(
         (
             (abs(e.first if e.total is None else e.total), name, e.parameter)

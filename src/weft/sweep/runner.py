@@ -1,4 +1,4 @@
-"""A sweep from its file to its end, on an engine; and again, until nothing remains."""
+"""Execution of a sweep on an engine: its samples are handed out until none remains."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -17,21 +17,21 @@ from weft.sweep.folder import SweepFolder, prepare
 from weft.sweep.plan import Sample
 from weft.sweep.status import SampleKind, SampleStatus, Status
 
-MOST_CHECKED = 60  # samples whose fields are read before anything runs
-MOST_BUILT = 3  # of the first samples, one of which has to make a scene
-WAIT = 2.0  # [s] between looks at samples that other processes are at
-ASK_AGAIN = 30.0  # [s] after which samples that seem to run are tried themselves
-MOST_FRUITLESS = 5  # rounds in which nothing got done
+MOST_CHECKED = 60  # combinations of values that are validated before a simulation starts
+MOST_BUILT = 3  # one of so many first samples must give a scene that can be built
+WAIT = 2.0  # [s] between checks of samples that other processes run
+ASK_AGAIN = 30.0  # [s] after which samples that seem to run elsewhere are tried here
+MOST_FRUITLESS = 5  # rounds without a finished sample, after which the sweep ends
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """Whom to tell.
+    """Callbacks of a running sweep.
 
     Args:
-        begun: called with the folder and with all samples as found, before any runs.
-        told: called with every sample that ends.
-        note: called with what else is worth saying.
+        begun: called with the folder and the states of all samples, before any sample runs.
+        told: called with each sample that ends, and its status.
+        note: called with other messages.
     """
 
     begun: Callable[[SweepFolder, Sequence[SampleStatus]], None] = lambda *_: None
@@ -48,20 +48,25 @@ def run_sweep(
     threads: int | None = None,
     hooks: Hooks | None = None,
 ) -> SweepFolder:
-    """Run what remains of a sweep: samples that were never begun, that were stopped, and with
-    ``retry`` those that failed.
+    """Run the samples of a sweep that never started or were interrupted.
+
+    With ``retry`` failed samples run again, too.
 
     Args:
         sweep: the file.
-        engine: where.
+        engine: the engine that runs the samples.
         out: the folder; None: the file's.
-        retry: also what has failed.
-        threads: of a sample, for a new sweep.
-        hooks: whom to tell.
+        retry: run failed samples again.
+        threads: per sample, for a new sweep.
+        hooks: callbacks.
+
+    Returns:
+        The folder of the sweep.
 
     Raises:
-        SceneError: a field that does not exist. SweepError: a folder of another sweep, a full disk.
-        RunError: another process hands out samples of this folder.
+        SceneError: a field does not exist.
+        SweepError: the folder is that of another sweep, or the disk is full.
+        RunError: another process runs samples of this folder.
     """
     hooks, place = hooks or Hooks(), out or sweep.out
     inside = Inside(place)
@@ -77,13 +82,14 @@ def run_sweep(
 
 
 def planned(sweep: SweepFile, out: Path | None = None, threads: int | None = None) -> SweepFolder:
-    """A sweep planned into its folder, and nothing run; raises as ``run_sweep``."""
+    """Plan a sweep into its folder without running samples; raise the errors of ``run_sweep``."""
     inside = Inside(out or sweep.out)
     with _sweep_lock(inside):
         return prepare(sweep, inside.root, threads, check_fields)
 
 
 def _run(folder: SweepFolder, engine: Engine, retry: bool, hooks: Hooks) -> None:
+    """Hand out samples until all have ended, those of other processes included."""
     found = folder.look()
     hooks.begun(folder, found)
     todo, fruitless, waited = to_do(found, retry), 0, 0.0
@@ -91,7 +97,7 @@ def _run(folder: SweepFolder, engine: Engine, retry: bool, hooks: Hooks) -> None
         if todo:
             engine.run(SampleBatch(folder, todo, retry, hooks.told, hooks.note))
         else:
-            time.sleep(WAIT)  # others are at what remains
+            time.sleep(WAIT)  # other processes run all samples that remain
         waited = 0.0 if todo else waited + WAIT
         before, found = open_samples(found), folder.look()
         fruitless = fruitless + 1 if todo and open_samples(found) >= before else 0
@@ -103,17 +109,17 @@ def _run(folder: SweepFolder, engine: Engine, retry: bool, hooks: Hooks) -> None
                 expected="samples that end, or fail with a reason",
             )
         todo, retry = to_do(found, False), False
-        if waited >= ASK_AGAIN:  # a lock of another machine may outlast it
+        if waited >= ASK_AGAIN:  # the lock of a machine that crashed stays on disk
             todo, waited = [f.sample for f in found if f.kind is SampleKind.RUNNING], 0.0
 
 
 def open_samples(found: Sequence[SampleStatus]) -> int:
-    """How many have not ended."""
+    """Return the number of samples that have not ended."""
     return sum(f.kind not in (SampleKind.DONE, SampleKind.FAILED) for f in found)
 
 
 def to_do(found: Sequence[SampleStatus], retry: bool) -> list[Sample]:
-    """Samples that nobody is at and that have not ended; with ``retry`` those that failed, too."""
+    """Return the samples to be run: neither ended nor running; with ``retry`` also failed ones."""
     kinds = {SampleKind.PENDING, SampleKind.STOPPED} | ({SampleKind.FAILED} if retry else set())
     return [f.sample for f in found if f.kind in kinds]
 
@@ -124,12 +130,15 @@ def _sweep_lock(inside: Inside) -> Lock:
 
 
 def check_fields(sweep: SweepFile, plan: Sequence[Sample]) -> None:
-    """That the scene has every field that varies, and takes its values: every value of a list, and
-    both ends of a range, are read in the first sample's place; and one of the first samples makes
-    a scene that can be simulated. Others may not: they fail, each with its reason.
+    """Check that the scene has all fields that vary, and accepts their values.
+
+    All values of a list and both ends of a range are validated with the other values of the first
+    sample. One of the first samples must give a scene that can be built. Other samples may be
+    invalid: they fail when they run, each with its reason.
 
     Raises:
-        SceneError, SceneProblems: what is wrong.
+        SceneError: a field or value is invalid.
+        SceneProblems: several fields or values are invalid.
     """
     common, first = overrides(sweep.common), plan[0]
     kinds = {tuple(s.values): s for s in reversed(plan)}  # a sample of each set of fields

@@ -1,7 +1,8 @@
-"""One sample, from its values to a finished run: the same procedure on every engine.
+"""Execution of one sample, from its values to a finished run: the same procedure on every engine.
 
-A run that was begun goes on where it stands, in the same bits. Whatever ends this process, the
-folder says what remains: a status ``started`` whose lock nobody holds is a sample to go on with.
+A run that was started continues from its last frame with bit-identical results. However this
+process ends, the folder tells the state: a sample with the status ``started`` whose lock no process
+holds is to be continued.
 """
 
 import os
@@ -37,24 +38,26 @@ from weft.sweep.status import (
     write_status,
 )
 
-_one_at_a_time = threading.Lock()  # of a process: kernels are launched by one thread
+_one_at_a_time = threading.Lock()  # in a process, only one thread may launch kernels
 Watch = Callable[[Progress], None]
 
 
 def run_sample(
     sweep: SweepFolder, sample: Sample, *, retry: bool = False, watch: Watch | None = None
 ) -> Status:
-    """Simulate a sample, or go on with it; returns how it ended. Failures are statuses.
+    """Simulate or continue a sample, and return its final status; failures are statuses, too.
 
     Args:
-        sweep: its sweep.
-        sample: which.
-        retry: try again what has failed.
-        watch: called after every step; what it raises stops the sample, to be gone on with.
+        sweep: the sample's sweep.
+        sample: the sample.
+        retry: run the sample again if it has failed.
+        watch: called after every step; an error that it raises stops the sample, which can be
+            continued later.
 
     Raises:
-        BusyError: another process is at it. DiskFullError: no space is left. StoppedError: what
-        ``watch`` raised.
+        BusyError: another process runs the sample.
+        DiskFullError: the disk is full.
+        StoppedError: raised by ``watch``.
     """
     inside = Inside(sweep.place(sample), fsync=False)
     with _one_at_a_time:
@@ -68,7 +71,7 @@ def run_sample(
 
 
 class _Attempt:
-    """A sample that this process is at; the lock is held."""
+    """One attempt to run a sample; the lock of its folder is held."""
 
     def __init__(
         self, sweep: SweepFolder, sample: Sample, inside: Inside, watch: Watch | None
@@ -78,7 +81,7 @@ class _Attempt:
         self.clock, self.start = time.perf_counter(), 0.0
 
     def made(self, retry: bool) -> Status:
-        """The status that the sample ends with."""
+        """Run the sample and return its final status."""
         before = read_status(self.inside.root)
         if before is not None and before.final and not (retry and before.state == "failed"):
             return before
@@ -96,12 +99,15 @@ class _Attempt:
                 warnings.simplefilter("always")
                 warnings.showwarning = self._warning  # type: ignore[assignment]
                 found = self._outcome()
-        except (StoppedError, KeyboardInterrupt):  # asked for: no attempt that failed
+        except (StoppedError, KeyboardInterrupt):  # a requested stop is no failed attempt
             write_status(self.inside, replace(status, attempts=status.attempts - 1))
             raise
         return self._ended(replace(status, **found))
 
     def _begun(self, before: Status | None) -> Status:
+        """Return the status of the start; attempts are counted only if the run has not advanced
+        since.
+        """
         frames = len(self.run.frames())
         attempts = 1
         if before is not None and before.state == "started" and before.frames >= frames:
@@ -111,7 +117,7 @@ class _Attempt:
         return Status("started", attempts, frames, where=where, started=started)
 
     def _outcome(self) -> dict[str, Any]:
-        """State, and reason of a failure or digest and measures."""
+        """Return the state, and the reason of a failure or the digest and measures of the run."""
         try:
             return {"state": "done", **self._simulated()}
         except TimeUpError as error:
@@ -129,7 +135,7 @@ class _Attempt:
             return _failed(Reason.ERROR, f"{type(error).__name__}: {clipped(error)}")
 
     def _simulated(self) -> dict[str, Any]:
-        """Digest and measures of the finished run."""
+        """Simulate to the end and return the digest and measures of the finished run."""
         from weft.scene.build import load_scene
 
         sweep, run = self.sweep, self.run
@@ -151,6 +157,7 @@ class _Attempt:
             return {"digest": digest, "measures": measured(run)}
 
     def _after_step(self, now: Progress) -> None:
+        """Call ``watch`` and check the time limit."""
         spent, limit = time.perf_counter() - self.clock, self.sweep.time_limit
         self.start = self.start or spent
         if self.watch is not None:
@@ -163,6 +170,7 @@ class _Attempt:
             )
 
     def _ended(self, status: Status) -> Status:
+        """Write the final status, with time and size, and return it."""
         seconds = round(time.perf_counter() - self.clock, 4)
         size, start = size_of(self.inside.root), round(self.start, 4)
         status = replace(status, seconds=seconds, start=start, size=size)
@@ -178,7 +186,7 @@ class _Attempt:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
     def _warning(self, message: Warning | str, *_: object) -> None:
-        """For ``warnings.showwarning``."""
+        """Log a warning; the function takes the place of ``warnings.showwarning``."""
         self._log(f"warning: {message}")
 
 
@@ -187,12 +195,12 @@ def _failed(reason: Reason, message: str) -> dict[str, Any]:
 
 
 def _of_values(error: Exception) -> bool:
-    """Whether an error says that the values make no scene (no fabric, mesh, law ... like that)."""
+    """Return whether an error is caused by invalid values (an unknown fabric, mesh, law, ...)."""
     return isinstance(error, WeftError) and not isinstance(error, RunError | SweepError)
 
 
 def size_of(folder: Path) -> int:
-    """[bytes] of all files below a folder."""
+    """Return the size of all files below a folder [bytes]."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,13 +1,16 @@
-"""What results depend on: Sobol indices where the design allows them, else rank correlations.
+"""Sensitivity of measures to parameters: Sobol indices for Saltelli's design, else rank
+correlations.
 
-First-order indices by Saltelli et al. 2010 (table 2 b), total ones by Jansen 1999 (table 2 f):
+First-order indices are computed as in Saltelli et al. 2010 (table 2 b), total ones as in Jansen
+1999 (table 2 f):
 
     S_i  = mean(f_B (f_ABi - f_A)) / V        ST_i = mean((f_A - f_ABi)^2) / 2 V
 
-with V the variance of f_A and f_B together, both centered first (which changes neither expectation,
-and takes away most of the error of S_i). Intervals are from resampled rows. Elsewhere Spearman's
-rank correlation says how far a result rises or falls with a parameter, others varying as well; that
-is no share of a variance, and misses what is not monotonic.
+with V the variance of f_A and f_B together. All values are centered first, which changes neither
+expectation and removes most of the error of S_i. Confidence intervals are from resampled rows. For
+other designs Spearman's rank correlation tells how far a measure rises or falls with a parameter
+while the others vary as well. It is no share of a variance, and it misses dependences that are not
+monotonic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,20 +23,20 @@ from weft.sweep.folder import SweepFolder
 from weft.sweep.parameters import numbers_of
 from weft.sweep.status import SampleKind, SampleStatus
 
-RESAMPLED, SEED = 200, 0  # of intervals
-LEAST = 8  # samples below which nothing is said
+RESAMPLED, SEED = 200, 0  # of the bootstrap for the intervals
+LEAST = 8  # fewest samples for an estimate
 
 
 @dataclass(frozen=True)
 class Effect:
-    """How far a result depends on a parameter.
+    """Dependence of a measure on one parameter.
 
     Args:
         parameter: its path.
-        first: index of first order, or rank correlation.
-        total: total index; None: of a correlation.
-        spread: half the 95 % interval of ``first``; of a correlation its p value.
-        spread_total: half the 95 % interval of ``total``.
+        first: first-order index, or rank correlation.
+        total: total index; None for a correlation.
+        spread: half of the 95 % interval of ``first``; for a correlation its p value.
+        spread_total: half of the 95 % interval of ``total``.
     """
 
     parameter: str
@@ -45,13 +48,13 @@ class Effect:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What results depend on.
+    """Dependence of measures on all parameters.
 
     Args:
-        method: what the numbers are, in words.
-        effects: of every measure, of every parameter.
-        used: samples (or rows of the design) that the numbers come from.
-        left_out: those without a result.
+        method: the method, in words.
+        effects: of every parameter, by measure.
+        used: number of samples (or rows of the design) with a result.
+        left_out: number of those without a result.
     """
 
     method: str
@@ -63,7 +66,7 @@ class Sensitivity:
 def sensitivity(
     sweep: SweepFolder, found: Sequence[SampleStatus], measures: Sequence[str]
 ) -> Sensitivity | None:
-    """Of measures of a sweep; None: too few samples, or nothing that varies and is a number."""
+    """Return the sensitivity of measures; None: too few samples, or no numbers that vary."""
     if sweep.about["design"] == "saltelli":
         return _of_saltelli(sweep, found, measures)
     done = [f for f in found if f.kind is SampleKind.DONE]
@@ -83,16 +86,16 @@ def sensitivity(
 
 
 def results(found: Sequence[SampleStatus], name: str) -> Floats:
-    """A measure of all samples; NaN: a sample has none."""
+    """Return a measure of all samples; NaN for samples without it."""
     values = [f.status.measures.get(name) if f.status is not None else None for f in found]
     return np.array([np.nan if v is None else float(v) for v in values])
 
 
 def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
-    """First-order and total indices.
+    """Return first-order and total indices.
 
     Args:
-        f: (n, d + 2) results at A, B, and A with each coordinate of B in turn.
+        f: (n, d + 2) results at A, B, and A with each coordinate in turn replaced by that of B.
 
     Returns:
         (d,) and (d,).
@@ -108,7 +111,7 @@ def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
 def _of_saltelli(
     sweep: SweepFolder, found: Sequence[SampleStatus], measures: Sequence[str]
 ) -> Sensitivity | None:
-    """Sobol indices of the rows whose samples all have a result."""
+    """Return Sobol indices of the rows whose samples all have a result."""
     names = list(sweep.about["vary"])
     order = np.array(sweep.about["order"]).reshape(-1, len(names) + 2)
     effects, used = {}, 0
@@ -126,6 +129,7 @@ def _of_saltelli(
 
 
 def _with_intervals(names: Sequence[str], f: Floats) -> list[Effect]:
+    """Return the indices with bootstrap intervals."""
     first, total = sobol_indices(f)
     rng = np.random.default_rng(SEED)
     again = [sobol_indices(f[rng.integers(0, len(f), len(f))]) for _ in range(RESAMPLED)]
@@ -137,6 +141,7 @@ def _with_intervals(names: Sequence[str], f: Floats) -> list[Effect]:
 
 
 def _ranked(parameters: Mapping[str, Floats], values: Floats) -> list[Effect]:
+    """Return the rank correlation of a measure with each parameter."""
     from scipy.stats import spearmanr
 
     effects = []

@@ -1,4 +1,4 @@
-"""How a sample stands: what its folder says, and nothing else."""
+"""State of a sample, read from its folder alone."""
 
 import enum
 import json
@@ -16,21 +16,21 @@ from weft.io.lock import runs
 from weft.sweep.plan import Sample
 
 STATUS, SAMPLES, RUN, LOG = "status.json", "samples", "run", "log.txt"
-MOST_ATTEMPTS = 3  # of a sample that takes its process with it
+MOST_ATTEMPTS = 3  # of a sample that crashes its process
 
 
 class SampleKind(enum.Enum):
-    """How a sample stands. The value is a word for tables."""
+    """State of a sample; the value is a word for tables."""
 
     DONE = "done"
     FAILED = "failed"
     RUNNING = "running"
-    STOPPED = "stopped"  # begun, and nobody is at it
+    STOPPED = "stopped"  # started, but no process runs it
     PENDING = "pending"
 
 
 class Reason(enum.Enum):
-    """Why a sample failed. The value is what to do about it."""
+    """Reason for which a sample failed; the value is advice for the user."""
 
     NOT_CONVERGED = "a step did not converge, however short: a shorter step, or other values"
     TIME_LIMIT = "it took longer than time_limit: --retry goes on where it stands"
@@ -40,27 +40,27 @@ class Reason(enum.Enum):
 
     @property
     def advice(self) -> str:
-        """What to do."""
+        """Return the advice for the user."""
         return self.value
 
 
 @dataclass(frozen=True)
 class Status:
-    """What ``status.json`` of a sample says.
+    """Contents of a sample's ``status.json``.
 
     Args:
         state: ``started``, ``done`` or ``failed``.
-        attempts: times that it was begun without getting further than ``frames``.
-        frames: frames on disk when it was begun.
+        attempts: number of starts without progress beyond ``frames``.
+        frames: frames on disk at the last start.
         reason: name of the ``Reason`` of a failure.
-        message: what was said.
+        message: the error message of a failure.
         seconds: [s] of wall clock, of the last attempt.
-        start: [s] of it until the first step was taken.
+        start: [s] of this until the first step was taken.
         size: [bytes] on disk.
-        digest: of the last frame: equal ones are equal in every bit.
+        digest: of the last frame; equal digests mean frames that are equal in every bit.
         measures: of a finished run.
-        flags: filters passed, by name.
-        where: machine and process.
+        flags: result of each filter, by its name.
+        where: host and process id.
         started: date and time.
     """
 
@@ -80,18 +80,20 @@ class Status:
 
     @property
     def final(self) -> bool:
-        """Whether nothing remains to be done."""
+        """Return whether the sample has ended."""
         return self.state in ("done", "failed")
 
 
 def write_status(inside: Inside, status: Status) -> None:
-    """Replace a sample's status."""
+    """Write a sample's status in place of the earlier one."""
     with inside.writing(STATUS) as file:
         file.write(json.dumps(asdict(status)).encode() + b"\n")
 
 
 def read_status(folder: Path) -> Status | None:
-    """A sample's status; None: it was never begun, or what is there is none (it runs again)."""
+    """Return a sample's status; None if it never started, or if the file is invalid (it then runs
+    again).
+    """
     try:
         with (folder / STATUS).open("rb") as file:
             said: Any = json.loads(file.read())
@@ -104,7 +106,7 @@ def read_status(folder: Path) -> Status | None:
 
 @dataclass(frozen=True)
 class SampleStatus:
-    """A sample and how it stands."""
+    """A sample and its state."""
 
     sample: Sample
     kind: SampleKind
@@ -112,7 +114,7 @@ class SampleStatus:
 
 
 def look(root: Path, plan: Sequence[Sample]) -> list[SampleStatus]:
-    """How all samples of a plan stand, from their folders."""
+    """Return the states of all samples of a plan, read from their folders."""
     place = root / SAMPLES
     try:
         with os.scandir(place) as entries:
@@ -139,7 +141,10 @@ def _found(sample: Sample, folder: Path) -> SampleStatus:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process is at a sample: one of this machine that runs, or one of another."""
+    """Return whether a process holds the lock of a sample's folder.
+
+    The process of a lock of this machine must still run; a lock of another machine is trusted.
+    """
     try:
         owner = json.loads((folder / LOCK).read_bytes())
         return {"pid", "host", "start"} <= owner.keys() and runs(owner)
@@ -148,13 +153,13 @@ def is_held(folder: Path) -> bool:
 
 
 def counts(found: Iterable[SampleStatus]) -> dict[SampleKind, int]:
-    """How many samples stand how."""
+    """Return the number of samples in each state."""
     told = Counter(f.kind for f in found)
     return {kind: told[kind] for kind in SampleKind}
 
 
 def orphans(root: Path, plan: Sequence[Sample]) -> int:
-    """Folders of samples that an earlier plan had."""
+    """Return the number of folders of samples that only an earlier plan had."""
     try:
         with os.scandir(root / SAMPLES) as entries:
             return len({e.name for e in entries} - {s.id for s in plan})

@@ -1,7 +1,7 @@
-"""Files of data sets: Zarr, HDF5 (NetCDF-4) and Parquet behind three calls.
+"""Writers of data sets: Zarr, HDF5 (NetCDF-4) and Parquet with a common interface.
 
-``put`` writes the values of a variable, a sample at a time or whole; when the block ends without an
-error, the finished file takes its name, never before.
+``put`` writes the values of a variable, for one sample or for all. The file is written under a
+temporary name; it takes its own name only if the block ends without an error.
 """
 
 from abc import ABC, abstractmethod
@@ -17,8 +17,8 @@ from weft.base.errors import SweepError
 from weft.io.files import atomic_path, check_room, make_folder
 from weft.io.formats.hdf5_file import disk_file
 
-CHUNK = 1 << 20  # [bytes] of positions, about
-ROWS = 256  # samples of a row group of Parquet
+CHUNK = 1 << 20  # [bytes] approximate size of a chunk
+ROWS = 256  # samples per row group of Parquet
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Variable:
         dims: names of its dimensions.
         shape: sizes.
         dtype: of values; object: text.
-        fill: value of what is missing; None: nothing is.
+        fill: value of missing elements; None: no element is missing.
         attrs: units and meaning.
     """
 
@@ -43,7 +43,7 @@ class Variable:
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Whole samples, about ``CHUNK`` bytes of them."""
+        """Return the shape of a chunk: whole samples, about ``CHUNK`` bytes."""
         if not self.shape:
             return ()
         row = max(1, int(np.prod(self.shape[1:])) * max(1, self.dtype.itemsize))
@@ -52,36 +52,36 @@ class Variable:
 
     @property
     def size(self) -> int:
-        """[bytes] of all values, not compressed."""
+        """Return the size of all values without compression [bytes]."""
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
 
 
 class Store(ABC):
     """A data set that is being written."""
 
-    compressed = True  # the room that it takes on disk is known only when it is written
+    compressed = True  # so its size on disk is not known in advance
 
     def __init__(self) -> None:
-        self.opened = ExitStack()  # files that have to be closed
+        self.opened = ExitStack()  # files that are closed at the end
 
     @abstractmethod
     def declare(self, variable: Variable) -> None:
-        """Make room for a variable."""
+        """Create a variable without values."""
 
     @abstractmethod
     def put(self, name: str, sample: int | None, values: Any) -> None:
-        """Values of one sample, or with None all of a variable's."""
+        """Write the values of one sample, or of all samples if ``sample`` is None."""
 
     @abstractmethod
     def describe(self, attrs: Mapping[str, Any]) -> None:
-        """Attributes of the data set."""
+        """Write the attributes of the data set."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what is still in memory."""
+        """Write values that are still in memory."""
 
     def close(self) -> None:
-        """Release the file, also after an error."""
+        """Close the files, also after an error."""
         self.opened.close()
 
 
@@ -111,7 +111,7 @@ class _Zarr(Store):
         if sample is not None:
             array[sample] = values
             return
-        if values.dtype == object:  # as wide as the longest text
+        if values.dtype == object:  # the array is created again, as wide as the longest text
             attrs, wide = dict(array.attrs), values.astype(str)
             array = self.root.create_array(name, data=wide, chunks=array.chunks, overwrite=True)
             array.attrs.update(attrs)
@@ -165,7 +165,10 @@ class _Hdf5(Store):
 
 
 class _Parquet(Store):
-    """A row a sample; arrays are lists, their sizes stand in the metadata of their column."""
+    """A table with one row per sample.
+
+    Arrays are flattened lists; their shapes are in the metadata of their columns.
+    """
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet  # noqa: F401
@@ -225,15 +228,17 @@ _KINDS: dict[str, tuple[type[Any], str]] = {
 
 @contextmanager
 def store_for(path: Path, variables: Sequence[Variable]) -> Iterator[Store]:
-    """Open a data set of the kind that a suffix says; it has its name only once it is whole.
+    """Open a new data set of the format that the suffix names.
+
+    The data set takes its name only when it is complete.
 
     Args:
         path: the data set.
-        variables: all that it will have.
+        variables: all variables that it will have.
 
     Raises:
-        SweepError: another suffix, something of that name, a package that is not installed, or
-            less room on the disk than an uncompressed data set needs.
+        SweepError: the suffix is unknown, the path exists, a package is not installed, or the disk
+            has less room than an uncompressed data set needs.
         RunError: it cannot be written, for example because the disk is full.
     """
     if path.suffix.lower() not in _KINDS:

@@ -1,4 +1,4 @@
-"""How a sweep stands, as a table, a list or a tree."""
+"""State of a sweep as a table, a list or a dictionary."""
 
 import time
 from collections import Counter
@@ -10,11 +10,11 @@ from weft.base.terminal import new_console, visible_cursor
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import SampleKind, SampleStatus, counts, is_held, orphans
 
-EVERY = 1.0  # [s] between looks
+EVERY = 1.0  # [s] between updates
 
 
 def as_json(sweep: SweepFolder) -> Json:
-    """Counts, reasons of failures, and what was measured of time and room."""
+    """Return counts, reasons of failures, and the time and disk space that were used."""
     found = sweep.look()
     done = [f.status for f in found if f.kind is SampleKind.DONE and f.status is not None]
     reasons = Counter(f.status.reason for f in found if f.status is not None and f.status.reason)
@@ -31,7 +31,7 @@ def as_json(sweep: SweepFolder) -> Json:
 
 
 def listed(sweep: SweepFolder) -> list[str]:
-    """A line a sample: number, id, state, values."""
+    """Return one line per sample: number, id, state, values."""
     return [
         f"{f.sample.number:6} {f.sample.id} {f.kind.value:8} {' '.join(f.sample.overrides)}"
         for f in sweep.look()
@@ -39,11 +39,11 @@ def listed(sweep: SweepFolder) -> list[str]:
 
 
 def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None = None) -> Any:
-    """A rich table.
+    """Return a table of rich.
 
     Args:
         sweep: the sweep.
-        found: its samples.
+        found: the states of its samples.
         rate: [1/s] samples that end now; None: unknown.
     """
     from rich.table import Table
@@ -84,8 +84,10 @@ def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None 
 
 
 def live(sweep: SweepFolder, console: Any = None) -> bool:
-    """Show the table on a terminal (or on a rich ``Console``) as long as something runs, or is
-    handed out; False: there is no terminal.
+    """Show the table on a terminal (or on a rich ``Console``) while samples run.
+
+    Returns:
+        False if there is no terminal.
     """
     from rich.live import Live
 

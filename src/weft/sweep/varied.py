@@ -1,4 +1,4 @@
-"""What a field of a scene takes in a sweep: one of some values, or a number of a range."""
+"""Values of a field that varies in a sweep: one of several values, or a number of a range."""
 
 import math
 import re
@@ -15,51 +15,51 @@ _MEASURED = re.compile(
     r"[-+]?[0-9][0-9.]*(?:e[-+][0-9]+)? [A-Za-z][A-Za-z0-9/^*]*"
 )  # plain in YAML
 _FIELDS = ("from", "to", "steps", "scale", "whole")
-DIGITS = 12  # of a value
+DIGITS = 12  # significant digits of a value
 SCALES = ("linear", "log")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some values, all alike."""
+    """One of several values, all with equal probability."""
 
     values: tuple[Any, ...]
 
     def at(self, u: float) -> Any:
-        """The value at u in [0, 1)."""
+        """Return the value at u in [0, 1)."""
         return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
 
     def levels(self) -> tuple[Any, ...]:
-        """All values, for a grid."""
+        """Return all values, for a grid."""
         return self.values
 
     def ends(self) -> tuple[Any, ...]:
-        """Values by which the field is checked before a sweep starts: all."""
+        """Return the values that are checked before a sweep starts: all of them."""
         return self.values
 
     @property
     def count(self) -> int:
-        """How many levels a grid has."""
+        """Return the number of levels of a grid."""
         return len(self.values)
 
     def said(self) -> str:
-        """As a sweep file says it."""
+        """Return the values as a sweep file writes them."""
         return yaml_text(self.values)
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number between two ends, in the unit that both are written in."""
+    """A number between two ends, in the unit of both."""
 
     low: float
     high: float
     unit: str = ""
-    steps: int | None = None  # levels of a grid, both ends among them
+    steps: int | None = None  # levels of a grid, including both ends
     log: bool = False
     whole: bool = False
 
     def at(self, u: float) -> Any:
-        """The value at u in [0, 1]: a number, or text with its unit."""
+        """Return the value at u in [0, 1]: a number, or text with its unit."""
         if self.whole:
             lowest, count = round(self.low), round(self.high) - round(self.low) + 1
             return self._said(min(lowest + int(u * count), round(self.high)))
@@ -71,7 +71,7 @@ class Range:
         return self._said(self.low + u * (self.high - self.low))
 
     def levels(self) -> tuple[Any, ...]:
-        """Values of a grid."""
+        """Return the values of a grid."""
         last = self.count - 1
         if self.whole:
             span = (round(self.high) - round(self.low)) / last if last else 0
@@ -79,25 +79,29 @@ class Range:
         return tuple(self.at(k / last if last else 0.0) for k in range(last + 1))
 
     def ends(self) -> tuple[Any, ...]:
-        """The values at both ends."""
+        """Return the values at both ends, which are checked before a sweep starts."""
         return (self.at(0.0), self.at(1.0))
 
     @property
     def count(self) -> int:
-        """How many levels a grid has."""
+        """Return the number of levels of a grid; 0 if it is not known."""
         if self.steps is not None:
             return self.steps
         return round(self.high) - round(self.low) + 1 if self.whole else 0
 
     def said(self) -> str:
-        """As a sweep file says it."""
+        """Return the range as a sweep file writes it."""
         tree: dict[str, Any] = {"from": self._said(self.low), "to": self._said(self.high)}
         tree |= {"steps": self.steps} if self.steps is not None else {}
         tree |= {"scale": "log"} if self.log else {}
         return yaml_text(tree | ({"whole": True} if self.whole else {}))
 
     def _said(self, value: float) -> Any:
-        """Rounded to what logarithms of all machines agree in: names of samples depend on it."""
+        """Return a value rounded to ``DIGITS``, with its unit.
+
+        Logarithms of different machines agree to this many digits, and names of samples depend on
+        values.
+        """
         value = value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
         return f"{value!r} {self.unit}" if self.unit else value
 
@@ -106,7 +110,7 @@ Varied = Choice | Range
 
 
 def varied(path: str, said: Any, where: str) -> Varied:
-    """What a sweep file says of a field: a list, or ``{from: 1 cm, to: 2 cm}``.
+    """Read the value of a field in a sweep file: a list, or ``{from: 1 cm, to: 2 cm}``.
 
     Args:
         path: the field's dotted path.
@@ -114,7 +118,8 @@ def varied(path: str, said: Any, where: str) -> Varied:
         where: file and line, for messages.
 
     Raises:
-        SweepError: neither, an empty list, ends in different units or the wrong way round.
+        SweepError: the value is neither, the list is empty, or the ends have different units or the
+            wrong order.
     """
     what = f"vary.{path}"
     if isinstance(said, list):
@@ -179,7 +184,7 @@ def _range(what: str, said: Mapping[str, Any], where: str) -> Range:
 
 
 def _quantity(what: str, value: Any, where: str) -> tuple[float, str]:
-    """Number and unit of ``15 cm`` or 0.15."""
+    """Return number and unit of ``15 cm`` or 0.15."""
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     number = float(found[1]) if found else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
@@ -193,7 +198,7 @@ def _quantity(what: str, value: Any, where: str) -> tuple[float, str]:
 
 
 def quantity_of(value: Any) -> tuple[float, str] | None:
-    """Number and unit of a value, (15.0, "cm") of ``15 cm``; None: it is no number."""
+    """Return number and unit of a value, (15.0, "cm") for ``15 cm``; None if it is no number."""
     try:
         return _quantity("", value, "")
     except SweepError:
@@ -201,9 +206,9 @@ def quantity_of(value: Any) -> tuple[float, str] | None:
 
 
 def yaml_text(value: Any) -> str:
-    """A value as YAML of one line that reads back as the same value, floats in every bit.
+    """Return a value as one line of YAML that reads back as the same value, floats bit for bit.
 
-    YAML 1.1 takes ``1e-05`` for text: floats are written with a point.
+    YAML 1.1 reads ``1e-05`` as text, so floats are written with a decimal point.
     """
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
@@ -233,7 +238,7 @@ def _float_text(value: float) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain_or_quoted(text: str) -> str:
-    """Without quotes where that reads back as the same text: ``25 cm``."""
+    """Return text without quotes if it reads back as the same text, like ``25 cm``; else quoted."""
     if _MEASURED.fullmatch(text):
         return text
     if re.fullmatch(r"[A-Za-z0-9.+-][A-Za-z0-9 ._/^*+-]*", text) and text == text.strip():

@@ -1,4 +1,7 @@
-"""What a process keeps between samples, so that only the first one waits: the sweep, kernels."""
+"""State that a worker process keeps between samples: the sweep's files and compiled kernels.
+
+Only the first sample of a process waits for them.
+"""
 
 import hashlib
 import os
@@ -16,10 +19,10 @@ from weft.sweep.plan import PLAN, Sample
 
 
 def opened(path: str | Path) -> SweepFolder:
-    """A sweep's folder, read once as long as its plan stays the same.
+    """Return a sweep's folder; it is read again only if its plan has changed.
 
     Raises:
-        SweepError: no sweep there, or its scene file is another one than when it was planned.
+        SweepError: there is no sweep, or its scene file has changed since it was planned.
     """
     root = Path(path)
     try:
@@ -31,6 +34,9 @@ def opened(path: str | Path) -> SweepFolder:
 
 @lru_cache(maxsize=2)
 def _opened(root: Path, marks: tuple[int, ...]) -> SweepFolder:
+    """Read a sweep's folder; ``marks`` are the modification times of its files, the key of the
+    cache.
+    """
     sweep = open_sweep(root)
     try:
         data = sweep.scene.read_bytes()
@@ -53,16 +59,20 @@ def _opened(root: Path, marks: tuple[int, ...]) -> SweepFolder:
 
 
 def quiet_libraries(threads: int) -> None:
-    """Have NumPy's libraries use as many threads as a sample has. To be called before NumPy is
-    imported; else the limits that are set while a sample runs do it.
+    """Set the number of threads of NumPy's libraries to that of a sample.
+
+    It has an effect only before NumPy is imported; otherwise the limits that ``run_sample`` sets
+    apply.
     """
     for name in LIBRARY_THREADS:
         os.environ[name] = str(threads)
 
 
 def compile_kernels(sweep: SweepFolder, sample: Sample) -> None:
-    """Load what a sample needs, and compile it where this machine has not: a step of it, whose
-    result is thrown away. What is wrong with the sample is said when it runs.
+    """Load the kernels that a sample needs, and compile them if this machine has not yet.
+
+    One step of the sample is taken, and its result is discarded. Errors of the sample are ignored
+    here, because they are reported when it runs.
     """
     from weft import kernel
     from weft.scene.build import load_scene
@@ -77,7 +87,7 @@ def compile_kernels(sweep: SweepFolder, sample: Sample) -> None:
 
 
 def warmed(path: str, name: str) -> Json:
-    """Kernels compiled for a sample: nothing, or ``error``."""
+    """Compile the kernels of a sample; return an empty mapping, or ``error``."""
     try:
         sweep = opened(path)
         compile_kernels(sweep, sweep.sample(name))
@@ -89,17 +99,17 @@ def warmed(path: str, name: str) -> Json:
 def answer(
     path: str, name: str, retry: bool = False, watch: Callable[[Any], None] | None = None
 ) -> Json:
-    """What engines of other processes call: runs a sample, or goes on with it.
+    """Run or continue a sample; engines call this function in other processes.
 
     Args:
         path: the sweep's folder.
         name: the sample's id.
-        retry: try again what has failed.
-        watch: called after every step; what it raises stops the sample.
+        retry: run the sample again if it has failed.
+        watch: called after every step; an error that it raises stops the sample.
 
     Returns:
-        One of ``status`` (how it ended), ``busy`` (another process is at it), ``full`` (no space is
-        left) and ``error`` (no sample can be begun: why).
+        One of ``status`` (the final status), ``busy`` (another process runs it), ``full`` (the disk
+        is full) and ``error`` (the reason for which no sample can start).
     """
     from weft.sweep.sample import run_sample
 
@@ -115,7 +125,7 @@ def answer(
 
 
 def answers(path: str, names: Sequence[str], retry: bool = False) -> list[Json]:
-    """``answer`` of several samples in turn; a full disk ends it."""
+    """Return ``answer`` for several samples in turn; a full disk or an error ends the list."""
     told = []
     for name in names:
         told.append(answer(path, name, retry))

@@ -1,11 +1,13 @@
-"""``python -m weft.sweep.worker SWEEP THREADS``: a process that stays warm and runs samples.
+"""``python -m weft.sweep.worker SWEEP THREADS``: a worker process that runs samples one after
+another.
 
-Orders are lines of JSON on standard input, answers lines on what was standard output:
+Orders are lines of JSON on standard input, answers are lines on the original standard output:
 
     {"warm": ID}                    -> {"warm": ID}
     {"sample": ID, "retry": false}  -> {"sample": ID, "status": {...}}, or "busy", "full" or "error"
 
-It ends with its input, and stops (the sample's folder is whole) when its parent is gone.
+The worker ends when its input ends. It also stops, with the sample's folder intact, when its parent
+process has ended.
 """
 
 import json
@@ -15,12 +17,12 @@ from typing import Any
 
 
 def main(arguments: list[str]) -> None:
-    """Run until the input ends."""
+    """Answer orders until the input ends."""
     from weft.sweep.warm import quiet_libraries
 
     quiet_libraries(int(arguments[1]))
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever prints does not get between answers
+    os.dup2(2, 1)  # printed text goes to stderr and not between the answers
     parent = os.getppid()
     for line in sys.stdin:
         order = json.loads(line)

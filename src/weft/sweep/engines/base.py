@@ -1,4 +1,4 @@
-"""What an engine is."""
+"""Interface of engines."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,19 +9,20 @@ from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
 from weft.sweep.status import Status
 
-Told = Callable[[Sample, Status], None]  # of a sample that has ended
+Told = Callable[[Sample, Status], None]  # called with a sample that has ended
 
 
 @dataclass(frozen=True)
 class SampleBatch:
-    """Samples to run.
+    """Samples to be run by an engine.
 
     Args:
-        sweep: their sweep.
-        samples: which.
-        retry: try again what has failed.
-        told: called with every sample that ends, once.
-        note: called with what else is worth saying: a worker that died, a scheduler that is gone.
+        sweep: the sweep of the samples.
+        samples: the samples.
+        retry: run failed samples again.
+        told: called once with each sample that ends.
+        note: called with other messages, for example of a worker that died or a scheduler that is
+            gone.
     """
 
     sweep: SweepFolder
@@ -32,40 +33,45 @@ class SampleBatch:
 
 
 class Engine(Protocol):
-    """Runs samples somewhere."""
+    """Runner of samples on one kind of machine."""
 
     @property
     def name(self) -> str:
-        """Of the engine."""
+        """Return the name of the engine."""
 
     def run(self, work: SampleBatch) -> None:
-        """Run all of them; returns when no more can be done now. Samples that another process is
-        at are left.
+        """Run all samples; return when no more can be done now.
+
+        Samples that another process runs are left out.
 
         Raises:
-            DiskFullError: no space is left. SweepError: no sample can run.
+            DiskFullError: the disk is full.
+            SweepError: no sample can run.
         """
 
 
 def refused(said: str, work: SampleBatch) -> SweepError:
-    """The error that ends a sweep whose samples cannot be begun."""
+    """Return the error that ends a sweep whose samples cannot start."""
     return SweepError(
         "samples", got=said, where=str(work.sweep.path), expected="samples that can be begun"
     )
 
 
 def waiting(seconds: float, patience: float) -> float:
-    """[s] to wait before the next try: twice as long each time, never more than is left.
+    """Return the time to wait before the next try [s].
+
+    It grows with the time that was waited, from 1 s to 30 s, and is never longer than the patience
+    left.
 
     Args:
-        seconds: that were waited until now.
-        patience: [s] in all.
+        seconds: [s] waited until now.
+        patience: [s] in total.
     """
     return min(max(1.0, seconds / 2), 30.0, max(0.0, patience - seconds))
 
 
 def missing(package: str, extra: str = "sweep") -> SweepError:
-    """The error where an optional package is not installed."""
+    """Return the error for an optional package that is not installed."""
     return SweepError(
         package,
         got="not installed",

@@ -1,7 +1,8 @@
-"""Dask distributed: a scheduler that somebody started, and workers that see the sweep's folder.
+"""Dask distributed: an existing scheduler, and workers that share the file system of the sweep's
+folder.
 
-Futures only say when to look: what is done stands in the folders. So a killed worker, a scheduler
-that goes away and comes back, and this process being killed cost nothing but the steps being taken.
+Futures are only used as notifications; results are read from the folders. So the end of a worker, a
+restart of the scheduler, or the end of this process loses no more than the steps in progress.
 """
 
 import time
@@ -17,10 +18,10 @@ from weft.sweep.plan import Sample
 from weft.sweep.status import is_held, read_status
 from weft.sweep.warm import answer
 
-AHEAD = 4  # samples a thread of the cluster that are handed out
-LOOK = 0.02  # [s] between looks at futures
-RECOUNT = 5.0  # [s] between looks at the cluster's size
-CONNECT = 10.0  # [s] of a try to connect
+AHEAD = 4  # samples per process of the cluster that are submitted in advance
+LOOK = 0.02  # [s] between checks of the futures
+RECOUNT = 5.0  # [s] between queries of the cluster's size
+CONNECT = 10.0  # [s] timeout of a connection
 
 
 class _GoneError(Exception):
@@ -33,7 +34,7 @@ class Dask:
 
     Args:
         scheduler: its address, ``tcp://HOST:PORT``.
-        patience: [s] to wait for a scheduler that is gone.
+        patience: [s] to wait for a scheduler that does not answer.
     """
 
     scheduler: str
@@ -41,7 +42,7 @@ class Dask:
     name: str = field(default="dask", init=False)
 
     def run(self, work: SampleBatch) -> None:
-        """Run the samples of ``work``; raises as ``Engine.run`` says."""
+        """Run the samples of ``work``; raise the errors of ``Engine.run``."""
         try:
             import distributed  # noqa: F401
         except ImportError as error:
@@ -54,10 +55,11 @@ class Dask:
             except _GoneError:
                 work.note(f"scheduler {self.scheduler} is gone: waiting for it")
             finally:
-                with suppress(Exception):  # of a connection that is gone
+                with suppress(Exception):  # the connection may be lost
                     client.close(timeout=2)
 
     def _connected(self, work: SampleBatch) -> Any:
+        """Return a client, after waiting for the scheduler if necessary."""
         from distributed import Client
 
         waited = 0.0
@@ -82,7 +84,7 @@ class Dask:
 
 
 class _Session:
-    """One connection: samples out, and looks at what became of them."""
+    """One connection to the scheduler: it submits samples and collects their results."""
 
     def __init__(self, client: Any, work: SampleBatch, queue: deque[Sample]) -> None:
         self.client, self.work, self.queue = client, work, queue
@@ -91,10 +93,10 @@ class _Session:
         self.size, self.counted = 0, float("-inf")
 
     def serve(self) -> None:
-        """Until the queue is empty and all futures are done.
+        """Submit and collect samples until the queue is empty and all futures have ended.
 
         Raises:
-            _GoneError: the connection is lost; what was handed out is in the queue again.
+            _GoneError: the connection is lost; submitted samples are in the queue again.
         """
         try:
             while self.queue or self.futures:
@@ -113,12 +115,15 @@ class _Session:
                     future.cancel()
 
     def _check(self) -> None:
+        """Raise ``_GoneError`` if the connection or a future is lost."""
         lost = any(f.status in ("lost", "cancelled") for f in self.futures)
         if lost or self.client.status != "running":
             raise _GoneError
 
     def _threads(self) -> int:
-        """Of the cluster, at least one: samples wait where there is no worker yet."""
+        """Return the number of processes of the cluster, at least 1, so that samples wait for a
+        worker.
+        """
         if time.monotonic() - self.counted > RECOUNT:
             self.size = len(self.client.nthreads())  # a process runs one sample at a time
             if self.size == 0:
@@ -133,7 +138,7 @@ class _Session:
         self.futures[future] = sample
 
     def _take(self, future: Any, sample: Sample) -> None:
-        """What a future that ended left in the sample's folder."""
+        """Report the result of a future that ended, read from the sample's folder."""
         if future.status == "error":
             self.work.note(f"sample {sample.id}: {type(future.exception()).__name__}; tried again")
             self.queue.append(sample)

@@ -1,4 +1,6 @@
-"""Processes of this machine: warm workers, one sample each at a time."""
+"""Local worker processes, each of which runs one sample at a time and keeps its compiled
+kernels.
+"""
 
 import json
 import os
@@ -20,14 +22,14 @@ from weft.sweep.faults import BusyError, full, sample_lock
 from weft.sweep.plan import Sample
 from weft.sweep.status import MOST_ATTEMPTS, Reason, Status, write_status
 
-MOST_DEATHS = MOST_ATTEMPTS + 1  # of each worker, and once more, without any sample ended between
-OVERDUE, GRACE = 2.0, 30.0  # times the limit, and [s] more, after which a worker is killed
-TICK = 1.0  # [s]
+MOST_DEATHS = MOST_ATTEMPTS + 1  # per worker, without a sample that ended in between
+OVERDUE, GRACE = 2.0, 30.0  # a worker is killed after 2 time limits plus 30 s
+TICK = 1.0  # [s] between checks of the time limit
 
 
 @dataclass
 class _Worker:
-    """A process and what it is at."""
+    """A worker process and the sample that it runs."""
 
     number: int
     process: "subprocess.Popen[bytes]"
@@ -36,7 +38,7 @@ class _Worker:
     rest: bytes = b""
 
     def order(self, **what: Any) -> bool:
-        """Send an order; False where the process is gone."""
+        """Send an order; return False if the process has ended."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps(what).encode() + b"\n")
@@ -51,14 +53,14 @@ class Processes:
     """Workers on this machine.
 
     Args:
-        workers: how many; None: as many as fill the cores.
+        workers: number of workers; None: as many as fill the cores.
     """
 
     workers: int | None = None
     name: str = field(default="processes", init=False)
 
     def run(self, work: SampleBatch) -> None:
-        """Run the samples of ``work``; raises as ``Engine.run`` says."""
+        """Run the samples of ``work``; raise the errors of ``Engine.run``."""
         threads = work.sweep.threads
         if threads > most_threads():
             raise SweepError(
@@ -74,14 +76,14 @@ class Processes:
 
 
 class _Pool:
-    """The workers of one call."""
+    """The workers of one call of ``run``."""
 
     def __init__(self, work: SampleBatch, size: int) -> None:
         self.work, self.size = work, size
         self.queue: deque[Sample] = deque(work.samples)
         self.ready = selectors.DefaultSelector()
         self.workers: dict[int, _Worker] = {}
-        self.warm = False  # kernels are compiled
+        self.warm = False  # true when kernels are compiled
         self.deaths = 0
 
     def __enter__(self) -> "_Pool":
@@ -103,13 +105,14 @@ class _Pool:
         self.ready.close()
 
     def serve(self) -> None:
-        """Until all samples have ended, or can only be left."""
+        """Hand out samples until all have ended or are run by other processes."""
         while self.queue or any(w.sample is not None for w in self.workers.values()):
             for key, _ in self.ready.select(TICK):
                 self._hear(key.data)
             self._check_time()
 
     def _start(self, number: int) -> None:
+        """Start a worker process."""
         sweep = self.work.sweep
         log = Path(sweep.path) / "logs" / f"worker-{number}.txt"
         with log.open("ab") as said:
@@ -125,13 +128,13 @@ class _Pool:
             self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
-        """The next sample."""
+        """Send the next sample to an idle worker."""
         if worker.sample is None and self.queue:
             worker.sample, worker.since = self.queue.popleft(), time.monotonic()
             worker.order(sample=worker.sample.id, retry=self.work.retry)
 
     def _hear(self, worker: _Worker) -> None:
-        """Answers of a worker, or its end."""
+        """Process the answers of a worker, or its end."""
         assert worker.process.stdout is not None
         data = os.read(worker.process.stdout.fileno(), 1 << 16)
         if not data:
@@ -142,6 +145,7 @@ class _Pool:
             self._take(worker, json.loads(line))
 
     def _take(self, worker: _Worker, answer: dict[str, Any]) -> None:
+        """Process one answer, and send the next sample."""
         if "warm" in answer and "error" not in answer:
             self.warm = True
             for other in self.workers.values():
@@ -161,7 +165,7 @@ class _Pool:
         self._feed(worker)
 
     def _bury(self, worker: _Worker) -> None:
-        """A worker that ended: its sample is tried again, by another one."""
+        """Replace a worker that ended; its sample goes back to the queue."""
         self.ready.unregister(worker.process.stdout)  # type: ignore[arg-type]
         code = worker.process.wait()
         self.deaths += 1
@@ -184,12 +188,12 @@ class _Pool:
                     pipe.close()
         self._start(worker.number)
         if not self.warm and worker.number == 0:
-            self.warm = True  # whatever ended it compiling is the sample's affair
+            self.warm = True  # the sample that made compilation fail will report why
             for other in self.workers.values():
                 self._feed(other)
 
     def _check_time(self) -> None:
-        """Kill workers that are long past the limit: a step that does not end."""
+        """Kill workers far beyond the time limit: a single step of theirs does not end."""
         limit = self.work.sweep.time_limit
         if limit is None:
             return
@@ -206,7 +210,7 @@ class _Pool:
 
 
 def overdue(work: SampleBatch, sample: Sample, spent: float) -> Status | None:
-    """Note that a sample was killed because a step took too long; None: another is at it."""
+    """Write the status of a sample whose worker was killed; None if another process runs it."""
     message = f"killed in a step after {spent:.3g} s; time_limit is {work.sweep.time_limit:g} s"
     status = Status("failed", reason=Reason.TIME_LIMIT.name, message=message, seconds=spent)
     inside = Inside(work.sweep.place(sample), fsync=False)

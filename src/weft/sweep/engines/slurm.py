@@ -1,7 +1,8 @@
-"""Slurm, through arrays of ``submitit``: each task of an array runs a share of the samples in turn.
+"""Slurm, through job arrays of ``submitit``: each task of an array runs a share of the samples in
+turn.
 
-What is done stands in the folders. Whether tasks still run is asked of ``squeue`` alone, so that no
-accounting database is needed; a controller that does not answer is waited for.
+Results are read from the folders. Only ``squeue`` is asked whether tasks still run, so no
+accounting database is needed. If the controller does not answer, the engine waits.
 """
 
 import subprocess
@@ -19,22 +20,22 @@ from weft.sweep.plan import Sample
 from weft.sweep.status import read_status
 from weft.sweep.warm import answers
 
-AT_ONCE = 64  # tasks of an array, where nobody says
-SHARES = 4  # of a task that runs at a time: so many tasks an array has, times AT_ONCE
-LOOK = 1.0  # [s] between looks at folders
-ASK = 5.0  # [s] between questions to the controller
+AT_ONCE = 64  # tasks that run at a time, by default
+SHARES = 4  # tasks of an array for each one that runs at a time, to balance their load
+LOOK = 1.0  # [s] between checks of the folders
+ASK = 5.0  # [s] between queries of the controller
 
 
 @dataclass
 class Slurm:
-    """A Slurm cluster, or submitit's processes of this machine.
+    """A Slurm cluster, or local processes of submitit.
 
     Args:
-        at_once: tasks of an array that run at a time; None: as many as the cluster gives.
+        at_once: tasks of an array that run at a time; None: 64.
         partition: of the cluster; None: its default.
         minutes: [min] time limit of a task.
-        local: processes of this machine in place of Slurm.
-        patience: [s] to wait for a controller that is gone.
+        local: use local processes in place of Slurm.
+        patience: [s] to wait for a controller that does not answer.
     """
 
     at_once: int | None = None
@@ -45,7 +46,7 @@ class Slurm:
     name: str = field(default="slurm", init=False)
 
     def run(self, work: SampleBatch) -> None:
-        """Run the samples of ``work``; raises as ``Engine.run`` says."""
+        """Run the samples of ``work``; raise the errors of ``Engine.run``."""
         shares = shared_out(work.samples, SHARES * (self.at_once or AT_ONCE))
         jobs = self._submitted(work, shares)
         try:
@@ -57,7 +58,7 @@ class Slurm:
             raise
 
     def _submitted(self, work: SampleBatch, shares: Sequence[Sequence[Sample]]) -> list[Any]:
-        """Jobs of all shares; a controller that is gone is waited for."""
+        """Submit the jobs of all shares and return them; wait if the controller does not answer."""
         executor = self._executor(work)
         path, retry = str(work.sweep.path.resolve()), work.retry
         names = [[s.id for s in share] for share in shares]
@@ -83,6 +84,7 @@ class Slurm:
                 waited += time.monotonic() - clock
 
     def _executor(self, work: SampleBatch) -> Any:
+        """Return the executor of submitit with its parameters set."""
         try:
             import submitit
         except ImportError as error:
@@ -111,7 +113,7 @@ class Slurm:
 
 
 class _Watch:
-    """Looks at folders as long as jobs run."""
+    """Observer of the samples' folders while jobs run."""
 
     def __init__(
         self, work: SampleBatch, jobs: Sequence[Any], local: bool, patience: float
@@ -122,9 +124,10 @@ class _Watch:
         self.running = True
 
     def until_done(self) -> None:
-        """Returns when all samples have ended, or no job runs any more."""
+        """Wait until all samples have ended, or no job runs any more."""
         while self.open:
-            running = self._jobs_run()  # asked before looking: what ends between is seen
+            # The jobs are checked before the folders, so that a job that ends in between is seen.
+            running = self._jobs_run()
             self._look()
             if self.open and not running:
                 self._results()
@@ -132,6 +135,7 @@ class _Watch:
             time.sleep(LOOK)
 
     def _look(self) -> None:
+        """Report the samples that have ended."""
         for name, sample in list(self.open.items()):
             status = read_status(self.work.sweep.place(sample))
             if status is not None and status.final and not self._begins_again(status.state):
@@ -139,15 +143,15 @@ class _Watch:
                 self.work.told(sample, status)
 
     def _begins_again(self, state: str) -> bool:
-        """Whether a failure is one from before that is still to be tried again."""
+        """Return whether a failure is an earlier one whose sample is still to be run again."""
         return self.work.retry and state == "failed" and self.running
 
     def _results(self) -> None:
-        """What tasks said that ended without all of their samples: a full disk, or why not."""
+        """Raise the errors of tasks that ended without all of their samples."""
         told: list[Any] = []
         for job in self.jobs:
             if job.paths.result_pickle.exists():
-                with suppress(Exception):  # of a task that was killed while it wrote
+                with suppress(Exception):  # the task may have been killed while it wrote
                     told += job.results()[0]
         if any("full" in a for a in told):
             raise full(self.work.sweep.path)
@@ -157,7 +161,7 @@ class _Watch:
         self.work.note(f"{len(self.open)} samples of tasks that ended remain")
 
     def _jobs_run(self) -> bool:
-        """Whether any job waits or runs; the last answer, where nobody answers."""
+        """Return whether any job waits or runs; without an answer, the last known state."""
         if time.monotonic() - self.asked < ASK:
             return self.running
         self.asked = time.monotonic()
@@ -183,7 +187,7 @@ class _Watch:
 
 
 def _squeue(jobs: Sequence[str]) -> list[str] | None:
-    """Tasks that wait or run; None: no answer."""
+    """Return the tasks that wait or run; None if Slurm does not answer."""
     command = ["squeue", "--noheader", "--format=%i", f"--jobs={','.join(jobs)}"]
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -195,7 +199,7 @@ def _squeue(jobs: Sequence[str]) -> list[str] | None:
 
 
 def shared_out(samples: Sequence[Sample], tasks: int) -> list[list[Sample]]:
-    """Samples in so many shares, as even as can be, none of them empty."""
+    """Return the samples in at most ``tasks`` shares of nearly equal size, none of them empty."""
     count = min(tasks, len(samples))
     return [list(samples[k::count]) for k in range(count)]
 
