@@ -19,7 +19,7 @@ MATERIAL = Material(stretch=2e4, shear=2e2, bending=0.0, density=0.1)  # strain 
 
 
 def checks() -> Iterator[Check]:
-    """Sag and horizontal pull, to 0.5 %."""
+    """Compare sag and horizontal pull, to 0.5 %."""
     mesh = grid(SEGMENTS + 1, 3, LENGTH, WIDTH)
     mesh = mesh.with_vertices(_arc(mesh.vertices))
     model = strip_model(mesh, MATERIAL, lengthwise_pins(mesh, "left", "right"))
@@ -32,8 +32,9 @@ def checks() -> Iterator[Check]:
 
 
 def _arc(flat: np.ndarray) -> np.ndarray:
-    """A circular arc of the right length and span to start from: 2 r sin(angle) = span, 2 r angle =
-    length.
+    """Return a circular arc of the right length and span to start from.
+
+    Its radius r and half angle satisfy 2 r sin(angle) = span, 2 r angle = length.
     """
     angle = 1.0
     for _ in range(60):  # Newton on sin(a)/a = span/length

@@ -53,7 +53,9 @@ LAWS: dict[str, tuple[float, Law]] = {  # by name, nu and the law
 
 
 def checks() -> Iterator[Check]:
-    """The series against published digits; height and pull at the border of two laws, to 0.5 %."""
+    """Compare the series with published digits; height and pull at the border of two laws, to 0.5
+    %.
+    """
     yield from attempt("hencky/theory", _theory)
     for name, (poisson, law) in LAWS.items():
         yield from attempt(f"hencky/{name}", _membrane, f"hencky/{name}", poisson, law)
@@ -90,7 +92,7 @@ def border_series(poisson: float) -> Floats:
     k = np.arange(TERMS)
 
     def missing(b0: float) -> float:
-        """N_theta - nu N_r at the border."""
+        """Return N_theta - nu N_r at the border."""
         return float((2 * k + 1 - poisson) @ series(b0))
 
     return series(float(brentq(missing, 1.4, 2.5, xtol=1e-14)))
@@ -108,8 +110,8 @@ def series(b0: float) -> Floats:
 
 
 def inflated(law: Law) -> tuple[float, float]:
-    """Return the height [m] of the middle of an inflated disc, and its radial pull [N/m] at the
-    border.
+    """Return the height [m] of the middle of an inflated disc, and its radial pull at the border
+    [N/m].
 
     Raises:
         SimulationError: no equilibrium.

@@ -44,7 +44,8 @@ def normal_modes(
 
 
 def critical_load(below: float, above: float, squares: tuple[float, float]) -> float:
-    """Return the load at which the flat sheet becomes unstable: where w^2, linear between its
-    values ``squares`` [1/s^2] at the two loads, is zero.
+    """Return the load at which the flat sheet becomes unstable, where w^2 is zero.
+
+    w^2 is linear in the load, between its values ``squares`` [1/s^2] at two loads.
     """
     return below + (above - below) * squares[0] / (squares[0] - squares[1])
