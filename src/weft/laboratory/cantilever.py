@@ -36,9 +36,9 @@ from weft.laws.base import Law
 
 Direction = Literal["warp", "weft"]
 
-SEGMENTS = 40  # along the overhang
+SEGMENTS = 40  # elements along the overhang
 CELLS = 4  # across
-CLOSE = 1e-4  # relative, of the overhang
+CLOSE = 1e-4  # relative tolerance of the overhang
 MOST_STRIPS = 20  # overhangs that are tried
 
 
@@ -128,7 +128,7 @@ class _Strip:
         self.fabric, self.direction, self.segments, self.law = fabric, direction, segments, law
         self.mesh: TriangleMesh
         self.x: Positions
-        self._turned: Positions | None = None  # over the overhang
+        self._turned: Positions | None = None  # positions over the overhang
 
     def chord(self, length: float) -> float:
         """Return the angle [rad] of the chord below the horizontal, at an overhang [m]."""

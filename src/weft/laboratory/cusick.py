@@ -35,9 +35,9 @@ from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 
 SPECIMEN, DISK = 0.15, 0.09  # [m] radii
-LOADS = (0.1, 0.25, 0.5, 1.0)  # parts of the weight that the shelf has let go
+LOADS = (0.1, 0.25, 0.5, 1.0)  # parts of the weight that the shelf no longer carries
 BUMPS = 1e-4  # [m] unevenness of nominally flat cloth, root mean square at the border
-WAVES = (2, 16)  # around the ring, of the bumps
+WAVES = (2, 16)  # least and largest number of waves of the bumps around the ring
 ON_THE_WAY = QuasiStaticSettings(3e-4, 1e-2, max_iterations=1000)
 AT_LAST = QuasiStaticSettings(max_iterations=3000)
 
@@ -50,7 +50,7 @@ class Draping:
     shadow: Shadow
     energy: float  # [J] elastic and of weight; 0 when flat
     iterations: int  # of Newton's method
-    seed: int  # of its bumps
+    seed: int  # seed of its bumps
 
     @property
     def coefficient(self) -> float:

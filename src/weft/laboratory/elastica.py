@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-PLANE = np.radians(41.5)  # of ASTM D1388, option A
-PRECISION = 1e-11  # of the integration, relative and absolute
+PLANE = np.radians(41.5)  # [rad] plane of ASTM D1388, option A
+PRECISION = 1e-11  # relative and absolute tolerance of the integration
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Elastica:
     """A strip at rest, with lengths in units of c."""
 
     length: float  # l = L/c
-    reach: float  # of the tip, horizontally
-    drop: float  # of the tip
+    reach: float  # horizontal distance of the tip
+    drop: float  # vertical distance of the tip
 
     @property
     def chord(self) -> float:

@@ -11,7 +11,7 @@ from weft.render.camera import Camera
 from weft.render.looks import Look
 from weft.render.picture import Image, Renderer, Style
 
-ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m], of the drawn disk
+ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m] height, and number of corners, of the drawn disk
 VIEWS = {"above": (0.0, 89.0), "perspective": (28.0, 24.0)}  # azimuth, elevation [degrees]
 
 

@@ -54,7 +54,8 @@ def cylinder_energies(mesh: TriangleMesh) -> Floats:
 
     The columns are hinge weights of (1, 0) N m and (0, 1) N m.
     """
-    form = QuadraticBending.of(mesh, (1.0, 1.0)).form  # its coefficients are the angle's derivative
+    # its coefficients are the derivative of the angle
+    form = QuadraticBending.of(mesh, (1.0, 1.0)).form
     uv = mesh.vertex_uv
     assert uv is not None
     angle = [(form.coefficient * (z**2 / 2)[mesh.hinges]).sum(1) for z in uv.T]

@@ -11,7 +11,7 @@ class Published:
     low: float  # 0 to 1
     high: float
     source: str
-    nodes: int | None = None  # folds, where they were counted
+    nodes: int | None = None  # number of folds, if they were counted
 
     @property
     def measured(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Ints, Positions
 
 ROW = 2.5e-4  # [m] height of a row
-RAYS = 720  # of an outline
+RAYS = 720  # rays of an outline
 PROMINENCE = 2e-3  # [m] by which a fold stands out from its neighbors
 
 

@@ -21,7 +21,7 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 
-SIDE, CELLS = 0.1, 8  # [m], along a side
+SIDE, CELLS = 0.1, 8  # [m]; elements along a side
 ANGLES = (0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 8.0)  # [degrees]
 KES = (0.5, 2.5)  # [degrees] between which G is measured
 GF_PER_CM = 0.980665  # [N/m]

@@ -9,7 +9,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.discretization.polygon import contains
 
-ROOM = 28  # samples a side in the search for room
+ROOM = 28  # samples per side in the search for the roomiest place
 
 
 def arranged(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Floats], Floats]:

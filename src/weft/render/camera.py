@@ -7,7 +7,7 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 
 FIELD_OF_VIEW = np.radians(32.0)  # vertical; a portrait lens
-MARGIN = 1.12  # of the picture around what is framed
+MARGIN = 1.12  # size of the picture over the framed size
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Drawing:
                 break
             near = np.zeros(len(smooth), dtype=bool)
             near[faces[hit]] = True
-            near[faces[near[faces].any(axis=1)]] = True  # and a ring around
+            near[faces[near[faces].any(axis=1)]] = True  # and the ring of faces around them
             smooth = np.where(near[:, None], flat, smooth)
         return smooth
 

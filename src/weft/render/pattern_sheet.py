@@ -24,10 +24,10 @@ from weft.render.picture import Image, save_png
 PAPER, FABRIC, INK, QUIET = (255, 255, 255), (246, 243, 236), (45, 48, 56), (125, 128, 136)
 WRONG = (205, 45, 45)
 GOLDEN = 0.61803398875  # turns of hue from one seam to the next
-WIDTH = 1800  # [px] of the panels' part
+WIDTH = 1800  # [px] width of the part with the panels
 MARGIN, GAP = 60, 0.07  # [px]; [m] between panels
 NARROW = 42  # [px] of room below which names and labels stand outside
-SMOOTH = np.radians(1.5)  # of curves as they are drawn
+SMOOTH = np.radians(1.5)  # [rad] largest turn between two points of a drawn curve
 INSIDE = 7  # [px] from the outline to a seam's line
 _FINE = np.linspace(0, 1, 97)
 
@@ -79,7 +79,7 @@ class PatternSheet:
         w = int(width * self.scale) + 2 * MARGIN + self.list_width
         h = int(max(height * self.scale + 150, 24.0 * listed + 110)) + MARGIN
         self.pen = Pen(max(w, 500), h, PAPER, font)
-        self.top = h - 110  # [px] of y = 0
+        self.top = h - 110  # [px] row of y = 0
 
     def image(self) -> Image:
         """Draw everything and return the picture (h,w,3) uint8."""

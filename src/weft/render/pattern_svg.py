@@ -156,7 +156,8 @@ def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
         return [f"L{p}" for p in points]
     if curve.arc is not None:
         _, radius, _, sweep = curve.arc
-        r = _n(1e3 * radius)  # counter-clockwise with y up is against the clock of the page too
+        # Counter-clockwise with y up is counter-clockwise on the page, too: sweep flag 0.
+        r = _n(1e3 * radius)
         return [f"A{r},{r} 0 {int(abs(sweep) > np.pi)} {int(sweep < 0)} {points[-1]}"]
     return [("Q" if curve.edge.curve is BorderCurve.QUADRATIC else "C") + " ".join(points)]
 
@@ -206,7 +207,7 @@ def _wrap(wrap: Wrap) -> Mapping[str, Any]:
 
 
 def _list(values: Sequence[float]) -> list[float]:
-    return [float(v) + 0.0 for v in values]  # without -0.0
+    return [float(v) + 0.0 for v in values]  # adding 0.0 turns -0.0 into 0.0
 
 
 def _seam(seam: Seam) -> dict[str, Any] | list[Any]:

@@ -29,7 +29,7 @@ from weft.render.thick import RIM_TONE
 SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
 NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
 ROWS_WORTH_SLICING = 16
-FLATNESS = 0.75  # of color scales
+FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
 CHECKERS = 16  # squares along the longer side of the cloth
 TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
 

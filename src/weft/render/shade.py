@@ -311,7 +311,7 @@ def shade_rows(
     n = view.samples
     height = float(face.shape[0])
     width = float(face.shape[1])
-    pixel = 2.0 * view.tan_half * float(n) / height  # its size at a depth of 1
+    pixel = 2.0 * view.tan_half * float(n) / height  # size of a pixel at a depth of 1
     for c in range(out.shape[1]):
         total = vec3f(0.0, 0.0, 0.0)
         cover_of = float(0.0)
@@ -343,7 +343,8 @@ def shade_rows(
                 cover_of += alpha
         if view.transparent != 0:
             out[r, c, 3] = wp.uint8(255.0 * cover_of / float(n * n) + 0.5)
-            total = total / wp.max(cover_of, 1.0e-6)  # alpha is not multiplied in: PNG and WebP
+            # PNG and WebP store colors that are not multiplied by alpha
+            total = total / wp.max(cover_of, 1.0e-6)
         else:
             total = total / float(n * n)
         out[r, c, 0] = to_byte(total[0])

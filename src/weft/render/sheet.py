@@ -11,7 +11,7 @@ from weft.base.errors import RunError
 from weft.render.picture import Image, Style
 
 MOST = 400  # pictures
-ASPECT = 4 / 3  # of a picture, about
+ASPECT = 4 / 3  # desired aspect ratio of a picture
 LINE = 2  # pixels between pictures
 INK = (60, 60, 60)
 

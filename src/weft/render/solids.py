@@ -12,7 +12,7 @@ from weft.base.runtime_types import checked
 from weft.cloth.attachments.drawing import NAMES
 from weft.render.strands import Tubes
 
-TUBE = 0.003  # of the largest extent of cloth and bodies: radius of ropes in pictures
+TUBE = 0.003  # radius of drawn ropes over the largest extent of cloth and bodies
 
 
 @checked(RunError, "run")

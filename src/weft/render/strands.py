@@ -10,8 +10,8 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Positions
 
-ALONG, AROUND = 120, 6  # places along a strand, and around each
-TURNS, WIDE = 12, 3.5  # of a helix; its radius over that of its wire
+ALONG, AROUND = 120, 6  # points along a strand, and around each of them
+TURNS, WIDE = 12, 3.5  # turns of a helix; its radius over that of its wire
 LEAD = 0.12  # part of a spring that is straight, at either end
 LOOSE, SPRING = 0, 2  # kinds; a strand that has let go is not visible
 

@@ -29,7 +29,8 @@ SEARCHED, LAMP_POINTS = 10, 14  # texels in the search for occluders, and in the
 LAMP = 0.09  # radius of the lamp over its distance
 STEEPEST = 3.0  # largest slope of a receiver for which the shadow map is corrected
 NOTHING = 1.0e30  # depth of pixels that show nothing
-COS, SIN = -0.7373688, 0.6754903  # of the golden angle, by which lamp points turn
+# cosine and sine of the golden angle between successive lamp points
+COS, SIN = -0.7373688, 0.6754903
 PI = 3.14159265
 ROWS_WORTH_SLICING = 16
 
@@ -306,7 +307,7 @@ class Surroundings:
     def __init__(self, width: int, height: int, radius: float) -> None:
         shape = (-(-height // COARSE), -(-width // COARSE))
         self.radius = radius
-        self.blur = 0.05 * radius  # [m] of depth
+        self.blur = 0.05 * radius  # [m] tolerance in depth
         self.depths = kernel.empty(shape, wp.float32)
         self.raw, self.found = kernel.empty(shape, vec2f), kernel.empty(shape, vec2f)
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 
-ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])  # of the rim: from the front to the back
-RIM_TONE = 0.82  # of the cloth's color: an edge shows cut yarns
+# [rad] directions of the rim, from the front to the back
+ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])
+RIM_TONE = 0.82  # brightness over that of the cloth, because an edge shows cut yarns
 
 
 class Shell:

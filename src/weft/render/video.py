@@ -12,7 +12,7 @@ from weft.io.files import atomic_path
 from weft.render.picture import Image
 
 QUALITY = "18"  # of x264's constant rate factor: 0 is lossless, 23 its default
-BT709 = 1  # primaries, transfer and matrix of high definition, as the file says them
+BT709 = 1  # code of the primaries, transfer and matrix of high definition
 FINEST = 1001_000  # denominator of frame rates: 24000/1001 is one
 
 

@@ -111,7 +111,7 @@ def woven(pattern: int, yarns: vec2f, uv: vec2f, pixel: float):
     It is 1 on average, and 1 everywhere if a pixel, of the size ``pixel`` [m], is coarser than a
     yarn. ``yarns`` are ends and picks per meter. Warp yarns run along u and are counted along v.
     """
-    across = 1.0 / (wp.max(yarns[0], yarns[1]) * wp.max(pixel, 1.0e-9))  # pixels a yarn
+    across = 1.0 / (wp.max(yarns[0], yarns[1]) * wp.max(pixel, 1.0e-9))  # pixels per yarn
     shown = wp.clamp((across - NONE) / (FULL - NONE), 0.0, 1.0)
     if shown <= 0.0:
         return 1.0

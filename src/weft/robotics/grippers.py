@@ -7,8 +7,8 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.worlds.world import Hold
 
-REACH = 0.03  # [m] from a gripper, within which cloth is gripped
-FASTEST = 0.02  # [m] along each axis in a step
+REACH = 0.03  # [m] distance from a gripper within which cloth is gripped
+FASTEST = 0.02  # [m] largest displacement along each axis in a step
 LOW, HIGH, WIDE = 2e-3, 0.6, 0.5  # [m] least and largest height, and largest |x| and |z|
 CARRIED = 8e-3  # [m] least height of gripped cloth, so that it passes over a layer on the table
 TAUT = 1.02  # largest distance of two grippers, over their distance in the flat cloth

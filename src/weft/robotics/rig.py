@@ -17,7 +17,7 @@ from weft.worlds.batch import Batch
 
 RATE = 20.0  # [Hz] of actions
 STEP = 0.025  # [s]
-FARTHEST = 5.0  # [m] that is ever observed
+FARTHEST = 5.0  # [m] largest coordinate of an observation
 
 
 class Rig:

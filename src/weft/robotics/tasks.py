@@ -14,11 +14,11 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import WeftError, check_known
 
 SIDE = 0.4  # [m] of the square cloth
-LIES = 3.5e-3  # [m] over the table at first
-CELLS = 80  # along a side, for the area that is covered
+LIES = 3.5e-3  # [m] initial height over the table
+CELLS = 80  # cells along a side, for the covered area
 LIFT = 0.25  # [m] height at which a grasped cloth counts as lifted
-FOLDED = 0.1  # of the side: mean distance of halves that counts as folded
-FLAT = 0.95  # of the area that counts as flattened
+FOLDED = 0.1  # mean distance of folded halves over the side, below which cloth counts as folded
+FLAT = 0.95  # part of the area from which on cloth counts as flattened
 BEND = 0.03  # [m] radius of the fold with which flattening begins
 
 

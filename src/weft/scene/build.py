@@ -92,7 +92,7 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        self._kept = {  # thickness of cloths that changes, by their number
+        self._kept = {  # keyframes of thickness, by the number of the cloth
             k: keyed.pop(path)
             for k, (loc, _) in enumerate(blocks)
             if (path := dotted((*loc, "thickness"))) in keyed

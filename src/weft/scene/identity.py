@@ -22,7 +22,7 @@ from weft.laws.base import Law
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
-_DEEPEST = 8  # level of an object's parts
+_DEEPEST = 8  # deepest level of nested objects that is described
 
 
 def identity(scene: "Scene") -> Mapping[str, Any]:

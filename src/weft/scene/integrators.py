@@ -45,7 +45,7 @@ INTEGRATORS: Mapping[str, IntegratorKind] = {
 class Maker:
     """Factory of a scene's stepper: the value of ``scene.stepper`` after construction."""
 
-    given: Stepper | None  # the user's own
+    given: Stepper | None  # the user's own integrator
     kind: IntegratorKind | None  # built with ``settings`` if ``given`` is None
     settings: Settings | None
     adaptive: AdaptiveSettings | None  # None: steps are not divided

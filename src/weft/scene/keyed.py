@@ -22,7 +22,7 @@ from weft.scene.stays import why_not
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
-CHANGING = (  # patterns of paths
+CHANGING = (  # patterns of the paths of numbers that may have keyframes
     r"gravity\.[0-2]",
     r"damping",
     r"pressure(\.(pressure|volume|ambient))?",
@@ -167,7 +167,7 @@ def _with(thing: Any, changes: Any) -> Any:
         )
     new = {name: _with(getattr(thing, name), inside) for name, inside in changes.items()}
     if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
-        new["gusts"] = None  # no wind, no gusts
+        new["gusts"] = None  # a wind of zero velocity refuses gusts
     return dataclasses.replace(thing, **new)
 
 

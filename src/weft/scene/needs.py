@@ -28,9 +28,9 @@ from weft.scene.shape_block import ShapeBlock
 
 # [bytes] at the peak of a simulation, measured at 1 600 to 40 000 vertices (docs/reliability.md)
 PER_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
-LEAST = 240e6  # of the smallest scene
-PER_STORED = 8 * 9  # of a frame on disk: positions, velocities, one more step
-FILE_SPACE = 16  # times its size is what a mesh file takes
+LEAST = 240e6  # [bytes] memory of the smallest scene
+PER_STORED = 8 * 9  # [bytes] per vertex and frame on disk: positions, velocities, one more step
+FILE_SPACE = 16  # memory of a mesh over the size of its file
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ Tree = dict[str, Any]
 DEFAULT = "backward_euler"
 _STEP = {f: f for f in ("tolerance", "max_iterations", "psd", "linear", "forcing")}
 _ONE_SOLVE = {"psd": "psd", "linear": "linear", "forcing": "tolerance"}
-FIELDS: Mapping[str, Mapping[str, str]] = {  # of `solver:`, and what integrators call them
+# fields of `solver:`, and their names in each integrator
+FIELDS: Mapping[str, Mapping[str, str]] = {
     "backward_euler": _STEP,
     "bdf2": _STEP,
     "bdf2_semi_implicit": _ONE_SOLVE,

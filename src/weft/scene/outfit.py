@@ -37,7 +37,7 @@ from weft.garment.garment import Garment, SeamLine, representatives
 from weft.garment.pattern import Closing, Pattern, PatternFold
 from weft.garment.spline_panels import PatchedGarment
 
-PASSING = 1.0  # [s] in which a zip opens or closes from end to end
+PASSING = 1.0  # [s] time in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
 
@@ -379,7 +379,7 @@ def openings(
             end = times[1] + seam.open_at + float(delay[row])
         if begin < end:
             made.append((row, (begin, end)))
-        else:  # it opens, and closes again later
+        else:  # it opens and closes again later, so that it holds in two intervals
             made += [(row, (times[0], end)), (row, (begin, np.inf))]
     strength = np.inf if seam.strength is None else seam.strength
     share = line.lengths[0] / max(len(rows), 1)

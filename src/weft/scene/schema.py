@@ -137,7 +137,7 @@ class SplineBlock(SceneBlock):
     )
 
 
-OF_GARMENTS = {"span_size", "rule", "bending"}  # of SplineBlock
+OF_GARMENTS = {"span_size", "rule", "bending"}  # fields of SplineBlock that garments have, too
 NOT_OF_GARMENTS = (
     "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
     "triangles of garment.size"

@@ -43,8 +43,9 @@ from weft.validate.setup import Built, Setup
 from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
 
-GAMMA, SEGMENTS = 8.0, 40  # of the elastica
-STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60  # of the slope
+GAMMA, SEGMENTS = 8.0, 40  # load and number of elements of the elastica
+# [m/s], [s], [1], steps until the square on the slope has settled
+STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60
 DIFFERENCE = 1e-4  # relative change of every number in difference quotients of the run
 FINE = 1e-5  # change at kinks, where the error of the quotients is of first order
 KEY = 0.02  # [s] time of the second key of gravity
@@ -130,10 +131,11 @@ def _static(build: Any, name: str, value: float, loss: Mean) -> Derivative:
 
 def _slope() -> Iterator[Check]:
     held, frames = slope_of(10.0), 20
-    slip = STICK * STEP  # [m] to which a step's stick is elastic
+    slip = STICK * STEP  # [m] elastic slip of friction in one step
     yield compare("adjoint/slope holds, dx/dmu [m]", 0.0, held(frames), 20 * slip)
     angle, t = np.radians(30.0), frames * STEP
-    expected = -GRAVITY * np.cos(angle) * t * (t + STEP) / 2  # of backward Euler's steps
+    # exact for the steps of backward Euler
+    expected = -GRAVITY * np.cos(angle) * t * (t + STEP) / 2
     # The error is 2.6e-7 with PARDISO and with SuperLU; it comes from the settling before.
     yield compare("adjoint/slope slides, dx/dmu [m]", expected, slope_of(30.0)(frames), 1e-5)
 
@@ -217,13 +219,13 @@ def moving(
     if straight:
         x[:, 1] = 0.8 * NUMBERS["gap"]
         x = x + (v["shift"] - NUMBERS["shift"]) * np.array([1.0, 0.2, 0.5])
-        x[:, 2] += NUMBERS["body"]  # the middle of the table
+        x[:, 2] += NUMBERS["body"]  # above the middle of the table
     elif touches:
         # No edge is parallel to one of the table: contact is not smooth at parallel edges, and
         # difference quotients are inaccurate there.
         c, a = np.cos(0.3), np.sin(0.3)
         x = x @ np.array([[c, 0.0, -a], [0.0, 1.0, 0.0], [a, 0.0, c]]) + [0.013, 0.0, 0.007]
-    flat = grid(4, 4, 0.12, 0.12)  # material coordinates stay
+    flat = grid(4, 4, 0.12, 0.12)  # material coordinates do not depend on ``side``
     mesh = flat.with_vertices(x)
     mass = v["density"] * mesh.vertex_area
     law = BaraffWitkin((v["stretch"], v["stretch"]), v["shear"])

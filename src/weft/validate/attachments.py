@@ -30,8 +30,8 @@ from weft.validate.check import Check, attempt, compare
 GRAVITY = 9.81  # [m/s^2]
 MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
 SLOPE = 25.0  # [degrees] of the pole
-PIECES = 40  # of the rope that hangs
-REST = 1e-3  # [m/s] below which a ring is at rest, in the mean of the last 0.1 s
+PIECES = 40  # pieces of the hanging rope
+REST = 1e-3  # [m/s] largest mean speed of a resting ring over the last 0.1 s
 
 
 def checks() -> Iterator[Check]:

@@ -13,7 +13,7 @@ from weft.validate.check import Check, compare
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model
 
 LENGTH, WIDTH, SPAN = 1.0, 0.05, 0.9  # [m]
-SAG, PULL = 0.19071, 0.56009  # over length; over weight
+SAG, PULL = 0.19071, 0.56009  # sag over length; horizontal pull over weight
 SEGMENTS = 80
 MATERIAL = Material(stretch=2e4, shear=2e2, bending=0.0, density=0.1)  # strain H/k: 3e-5
 

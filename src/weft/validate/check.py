@@ -23,9 +23,9 @@ class Check:
     """A row of the certificate: expected value, weft's value, and whether they agree."""
 
     name: str  # experiment, or experiment/case
-    expected: float  # nan where the case ended in an error
+    expected: float  # nan if the case ended in an error
     got: float
-    error: float  # relative where ``expected`` is not zero, else absolute
+    error: float  # relative if ``expected`` is not zero, else absolute
     tolerance: float
     ok: bool
     note: str = ""

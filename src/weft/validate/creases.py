@@ -47,9 +47,9 @@ LIMIT, HARDENING, TAU, LASTING = 100.0, 0.5, 3.0, 0.25  # [1/m], [1], [s], [1]
 LOOP = (2.4, -2.0, 1.0, 2.9)  # [rad]
 STRIP, BENT, YIELD = (0.1, 0.02), 25.0, 8.0  # [m], [1/m], [1/m]
 PUBLISHED = 134.0  # [deg]
-FOLD, MINUTES = np.radians(179.0), 5  # [rad], and of each half of the test
+FOLD, MINUTES = np.radians(179.0), 5  # [rad]; duration of each half of the test
 TOLERANCE = 1e-7  # [m/s]
-EASE = [3.0] * 4  # [s] of a strip that is let go
+EASE = [3.0] * 4  # [s] steps of a strip after its release
 FIRM, FADING, LASTS = 300.0, 120.0, 0.5  # [1/m], [s], [1]
 
 
@@ -197,7 +197,7 @@ def curvatures(columns: int = 21, steps: int = 10) -> tuple[float, float]:
     x, a = np.array(mesh.vertices), STRIP[0] / (columns - 1)
     low, high = x[:, 0].min() + 1.5 * a, x[:, 0].max() - 1.5 * a
     left, right = _where(x[:, 0] < low), _where(x[:, 0] > high)
-    middle = STRIP[0] - a  # of the right end's two columns from that of the left's
+    middle = STRIP[0] - a  # [m] distance of the centers of both clamps
     keys = []
     for k in range(steps + 1):
         c = BENT * k / steps
@@ -247,9 +247,10 @@ def hardening_of(angle: float) -> float:
     """Return the hardening h of a fabric with a known recovery angle [deg], by the formulas
     above.
     """
-    y = FIRM * 1e-3  # of columns 1 mm apart
+    y = FIRM * 1e-3  # [rad] limit of a hinge between columns that are 1 mm apart
     time = 60.0 * MINUTES
-    held = 1 - (1 - LASTS) * np.exp(-LASTS * time / FADING)  # part that lasts when it is let go
+    # lasting part of the crease at the release
+    held = 1 - (1 - LASTS) * np.exp(-LASTS * time / FADING)
     part = held + (1 - held) * np.exp(-time / FADING)
     return float(part * (FOLD - y) / np.radians(180 - angle) - 1)
 

@@ -46,7 +46,7 @@ from weft.validate.differences import (
 )
 
 BETA, STEP = 0.2, 0.02  # [s] damping and time step of the tests
-SECOND = 1e-5  # tolerance of derivatives that are second differences
+SECOND = 1e-5  # tolerance of second differences
 
 Scalars = Callable[[Positions], Floats]  # (m,k,3) corners of elements -> (m,) values
 

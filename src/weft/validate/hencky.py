@@ -39,7 +39,7 @@ from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 
 RADIUS, STIFFNESS, PRESSURE = 0.2, 1000.0, 0.05  # [m], [N/m] E h, [Pa]
-TERMS = 60  # of the series
+TERMS = 60  # terms of the series
 PUBLISHED = {0.2: 1.6827, 0.3: 1.7244, 0.4: 1.7769}  # nu -> b_0
 CORNERS = 96  # of the polygon that is the border; elements are as long as its sides
 POISSON = 0.3
@@ -100,10 +100,10 @@ def border_series(poisson: float) -> Floats:
 
 def series(b0: float) -> Floats:
     """Return the coefficients b_k (TERMS,) of N in powers of rho^2."""
-    b, inverse = np.zeros(TERMS), np.zeros(TERMS)  # of N, and of 1/N
+    b, inverse = np.zeros(TERMS), np.zeros(TERMS)  # coefficients of N and of 1/N
     b[0], inverse[0] = b0, 1 / b0
     for k in range(1, TERMS):
-        g = inverse[:k] @ inverse[:k][::-1]  # of rho^(2k-2) in 1/N^2
+        g = inverse[:k] @ inverse[:k][::-1]  # coefficient of rho^(2k-2) in 1/N^2
         b[k] = -2 * g / (k * (k + 1))
         inverse[k] = -(b[1 : k + 1] @ inverse[:k][::-1]) / b0
     return b

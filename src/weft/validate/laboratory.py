@@ -30,13 +30,13 @@ STRIPS: Sequence[tuple[str, Direction]] = (
     ("stretch-twill", "weft"),
 )
 PLATE_SIZE = 6e-3  # [m] edges of the ring that hardly sags
-SAG = 1e-4  # [m] of its border, about
+SAG = 1e-4  # [m] approximate sag of its border
 POISSON = -1 / 3  # of a plate of hinges on equilateral triangles (docs/bending.md)
 DRAPED = [name for name, known in DRAPE_COEFFICIENTS.items() if known.measured]
-LABORATORIES = 0.05  # in drape coefficient, by which laboratories differ on one fabric
+LABORATORIES = 0.05  # difference between laboratories in the drape coefficient of one fabric
 MESHED = "wool"  # the fabric that is draped on two meshes
-MESHES = ((6e-3, 1), (5e-3, 0))  # [m] and seeds of two meshes that must agree
-AGREE = 0.02  # in drape coefficient
+MESHES = ((6e-3, 1), (5e-3, 0))  # edge lengths [m] and seeds of two meshes that must agree
+AGREE = 0.02  # tolerance of the drape coefficients of two meshes
 
 
 def cantilevers() -> Iterator[Check]:

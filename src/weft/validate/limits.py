@@ -41,12 +41,13 @@ from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, lengthwise_pins, tip
 
 DENSITY, STIFFNESS, SHEAR = 0.2, 60.0, 20.0  # [kg/m^2], [N/m], [N/m]
-LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, part of it
-TIMES = 10.0  # its weight
+LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, onset over the limit
+TIMES = 10.0  # load of the strip over its weight
 STEP, STEPS = 0.01, 100  # [s]
 CURVE = ((0.01, 4.0), (0.03, 20.0), (0.06, 80.0), (0.1, 250.0))
 PULLS = (0.005, 0.02, 0.045, 0.1, 0.13)
-SPAN, BREADTH, CLEARANCE = 0.3, 0.06, 5e-3  # [m] of a strip that stops a box, and between both
+# [m] strip that stops a box, and its distance from the box
+SPAN, BREADTH, CLEARANCE = 0.3, 0.06, 5e-3
 BOX, GAP, RISE = 0.02, 5e-4, 0.5  # [m] width, [m], [m/s]
 
 

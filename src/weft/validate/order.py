@@ -20,7 +20,7 @@ from weft.validate.strip import Material, strip_model
 
 MATERIAL = Material(stretch=20.0, shear=5.0, bending=1e-3, density=0.2)
 SECONDS, COARSEST = 0.2, 50  # [s], steps
-TOLERANCE = 0.1  # of the order
+TOLERANCE = 0.1  # tolerance of the order
 DAMPING = 0.01  # [s]
 
 
@@ -50,7 +50,8 @@ class Unequal:
 
 def checks() -> Iterator[Check]:
     """Compare measured with declared order, ± 0.1."""
-    settled = StepSettings(tolerance=1e-9, linear=direct())  # 25 vertices: nothing to coarsen
+    # direct, because multigrid has nothing to coarsen with 25 vertices
+    settled = StepSettings(tolerance=1e-9, linear=direct())
     steppers: dict[str, Stepper] = {
         "backward-euler": BackwardEuler(settled),
         "baraff-witkin-1998": BaraffWitkin1998(Settings1998(linear="splu")),

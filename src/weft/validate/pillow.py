@@ -30,7 +30,7 @@ from weft.validate.solver import direct
 
 STIFFNESS, PRESSURE = 1e4, 1.0  # [N/m], [Pa]: strain of 1e-4 at a radius of 1 m
 ROUND = 2e-4  # [N m] bending stiffness of the balloon
-RADIUS, THICKNESS, VOLUME = 0.762760, 0.913893, 1.218524  # of a, a, a^3
+RADIUS, THICKNESS, VOLUME = 0.762760, 0.913893, 1.218524  # in units of a, a, a^3
 TEABAG = (0.2055, 0.217)  # [m^3]
 
 

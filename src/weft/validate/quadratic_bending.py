@@ -20,14 +20,14 @@ from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.strip import GRAVITY, Material, rest, strip_model, tip
 
 Rows = Iterator[Check]
-RIGIDITY = (3e-5, 1e-5)  # [N m] of bending warp and weft
+RIGIDITY = (3e-5, 1e-5)  # [N m] bending rigidity along warp and weft
 LENGTH, WIDTH = 1.0, 0.4  # [m]
-LINES = (61, 25)  # of the uneven mesh, across warp and weft
+LINES = (61, 25)  # lines of the uneven mesh, across warp and weft
 RANDOM = 0.25  # tolerance: strips of random triangles are too stiff by 9 to 22 %
 FOLDS = (0.5, 1.5, 3.0)  # [rad]
 RADIUS = 1.5  # [m] of the cylinder
 LOAD = 0.1  # rho g L^3/D of the cantilever: it drops by 1/80 of its length
-SEGMENTS = 80  # of the cantilever
+SEGMENTS = 80  # elements along the cantilever
 
 
 def checks() -> Rows:
@@ -148,7 +148,7 @@ def forced(axis: int) -> float:
     from scipy.optimize import fsolve
 
     def missing(p: Floats) -> Floats:
-        diagonal = 2 * p.sum()  # of z_uv, which the diagonals resist
+        diagonal = 2 * p.sum()  # stiffness against z_uv, which comes from the diagonals
         return np.asarray(diagonal * p / (p + diagonal) / RIGIDITY - 1)
 
     return float(fsolve(missing, np.array(RIGIDITY), xtol=1e-12)[axis])

@@ -19,7 +19,7 @@ from weft.laws import (
 )
 from weft.validate.check import Check, attempt, compare
 
-TINY = 1e-12  # [N/m] of a fiber that is switched off
+TINY = 1e-12  # [N/m] stiffness of a fiber that is switched off
 SKEW = {"warp": (1.0, 0.0), "weft": (0.6, 0.8)}
 LAWS: dict[str, SingleLaw] = {
     "fiber": BaraffWitkin((300.0, TINY), 0.0),

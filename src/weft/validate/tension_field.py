@@ -33,9 +33,9 @@ from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 
 HEIGHT, LENGTH, STIFFNESS = 1.0, 6.0, 1000.0  # [m], [m], [N/m]
-NONE = 1e-6  # [N/m] of a fiber that is left to the other law
-SEGMENTS = 24  # over the height
-STRAIN = 5e-4  # of the middle line: little, so that the pull does not straighten the strip
+NONE = 1e-6  # [N/m] negligible stiffness of a fiber that the other law has
+SEGMENTS = 24  # elements over the height
+STRAIN = 5e-4  # strain of the middle line: small, so that the pull does not straighten the strip
 CURVATURES = (0.0005, 0.002, 0.004, 0.008)  # [1/m]: the first one before it wrinkles
 
 

@@ -52,9 +52,9 @@ AROUND = 0.05  # the two loads are this part below and above the closed form
 YOUNG, POISSON = 2000.0, 0.3  # [N/m] E h
 SHEET = Material(stretch=YOUNG, shear=YOUNG / 2, bending=5e-7, density=0.05)
 LENGTH, WIDTH, STRETCH = 0.25, 0.1, 0.1  # [m], [m], strain
-POINTS = (44, 86)  # of control, along and across
-COMPRESSION = 1.0  # [N/m] more than the flat sheet carries anywhere
-HEIGHT = 2e-4  # [m] of the mode in which the search for wrinkles begins
+POINTS = (44, 86)  # control points along and across
+COMPRESSION = 1.0  # [N/m] bound of the compression anywhere in the flat sheet
+HEIGHT = 2e-4  # [m] height of the mode that is the initial guess of the wrinkles
 NO_WEIGHT = (0.0, 0.0, 0.0)
 
 
@@ -128,7 +128,7 @@ class Wrinkles:
     """
 
     wavelength: float  # [m]
-    tension: float  # [N/m] pull over the width that is left
+    tension: float  # [N/m] pull over the contracted width
     length: float  # [m] pi sqrt(int f^2/int f'^2)
 
 
@@ -197,7 +197,8 @@ def _measure(x: Positions, ids: Ints, model: Model) -> Wrinkles:
     width = float(np.ptp(y))
     i = np.flatnonzero(z[1:] * z[:-1] < 0)
     zeros = y[i] + (y[i + 1] - y[i]) * z[i] / (z[i] - z[i + 1])
-    zeros = np.sort(zeros[np.abs(zeros - y.mean()) < 0.4 * width])  # the borders are free
+    # leave out zeros near the free borders
+    zeros = np.sort(zeros[np.abs(zeros - y.mean()) < 0.4 * width])
     force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)
     pull = abs(float(force[ids[-1], 0].sum()))
     quarter = len(middle) // 4

@@ -18,8 +18,8 @@ from weft.view.measures import MEASURES, available
 from weft.view.packing import OF_BASE64, Array, IntegerGrid, Packer, packed
 from weft.view.subject import Subject, Viewable, spread
 
-MOST = 200e6  # [bytes] of a page; browsers keep its text in memory
-USUAL = ("strain", "stress", "pressure")  # measures that a page has where the run has them
+MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
+USUAL = ("strain", "stress", "pressure")  # measures that a page has by default, if the run has them
 
 OnFrame = Callable[[int, int], None]
 

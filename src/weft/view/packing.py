@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from weft.base.arrays import Floats
 
-Array = NDArray[Any]  # of integers or numbers, any shape
+Array = NDArray[Any]  # integers or floats of any shape
 
-LEVEL = 6  # of deflate
-OF_BASE64 = 4 / 3  # letters a byte
+LEVEL = 6  # compression level of deflate
+OF_BASE64 = 4 / 3  # characters per byte
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Packer:
         self._deflate = zlib.compressobj(LEVEL)
         self._parts: list[bytes] = []
         self._before: Array | None = None
-        self.size = 0  # [bytes] of what has left the compressor
+        self.size = 0  # [bytes] of the compressed data so far
 
     def add(self, numbers: Array) -> None:
         """Add one more frame."""

@@ -44,7 +44,8 @@ class StatusPanel:
             | ui.ImGuiWindowFlags_NoMove
             | ui.ImGuiWindowFlags_NoScrollbar
             | ui.ImGuiWindowFlags_NoSavedSettings
-            | ui.ImGuiWindowFlags_NoNav  # space plays, alone
+            # the space key shall only play, not press the focused button
+            | ui.ImGuiWindowFlags_NoNav
         )
         ui.Begin("weft", flags)
         self._buttons()

@@ -158,7 +158,7 @@ class Player:
             self._began, self._from = now, self.place
         rate = self.speed * self.run.fps / self.numbers.step
         place, last = self._from + int((now - self._began) * rate), len(self.numbers) - 1
-        if place > last and self.goes_on:  # waits for more
+        if place > last and self.goes_on:  # the run goes on: wait for more frames
             self._began, self._from, place = now, last, last
         self.place = place % len(self.numbers)
 

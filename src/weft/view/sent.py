@@ -31,7 +31,8 @@ class Sent:
     def __init__(self, scene: Any, name: str = "/cloth") -> None:
         self._scene, self._name, self._count = scene, name, 0
         self._there: OrderedDict[Hashable, _Surface] = OrderedDict()
-        self._shown: list[Hashable] = []  # the last is the present one
+        # keys in the order of display; the last one is the present surface
+        self._shown: list[Hashable] = []
 
     def show(self, key: Hashable, make: Callable[[], bytes], now: float) -> None:
         """Show a surface; ``make`` returns it as glTF if it has not been sent yet.

@@ -16,7 +16,7 @@ from weft.view.corners import Corners
 from weft.view.tones import FRONT, SQUARES, panel_colors
 
 STOPS = 256  # texels of a color scale
-NEAREST, LINEAR, CLAMPED, REPEATED = 9728, 9729, 33071, 10497  # samplers of glTF 2.0
+NEAREST, LINEAR, CLAMPED, REPEATED = 9728, 9729, 33071, 10497  # sampler codes of glTF 2.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ Rgb = tuple[float, float, float]
 SKY: Rgb = (0.827, 0.839, 0.859)  # behind everything
 PAPER: Rgb = (0.9, 0.88, 0.84)  # mixed into the color of the cloth's back
 OF_PAPER = 0.45
-DARKER = 0.75  # every second square of the checker
+DARKER = 0.75  # brightness of every second square of the checker
 
 
 def _mixed(color: Rgb) -> Rgb:

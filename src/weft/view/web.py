@@ -24,7 +24,7 @@ from weft.view.textured import glb, skin_of
 PORT = 8080
 RATE = 30.0  # [Hz] of updates of the player
 STREAM = 20e6  # [bytes/s] sent to browsers at most
-FIELD = 0.75  # [rad] of the camera, from below to above
+FIELD = 0.75  # [rad] vertical field of view
 DOT = 0.004  # diameter of contacts and pins, in sizes of the cloth's box
 AHEAD = 6  # frames that are sent before they are shown
 

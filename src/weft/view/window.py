@@ -54,13 +54,14 @@ class Window:
         try:
             ps.init(backend)
         except Exception as error:
-            with suppress(Exception):  # else polyscope complains when the process ends
+            with suppress(Exception):  # otherwise polyscope reports an error when the process ends
                 ps.init("openGL_mock")
             said = re.sub(r"\[\w+\]|ERROR:", "", str(error)).strip()
             raise RunError("window", got=said, expected="a display", hint=HINT) from error
         ps.set_errors_throw_exceptions(True)
         imgui: Any = optional("polyscope.imgui", "view", "the window of `weft view`", RunError)
-        imgui.GetIO().IniFilename = os.devnull  # else ImGui writes a file where the command was run
+        # otherwise ImGui writes a file into the working directory
+        imgui.GetIO().IniFilename = os.devnull
         ps.set_build_default_gui_panels(False)
         ps.set_open_imgui_window_for_user_callback(False)
         ps.set_autocenter_structures(False)
@@ -199,5 +200,6 @@ class Window:
         """Move the camera to its first place: all of the cloth, from the front and above."""
         low, high = self.player.box()
         size = float(np.linalg.norm(high - low)) or 1.0
-        middle = (low + high) / 2 - [0.0, 0.12 * size, 0.0]  # above the panel
+        # shifted, so that the cloth is above the panel
+        middle = (low + high) / 2 - [0.0, 0.12 * size, 0.0]
         self._ps.look_at(middle + size * np.array([0.45, 0.4, 1.0]), middle)
