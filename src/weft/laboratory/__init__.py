@@ -1,1 +1,8 @@
-"""Virtual tests of a textile laboratory: a fabric in, what its data sheet would say out."""
+"""A virtual textile laboratory: standard tests of a fabric, whose results form a data sheet.
+
+The tests are ``tensile``, ``shear``, ``cantilever`` and ``cusick`` (drape). ``specimen`` has what
+they share: the model of a specimen and its equilibrium. ``elastica`` is the exact theory of the
+cantilever, ``plate`` adjusts hinges of irregular meshes, ``shadow`` measures a drape from above.
+``sheet`` runs the tests and makes tables; ``curves`` and ``pictures`` draw the results;
+``published`` lists measured drape coefficients.
+"""

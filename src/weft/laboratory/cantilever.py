@@ -8,13 +8,13 @@ horizontal. The standard calls half of that overhang L the bending length c and 
 Exactly L = 2.00035 c (``elastica.of_chord``): c by the standard is 0.02 % too long and D 0.05 % too
 large, whatever the fabric. (Peirce's own formula, c = L (cos(a/2)/(8 tan a))^(1/3), gives 1.963.)
 
-The strip is simulated as it is at the end, clamped at the edge, and L is what a root of the angle
-asks for. The clamp is in the middle of the held row of elements (``docs/bending.md``).
+The strip is simulated in its final state, clamped at the edge; L is found as the root of the angle
+minus 41.5 degrees. The clamp is in the middle of the fixed row of elements (``docs/bending.md``).
 
-A strip of a grid with parallel diagonals bends with D because it twists, by -0.2 of its curvature,
-and where warp and weft differ it misses D by some percent. This one has mirrored diagonals and so
-does not twist; it bends as a cylinder, which costs what the hinges along the other yarns cost:
-weights of D l^2/A. That is D itself, to half a percent with 40 elements, whatever the ratio.
+A strip of a grid with parallel diagonals bends with D because it twists, by -0.2 of its curvature;
+if warp and weft differ, it misses D by some percent. The strip here has mirrored diagonals and does
+not twist; it bends as a cylinder, whose energy is that of the hinges along the other yarns: weights
+of D l^2/A. That is D itself, to half a percent with 40 elements, whatever the ratio.
 """
 
 from collections.abc import Sequence
@@ -36,15 +36,15 @@ from weft.laws.base import Law
 
 Direction = Literal["warp", "weft"]
 
-SEGMENTS = 40  # along the overhang
+SEGMENTS = 40  # elements along the overhang
 CELLS = 4  # across
-CLOSE = 1e-4  # relative, of the overhang
-MOST_STRIPS = 20  # that are tried
+CLOSE = 1e-4  # relative tolerance of the overhang
+MOST_STRIPS = 20  # overhangs that are tried
 
 
 @dataclass(frozen=True, eq=False)
 class Cantilever:
-    """What the test gives of one direction."""
+    """Result of the cantilever test in one direction."""
 
     direction: Direction
     overhang: float  # [m] L at 41.5 degrees
@@ -55,17 +55,17 @@ class Cantilever:
 
     @property
     def bending_length(self) -> float:
-        """[m] c of the standard."""
+        """The bending length c [m] of the standard."""
         return self.overhang / 2
 
     @property
     def rigidity(self) -> float:
-        """[N m] of the standard, rho g c^3."""
+        """The rigidity [N m] of the standard, rho g c^3."""
         return self.weight * self.bending_length**3
 
     @property
     def exact(self) -> float:
-        """[N m] by the exact elastica."""
+        """The rigidity [N m] by the exact elastica."""
         return float(self.weight * (self.overhang / of_chord().length) ** 3)
 
     @property
@@ -81,13 +81,16 @@ def cantilever(
     segments: int = SEGMENTS,
     law: Law | None = None,
 ) -> Cantilever:
-    """Slide a strip out until it has reached the plane.
+    """Slide a strip out until its chord reaches the plane of 41.5 degrees.
 
     Args:
-        fabric: what to test; rigidity and density count, stretch little.
+        fabric: what to test; rigidity and density count, stretch has little influence.
         direction: of the strip's length.
         segments: elements along the overhang.
         law: of the membrane; None: the fabric's (``specimen.law_of``).
+
+    Returns:
+        Overhang, weight, rigidity and shape of the strip.
 
     Raises:
         FabricError: a fabric with no rigidity. SimulationError: no equilibrium, or no overhang.
@@ -98,7 +101,7 @@ def cantilever(
     c = (rigidity / weight) ** (1 / 3)
     strip = _Strip(fabric, direction, segments, law)
     below, above = (1.9 * c, strip.chord(1.9 * c)), (2.1 * c, strip.chord(2.1 * c))
-    for _ in range(MOST_STRIPS):  # the chord is all but linear in L here: secants
+    for _ in range(MOST_STRIPS):  # secant method, because the chord is nearly linear in L here
         (l0, a0), (l1, a1) = below, above
         length = l1 + (PLANE - a1) * (l1 - l0) / (a1 - a0)
         below, above = above, (length, strip.chord(length))
@@ -112,12 +115,12 @@ def cantilever(
 
 
 def both(fabric: Fabric, law: Law | None = None) -> Sequence[Cantilever]:
-    """Along the warp and along the weft."""
+    """Test a fabric along the warp and along the weft."""
     return [cantilever(fabric, "warp", law=law), cantilever(fabric, "weft", law=law)]
 
 
 class _Strip:
-    """A strip at one overhang after the other, each from the shape of the one before."""
+    """A strip at a sequence of overhangs, each started from the shape of the one before."""
 
     def __init__(
         self, fabric: Fabric, direction: Direction, segments: int, law: Law | None
@@ -125,10 +128,10 @@ class _Strip:
         self.fabric, self.direction, self.segments, self.law = fabric, direction, segments, law
         self.mesh: TriangleMesh
         self.x: Positions
-        self._turned: Positions | None = None  # over the overhang
+        self._turned: Positions | None = None  # positions over the overhang
 
     def chord(self, length: float) -> float:
-        """[rad] below the horizontal."""
+        """Return the angle [rad] of the chord below the horizontal, at an overhang [m]."""
         mesh, clamped = clamped_strip(length, self.segments)
         if self.direction == "weft":
             uv = mesh.corner_uv[..., ::-1] * [1.0, -1.0]  # a quarter turn: the front stays up
@@ -147,10 +150,10 @@ class _Strip:
 
 
 def clamped_strip(length: float, segments: int) -> tuple[TriangleMesh, Bools]:
-    """A strip four cells wide that lies along +x and is free from x = 0 to ``length`` [m]; and
-    (m,3) which corners of its faces are clamped: those of a row with its middle at x = 0.
+    """Return a strip four cells wide that lies along +x, and its clamped corners (m,3).
 
-    Diagonals are mirrored at the middle line, so that the strip does not twist.
+    The strip is free from x = 0 to ``length`` [m]; the corners are those of a row of faces with its
+    middle at x = 0. Diagonals are mirrored at the middle line, so that the strip does not twist.
     """
     cell = length / (segments - 0.5)
     flat = grid(segments + 1, CELLS + 1, cell * segments, CELLS * cell)

@@ -1,4 +1,4 @@
-"""Curves of a data sheet, drawn with matplotlib where that is installed."""
+"""Curves of a data sheet, drawn with matplotlib if it is installed."""
 
 import importlib.util
 from pathlib import Path
@@ -15,7 +15,7 @@ INK = {"warp": "#1f4e79", "weft": "#c0504d", "bias": "#2e8b57"}
 
 
 def missing(what: str = "curves") -> str:
-    """What pictures need that is not installed; empty where nothing is missing."""
+    """Return a message if matplotlib is not installed; else an empty text."""
     if importlib.util.find_spec("matplotlib") is None:
         return f"no {what}: these need matplotlib, pip install 'weft[plots]'"
     return ""

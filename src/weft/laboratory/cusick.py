@@ -6,15 +6,15 @@ and disk; with the areas of the disk, 254.5 cm^2, and the flat specimen, 706.9 c
 
     DC = (A_shadow - 254.5)/(706.9 - 254.5).
 
-The disks hold the cloth by position and slope, so the ring is clamped, not laid over an edge: what
-is between the disks does not move and is left out, but for a row of triangles whose middle is the
-rim (a hinge at a row's edge stands for half an element on either side: ``docs/bending.md``).
+The disks hold the cloth by position and slope, so the ring is clamped, not laid over an edge. The
+cloth between the disks does not move and is left out, except for a row of triangles whose middle is
+the rim (a hinge at a row's edge stands for half an element on either side: ``docs/bending.md``).
 
-As the shelf sinks it bears less and less of the weight. That is followed through equilibria under
-growing parts of the weight, nothing damped, each from the one before and bumps of a tenth of a
-millimeter, as no cloth is flat. Draped cloth has many equilibria, and a coefficient differs by
-several points from one to another, in laboratories too: the standard takes the mean of six. So does
-this test, with seeded bumps for chance.
+As the shelf sinks it bears less and less of the weight. The simulation follows it by undamped
+equilibria under growing parts of the weight. Each one starts from the equilibrium before it, with
+bumps of a tenth of a millimeter, because no cloth is flat. Draped cloth has many equilibria, and a
+coefficient differs by several points from one to another, in laboratories too: the standard takes
+the mean of six. So does this test, with seeded bumps for chance.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,37 +35,37 @@ from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 
 SPECIMEN, DISK = 0.15, 0.09  # [m] radii
-LOADS = (0.1, 0.25, 0.5, 1.0)  # parts of the weight that the shelf has let go
-BUMPS = 1e-4  # [m] of cloth that is said to be flat, root mean square at the border
-WAVES = (2, 16)  # around the ring, of the bumps
+LOADS = (0.1, 0.25, 0.5, 1.0)  # parts of the weight that the shelf no longer carries
+BUMPS = 1e-4  # [m] unevenness of nominally flat cloth, root mean square at the border
+WAVES = (2, 16)  # least and largest number of waves of the bumps around the ring
 ON_THE_WAY = QuasiStaticSettings(3e-4, 1e-2, max_iterations=1000)
 AT_LAST = QuasiStaticSettings(max_iterations=3000)
 
 
 @dataclass(frozen=True, eq=False)
 class Draping:
-    """One drape of a specimen."""
+    """Result of one drape of a specimen."""
 
     x: Positions  # (n,3) [m]
     shadow: Shadow
     energy: float  # [J] elastic and of weight; 0 when flat
     iterations: int  # of Newton's method
-    seed: int  # of its bumps
+    seed: int  # seed of its bumps
 
     @property
     def coefficient(self) -> float:
-        """Drape coefficient, 1 when flat."""
+        """The drape coefficient, 1 when flat."""
         return drape_coefficient(self.shadow.area)
 
     @property
     def under(self) -> bool:
-        """Whether cloth swings in under the disk, where a tester's disk would stop it."""
+        """Return whether cloth swings in under the disk, where a tester's disk would stop it."""
         return bool(np.hypot(self.x[:, 0], self.x[:, 2]).min() < 0.9 * DISK)
 
 
 @dataclass(frozen=True, eq=False)
 class Cusick:
-    """What the test gives."""
+    """Result of the drape test, with all drapes of the specimen."""
 
     fabric: Fabric
     mesh: TriangleMesh
@@ -73,18 +73,18 @@ class Cusick:
 
     @property
     def coefficient(self) -> float:
-        """Mean drape coefficient, 0 to 1."""
+        """The mean drape coefficient, 0 to 1."""
         return float(np.mean([d.coefficient for d in self.drapings]))
 
     @property
     def spread(self) -> float:
-        """Standard deviation of one draping; 0 of a single one."""
+        """The standard deviation of the coefficient of one draping; 0 for a single one."""
         several = len(self.drapings) > 1
         return float(np.std([d.coefficient for d in self.drapings], ddof=int(several)))
 
     @property
     def nodes(self) -> float:
-        """Mean number of folds."""
+        """The mean number of folds."""
         return float(np.mean([d.shadow.nodes for d in self.drapings]))
 
     @property
@@ -94,7 +94,7 @@ class Cusick:
 
 
 def drape_coefficient(area: float) -> float:
-    """Of a shadow's area [m^2]."""
+    """Return the drape coefficient of a shadow's area [m^2]."""
     disk, flat = np.pi * DISK**2, np.pi * SPECIMEN**2
     return float((area - disk) / (flat - disk))
 
@@ -108,16 +108,19 @@ def cusick(
     law: Law | None = None,
     on_draping: Callable[[Draping], None] | None = None,
 ) -> Cusick:
-    """Drape a fabric's specimen some times.
+    """Drape a fabric's specimen several times.
 
     Args:
         fabric: what to test.
         size: [m] of edges; 5 mm makes 2 200 vertices.
-        drapings: how many.
+        drapings: number of drapes.
         seed: of the bumps; draping i has seed + i.
         mesh_seed: of the irregular mesh.
         law: of the membrane; None: the fabric's (``specimen.law_of``).
         on_draping: called after each.
+
+    Returns:
+        All drapes, with their mean coefficient.
 
     Raises:
         WeftError: a size or count out of range. FabricError: a fabric with no rigidity.
@@ -141,7 +144,7 @@ def cusick(
 def drape(
     fabric: Fabric, mesh: TriangleMesh, held: Ints, seed: int, law: Law | None = None
 ) -> Draping:
-    """One drape of a specimen (``specimen``): the shelf goes down, with seeded bumps.
+    """Drape a specimen (``specimen``) once: the shelf goes down, with seeded bumps.
 
     Raises:
         SimulationError: no equilibrium was found.
@@ -160,7 +163,10 @@ def drape(
 
 
 def _bumps(mesh: TriangleMesh, rng: np.random.Generator) -> Positions:
-    """(n,3) [m] waves around the ring that grow from the disk outwards: the same on every mesh."""
+    """Return (n,3) [m] waves around the ring that grow from the disk outwards.
+
+    They are the same function on every mesh, so that a seed means the same draping.
+    """
     u, v = mesh.vertices[:, 0], -mesh.vertices[:, 2]
     radius, angle = np.hypot(u, v), np.arctan2(v, u)
     k = np.arange(WAVES[0], WAVES[1] + 1)
@@ -173,10 +179,16 @@ def _bumps(mesh: TriangleMesh, rng: np.random.Generator) -> Positions:
 
 
 def specimen(size: float, seed: int) -> tuple[TriangleMesh, Ints, Ints]:
-    """The ring with edges of about ``size`` [m], flat on y = 0 about the origin, warp along +x;
-    its held vertices; and those that are free. Group ``rim`` is its border in turn.
+    """Build the ring, flat on y = 0 about the origin, with the warp along +x.
 
-    The held ones are two circles, half a row inside and outside of the disk's rim.
+    The clamped vertices are two circles, half a row inside and outside of the disk's rim.
+
+    Args:
+        size: [m] of edges, approximately.
+        seed: of the irregular mesh.
+
+    Returns:
+        The mesh, whose group ``rim`` is its border in order; its clamped vertices; its free ones.
     """
     inner = DISK + size / 2
     border = _circle(SPECIMEN, size)
@@ -203,7 +215,7 @@ def specimen(size: float, seed: int) -> tuple[TriangleMesh, Ints, Ints]:
 
 
 def _circle(radius: float, size: float) -> Floats:
-    """(k,2) corners of a polygon with the area of the circle, edges about as long as ``size``."""
+    """Return (k,2) corners of a polygon with the area of the circle and edges of about ``size``."""
     k = max(round(2 * np.pi * radius / size), 8)
     turn = 2 * np.pi * np.arange(k) / k
     same_area = np.sqrt(2 * np.pi / (k * np.sin(2 * np.pi / k)))

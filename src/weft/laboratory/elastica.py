@@ -1,12 +1,12 @@
-"""The heavy elastica: a strip clamped level at one end that bends under its own weight, exactly.
+"""The heavy elastica: exact bending of a strip under its own weight, clamped level at one end.
 
 With lengths in units of c = (D/(rho g))^(1/3), t the distance from the tip along the strip and
 theta the slope below the horizontal (Bickley 1934; Peirce 1930),
 
     theta'' = -t cos(theta),   theta'(0) = 0 at the tip,   theta(l) = 0 at the clamp,
 
-so a strip of overhang L is that of l = L/c alone. The chord from the clamp to the tip is the angle
-that ASTM D1388's and ISO 9073-7's plane of 41.5 degrees measures.
+so the shape of a strip of overhang L depends on l = L/c alone. The angle of the chord from the
+clamp to the tip is the angle that ASTM D1388's and ISO 9073-7's plane of 41.5 degrees measures.
 """
 
 from dataclasses import dataclass
@@ -14,26 +14,28 @@ from functools import lru_cache
 
 import numpy as np
 
-PLANE = np.radians(41.5)  # of ASTM D1388, option A
-PRECISION = 1e-11  # of the integration, relative and absolute
+PLANE = np.radians(41.5)  # [rad] plane of ASTM D1388, option A
+PRECISION = 1e-11  # relative and absolute tolerance of the integration
 
 
 @dataclass(frozen=True)
 class Elastica:
-    """A strip at rest, lengths over c."""
+    """A strip at rest, with lengths in units of c."""
 
     length: float  # l = L/c
-    reach: float  # of the tip, horizontally
-    drop: float  # of the tip
+    reach: float  # horizontal distance of the tip
+    drop: float  # vertical distance of the tip
 
     @property
     def chord(self) -> float:
-        """[rad] of the line from the clamp to the tip, below the horizontal."""
+        """The angle [rad] of the line from the clamp to the tip, below the horizontal."""
         return float(np.arctan2(self.drop, self.reach))
 
 
 def from_tip(slope: float) -> Elastica:
-    """The strip whose tip has this slope [rad], in (0, pi/2): from the tip until it is level."""
+    """Integrate the strip whose tip has this slope [rad], in (0, pi/2), from the tip to the
+    clamp.
+    """
     from scipy.integrate import solve_ivp
 
     def rate(t: float, y: list[float]) -> list[float]:
@@ -50,7 +52,7 @@ def from_tip(slope: float) -> Elastica:
 
 
 def of_length(length: float) -> Elastica:
-    """The strip of overhang l = L/c > 0."""
+    """Return the strip of overhang l = L/c > 0."""
     from scipy.optimize import brentq
 
     def off(slope: float) -> float:
@@ -62,7 +64,7 @@ def of_length(length: float) -> Elastica:
 
 @lru_cache(maxsize=16)
 def of_chord(angle: float = PLANE) -> Elastica:
-    """The strip whose chord has this angle [rad], in (0, pi/2)."""
+    """Return the strip whose chord has this angle [rad], in (0, pi/2)."""
     from scipy.optimize import brentq
 
     def off(slope: float) -> float:

@@ -11,12 +11,12 @@ from weft.render.camera import Camera
 from weft.render.looks import Look
 from weft.render.picture import Image, Renderer, Style
 
-ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m], of the drawn disk
+ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m] height, and number of corners, of the drawn disk
 VIEWS = {"above": (0.0, 89.0), "perspective": (28.0, 24.0)}  # azimuth, elevation [degrees]
 
 
 def draped_pictures(result: Cusick, width: int = 720, height: int = 720) -> Mapping[str, Image]:
-    """Of the typical draping: ``above`` (warp to the right) and ``perspective``."""
+    """Return pictures of the typical draping: ``above`` (warp to the right) and ``perspective``."""
     return {
         view: draped_picture(result.mesh, result.typical, view, width, height) for view in VIEWS
     }
@@ -25,7 +25,7 @@ def draped_pictures(result: Cusick, width: int = 720, height: int = 720) -> Mapp
 def draped_picture(
     mesh: TriangleMesh, draping: Draping, view: str, width: int, height: int
 ) -> Image:
-    """(h,w,3) of one draping, from one of ``VIEWS``."""
+    """Return a picture (h,w,3) of one draping, from one of ``VIEWS``."""
     azimuth, elevation = VIEWS[view]
     style = Style(width=width, height=height, azimuth=azimuth, elevation=elevation)
     points, faces = _disk()
@@ -41,8 +41,9 @@ def photograph(
     turn: float = 0.0,
     side: int = 720,
 ) -> Image:
-    """(side,side,3) what a camera above the tester sees, straight down in soft light: the specimen,
-    its disk, and its shadow on the table.
+    """Return what a camera above the tester sees, straight down in soft light, (side,side,3).
+
+    The picture shows the specimen, its disk, and its shadow on the table.
 
     Args:
         mesh: the specimen.
@@ -74,7 +75,7 @@ def photograph(
 
 
 def _disk() -> tuple[Positions, Faces]:
-    """The upper disk of the tester, a little above the cloth."""
+    """Return points and faces of the upper disk of the tester, a little above the cloth."""
     turn = 2 * np.pi * np.arange(CORNERS) / CORNERS
     rim = DISK * np.stack([np.cos(turn), 0 * turn, -np.sin(turn)], axis=1)
     points = np.concatenate([rim, [[0.0, 0.0, 0.0]]]) + [0.0, ABOVE_CLOTH, 0.0]

@@ -1,10 +1,11 @@
-"""Hinges that bend as a given plate on the mesh at hand.
+"""Hinges that bend as a given plate, on an irregular mesh.
 
-A hinge resists the angle across its edge, so what a mesh of hinges resists depends on its edges:
-wrapped around a cylinder (no twist, no curvature across), the irregular meshes of
+A hinge resists the angle across its edge, so the resistance of a mesh of hinges depends on its
+edges: wrapped around a cylinder (no twist, no curvature across), the irregular meshes of
 ``garment.triangulate`` cost 1.22 to 1.28 times D with the weights that make strips of a grid right
-(``docs/bending.md``). A sheet that hardly stretches bends in no other way, so here the two numbers
-behind the weights are solved for: cylinders along warp and weft cost 1/2 D kappa^2 each.
+(``docs/bending.md``). A sheet that hardly stretches bends in no other way. Therefore the two
+numbers behind the weights are solved for here, such that cylinders along warp and weft cost 1/2 D
+kappa^2 each.
 
 The angle across an edge is linear in the heights of a nearly flat sheet, and meshes of this kind do
 not relax when their vertices are free to leave the cylinder (0.3 % less energy): the energy of the
@@ -22,9 +23,9 @@ from weft.energies.elastic.quadratic_bending import QuadraticBending
 def plate_hinges(
     mesh: TriangleMesh, stiffness: tuple[float, float], damping: float = 0.0
 ) -> HingeBending:
-    """Hinges with which cylinders along warp and weft cost (D_warp, D_weft) [N m].
+    """Build hinges with which cylinders along warp and weft cost (D_warp, D_weft) [N m].
 
-    Where one is so much larger than the other (about 5 times) that no weights >= 0 can do it, the
+    If one is so much larger than the other (about 5 times) that no weights >= 0 can do it, the
     softer direction is stiffer than asked for.
 
     Args:
@@ -49,10 +50,12 @@ def plate_hinges(
 
 
 def cylinder_energies(mesh: TriangleMesh) -> Floats:
-    """(2,2) what cylinders along warp (row 0) and weft cost, over kappa^2/2 and area, with hinge
-    weights of (1, 0) N m and (0, 1) N m (columns).
+    """Return (2,2) energies of cylinders along warp (row 0) and weft, over kappa^2/2 and area.
+
+    The columns are hinge weights of (1, 0) N m and (0, 1) N m.
     """
-    form = QuadraticBending.of(mesh, (1.0, 1.0)).form  # its coefficients are the angle's derivative
+    # its coefficients are the derivative of the angle
+    form = QuadraticBending.of(mesh, (1.0, 1.0)).form
     uv = mesh.vertex_uv
     assert uv is not None
     angle = [(form.coefficient * (z**2 / 2)[mesh.hinges]).sum(1) for z in uv.T]

@@ -1,4 +1,4 @@
-"""Drape coefficients that others measured or give for such fabrics, beside what is simulated."""
+"""Published drape coefficients of fabrics, to compare with simulated ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,27 +6,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Published:
-    """A drape coefficient, or a range."""
+    """A published drape coefficient, or a range."""
 
     low: float  # 0 to 1
     high: float
     source: str
-    nodes: int | None = None  # folds, where they were counted
+    nodes: int | None = None  # number of folds, if they were counted
 
     @property
     def measured(self) -> bool:
-        """Whether it was measured on this very cloth; else it is the usual range of its kind."""
+        """Return whether it was measured on this very cloth; else it is the usual range of its
+        kind.
+        """
         return self.low == self.high
 
     @property
     def text(self) -> str:
-        """In percent."""
+        """The coefficient or range in percent."""
         if self.measured:
             return f"{100 * self.low:.1f} %"
         return f"{100 * self.low:.0f} to {100 * self.high:.0f} %"
 
     def misses(self, coefficient: float) -> float:
-        """How far a coefficient is outside; 0 inside, negative below."""
+        """Return how far a coefficient is outside the range: 0 inside, negative below."""
         return min(coefficient - self.low, 0.0) + max(coefficient - self.high, 0.0)
 
 
@@ -36,7 +38,8 @@ _MATSUDAIRA = (
 )
 _KIND = "usual range of such fabrics, for which we found no one source; not of this one"
 
-# Of presets. Whose rigidity and density were measured with it, it is of the same cloth.
+# By preset. A single number was measured on the very cloth whose rigidity and density the preset
+# has.
 DRAPE_COEFFICIENTS: Mapping[str, Published] = {
     "broadcloth": Published(0.829, 0.829, _MATSUDAIRA, 2),
     "wool-tropical": Published(0.498, 0.498, _MATSUDAIRA, 5),

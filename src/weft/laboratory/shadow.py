@@ -1,8 +1,8 @@
 """The shadow of draped cloth: area and outline of its projection along the vertical.
 
-Rows of the raster are cut through the triangles exactly, and what the triangles and the disk cover
-of a row is the union of intervals; only the sum over rows is a midpoint rule. For the circle of
-30 cm its error is below 1e-5 with rows of a quarter of a millimeter
+Rows of the raster are cut through the triangles exactly, and the part of a row that triangles and
+disk cover is a union of intervals; only the sum over rows is a midpoint rule. For the circle of 30
+cm its error is below 1e-5 with rows of a quarter of a millimeter
 (``tests/laboratory/test_shadow.py``).
 """
 
@@ -13,13 +13,13 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Ints, Positions
 
 ROW = 2.5e-4  # [m] height of a row
-RAYS = 720  # of an outline
+RAYS = 720  # rays of an outline
 PROMINENCE = 2e-3  # [m] by which a fold stands out from its neighbors
 
 
 @dataclass(frozen=True, eq=False)
 class Shadow:
-    """What a tester with parallel vertical light sees, about the middle of the disk."""
+    """The shadow in parallel vertical light, about the middle of the disk."""
 
     area: float  # [m^2] of cloth and disk together
     radius: Floats  # (720,) [m] of the outline, in equal angles from the warp (+x) towards the weft
@@ -27,17 +27,17 @@ class Shadow:
 
     @property
     def angle(self) -> Floats:
-        """(720,) [rad]."""
+        """(720,) [rad] angles of the rays of the outline."""
         return np.asarray(2 * np.pi * np.arange(len(self.radius)) / len(self.radius))
 
 
 def shadow(x: Positions, faces: Faces, rim: Ints, disk: float) -> Shadow:
-    """Of cloth at x (n,3), y up, around a disk with its middle at the origin.
+    """Return the shadow of cloth at x (n,3) [m], y up, around a disk with its middle at the origin.
 
     Args:
         x: [m].
         faces: (m,3).
-        rim: (k,) vertices of the cloth's border, in turn.
+        rim: (k,) vertices of the cloth's border, in order.
         disk: [m] radius of the disk.
     """
     flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
@@ -46,7 +46,9 @@ def shadow(x: Positions, faces: Faces, rim: Ints, disk: float) -> Shadow:
 
 
 def area(flat: Floats, faces: Faces, disk: float = 0.0, row: float = ROW) -> float:
-    """[m^2] that triangles (m,3) of points (n,2) and a disk about the origin cover together."""
+    """Return the area [m^2] that triangles (m,3) of points (n,2) and a disk about the origin
+    cover.
+    """
     rows, low, high = _spans(flat[faces], row)
     if disk > 0:
         k = np.arange(int(np.ceil(-disk / row)), int(np.floor(disk / row)))
@@ -57,7 +59,7 @@ def area(flat: Floats, faces: Faces, disk: float = 0.0, row: float = ROW) -> flo
 
 
 def _spans(corners: Floats, row: float) -> tuple[Ints, Floats, Floats]:
-    """Row numbers, and where each triangle (m,3,2) begins and ends in them [m].
+    """Return row numbers, and the interval [m] of each triangle (m,3,2) in its rows.
 
     The middle of row k is at (k + 1/2) times its height.
     """
@@ -80,10 +82,10 @@ def _spans(corners: Floats, row: float) -> tuple[Ints, Floats, Floats]:
 
 
 def _union(rows: Ints, low: Floats, high: Floats) -> float:
-    """[m] covered by intervals, row by row."""
+    """Return the length [m] that intervals cover, summed over the rows."""
     if len(rows) == 0:
         return 0.0
-    # Rows are put one after the other on a line, far enough apart.
+    # All rows are laid on one line, far enough apart, so that one sort and one scan serve all.
     apart = 2 * (float(np.abs(np.concatenate([low, high])).max()) + 1.0)
     order = np.lexsort((low, rows))
     shift = apart * (rows - rows.min())[order]
@@ -93,8 +95,9 @@ def _union(rows: Ints, low: Floats, high: Floats) -> float:
 
 
 def outline(rim: Floats, disk: float) -> Floats:
-    """(720,) [m] largest radius at which rays from the origin meet the border (k,2), at least the
-    disk's.
+    """Return (720,) [m] the largest radius at which rays from the origin meet the border (k,2).
+
+    It is at least the disk's radius.
     """
     p, q = rim, np.roll(rim, -1, axis=0)
     steps = (np.arange(64) + 0.5) / 64
@@ -107,7 +110,9 @@ def outline(rim: Floats, disk: float) -> Floats:
 
 
 def nodes(radius: Floats, prominence: float = PROMINENCE) -> int:
-    """Folds of an outline (k,): peaks that stand out from the valleys beside them."""
+    """Return the number of folds of an outline (k,): peaks that stand out from the valleys beside
+    them.
+    """
     from scipy.signal import find_peaks
 
     turned = np.roll(radius, -int(np.argmin(radius)))

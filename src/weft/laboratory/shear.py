@@ -21,7 +21,7 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.specimen import at_rest, require, specimen_model
 from weft.laws.base import Law
 
-SIDE, CELLS = 0.1, 8  # [m], along a side
+SIDE, CELLS = 0.1, 8  # [m]; elements along a side
 ANGLES = (0.5, 1.0, 2.0, 2.5, 4.0, 6.0, 8.0)  # [degrees]
 KES = (0.5, 2.5)  # [degrees] between which G is measured
 GF_PER_CM = 0.980665  # [N/m]
@@ -30,7 +30,7 @@ SETTINGS = QuasiStaticSettings(1e-8, 1e-6, imperfection=0.0)
 
 @dataclass(frozen=True, eq=False)
 class Shear:
-    """What the test gives."""
+    """Result of the shear test."""
 
     angle: Floats  # (k,) [degrees] gamma
     force: Floats  # (k,) [N/m] per width
@@ -39,23 +39,26 @@ class Shear:
 
     @property
     def modulus(self) -> float:
-        """[N/m] per radian, from 0.5 to 2.5 degrees."""
+        """The shear modulus [N/m] per radian, from 0.5 to 2.5 degrees."""
         low, high = np.interp(KES, self.angle, self.force)
         return float((high - low) / np.radians(KES[1] - KES[0]))
 
     @property
     def kawabata(self) -> float:
-        """[gf/(cm deg)] G."""
+        """Kawabata's shear stiffness G [gf/(cm deg)]."""
         return self.modulus / GF_PER_CM * float(np.radians(1.0))
 
 
 def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = None) -> Shear:
-    """Shear a square.
+    """Shear a square in the frame.
 
     Args:
         fabric: what to test.
         angles: gamma [degrees], above 0 and below 60, growing.
         law: of the membrane; None: the fabric's (``specimen.law_of``).
+
+    Returns:
+        Angles and forces.
 
     Raises:
         WeftError: angles out of range. FabricError: no shear stiffness.
@@ -84,7 +87,9 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
 
 
 def _frame(mesh: TriangleMesh, gamma: float) -> tuple[Positions, Positions]:
-    """(n,3) [m] vertices sheared by gamma [rad], alike from both threads, and their derivative."""
+    """Return (n,3) [m] vertices sheared symmetrically by gamma [rad], and their derivative by
+    gamma.
+    """
     u, v = mesh.vertices[:, [0]], mesh.vertices[:, [2]]
     c, s = np.cos(gamma / 2), np.sin(gamma / 2)
     x = u * [c, 0.0, s] + v * [s, 0.0, c]

@@ -1,4 +1,4 @@
-"""A data sheet: virtual tests of one fabric as tables, for terminals, CSV and JSON."""
+"""A data sheet: results of virtual tests of one fabric as tables, for terminals, CSV and JSON."""
 
 import csv
 import io
@@ -21,15 +21,15 @@ Cell = float | int | str
 
 @dataclass(frozen=True)
 class TestTable:
-    """Numbers with the names and units of their columns."""
+    """A table of results, with names and units of its columns."""
 
     name: str
     columns: Sequence[str]  # "force [N/m]"
     rows: Sequence[Sequence[Cell]]
-    notes: Sequence[str] = ()  # what follows from them, a sentence each
+    notes: Sequence[str] = ()  # conclusions, one sentence each
 
     def csv(self) -> str:
-        """Comma-separated, with a line of names."""
+        """Return the table as comma-separated text, with a line of column names."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)
@@ -37,7 +37,7 @@ class TestTable:
         return out.getvalue()
 
     def text(self) -> str:
-        """Aligned columns and the notes."""
+        """Return aligned columns and the notes."""
         cells = [list(self.columns), *([_digits(v, 4) for v in row] for row in self.rows)]
         widths = [max(len(row[c]) for row in cells) for c in range(len(self.columns))]
         lines = ["  ".join(v.rjust(w) for v, w in zip(row, widths)) for row in cells]
@@ -46,7 +46,7 @@ class TestTable:
 
 @dataclass(frozen=True, eq=False)
 class FabricSheet:
-    """The results of a fabric's tests; those that were not run are empty or None."""
+    """The results of a fabric's tests; those of tests that were not run are empty or None."""
 
     fabric: Fabric
     tensile: Sequence[Tensile] = ()
@@ -56,7 +56,7 @@ class FabricSheet:
 
     @property
     def tables(self) -> Sequence[TestTable]:
-        """One for each test that was run."""
+        """Tables of the tests that were run, one each."""
         made = []
         if self.tensile:
             made.append(_of_tensile(self.tensile))
@@ -70,7 +70,7 @@ class FabricSheet:
 
     @property
     def plain(self) -> Mapping[str, Any]:
-        """For JSON."""
+        """The tables as a plain tree for JSON."""
         tables = {
             t.name: {"rows": [dict(zip(t.columns, row)) for row in t.rows], "notes": list(t.notes)}
             for t in self.tables
@@ -79,7 +79,7 @@ class FabricSheet:
 
 
 def chosen_tests(names: Sequence[str]) -> Sequence[str]:
-    """Known tests, in the order in which they run; none means all.
+    """Return known tests, in the order in which they run; no names mean all.
 
     Raises:
         FabricError: an unknown one.
@@ -103,9 +103,12 @@ def sheet(
         fabric: what to test.
         tests: of ``TESTS``; none means all.
         size: [m] of edges of the draped specimen.
-        drapings: how many times it is draped.
+        drapings: number of drapes.
         seed: of its bumps.
-        say: called before every part.
+        say: called with a line of text before every part.
+
+    Returns:
+        The results.
 
     Raises:
         FabricError: an unknown test. WeftError: a size or count out of range.

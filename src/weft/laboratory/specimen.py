@@ -1,4 +1,4 @@
-"""A fabric's energies on a specimen, and where its rest is looked for."""
+"""The model of a fabric specimen, and the search for its equilibrium."""
 
 from collections.abc import Sequence
 
@@ -23,8 +23,10 @@ GRAVITY = 9.81  # [m/s^2]
 
 
 def law_of(fabric: Fabric) -> Law:
-    """What weft takes unless told otherwise: the fabric's measured curves, or Baraff & Witkin's law
-    with its stiffness.
+    """Return the default membrane law of a fabric.
+
+    It has the fabric's measured curves, if there are any; else it is Baraff & Witkin's with the
+    fabric's stiffness.
     """
     stretch = (fabric.stretch_warp, fabric.stretch_weft)
     rest = (fabric.rest_stretch_warp, fabric.rest_stretch_weft)
@@ -34,7 +36,7 @@ def law_of(fabric: Fabric) -> Law:
 
 
 def require(fabric: Fabric, field: str, test: str, hint: str) -> None:
-    """That a number of a fabric is above 0.
+    """Raise unless a number of a fabric is above 0.
 
     Raises:
         FabricError: it is 0.
@@ -59,14 +61,14 @@ def specimen_model(
     law: Law | None = None,
     start: Positions | None = None,
 ) -> Model:
-    """Membrane, bending and ``weight`` times gravity of a specimen.
+    """Build the model of a specimen: membrane, bending and ``weight`` times gravity.
 
     Args:
         mesh: the specimen.
         fabric: density and stiffness.
         pins: what holds it.
         bending: its bending energies.
-        weight: of gravity; 0: none.
+        weight: factor of gravity; 0: none.
         law: of the membrane; None: ``law_of(fabric)``.
         start: (n,3) [m] where pinned vertices are; None: where the mesh has them.
     """
@@ -78,10 +80,10 @@ def specimen_model(
 
 
 def at_rest(model: Model, x: Positions, settings: QuasiStaticSettings, what: str) -> Equilibrium:
-    """The equilibrium near x (n,3).
+    """Return the equilibrium near x (n,3) [m].
 
     Raises:
-        SimulationError: none was found; ``what`` says of which test.
+        SimulationError: none was found; ``what`` names the test in the message.
     """
     found = QuasiStatic(settings).solve(model, np.asarray(x))
     if not found.outcome.ok:

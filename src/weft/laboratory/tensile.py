@@ -1,9 +1,9 @@
 """Tensile test of a strip (ISO 13934-1's shape, KES-FB1's small loads): force per width at strains.
 
 A strip of 20 cm by 5 cm, cut along the warp, the weft or the bias (45 degrees), is held at its ends
-and pulled. Along warp and weft Baraff & Witkin's law gives k times the strain, as it has no
-contraction across; on the bias the threads turn towards the pull, the strip narrows, and the force
-is that of ``weft validate bias`` but for the ends, which may not narrow. The strip is kept flat.
+and pulled. Along warp and weft Baraff & Witkin's law gives k times the strain, because it has no
+contraction across. On the bias the threads turn towards the pull and the strip narrows; the force
+is that of ``weft validate bias`` except for the ends, which may not narrow. The strip is kept flat.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from weft.laws.base import Law
 Cut = Literal["warp", "weft", "bias"]
 
 CUTS: Sequence[Cut] = ("warp", "weft", "bias")
-TURN = {"warp": 0.0, "weft": np.pi / 2, "bias": np.pi / 4}  # of the warp against the pull
+TURN = {"warp": 0.0, "weft": np.pi / 2, "bias": np.pi / 4}  # [rad] between warp and pull
 LENGTH, WIDTH = 0.2, 0.05  # [m] between the jaws
 SLENDER = 20.0  # length over width, at most
 STRAINS = {
@@ -39,7 +39,7 @@ EXACT_ENOUGH = QuasiStaticSettings(1e-8, 1e-6, imperfection=0.0)
 
 @dataclass(frozen=True, eq=False)
 class Tensile:
-    """What the test gives of one cut."""
+    """Result of the tensile test of one cut."""
 
     cut: Cut
     strain: Floats  # (k,)
@@ -50,7 +50,7 @@ class Tensile:
 
     @property
     def stiffness(self) -> float:
-        """[N/m] chord to the first strain."""
+        """The stiffness [N/m]: the chord to the first strain."""
         return float(self.force[0] / self.strain[0])
 
 
@@ -61,14 +61,17 @@ def tensile(
     law: Law | None = None,
     size: tuple[float, float] = (LENGTH, WIDTH),
 ) -> Tensile:
-    """Pull a strip.
+    """Pull a strip to a sequence of strains.
 
     Args:
         fabric: what to test.
-        cut: of its length.
-        strains: to hold it at, > 0, each more than the one before; None: ``STRAINS``.
+        cut: direction of the strip's length in the fabric.
+        strains: > 0, each more than the one before; None: ``STRAINS``.
         law: of the membrane; None: the fabric's (``specimen.law_of``).
         size: [m] length between the jaws and width.
+
+    Returns:
+        Strains, forces and narrowing.
 
     Raises:
         WeftError: strains that do not grow, a strip too wide or too narrow.
@@ -102,7 +105,7 @@ def tensile(
 
 
 def _strip(cut: Cut, size: tuple[float, float]) -> TriangleMesh:
-    """Along +x, its material turned."""
+    """Return a strip along +x whose material coordinates are turned."""
     along = 2 * round(CELLS * size[0] / size[1] / 2)  # even: points at the middle
     flat = grid(along + 1, CELLS + 1, *size, "alternating")
     c, s = np.cos(TURN[cut]), np.sin(TURN[cut])

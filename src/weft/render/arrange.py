@@ -1,4 +1,6 @@
-"""Flat panels on a sheet: rows of boxes, and where a panel has most room for its name."""
+"""Arrangement of flat panels on a sheet: rows of boxes, and the roomiest place for a panel's
+name.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,15 +9,18 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.discretization.polygon import contains
 
-ROOM = 28  # samples a side in the search for room
+ROOM = 28  # samples per side in the search for the roomiest place
 
 
 def arranged(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Floats], Floats]:
-    """What to add to the points of every outline so that none overlap, and the (2,) extent.
+    """Return offsets of the outlines such that none overlap, and the extent (2,) [m] of all.
 
     Args:
         outlines: (n,2) [m] by name; their order stays.
         gap: [m] between them.
+
+    Returns:
+        The vector to add to the points of each outline, by name; width and height.
     """
     boxes = {n: (p.min(axis=0), np.ptp(p, axis=0) + gap) for n, p in outlines.items()}
     if not boxes:
@@ -44,8 +49,11 @@ def arranged(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Floa
 
 
 def roomiest(loops: Sequence[Floats]) -> tuple[Floats, float]:
-    """The point inside the first loop and outside the others that is farthest from them, and how
-    far [m]: from a grid of samples.
+    """Return the point of a panel that is farthest from its outline and holes, and its distance
+    [m].
+
+    The panel is inside the first loop and outside the others. The point is the best one of a grid
+    of samples.
     """
     from scipy.spatial import cKDTree
 
@@ -61,7 +69,7 @@ def roomiest(loops: Sequence[Floats]) -> tuple[Floats, float]:
     if len(grid) == 0:
         return (low + high) / 2, 0.0
     distance, _ = cKDTree(np.concatenate(every)).query(grid)
-    # Of equally good places, the one nearest to the middle.
+    # The penalty prefers the place nearest to the middle among places that are almost as good.
     off = np.linalg.norm(grid - (low + high) / 2, axis=1)
     best = int(np.argmax(distance - 0.15 * off))
     return np.asarray(grid[best]), float(distance[best])

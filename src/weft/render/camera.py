@@ -7,27 +7,30 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 
 FIELD_OF_VIEW = np.radians(32.0)  # vertical; a portrait lens
-MARGIN = 1.12  # of the picture around what is framed
+MARGIN = 1.12  # size of the picture over the framed size
 
 
 @dataclass(frozen=True)
 class Camera:
-    """Where the picture is taken from. ``axes`` has rows right, up and back (towards the eye)."""
+    """A perspective camera. ``axes`` has the rows right, up and back (towards the eye)."""
 
     eye: Floats  # (3,) [m]
     axes: Floats  # (3,3)
     tan_half: float = float(np.tan(FIELD_OF_VIEW / 2))  # of the vertical field of view
 
     def nearer(self, distance: float, points: Positions) -> "Camera":
-        """This camera at so many times its distance from the middle of points (n,3) [m], where it
-        then looks: a close-up below 1.
+        """Return this camera at a multiple of its distance from the middle of points (n,3) [m].
+
+        It looks at that middle; a factor below 1 gives a close-up.
         """
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         far = float((self.eye - middle) @ self.axes[2])
         return Camera(middle + distance * far * self.axes[2], self.axes, self.tan_half)
 
     def project(self, x: Positions, width: int, height: int) -> Floats:
-        """(n,3) pixel column, pixel row and 1/depth [1/m]; depth below a millimeter gives 0."""
+        """Return (n,3) pixel column, pixel row and 1/depth [1/m]; depth below a millimeter
+        gives 0.
+        """
         local = (x - self.eye) @ self.axes.T
         depth = -local[:, 2]
         near = np.where(depth > 1e-3, depth, np.inf)
@@ -38,7 +41,7 @@ class Camera:
 
 
 def axes_of(azimuth: float, elevation: float) -> Floats:
-    """(3,3) rows right, up and back of a camera that looks from a direction [degrees]."""
+    """Return (3,3) rows right, up and back of a camera that looks from a direction [degrees]."""
     a, e = np.radians(azimuth), np.radians(np.clip(elevation, -89.0, 89.0))
     back = np.array([np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e)])
     right = np.cross([0.0, 1.0, 0.0], back)
@@ -47,7 +50,7 @@ def axes_of(azimuth: float, elevation: float) -> Floats:
 
 
 def framing(points: Positions, aspect: float, azimuth: float, elevation: float) -> Camera:
-    """The nearest camera that sees all points, from a direction.
+    """Return the nearest camera that sees all points, from a direction.
 
     Args:
         points: (n,3) [m].

@@ -1,6 +1,4 @@
-"""The triangles of a picture: those of the mesh, or a smooth or thick surface in their place, and
-those of bodies.
-"""
+"""The triangles of a picture: cloth, possibly as a smooth or thick surface, and bodies."""
 
 import numpy as np
 
@@ -11,12 +9,12 @@ from weft.render.normals import Normals
 from weft.render.smooth import Subdivided
 from weft.render.thick import Shell
 
-TRIES = 3  # to take the smooth surface out of itself and of bodies
-MOST_LOOKED_AT = 100_000  # faces of a smooth surface that this is done for
+TRIES = 3  # rounds of replacing intersecting parts of the smooth surface
+MOST_LOOKED_AT = 100_000  # larger smooth surfaces are not checked, because the search takes long
 
 
 class Drawing:
-    """What is drawn of cloth and bodies.
+    """Geometry of a picture: the drawn surface of the cloth, and bodies.
 
     Args:
         mesh: the cloth, and after it the bodies, if any.
@@ -62,7 +60,10 @@ class Drawing:
         self.parent: Ints = np.concatenate([parent, np.arange(n_faces, len(mesh.faces))])
 
     def at(self, x: Positions) -> tuple[Positions, Floats]:
-        """Positions (N,3) [m] and unit normals (N,3) of what is drawn, of cloth and bodies x."""
+        """Return positions (N,3) [m] and unit normals (N,3) of the drawn vertices.
+
+        ``x`` (n+b,3) [m] are the positions of cloth and bodies.
+        """
         cloth, bodies = x[: self._n], x[self._n :]
         if self._fine is not None:
             cloth = self._smooth(self._fine, cloth, bodies)
@@ -74,8 +75,9 @@ class Drawing:
         return np.concatenate([cloth, bodies]), np.concatenate([normal, self._body_normals(bodies)])
 
     def _smooth(self, fine: Subdivided, cloth: Positions, bodies: Positions) -> Positions:
-        """The smooth surface; where it would pass through itself or a body, which the triangles do
-        not, these in its place.
+        """Return the smooth surface, or flat triangles where it would intersect itself or a body.
+
+        The triangles of the simulation do not intersect, so that they are a safe replacement.
         """
         smooth, flat = fine.positions(cloth), fine.values(cloth)
         faces, quiet = fine.faces, np.zeros(len(fine.faces) + len(self._bodies), dtype=bool)
@@ -90,12 +92,14 @@ class Drawing:
                 break
             near = np.zeros(len(smooth), dtype=bool)
             near[faces[hit]] = True
-            near[faces[near[faces].any(axis=1)]] = True  # and a ring around
+            near[faces[near[faces].any(axis=1)]] = True  # and the ring of faces around them
             smooth = np.where(near[:, None], flat, smooth)
         return smooth
 
     def values(self, values: Floats) -> Floats:
-        """(N,) of numbers (n+b,) at the vertices of cloth and bodies."""
+        """Return (N,) values at drawn vertices, from values (n+b,) at the vertices of cloth and
+        bodies.
+        """
         cloth, bodies = values[: self._n], values[self._n :]
         if self._fine is not None:
             cloth = self._fine.values(cloth)

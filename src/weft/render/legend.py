@@ -10,7 +10,9 @@ from weft.render.looks import Scale
 
 
 def draw_legend(image: np.ndarray[Any, Any], scale: Scale) -> np.ndarray[Any, Any]:
-    """The picture (h,w,3) uint8 with title, color bar and five numbers at the lower right."""
+    """Return the picture (h,w,3) uint8 with title, color bar and five numbers at the lower
+    right.
+    """
     h, w = image.shape[:2]
     unit = max(10, h // 40)
     bar_w, bar_h = min(12 * unit, w // 2), unit

@@ -1,4 +1,6 @@
-"""What cloth is colored by: a checker in material coordinates, panels, strain, ..."""
+"""Looks, that is, colorings of cloth: checker, panels, strain, and others, with their color
+scales.
+"""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -16,7 +18,7 @@ from weft.discretization.samples import principal_stretches
 
 
 class Look(enum.Enum):
-    """What the color of the cloth shows."""
+    """Colorings of the cloth."""
 
     CHECKER = "checker"
     PANELS = "panels"
@@ -39,7 +41,7 @@ class Scale:
     anchors: tuple[str, ...]
 
     def colors(self, values: Floats) -> Floats:
-        """(...,3) sRGB in 0 to 1."""
+        """Return (...,3) sRGB colors in 0 to 1 of values (...)."""
         t = np.clip((values - self.low) / (self.high - self.low), 0, 1) * (len(self.anchors) - 1)
         table = np.array([rgb(a) for a in self.anchors])
         return np.stack([np.interp(t, np.arange(len(table)), c) for c in table.T], axis=-1)
@@ -51,9 +53,9 @@ class Field:
     """A number at every vertex that a picture shows as color.
 
     Args:
-        title: what the legend says.
+        title: text of the legend.
         unit: of the values.
-        of: values (n,) at positions (n,3).
+        of: returns values (n,) at positions (n,3) [m].
         signed: show both sides of 0.
     """
 
@@ -63,7 +65,7 @@ class Field:
     signed: bool = False
 
     def scale(self, frames: Sequence[Positions]) -> Scale:
-        """A range that suits all frames."""
+        """Return a color scale whose range suits all frames."""
         limit = nice_limit(np.concatenate([self.of(x) for x in frames]))
         if self.signed:
             return Scale(self.title, -limit, limit, self.unit, BLUE_RED)
@@ -76,23 +78,24 @@ CLOTH = "4f86b0"  # checker and plain
 PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 CONTACT = "f2c230"  # points of contact
 HELD = "e02121"  # vertices that pins hold
-MARK = "e02020"  # faces that `check` points at
+MARK = "e02020"  # faces that `weft check` marks
 GRAY = "b8b8b8"
 
 
 def rgb(code: str) -> tuple[float, float, float]:
-    """Red, green and blue from 0 to 1 of six hexadecimal digits, sRGB as they are."""
+    """Return red, green and blue from 0 to 1 of six hexadecimal digits, sRGB without conversion."""
     return (int(code[:2], 16) / 255, int(code[2:4], 16) / 255, int(code[4:], 16) / 255)
 
 
 def plain(m: int, code: str = CLOTH) -> Floats:
-    """(m,3,3) one sRGB color at every corner."""
+    """Return (m,3,3) one sRGB color at every corner."""
     return np.broadcast_to(np.array(rgb(code)), (m, 3, 3))
 
 
 def panel_colors(mesh: TriangleMesh) -> Floats:
-    """(m,3,3): one color for each region, and each piece that hangs together in material
-    coordinates.
+    """Return (m,3,3) sRGB colors: one for each region, and each piece of material.
+
+    A piece is a set of faces that are connected in material coordinates.
     """
     table, label = np.array([rgb(c) for c in PANELS]), panels(mesh)
     first = int(label.max()) + 1
@@ -103,7 +106,9 @@ def panel_colors(mesh: TriangleMesh) -> Floats:
 
 
 def panels(mesh: TriangleMesh) -> Ints:
-    """(m,) number of the piece of each face: faces that share a material edge belong together."""
+    """Return (m,) the number of each face's piece; faces that share a material edge belong
+    together.
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -118,50 +123,51 @@ def panels(mesh: TriangleMesh) -> Ints:
 
 
 def vertex_mean(mesh: TriangleMesh, values: Floats) -> Floats:
-    """(n,) area-weighted mean at the vertices of values (m,) on the faces."""
+    """Return (n,) the area-weighted mean at the vertices of values (m,) on the faces."""
     ids, w = mesh.faces.reshape(-1), np.repeat(mesh.rest_area, 3)
     total = np.bincount(ids, w * np.repeat(values, 3), mesh.n_vertices)
     return np.asarray(total / np.maximum(np.bincount(ids, w, mesh.n_vertices), 1e-300))
 
 
 def largest_stress(mesh: TriangleMesh, x: Positions, stress: Floats) -> Floats:
-    """(n,) [N/m] the largest principal stress of Cauchy at positions x (n,3), as means of the faces
-    around a vertex, of their stress (m,3).
+    """Return (n,) [N/m] the largest principal Cauchy stress at positions x (n,3) [m].
+
+    It is the mean over the faces around a vertex, computed from their stress (m,3) [N/m].
     """
     return vertex_mean(mesh, principal_stress(gradients(mesh, x), stress)[0])
 
 
 def strain(mesh: TriangleMesh, x: Positions) -> Floats:
-    """(n,) largest principal strain [%]."""
+    """Return (n,) the largest principal strain [%]."""
     high, _ = principal_stretches(linear_triangle(mesh).deformation_gradient(x))
     return 100 * (vertex_mean(mesh, high) - 1)
 
 
 def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
-    """(n,) mean curvature [1/m], positive where the cloth folds towards its front.
+    """Return (n,) the mean curvature [1/m], positive where the cloth folds towards its front.
 
-    Half of the sum of principal ones (``weft.cloth.fields``), of all faces around a vertex: that of
-    its hinges alone depends on how many diagonals end there.
+    It is half of the sum of the principal curvatures (``weft.cloth.fields``) of all faces around a
+    vertex. Taken from the hinges alone, it would depend on how many diagonals end at the vertex.
     """
     return np.asarray(0.5 * curvatures(mesh, x).sum(axis=1))
 
 
 def pressure_scale(values: Floats) -> Scale:
-    """A range for pressures of contact [Pa]: those of the cloth that is pressed."""
+    """Return a scale for contact pressures [Pa], from those of pressed cloth."""
     return Scale("pressure of contact", 0.0, nice_limit(values[values > 0]), "Pa", VIRIDIS)
 
 
 def stress_scale(values: Floats) -> Scale:
-    """A range for tensions [N/m]: what is compressed has the color of 0."""
+    """Return a scale for tensions [N/m]; compressed cloth has the color of 0."""
     return Scale("largest principal stress", 0.0, nice_limit(values[values > 0]), "N/m", VIRIDIS)
 
 
 def fit_scale(values: Floats) -> Scale:
-    """A range for distances from the body [mm]."""
+    """Return a scale for distances from the body [mm]."""
     return Scale("distance from the body", 0.0, nice_limit(values), "mm", VIRIDIS)
 
 
-MEASURED = {  # looks of numbers that are given
+MEASURED = {  # looks whose values the caller of the renderer gives
     Look.STRESS: stress_scale,
     Look.PRESSURE: pressure_scale,
     Look.FIT: fit_scale,
@@ -169,7 +175,7 @@ MEASURED = {  # looks of numbers that are given
 
 
 def nice_limit(values: Floats) -> float:
-    """A round number that holds 99 % of the absolute values."""
+    """Return a round number that is at least 99 % of the absolute values."""
     top = float(np.percentile(np.abs(values), 99)) if len(values) else 0.0
     if not top > 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Motion of the camera over the frames: keys, and a smooth way through them; turntables."""
+"""Motion of the camera over the frames: keys with smooth interpolation, and turntables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import WeftError
 from weft.render.camera import MARGIN, Camera, axes_of
 
-POSES = 36  # along the way that must see all of the cloth
+POSES = 36  # poses of the motion, in each of which all of the cloth must be in the picture
 
 
 @dataclass(frozen=True)
 class Key:
-    """Where the camera is at a frame.
+    """Position of the camera at a frame.
 
     Args:
         frame: of the run.
         azimuth: [degrees] to the right of the front (+z); more than 360 goes around.
         elevation: [degrees] above the horizon.
-        distance: 1 sees all of the cloth from all along the way; 0.5 is half as far.
+        distance: 1 sees all of the cloth at every time of the motion; 0.5 is half as far.
 
     Raises:
         WeftError: a distance or elevation out of range.
@@ -42,7 +42,7 @@ class Key:
 
 
 def read_keys(text: str) -> tuple[Key, ...]:
-    """Keys from text such as ``0:30,15,1 60:120,10,0.6``: frame:azimuth,elevation,distance.
+    """Read keys from text such as ``0:30,15,1 60:120,10,0.6``: frame:azimuth,elevation,distance.
 
     Raises:
         WeftError: another form, fewer than two keys, or frames that do not grow.
@@ -65,18 +65,18 @@ def read_keys(text: str) -> tuple[Key, ...]:
 def turntable(
     frames: int, azimuth: float, elevation: float, turn: float, distance: float = 1.0
 ) -> tuple[Key, ...]:
-    """A steady turn by so many degrees; a full turn closes without a frame seen twice."""
+    """Return the keys of a steady turn [degrees]; a full turn closes without a repeated frame."""
     last = frames if turn % 360 == 0 else max(frames - 1, 1)
     end = azimuth + turn
     return (Key(0, azimuth, elevation, distance), Key(last, end, elevation, distance))
 
 
 class CameraPath:
-    """Cameras by frame, all towards one point.
+    """Cameras by frame, all directed at one point.
 
     Args:
         keys: two or more.
-        points: (n,3) [m] that a distance of 1 sees, from all along the way.
+        points: (n,3) [m] that are in the picture at a distance of 1, during all of the motion.
         aspect: width over height of the picture.
     """
 
@@ -100,7 +100,7 @@ class CameraPath:
         self.far = max(needed, 1e-2)
 
     def camera(self, frame: float) -> Camera:
-        """At a frame; before the first key and after the last it rests."""
+        """Return the camera at a frame; before the first key and after the last it rests."""
         azimuth, elevation, distance = self.pose(np.clip(frame, self.first, self.last))
         axes = axes_of(float(azimuth), float(elevation))
         return Camera(self.target + float(distance) * self.far * axes[2], axes)

@@ -6,7 +6,9 @@ from weft.base.arrays import Floats, Ints, Positions
 
 
 class Normals:
-    """Vertex normals, weighted by area: a sparse product, faster than adding up by index."""
+    """Area-weighted vertex normals, by a sparse product, which is faster than adding up by
+    index.
+    """
 
     def __init__(self, faces: Ints, n_vertices: int) -> None:
         from scipy.sparse import csr_matrix
@@ -17,7 +19,7 @@ class Normals:
         self.sum = csr_matrix(rows, shape=(m, n_vertices)).T.tocsr()
 
     def __call__(self, x: Positions) -> Floats:
-        """(n,3) unit normals at positions x (n,3); zero at isolated vertices."""
+        """Return (n,3) unit normals at positions x (n,3); zero at isolated vertices."""
         a, b, c = (x[self.faces[:, i]].T for i in range(3))
         u, v = b - a, c - a
         normal = np.stack(

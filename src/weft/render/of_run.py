@@ -1,4 +1,4 @@
-"""Pictures of a run: which frames, what colors them, into which file."""
+"""Pictures of a run: choice of frames and values, and writing of PNG, MP4 and WebP."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
@@ -21,56 +21,56 @@ from weft.render.sheet import PictureSheet
 from weft.render.style import Style
 from weft.render.video import save_mp4
 
-SMOOTH = 3  # samples a knot span of splines in pictures
+SMOOTH = 3  # samples per knot span of splines in pictures
 
 
 class Drawable(Protocol):
-    """What is needed of a run."""
+    """Interface of a run that can be drawn."""
 
     @property
     def path(self) -> Path:
-        """For messages."""
+        """The folder of the run, for messages."""
 
     @property
     def fps(self) -> float:
-        """Frames a second."""
+        """The frames per second."""
 
     @property
     def surfaces(self) -> Surfaces:
-        """What the cloth is made of."""
+        """The triangle and spline surfaces of the cloth."""
 
     @property
     def mesh(self) -> TriangleMesh:
-        """As it was before the first frame."""
+        """The mesh of the cloth before the first frame."""
 
     @property
     def body_faces(self) -> Faces:
-        """(m,3) of all bodies."""
+        """(m,3) faces of all bodies."""
 
     @property
     def solid_faces(self) -> Faces:
-        """(m,3) of bodies, ropes and springs."""
+        """(m,3) faces of bodies, ropes and springs."""
 
     def solid_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m] of their vertices."""
+        """Return (b,3) [m] the vertices of ``solid_faces``."""
 
     def __len__(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
 
     def points(self, frame: int = -1) -> Positions:
-        """(N,3) [m]."""
+        """Return (N,3) [m] the simulated points (vertices or control points)."""
 
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
-        """(n,3) [m]."""
+        """Return (n,3) [m] the vertices of the cloth."""
 
     def body_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m]."""
+        """Return (b,3) [m] the vertices of bodies."""
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
-        """Points, forces, and the pressure (n,) [Pa]."""
+        """Return contact points (k,3) [m], their forces, and the pressure (n,) [Pa]."""
 
     def shown(self, density: int | None) -> Tessellation:
-        """The triangles that are drawn."""
+        """Return the triangles that are drawn, with this number of samples per knot span."""
 
     def field(
         self,
@@ -80,7 +80,7 @@ class Drawable(Protocol):
         density: int | None = None,
         physics: Physics | None = None,
     ) -> Floats:
-        """A field (``weft.cloth.fields``) of a frame."""
+        """Return a field (``weft.cloth.fields``) of a frame."""
 
 
 def draw(
@@ -156,8 +156,9 @@ def draw(
 def _measured(
     run: Drawable, frame: int, look: Look, density: int | None, physics: Physics | None
 ) -> Floats:
-    """(n,) what a look shows of a frame: largest principal stress [N/m], pressure [Pa], or distance
-    from bodies [mm].
+    """Return (n,) the values of a look in a frame.
+
+    They are the largest principal stress [N/m], pressure [Pa], or distance from bodies [mm].
     """
     if look is Look.STRESS:
         x = run.positions(frame, density)
@@ -173,7 +174,7 @@ def _measured(
 
 
 def _drawn(run: Drawable, frame: int, density: int | None, bodies: bool) -> Positions:
-    """(n+b,3) positions of the cloth and of bodies."""
+    """Return (n+b,3) [m] positions of the cloth and of bodies."""
     x = run.positions(frame, density)
     if len(run.solid_faces) == 0 or not bodies:
         return x

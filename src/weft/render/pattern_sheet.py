@@ -1,5 +1,7 @@
-"""A pattern drawn flat, for whoever cuts it: panels with names and grain, edges with lengths, seams
-in matching colors with arrows, darts, folds, elastics, and a scale bar.
+"""A pattern drawn flat for cutting, as PNG.
+
+Panels have names and grain, edges have lengths, and seams have matching colors with arrows. Darts,
+folds, elastics and a scale bar are drawn as well.
 """
 
 import colorsys
@@ -22,10 +24,10 @@ from weft.render.picture import Image, save_png
 PAPER, FABRIC, INK, QUIET = (255, 255, 255), (246, 243, 236), (45, 48, 56), (125, 128, 136)
 WRONG = (205, 45, 45)
 GOLDEN = 0.61803398875  # turns of hue from one seam to the next
-WIDTH = 1800  # [px] of the panels' part
+WIDTH = 1800  # [px] width of the part with the panels
 MARGIN, GAP = 60, 0.07  # [px]; [m] between panels
 NARROW = 42  # [px] of room below which names and labels stand outside
-SMOOTH = np.radians(1.5)  # of curves as they are drawn
+SMOOTH = np.radians(1.5)  # [rad] largest turn between two points of a drawn curve
 INSIDE = 7  # [px] from the outline to a seam's line
 _FINE = np.linspace(0, 1, 97)
 
@@ -35,8 +37,8 @@ def save_pattern(path: str | Path, report: Report) -> None:
 
     Args:
         path: of the picture.
-        report: what a look at the pattern found; panels that cannot be right are drawn in red, as
-            far as they can be drawn.
+        report: result of the check of the pattern; panels with errors are drawn in red, as far as
+            they can be drawn.
 
     Raises:
         RunError: the file cannot be written.
@@ -45,7 +47,7 @@ def save_pattern(path: str | Path, report: Report) -> None:
 
 
 def seam_color(i: int) -> Color:
-    """The color of the i-th seam: neighbors in the list differ most."""
+    """Return the color of the i-th seam; neighbors in the list differ most."""
     hue = (0.58 + i * GOLDEN) % 1.0
     light = (0.44, 0.36, 0.50)[i % 3]
     r, g, b = colorsys.hls_to_rgb(hue, light, 0.72)
@@ -53,7 +55,7 @@ def seam_color(i: int) -> Color:
 
 
 class PatternSheet:
-    """A sheet of paper with all panels."""
+    """A sheet of paper with all panels of a pattern."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -77,10 +79,10 @@ class PatternSheet:
         w = int(width * self.scale) + 2 * MARGIN + self.list_width
         h = int(max(height * self.scale + 150, 24.0 * listed + 110)) + MARGIN
         self.pen = Pen(max(w, 500), h, PAPER, font)
-        self.top = h - 110  # [px] of y = 0
+        self.top = h - 110  # [px] row of y = 0
 
     def image(self) -> Image:
-        """(h,w,3) uint8."""
+        """Draw everything and return the picture (h,w,3) uint8."""
         if not self.panels:
             self.pen.text((MARGIN, MARGIN), "no panel that can be drawn", WRONG, 22, "lm")
         for name in self.panels:
@@ -96,12 +98,12 @@ class PatternSheet:
         return self.pen.image()
 
     def at(self, panel: str, points: Floats) -> Floats:
-        """(n,2) [px] of points of a panel's plane."""
+        """Return (n,2) [px] of points (n,2) [m] of a panel's plane."""
         p = (np.asarray(points).reshape(-1, 2) + self.origins[panel]) * self.scale
         return np.stack([p[:, 0] + MARGIN, self.top - p[:, 1]], axis=1)
 
     def cloth(self, name: str) -> None:
-        """A panel's fabric, outline, holes and lines inside."""
+        """Draw a panel's fabric, outline, holes and inner lines."""
         panel, pen = self.panels[name], self.pen
         wrong = bool(panel_problems(panel))
         outline = self.at(name, self.outlines[name])
@@ -118,7 +120,7 @@ class PatternSheet:
             pen.disc(corner, 3.2, INK)
 
     def labels(self, name: str) -> None:
-        """Name, grain, and what edges are called."""
+        """Draw a panel's name, its grain, and the labels of its edges."""
         panel, pen = self.panels[name], self.pen
         center, room = self.rooms[name]
         middle, room = self.at(name, center)[0], room * self.scale
@@ -140,7 +142,7 @@ class PatternSheet:
         pen.text(below, small, QUIET, max(12, 0.55 * size), "mm", True)
 
     def edge_label(self, panel: Panel, i: int, outside: bool) -> None:
-        """Number, name and length, along the edge."""
+        """Draw number, name and length along an edge."""
         curve = curve_of(panel, i)
         points = self.at(panel.name, curve.points(np.array([0.0, 0.47, 0.5, 0.53, 1.0])))
         d = points[3] - points[1]
@@ -159,7 +161,9 @@ class PatternSheet:
             self.pen.along(place, d, text, QUIET, 13)
 
     def grain(self, panel: Panel, middle: Floats, room: float, text: float) -> None:
-        """An arrow along the warp, beside the name (half as wide as ``text`` [px]) or below."""
+        """Draw an arrow along the warp, beside the name (``text`` [px] is half its width) or
+        below.
+        """
         d = np.array([np.cos(panel.grain), -np.sin(panel.grain)])
         half = float(np.clip(room * 0.6, 12, 90))
         aside = abs(d[1]) > 0.5 and text < 0.8 * room
@@ -172,7 +176,9 @@ class PatternSheet:
             self.pen.arrow(end, sign * d, QUIET, 8)
 
     def seam(self, i: int, match: Match, color: Color) -> None:
-        """Both sides of a seam, with arrows that agree where they meet, and its number."""
+        """Draw both sides of a seam, with arrows in the direction in which they are joined, and its
+        number.
+        """
         for chain in (match.first, match.second):
             whole = sum(c.length for c in chain.curves)
             twin = chain is match.second and _is_dart(match)  # one number for both legs
@@ -198,8 +204,10 @@ class PatternSheet:
                     self.pen.tag(out, str(i + 1), color)
 
     def beside(self, side: SeamSide, chain: EdgeChain) -> tuple[Floats, Floats]:
-        """(n,2) [px] points beside an edge, inside its panel, in the chain's direction; and (n,2)
-        directions into the panel.
+        """Return (n,2) [px] points beside an edge, inside its panel, and (n,2) directions into the
+        panel.
+
+        The points are in the order of the chain.
         """
         points = self.at(side.panel, curve_of(chain.panels[side.panel], side.edge).points(_FINE))
         d = np.gradient(points, axis=0)
@@ -209,7 +217,7 @@ class PatternSheet:
         return (points + INSIDE * inward)[::step], inward[::step]
 
     def elastic(self, elastic: Elastic, chain: EdgeChain) -> None:
-        """A zigzag along the chain."""
+        """Draw a zigzag along the chain of an elastic."""
         for side in chain.sides:
             points, inward = self.beside(side, chain)
             n = max(2, int(np.linalg.norm(np.diff(points, axis=0), axis=1).sum() / 7))
@@ -221,7 +229,7 @@ class PatternSheet:
             self.pen.line(base + sign * into, INK, 1.5)
 
     def listing(self) -> None:
-        """What the numbers of the seams mean."""
+        """Draw the list that explains the numbers of the seams, and the elastics."""
         if not self.list_width:
             return
         pen, x, y = self.pen, self.pen.size[0] - self.list_width + 10, MARGIN - 6
@@ -246,7 +254,7 @@ class PatternSheet:
             y += 24
 
     def scale_bar(self) -> None:
-        """10 cm, or what suits the size."""
+        """Draw a scale bar of 10 cm, or of another length that suits the size."""
         unit = next(
             (u for u in (0.1, 0.2, 0.5, 1.0, 0.05, 0.02, 0.01) if 60 < u * self.scale < 420), 0.1
         )
@@ -260,7 +268,7 @@ class PatternSheet:
 
 
 def _drawable(panel: Panel) -> bool:
-    """Whether a panel's numbers can be drawn, right or wrong."""
+    """Return whether a panel's numbers are complete enough to be drawn, right or wrong."""
     try:
         points = flattened(panel)[0]
         inner = [
@@ -273,13 +281,13 @@ def _drawable(panel: Panel) -> bool:
 
 
 def _fabric_name(fabric: object) -> str:
-    """What a fabric that is given as fields is called."""
+    """Return the name of a fabric that is given as fields."""
     fields = fabric if isinstance(fabric, dict) else {}
     return str(fields.get("name") or fields.get("preset") or "own fabric")
 
 
 def _is_dart(match: Match) -> bool:
-    """Whether a seam closes two neighboring edges of a panel."""
+    """Return whether a seam closes two neighboring edges of a panel."""
     one, two = match.first, match.second
     same = {one.ends[0], one.ends[1]} & {two.ends[0], two.ends[1]}
     return bool(same) and {s.panel for s in (*one.sides, *two.sides)} == {one.sides[0].panel}
@@ -290,7 +298,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def names_of(sides: Sequence[SeamSide], panels: dict[str, Panel]) -> str:
-    """``front.side, back.2``."""
+    """Return edges as text: ``front.side, back.2``."""
     found = []
     for s in sides:
         name = panels[s.panel].edges[s.edge].name or str(s.edge)

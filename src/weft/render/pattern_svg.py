@@ -1,7 +1,7 @@
-"""A pattern as SVG to scale, to print and cut, or to go on drawing: ``read_svg`` reads it back.
+"""A pattern as SVG to scale, for printing, cutting or further drawing; ``read_svg`` reads it back.
 
-Seams, elastics and placement go into the side-car file. Edges keep their numbers, as every outline
-is drawn counter-clockwise from corner 0.
+Seams, elastics and placement are written into the side-car file. Edges keep their numbers, because
+every outline is drawn counter-clockwise from corner 0.
 """
 
 import re
@@ -42,14 +42,14 @@ _STYLE = (
 
 
 def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
-    """Write a pattern as ``NAME.svg``, and what a drawing cannot say as ``NAME.seams.yaml``.
+    """Write a pattern as ``NAME.svg``, and what a drawing cannot hold as ``NAME.seams.yaml``.
 
     Args:
         path: of the drawing.
         pattern: with panels that can be drawn.
 
     Returns:
-        The files.
+        The paths of both files.
 
     Raises:
         RunError: a file cannot be written.
@@ -83,7 +83,7 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
 
 
 class _Notes(yaml.SafeDumper):
-    """YAML with lists in one line."""
+    """YAML writer that puts each list on one line."""
 
 
 _Notes.add_representer(
@@ -92,23 +92,23 @@ _Notes.add_representer(
 
 
 class _Page:
-    """From meters, y up, to millimeters on the page, y down."""
+    """Map from meters, y up, to millimeters on the page, y down."""
 
     def __init__(self, low: Floats, height: float) -> None:
         self.low, self.height = low, height
 
     def __call__(self, p: Floats) -> str:
-        """``x,y`` of a point (2,) [m]."""
+        """Return ``x,y`` of a point (2,) [m]."""
         x, y = 1e3 * (np.asarray(p) - self.low)
         return f"{_n(x)},{_n(self.height - y)}"
 
     def path(self, points: Iterable[Floats], close: bool = False) -> str:
-        """Straight lines through points."""
+        """Return the SVG path of straight lines through points."""
         return "M" + " L".join(self(p) for p in points) + (" Z" if close else "")
 
 
 def _n(value: float) -> str:
-    """Millimeters to 1e-6."""
+    """Return millimeters as text, to 1e-6."""
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
@@ -123,7 +123,7 @@ def _square(page: _Page) -> str:
 
 
 def _group(panel: Panel, page: _Page, moved: Floats, outline: Floats) -> list[str]:
-    """A panel as a group."""
+    """Return a panel as an SVG group, by lines."""
     names, commands = [], [f"M{page(panel.corners[0] + moved)}"]
     for i, edge in enumerate(panel.edges):
         drawn = _commands(panel, i, page, moved)
@@ -149,20 +149,21 @@ def _group(panel: Panel, page: _Page, moved: Floats, outline: Floats) -> list[st
 
 
 def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
-    """An edge as path commands."""
+    """Return an edge as path commands."""
     curve = curve_of(panel, i)
     points = [page(p + moved) for p in curve.controls[1:]]
     if curve.edge.curve is BorderCurve.POLYLINE or len(curve.controls) == 2:
         return [f"L{p}" for p in points]
     if curve.arc is not None:
         _, radius, _, sweep = curve.arc
-        r = _n(1e3 * radius)  # counter-clockwise with y up is against the clock of the page too
+        # Counter-clockwise with y up is counter-clockwise on the page, too: sweep flag 0.
+        r = _n(1e3 * radius)
         return [f"A{r},{r} 0 {int(abs(sweep) > np.pi)} {int(sweep < 0)} {points[-1]}"]
     return [("Q" if curve.edge.curve is BorderCurve.QUADRATIC else "C") + " ".join(points)]
 
 
 def _notes(pattern: Pattern) -> dict[str, Any]:
-    """The side-car file."""
+    """Return the contents of the side-car file."""
     notes: dict[str, Any] = {"fabric": pattern.fabric}
     notes["panels"] = {p.name: _about(p) for p in pattern.panels}
     if pattern.seams:
@@ -180,7 +181,7 @@ def _notes(pattern: Pattern) -> dict[str, Any]:
 
 
 def _about(panel: Panel) -> dict[str, Any]:
-    """What a panel is besides its shape."""
+    """Return the properties of a panel besides its shape."""
     about: dict[str, Any] = {}
     if panel.fabric is not None:
         about["fabric"] = panel.fabric
@@ -206,11 +207,13 @@ def _wrap(wrap: Wrap) -> Mapping[str, Any]:
 
 
 def _list(values: Sequence[float]) -> list[float]:
-    return [float(v) + 0.0 for v in values]  # without -0.0
+    return [float(v) + 0.0 for v in values]  # adding 0.0 turns -0.0 into 0.0
 
 
 def _seam(seam: Seam) -> dict[str, Any] | list[Any]:
-    """A seam, with what is not as usual; its two sides alone where nothing is."""
+    """Return a seam with the settings that are not the default; only its two sides if there are
+    none.
+    """
     entry: dict[str, Any] = {"join": [_chain(seam.first), _chain(seam.second)]}
     usual = Seam("", (), ())
     for key in ("flip", "angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at"):
@@ -223,7 +226,7 @@ def _seam(seam: Seam) -> dict[str, Any] | list[Any]:
 
 
 def _degrees(angle: float | Keys) -> float | Keys:
-    """Of an angle [rad]."""
+    """Return an angle [rad], or its keyframes, in degrees."""
     factor = float(np.degrees(1.0))
     return angle.times(factor) if isinstance(angle, Keys) else float(np.degrees(angle))
 
@@ -234,7 +237,7 @@ def _chain(sides: Sequence[SeamSide]) -> list[str] | str:
 
 
 def said(number: float | Keys) -> Any:
-    """A number, or keyframes of one, as files say them."""
+    """Return a number, or keyframes of one, in the form that files have."""
     if not isinstance(number, Keys):
         return number
     return {"keys": [list(point) for point in number.points], "between": number.between}

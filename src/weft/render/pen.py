@@ -1,4 +1,4 @@
-"""Lines, discs and text on an image that is drawn larger than it is kept."""
+"""Lines, discs and text on an image that is drawn larger than its final size (antialiasing)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Color = tuple[int, int, int]
 
 
 class Pen:
-    """Draws on a sheet.
+    """A pen that draws on a sheet.
 
     Args:
         width, height: [px] of the picture.
@@ -29,7 +29,7 @@ class Pen:
         self._fonts: dict[int, Any] = {}
 
     def image(self) -> Picture:
-        """(h,w,3) uint8."""
+        """Return the picture (h,w,3) uint8."""
         return np.asarray(self._image.resize(self.size, Image.Resampling.LANCZOS))
 
     def _at(self, points: Floats) -> list[tuple[float, float]]:
@@ -43,18 +43,18 @@ class Pen:
         return self._fonts[key]
 
     def fill(self, points: Floats, color: Color) -> None:
-        """A polygon."""
+        """Draw a filled polygon."""
         if len(points) > 2:
             self._draw.polygon(self._at(points), fill=color)
 
     def line(self, points: Floats, color: Color, width: float) -> None:
-        """A polyline with round joints."""
+        """Draw a polyline with round joints."""
         self._draw.line(
             self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve"
         )
 
     def dashed(self, points: Floats, color: Color, width: float, dash: float) -> None:
-        """A polyline of dashes [px] with gaps of the same length."""
+        """Draw a polyline of dashes [px] with gaps of the same length."""
         steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
         along = np.concatenate([[0.0], np.cumsum(steps)])
         s = np.arange(0.0, along[-1], dash)
@@ -65,20 +65,20 @@ class Pen:
             self.line(part, color, width)
 
     def disc(self, center: Floats, radius: float, color: Color) -> None:
-        """A filled circle."""
+        """Draw a filled circle."""
         x, y = (float(c) * OVERSAMPLE for c in center)
         r = radius * OVERSAMPLE
         self._draw.ellipse((x - r, y - r, x + r, y + r), fill=color)
 
     def arrow(self, tip: Floats, direction: Floats, color: Color, size: float) -> None:
-        """The head of an arrow."""
+        """Draw the head of an arrow."""
         d = np.asarray(direction) / max(float(np.hypot(*direction)), 1e-9)
         across = np.array([-d[1], d[0]])
         back = np.asarray(tip) - size * d
         self.fill(np.array([tip, back + 0.45 * size * across, back - 0.45 * size * across]), color)
 
     def width(self, text: str, size: float) -> float:
-        """[px] that text takes."""
+        """Return the width [px] of text."""
         return float(self._font(size).getlength(text)) / OVERSAMPLE
 
     def text(
@@ -90,7 +90,7 @@ class Pen:
         anchor: str,
         halo: bool = False,
     ) -> None:
-        """Horizontal text; ``anchor`` as Pillow says it; a halo covers what is behind."""
+        """Draw horizontal text; ``anchor`` is Pillow's; a halo covers what is behind the text."""
         x, y = (float(c) * OVERSAMPLE for c in place)
         width, font = 3 * OVERSAMPLE if halo else 0, self._font(size)
         self._draw.text(
@@ -98,12 +98,12 @@ class Pen:
         )
 
     def tag(self, center: Floats, text: str, color: Color) -> None:
-        """A number in a disc."""
+        """Draw a number in a disc."""
         self.disc(center, 11, color)
         self.text((center[0], center[1]), text, (255, 255, 255), 13, "mm")
 
     def along(self, place: Floats, direction: Floats, text: str, color: Color, size: float) -> None:
-        """Text around a point, along a direction, never upside down."""
+        """Draw text around a point, along a direction, never upside down."""
         angle = -np.degrees(np.arctan2(direction[1], direction[0]))
         angle = (angle + 90) % 180 - 90
         font = self._font(size)

@@ -1,4 +1,4 @@
-"""A picture of cloth: camera, shadow map, z-buffer, shading, legend; PNG and animated WebP."""
+"""Pictures of cloth: camera, shadow map, z-buffer, shading, legend; PNG and animated WebP."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -27,9 +27,9 @@ from weft.render.surroundings import Surroundings
 from weft.render.thick import RIM_TONE
 
 SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
-NEARBY = 0.13  # of the cloth's size: within it things take the sky from one another
+NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
 ROWS_WORTH_SLICING = 16
-FLATNESS = 0.75  # of color scales
+FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
 CHECKERS = 16  # squares along the longer side of the cloth
 TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
 
@@ -37,7 +37,7 @@ Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3), or (h,w,4) with alpha
 
 
 def look_named(name: str) -> Look:
-    """A look by name.
+    """Return the look of a name.
 
     Raises:
         WeftError: an unknown name.
@@ -52,12 +52,12 @@ class Renderer:
     Args:
         mesh: the cloth.
         frames: positions (n,3) [m] that camera (of the cloth), ground and color scale must suit.
-        style: how it looks.
+        style: choices of the picture.
         marked: ids of faces to show in red.
-        field: what to color the cloth by, in place of the style's look.
+        field: values to color the cloth by, in place of the style's look.
         body_faces: (k,3) faces of bodies, drawn in gray; their vertices follow the cloth's in all
             positions.
-        loads: numbers that the color scale must suit, of looks that show what is given: pressures
+        loads: values that the color scale must suit, for looks whose values are given: pressures
             [Pa], distances from the body [mm].
     """
 
@@ -80,7 +80,7 @@ class Renderer:
         size = float(np.ptp(points, axis=0).max()) or 1.0
         below = 0.002 if s.soft else 0.02
         self.ground = min(float(x[:, 1].min()) for x in frames) - below * size
-        # A little of the ground before and below the cloth belongs into the picture.
+        # The margin of ``framing`` leaves a little of the ground before and below the cloth.
         aspect = s.width / s.height
         self.camera: Camera = framing(points, aspect, s.azimuth, s.elevation)
         if s.distance != 1.0:
@@ -109,13 +109,16 @@ class Renderer:
         dots: Positions | None = None,
         camera: Camera | None = None,
     ) -> Image:
-        """The picture at positions x (n,3) [m].
+        """Draw the picture at positions x.
 
         Args:
-            x: positions.
+            x: (n,3) [m] positions of the cloth, and then of bodies.
             values: (n,) at the vertices of the cloth, in place of the field's.
             dots: (k,3) [m] points to mark.
             camera: in place of the renderer's.
+
+        Returns:
+            (h,w,3) uint8, or (h,w,4) with alpha.
         """
         s, n = self.style, self.style.samples
         self._values = values
@@ -143,7 +146,7 @@ class Renderer:
         return draw_legend(image, self.scale) if self.scale else image
 
     def _field_of_look(self) -> Field | None:
-        """What strain and curvature looks show."""
+        """Return the field of strain and curvature looks; None for other looks."""
         look, mesh = self.style.look, self.cloth
         if look is Look.STRAIN:
             return Field("largest principal strain", "%", partial(looks.strain, mesh), True)
@@ -152,7 +155,7 @@ class Renderer:
         return None
 
     def _colors(self, x: Positions) -> Floats:
-        """(M,3,3) linear color of every drawn corner."""
+        """Return (M,3,3) the linear color of every drawn corner."""
         look = self.style.look
         n = self.cloth.n_vertices
         if self.scale is not None:
@@ -203,17 +206,17 @@ class Renderer:
         return v
 
     def _light(self, x: Positions) -> tuple[Any, Any, Any]:
-        """The light with its shadow map, and the blurred shadow on the ground."""
+        """Return the light, its shadow map, and the blurred shadow on the ground."""
         from scipy.ndimage import uniform_filter
 
-        right = self.camera.axes[0]  # a camera that moves leaves the light where it is
+        right = self.camera.axes[0]  # the light stays where it is if the camera moves
         basis = np.stack([right, [0.0, 1.0, 0.0], np.cross(right, [0.0, 1.0, 0.0])])
         towards = np.asarray(TOWARDS_LIGHT) @ basis / np.linalg.norm(TOWARDS_LIGHT)
         across = np.cross([0.0, 1.0, 0.0], towards)
         across /= np.linalg.norm(across)
         up = np.cross(towards, across)
         flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
-        # What is far from the cloth casts no shadow on it.
+        # The map covers the cloth only, because bodies far from it cast no shadow on it.
         cloth = flat if self.style.whole else flat[: self._drawn.n_cloth]
         low, high = cloth.min(0), cloth.max(0)
         low[2], high[2] = flat[:, 2].min(), flat[:, 2].max()
@@ -240,12 +243,12 @@ class Renderer:
 
 
 def _nothing() -> tuple[Any, Any]:
-    """What surrounds the pixels of a picture that does not ask."""
+    """Return empty depths and surroundings, for pictures without soft shadows."""
     return kernel.zeros((1, 1), wp.float32), kernel.zeros((1, 1), wp.vec2f)
 
 
 def draw_dots(image: Image, points: Floats) -> None:
-    """Mark projected points (k,3) in an image, through whatever covers them."""
+    """Mark projected points (k,3) in an image, also those that are behind something."""
     height, width, channels = image.shape
     radius = max(1, width // 640)
     color = np.array([int(looks.CONTACT[i : i + 2], 16) for i in (0, 2, 4)] + [255])[:channels]
@@ -267,7 +270,7 @@ def save_png(path: str | Path, image: Image) -> None:
 
 
 def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
-    """Write an animated WebP that repeats for ever.
+    """Write an animated WebP that repeats forever.
 
     Raises:
         RunError: the file cannot be written.
@@ -275,7 +278,8 @@ def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
     from PIL import Image as Pillow
 
     pictures = [Pillow.fromarray(image) for image in images]
-    # whole milliseconds, rounded as times since the first picture so that none is lost
+    # WebP has whole milliseconds. Times since the first picture are rounded, not durations, so
+    # that rounding errors do not add up.
     ends = np.round(1000 / fps * np.arange(len(pictures) + 1)).astype(int)
     with atomic_write(path) as file:
         pictures[0].save(
@@ -291,7 +295,10 @@ def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
 
 
 def _with_bodies(mesh: TriangleMesh, body_faces: Faces, x: Positions) -> TriangleMesh:
-    """The cloth's mesh and the faces of bodies, within one square of the checker each."""
+    """Return the mesh of cloth and bodies.
+
+    The corners of a body's face are within one square of the checker, so that it has one color.
+    """
     if len(body_faces) == 0:
         return mesh
     corner = np.array([[0.0, 0.0], [1e-6, 0.0], [0.0, 1e-6]])
@@ -301,7 +308,7 @@ def _with_bodies(mesh: TriangleMesh, body_faces: Faces, x: Positions) -> Triangl
 
 
 def _hull_points(x: Positions) -> Floats:
-    """Extreme points of x in enough directions to frame it."""
+    """Return extreme points of x in enough directions to frame it."""
     directions = np.random.default_rng(0).normal(size=(64, 3))
     score = x @ directions.T
     ids = np.unique(np.concatenate([score.argmax(0), score.argmin(0), x[:, 1:2].argmin(0)]))

@@ -1,4 +1,4 @@
-"""A piece in the material plane: outline, corners, control net, and what is wrong with it."""
+"""Picture of a piece in the material plane: outline, corners, control net, and its errors."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ OUTLINE, NET, CORNER, WRONG = (40, 60, 90), (150, 175, 205), (30, 110, 60), (205
 
 
 def save_piece(path: str | Path, drawing: PatchDrawing) -> None:
-    """Write a PNG of a piece; what is wrong with it in red.
+    """Write a PNG of a piece, with its errors in red.
 
     Raises:
         RunError: the file cannot be written.

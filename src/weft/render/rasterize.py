@@ -1,6 +1,7 @@
 """A z-buffer by tiles: triangles are sorted into tiles, and every tile fills its own pixels.
 
-So the kernel gathers, and may run on several threads (``weft.kernel``).
+No two threads of the kernel therefore write the same pixel, and it may run on several threads
+(``weft.kernel``).
 """
 
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from weft.kernel import WarpArray
 
 TILE = 32  # pixels a side
 TILES_WORTH_SLICING = 64
-SEAM = -1.0e-5  # a barycentric coordinate that is inside: rounding leaves no holes between faces
+SEAM = -1.0e-5  # tolerance of barycentric coordinates, so that rounding leaves no holes
 SPREAD = 1597  # a prime: visiting every 1597th tile or row, threads get equal shares of the cloth
 
 _module = wp.get_module("weft.rasterize")
@@ -23,7 +24,7 @@ vec3f = wp.vec3f
 
 @wp.func
 def edge(a: vec3f, b: vec3f, x: float, y: float):
-    """Twice the signed area of a, b and the point."""
+    """Return twice the signed area of the triangle of a, b and the point."""
     return (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0])
 
 
@@ -40,7 +41,7 @@ def fill_tiles(
     nearness: wp.array2d(dtype=float),
     face: wp.array2d(dtype=wp.int32),
 ):
-    """Nearest face of every pixel of a tile; pixels without one keep what they hold."""
+    """Find the nearest face of every pixel of a tile; pixels without a face are not changed."""
     t = ((o + wp.tid()) * spread) % (start.shape[0] - 1)
     top = (t // tiles_across) * tile
     left = (t - (t // tiles_across) * tiles_across) * tile
@@ -74,20 +75,22 @@ def fill_tiles(
 
 
 class DepthBuffer(NamedTuple):
-    """What a view sees: nearness (h,w), larger is nearer, and face (h,w), -1 for none."""
+    """Depth buffer of a view: nearness (h,w), larger is nearer, and face (h,w), -1 for none."""
 
     nearness: WarpArray
     face: WarpArray
 
     @staticmethod
     def of(width: int, height: int) -> "DepthBuffer":
-        """A buffer to draw into again and again: fresh memory costs as much as the drawing."""
+        """Allocate a buffer to be used again and again, because fresh memory costs as much as
+        drawing.
+        """
         shape = (height, width)
         return DepthBuffer(kernel.empty(shape, wp.float32), kernel.empty(shape, wp.int32))
 
 
 def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: DepthBuffer) -> None:
-    """Which face each pixel sees.
+    """Find the face that each pixel sees.
 
     Args:
         points: (n,3) pixel column, pixel row, and a nearness that is linear in the picture.
@@ -117,13 +120,14 @@ def rasterize(points: Floats, faces: Faces, device_faces: WarpArray, into: Depth
 
 
 def spread(n: int) -> int:
-    """A stride that visits all of 0 ... n-1: SPREAD, or 1 where that divides n."""
+    """Return a stride that visits all of 0 ... n-1: SPREAD, or 1 if SPREAD divides n."""
     return SPREAD if n % SPREAD else 1
 
 
 def _bins(points: Floats, faces: Faces, across: int, down: int) -> tuple[Ints, Ints]:
-    """The faces that may touch each tile, in compressed lists."""
-    p0, p1, p2 = (points[faces[:, i]] for i in range(3))  # reductions over axis 1 are 10x slower
+    """Return the faces that may touch each tile, in compressed lists."""
+    # because reductions over axis 1 are 10x slower
+    p0, p1, p2 = (points[faces[:, i]] for i in range(3))
     low = np.minimum(np.minimum(p0, p1), p2)
     high = np.maximum(np.maximum(p0, p1), p2)
     seen = (high[:, 0] >= -0.5) & (high[:, 1] >= -0.5) & (low[:, 2] > 0)

@@ -1,5 +1,7 @@
-"""From a z-buffer to colors: smooth two-sided shading, checker or given colors, shadows on cloth
-and ground, and antialiasing by averaging samples. Colors are linear inside, gamma 2 outside.
+"""Shading of a z-buffer: smooth two-sided shading, checker or given colors, shadows, antialiasing.
+
+Shadows fall on cloth and ground; antialiasing averages samples. Colors are linear in the
+computation, and written with gamma 2.
 """
 
 from typing import Any
@@ -31,7 +33,7 @@ class Light:
 
 @wp.struct
 class ShadingCamera:
-    """The camera."""
+    """The camera, with options of the shading."""
 
     eye: vec3f
     right: vec3f
@@ -39,14 +41,14 @@ class ShadingCamera:
     back: vec3f
     tan_half: float
     samples: int  # per pixel and direction
-    soft: int  # what surrounds a point is given by pixel
+    soft: int  # 1: openness and light are given by place (``surroundings``)
     transparent: int
-    blur: float  # [m] of depth within which pixels share what surrounds them
+    blur: float  # [m] difference in depth within which pixels share openness and light
 
 
 @wp.struct
 class ShadedSurface:
-    """The cloth."""
+    """The surface of cloth and bodies."""
 
     position: wp.array(dtype=vec3f)
     normal: wp.array(dtype=vec3f)
@@ -62,7 +64,7 @@ class ShadedSurface:
 
 @wp.func
 def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
-    """Share of the key light that reaches p: 3 x 3 taps of the shadow map."""
+    """Return the share of the key light that reaches p, from 3 x 3 samples of the shadow map."""
     x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter
     near = wp.dot(p, light.direction) + light.offset + light.bias
@@ -82,7 +84,9 @@ def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
 
 @wp.func
 def soft_shadow(p: vec3f, light: Light, cover: wp.array2d(dtype=float)):
-    """Blurred share of the light that the cloth takes from a point of the ground, bilinear."""
+    """Return the blurred share of light that the cloth takes from a point of the ground,
+    bilinear.
+    """
     x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter - 0.5
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter - 0.5
     c = int(wp.floor(x))
@@ -98,7 +102,7 @@ def soft_shadow(p: vec3f, light: Light, cover: wp.array2d(dtype=float)):
 
 @wp.func
 def ray(column: float, row: float, width: float, height: float, view: ShadingCamera):
-    """Direction through a point of the picture; its component along -back is 1."""
+    """Return the direction through a point of the picture; its component along -back is 1."""
     s = 2.0 * view.tan_half / height
     return (column - 0.5 * width) * s * view.right + (0.5 * height - row) * s * view.up - view.back
 
@@ -112,8 +116,10 @@ def around(
     depths: wp.array2d(dtype=float),
     surroundings: wp.array2d(dtype=vec2f),
 ):
-    """What surrounds a point that a sample shows: openness and light, bilinear between places of
-    like depth, or of the one that is nearest in depth.
+    """Return openness and light at the point of a sample.
+
+    They are interpolated bilinearly between neighboring places of similar depth; if there are none,
+    those of the place with the nearest depth are taken.
     """
     n = float(2 * view.samples)
     s = (float(x) - float(view.samples)) / n
@@ -146,7 +152,7 @@ def around(
 
 @wp.func
 def wall(d: vec3f):
-    """A studio: the ground fades into the wall."""
+    """Return the color of a studio, in which the ground fades into the wall."""
     height = 0.5 + 0.5 * d[1] / wp.length(d)
     return wp.lerp(vec3f(0.70, 0.71, 0.73), vec3f(0.86, 0.88, 0.92), height)
 
@@ -162,7 +168,7 @@ def dimmed(
     depths: wp.array2d(dtype=float),
     surroundings: wp.array2d(dtype=vec2f),
 ):
-    """Share of its light that the ground does not get where a ray from the eye meets it."""
+    """Return the share of light that the ground lacks where a ray from the eye meets it."""
     if light.has_ground == 0 or d[1] >= -1.0e-6:
         return 0.0
     t = (light.ground - view.eye[1]) / d[1]
@@ -176,7 +182,9 @@ def dimmed(
 
 @wp.func
 def met(f: int, d: vec3f, view: ShadingCamera, surface: ShadedSurface):
-    """Barycentric coordinates of where the ray from the eye along d meets face f."""
+    """Return the barycentric coordinates of the point where the ray from the eye along d meets face
+    f.
+    """
     i0 = surface.faces[f, 0]
     e1 = surface.position[surface.faces[f, 1]] - surface.position[i0]
     e2 = surface.position[surface.faces[f, 2]] - surface.position[i0]
@@ -202,7 +210,9 @@ def across_pixel(
     surface: ShadedSurface,
     side: float,
 ):
-    """Length [m] in material coordinates of a pixel on face f: along the less favorable way."""
+    """Return the length [m] of a pixel on face f in material coordinates, along its longer
+    direction.
+    """
     x1 = surface.position[surface.faces[f, 1]] - surface.position[surface.faces[f, 0]]
     x2 = surface.position[surface.faces[f, 2]] - surface.position[surface.faces[f, 0]]
     u1 = surface.uv[f, 1] - surface.uv[f, 0]
@@ -228,7 +238,7 @@ def shade_point(
     depths: wp.array2d(dtype=float),
     surroundings: wp.array2d(dtype=vec2f),
 ):
-    """Color of face f where the ray from the eye along d meets it."""
+    """Return the color of face f where the ray from the eye along d meets it."""
     i0 = surface.faces[f, 0]
     i1 = surface.faces[f, 1]
     i2 = surface.faces[f, 2]
@@ -275,7 +285,7 @@ def shade_point(
 
 @wp.func
 def to_byte(v: float):
-    """Gamma 2."""
+    """Return a linear value as a byte, with gamma 2."""
     return wp.uint8(255.0 * wp.sqrt(wp.clamp(v, 0.0, 1.0)) + 0.5)
 
 
@@ -293,7 +303,7 @@ def shade_rows(
     surroundings: wp.array2d(dtype=vec2f),
     out: wp.array3d(dtype=wp.uint8),
 ):
-    """One row of the picture: each pixel the mean of its samples.
+    """Shade one row of the picture: each pixel is the mean of its samples.
 
     Samples have alpha: 1 on cloth and bodies; without background that of the shadow on the ground.
     """
@@ -301,7 +311,7 @@ def shade_rows(
     n = view.samples
     height = float(face.shape[0])
     width = float(face.shape[1])
-    pixel = 2.0 * view.tan_half * float(n) / height  # its size at a depth of 1
+    pixel = 2.0 * view.tan_half * float(n) / height  # size of a pixel at a depth of 1
     for c in range(out.shape[1]):
         total = vec3f(0.0, 0.0, 0.0)
         cover_of = float(0.0)
@@ -333,7 +343,8 @@ def shade_rows(
                 cover_of += alpha
         if view.transparent != 0:
             out[r, c, 3] = wp.uint8(255.0 * cover_of / float(n * n) + 0.5)
-            total = total / wp.max(cover_of, 1.0e-6)  # alpha is not multiplied in: PNG and WebP
+            # PNG and WebP store colors that are not multiplied by alpha
+            total = total / wp.max(cover_of, 1.0e-6)
         else:
             total = total / float(n * n)
         out[r, c, 0] = to_byte(total[0])

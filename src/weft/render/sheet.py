@@ -1,4 +1,4 @@
-"""A contact sheet: frames of a run side by side in one picture."""
+"""Contact sheets: several frames of a run side by side in one picture."""
 
 import dataclasses
 import math
@@ -11,14 +11,14 @@ from weft.base.errors import RunError
 from weft.render.picture import Image, Style
 
 MOST = 400  # pictures
-ASPECT = 4 / 3  # of a picture, about
+ASPECT = 4 / 3  # desired aspect ratio of a picture
 LINE = 2  # pixels between pictures
 INK = (60, 60, 60)
 
 
 @dataclass(frozen=True)
 class PictureSheet:
-    """Places of pictures in a picture.
+    """Layout of several pictures in one.
 
     Args:
         style: of the whole: its size.
@@ -30,10 +30,10 @@ class PictureSheet:
 
     @staticmethod
     def of(style: Style, count: int, frames: int) -> "PictureSheet":
-        """So many frames of all, first and last among them.
+        """Choose ``count`` frames at equal distances, the first and the last among them.
 
         Raises:
-            RunError: none, or very many.
+            RunError: none, or more than ``MOST``.
         """
         if not 1 <= count <= MOST:
             raise RunError("--sheet", got=count, expected=f"1 to {MOST} frames")
@@ -42,7 +42,7 @@ class PictureSheet:
 
     @property
     def columns(self) -> int:
-        """The number that makes pictures nearest to ``ASPECT``."""
+        """The number of columns that makes pictures nearest to ``ASPECT``."""
         s, n = self.style, len(self.numbers)
 
         def off(columns: int) -> float:
@@ -54,18 +54,18 @@ class PictureSheet:
 
     @property
     def rows(self) -> int:
-        """Enough for all."""
+        """The number of rows that all pictures need."""
         return math.ceil(len(self.numbers) / self.columns)
 
     @property
     def cell(self) -> Style:
-        """How one picture looks."""
+        """The style of one picture."""
         s = self.style
         width, height = s.width // self.columns - LINE, s.height // self.rows - LINE
         return dataclasses.replace(s, width=width, height=height)
 
     def joined(self, images: Sequence[Image], labels: Sequence[str]) -> Image:
-        """The picture of pictures (h,w,3) with what is written on each."""
+        """Return the picture of pictures (h,w,3), each with its label."""
         from PIL import Image as Pillow
         from PIL import ImageDraw, ImageFont
 

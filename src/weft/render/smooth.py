@@ -1,7 +1,8 @@
-"""A smooth surface through the vertices of a mesh, for pictures: Loop's subdivision (Loop 1987,
-"Smooth subdivision surfaces based on triangles", with Warren's weights), whose control points are
-moved so that the surface passes where the vertices are. Borders become cubic splines of their own
-vertices, and their corners stay.
+"""A smooth surface through the vertices of a mesh, for pictures, by Loop's subdivision.
+
+The scheme is that of Loop 1987, "Smooth subdivision surfaces based on triangles", with Warren's
+weights. Its control points are moved so that the surface passes through the vertices. Borders
+become cubic splines of their own vertices, and their corners stay.
 """
 
 from typing import Any
@@ -11,15 +12,15 @@ from scipy.sparse import csr_matrix
 
 from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 
-FITS = 4  # corrections of the control points; each takes at least a quarter of what is off
-CORNER = np.radians(50.0)  # by which the material's border turns where it has a corner
+FITS = 4  # corrections of the control points; each removes at least a quarter of the error
+CORNER = np.radians(50.0)  # a border that turns by more has a corner
 
 
 class Subdivided:
-    """A mesh with 4^levels faces for each.
+    """A mesh with 4^levels faces for each face of another.
 
     Material coordinates are subdivided as the surface of a mesh of their own, which is cut along
-    seams: so lines of the material stay as smooth as the cloth.
+    seams, so that lines of the material stay as smooth as the cloth.
 
     Args:
         faces: (m,3).
@@ -47,16 +48,16 @@ class Subdivided:
         self.parent: Ints = np.tile(np.arange(len(faces), dtype=np.int32), 4**levels)
 
     def positions(self, x: Positions) -> Positions:
-        """(N,3) [m] of the smooth surface through x (n,3)."""
+        """Return (N,3) [m] of the smooth surface through x (n,3) [m]."""
         return self._surface.through(x)
 
     def values(self, values: Floats) -> Floats:
-        """(N,) numbers (n,) at the vertices, linear in each face of the mesh."""
+        """Return (N,) values, linear in each face of the mesh, from values (n,) at its vertices."""
         return np.asarray(self._surface.linear @ values)
 
 
 class _Loop:
-    """Weights of so many subdivisions of faces; ``kept`` (n,) vertices do not move."""
+    """Weights of several subdivisions of faces; ``kept`` (n,) vertices do not move."""
 
     def __init__(self, faces: Faces, kept: Bools, levels: int) -> None:
         n = len(kept)
@@ -71,7 +72,11 @@ class _Loop:
         self._at_vertices = self.smooth[:n]
 
     def through(self, x: Floats) -> Floats:
-        """(N,k) of the smooth surface through x (n,k)."""
+        """Return (N,k) of the smooth surface through x (n,k).
+
+        Control points are found by fixed-point iteration: each one moves by the error at its
+        vertex.
+        """
         control = x
         for _ in range(FITS):
             control = control + (x - self._at_vertices @ control)
@@ -79,7 +84,7 @@ class _Loop:
 
 
 class _Edges:
-    """Edges of faces, and how one subdivision weighs the vertices."""
+    """Edges of faces, and the vertex weights of one subdivision."""
 
     def __init__(self, faces: Faces) -> None:
         f = faces.astype(np.int64)
@@ -98,7 +103,7 @@ class _Edges:
         self.wings = np.stack([opposite[order[first]], opposite[order[first + 1]]], axis=1)
 
     def midpoints(self, n: int) -> csr_matrix:
-        """(n + edges, n): vertices as they are, edges at their middle."""
+        """Return (n + edges, n) weights that keep vertices and put edges at their middle."""
         rows = np.repeat(n + np.arange(self.count), 2)
         stay = np.arange(n)
         at = np.concatenate([stay, rows]), np.concatenate([stay, self.ends.reshape(-1)])
@@ -106,7 +111,7 @@ class _Edges:
         return csr_matrix((weights, at), shape=(n + self.count, n))
 
     def loop(self, kept: Bools) -> csr_matrix:
-        """(n + edges, n) weights of Loop's scheme; ``kept`` (n,) vertices do not move."""
+        """Return (n + edges, n) weights of Loop's scheme; ``kept`` (n,) vertices do not move."""
         n = len(kept)
         rim = self.ends[~self.inner]
         rims = np.bincount(rim.reshape(-1), minlength=n)
@@ -136,7 +141,7 @@ class _Edges:
         return found
 
     def children(self, n: int) -> Faces:
-        """(4m,3): three at the corners, then the middle, each a block of m."""
+        """Return (4m,3) faces: three at the corners, then the middle one, each a block of m."""
         a, b, c = self.faces.T
         ab, bc, ca = (n + self.of_side).T
         blocks = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
@@ -144,7 +149,7 @@ class _Edges:
 
 
 def _corners(faces: Faces, uv: CornerUv, n: int) -> Bools:
-    """(n,) where the border of the material turns by more than ``CORNER``."""
+    """Return (n,) where the border of the material turns by more than ``CORNER``."""
     edges = _Edges(faces)
     on_border = np.zeros(n, dtype=bool)
     on_border[edges.ends[~edges.inner].reshape(-1)] = True

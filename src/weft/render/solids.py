@@ -1,4 +1,4 @@
-"""What is drawn of a run beside its cloth: bodies, and ropes and springs as tubes."""
+"""Drawn parts of a run besides its cloth: bodies, and ropes and springs as tubes."""
 
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -12,38 +12,41 @@ from weft.base.runtime_types import checked
 from weft.cloth.attachments.drawing import NAMES
 from weft.render.strands import Tubes
 
-TUBE = 0.003  # of the largest extent of cloth and bodies: radius of ropes in pictures
+TUBE = 0.003  # radius of drawn ropes over the largest extent of cloth and bodies
 
 
 @checked(RunError, "run")
 class Solids(ABC):
-    """What a run has of them."""
+    """Base class of runs with the drawn bodies, ropes and springs."""
 
     @abstractmethod
     def _frame(self, number: int) -> dict[str, Any]:
-        """The arrays of a frame; -1 is the last."""
+        """Return the arrays of a frame; -1 is the last."""
 
     @abstractmethod
     def positions(self, frame: int = -1, density: int | None = None) -> Positions:
-        """(n,3) [m] of the cloth."""
+        """Return (n,3) [m] positions of the cloth."""
 
     @abstractmethod
     def body_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m] of bodies."""
+        """Return (b,3) [m] positions of bodies."""
 
     @property
     @abstractmethod
     def body_faces(self) -> Faces:
-        """(m,3) of bodies."""
+        """(m,3) faces of bodies."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
 
     def strands(self, frame: int = -1) -> tuple[Floats, Floats, Floats] | None:
-        """Ropes and springs in a frame (-1 is the last): their ends (k,2,3) [m], lengths at rest
-        (k,) [m], and kinds (k,): 1 of ropes, 2 of springs, 0 of what has let go. None: a run
-        without any.
+        """Return ropes and springs in a frame (-1 is the last); None of a run without any.
+
+        Returns:
+            Ends (k,2,3) [m], lengths at rest (k,) [m], and kinds (k,): 1 for ropes, 2 for springs,
+                0
+            for strands that have let go.
         """
         arrays = self._frame(frame)
         if NAMES[0] not in arrays:
@@ -53,7 +56,7 @@ class Solids(ABC):
 
     @cached_property
     def _tubes(self) -> Tubes | None:
-        """Ropes and springs as they are drawn."""
+        """The ropes and springs as drawn tubes."""
         first = self.strands(0) if len(self) else None
         if first is None:
             return None
@@ -62,8 +65,9 @@ class Solids(ABC):
 
     @cached_property
     def solid_faces(self) -> Faces:
-        """(m,3) faces of what is drawn beside the cloth: bodies, and after them ropes and springs;
-        their vertices are ``solid_positions``.
+        """(m,3) faces of bodies, and after them of ropes and springs.
+
+        Their vertices are ``solid_positions``.
         """
         if self._tubes is None:
             return self.body_faces
@@ -72,7 +76,9 @@ class Solids(ABC):
         return np.concatenate([self.body_faces, tubes])
 
     def solid_positions(self, frame: int = -1) -> Positions:
-        """(b,3) [m] of the vertices of bodies, ropes and springs in a frame; -1 is the last."""
+        """Return (b,3) [m] of the vertices of bodies, ropes and springs in a frame; -1 is
+        the last.
+        """
         bodies, strands = self.body_positions(frame), self.strands(frame)
         if strands is None or self._tubes is None:
             return bodies

@@ -1,7 +1,7 @@
-"""Ropes and springs as surfaces: tubes along what is between their ends.
+"""Ropes and springs as surfaces: tubes along the strands between their ends.
 
-A rope that is taut is straight; one that is slack hangs as a parabola of about its length: weft's
-ropes weigh nothing, so where they hang is for the eye. A spring is a helix.
+A taut rope is straight. A slack one is drawn as a parabola of about its length; weft's ropes weigh
+nothing, so this shape is only for the eye. A spring is a helix.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Positions
 
-ALONG, AROUND = 120, 6  # places along a strand, and around each
-TURNS, WIDE = 12, 3.5  # of a helix; its radius over that of its wire
+ALONG, AROUND = 120, 6  # points along a strand, and around each of them
+TURNS, WIDE = 12, 3.5  # turns of a helix; its radius over that of its wire
 LEAD = 0.12  # part of a spring that is straight, at either end
-LOOSE, SPRING = 0, 2  # kinds: what has let go is not seen
+LOOSE, SPRING = 0, 2  # kinds; a strand that has let go is not visible
 
 
 @dataclass(frozen=True)
 class Tubes:
-    """Tubes of so many strands.
+    """Tubes of a number of strands.
 
     Args:
         count: of strands.
@@ -30,7 +30,7 @@ class Tubes:
 
     @property
     def faces(self) -> Faces:
-        """(m,3)."""
+        """(m,3) faces of all tubes."""
         a, b = np.meshgrid(np.arange(ALONG - 1), np.arange(AROUND), indexing="ij")
         c = (b + 1) % AROUND
         p, q, r, s = (i * AROUND + j for i, j in ((a, b), (a, c), (a + 1, b), (a + 1, c)))
@@ -39,12 +39,12 @@ class Tubes:
         return np.asarray((one + first).reshape(-1, 3), dtype=np.int32)
 
     def positions(self, ends: Floats, lengths: Floats, kinds: Floats) -> Positions:
-        """(n,3) [m].
+        """Return (n,3) [m] vertices of all tubes.
 
         Args:
             ends: (k,2,3) [m].
             lengths: (k,) [m] at rest.
-            kinds: (k,) rope, spring, or 0 for what has let go: a point.
+            kinds: (k,) rope, spring, or 0 for a strand that has let go: it is drawn as a point.
         """
         made = [self._tube(*strand) for strand in zip(ends, lengths, kinds)]
         return np.concatenate([np.zeros((0, 3)), *made])
@@ -64,7 +64,7 @@ class Tubes:
         return np.asarray((path[:, None] + self.radius * ring).reshape(-1, 3))
 
     def _helix(self, ends: Floats) -> Positions:
-        """(p,3) [m] straight at both ends, coiled between."""
+        """Return (p,3) [m] of a spring: straight at both ends, coiled between."""
         u = np.linspace(0.0, 1.0, ALONG)
         inside = np.clip((u - LEAD) / (1 - 2 * LEAD), 0.0, 1.0)
         wide = WIDE * self.radius * np.clip(10 * inside * (1 - inside), 0.0, 1.0)
@@ -75,7 +75,9 @@ class Tubes:
 
 
 def _hanging(ends: Floats, length: float) -> Positions:
-    """(p,3) [m] of a rope: straight, or the parabola of a sag that has about its length."""
+    """Return (p,3) [m] of a rope: straight, or the parabola with a sag that gives about its
+    length.
+    """
     way = ends[1] - ends[0]
     distance = float(np.linalg.norm(way))
     sag = np.sqrt(max(length - distance, 0.0) * (distance + 2 * length) / 8)
@@ -84,7 +86,7 @@ def _hanging(ends: Floats, length: float) -> Positions:
 
 
 def _across(way: Floats) -> tuple[Floats, Floats]:
-    """Two directions (3,) that make a frame with a way."""
+    """Return two directions (3,) that form a frame with the direction ``way``."""
     size = float(np.linalg.norm(way))
     axis = way / size if size > 0 else np.array([0.0, 1.0, 0.0])
     first = np.cross(axis, np.eye(3)[int(np.abs(axis).argmin())])

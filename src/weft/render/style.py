@@ -1,4 +1,4 @@
-"""How a picture looks: every choice, in one place."""
+"""The style of a picture: every choice, in one place."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from weft.render.looks import Look
 from weft.render.motion import Key
 from weft.render.weave import Weave
 
-MOST_SMOOTH = 3  # subdivisions: 64 triangles of each
+MOST_SMOOTH = 3  # subdivisions, which make 64 triangles of each
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a picture looks.
+    """Choices of a picture: look, size, camera, light and details.
 
     Raises:
         WeftError: a number out of range.
@@ -25,8 +25,8 @@ class Style:
     azimuth: float = 28.0  # [degrees] to the right of the front (+z)
     elevation: float = 14.0  # [degrees] above the horizon
     ground: bool = True
-    whole: bool = False  # bodies belong into the picture, too
-    bodies: bool = True  # are drawn
+    whole: bool = False  # the camera frames bodies, too
+    bodies: bool = True  # bodies are drawn
     soft: bool = False  # ambient occlusion, and shadows that soften with distance
     transparent: bool = False  # no background: pictures have alpha, and so has the shadow
     smooth: int = 0  # subdivisions of the cloth, for the picture only

@@ -1,11 +1,11 @@
-"""What surrounds the points of a picture: how open they are to the sky around them, and how much
-of a lamp of some size they see. For every 2 x 2 pixels, without a random number, and averaged over
-4 x 4 of these.
+"""Ambient occlusion and soft shadows of a picture, from its depths and the shadow map.
 
-Openness is the integral over the visible hemisphere, weighted by the cosine, of what the depths of
-the picture show (Jimenez, Wu, Pesce & Jarabo 2016, "Practical realtime strategies for accurate
+Both are computed for every 2 x 2 pixels, without random numbers, and averaged over 4 x 4 of these
+places. Openness is the integral over the visible hemisphere, weighted by the cosine, of the depths
+of the picture (Jimenez, Wu, Pesce & Jarabo 2016, "Practical realtime strategies for accurate
 indirect occlusion", eqs. 7 and 10): 1 on a plane, 1/2 at the foot of a high wall. The lamp's shadow
-widens with the distance from what casts it (Fernando 2005, "Percentage-closer soft shadows").
+widens with the distance from the object that casts it (Fernando 2005, "Percentage-closer soft
+shadows").
 """
 
 from typing import Any
@@ -22,14 +22,15 @@ _module = wp.get_module("weft.surroundings")
 vec2f: Any = wp.vec2f
 vec3f: Any = wp.vec3f
 
-COARSE = 2  # pixels a side that share what surrounds them
-SLICES, STEPS = 2, 5  # a place: directions, and places along both ways of each
-LEVEL = 0.06  # sine of an elevation that is none: facets are not quite the smooth surface
-SEARCHED, LAMP_POINTS = 10, 14  # texels of the shadow map that are looked at
+COARSE = 2  # pixels per side of a place, which share openness and light
+SLICES, STEPS = 2, 5  # per place: directions, and steps along both ways of each
+LEVEL = 0.06  # sine of an elevation that does not count: facets differ from the smooth surface
+SEARCHED, LAMP_POINTS = 10, 14  # texels in the search for occluders, and in the shadow itself
 LAMP = 0.09  # radius of the lamp over its distance
-STEEPEST = 3.0  # slope of a receiver that the shadow map is corrected for
-NOTHING = 1.0e30  # depth
-COS, SIN = -0.7373688, 0.6754903  # of the golden angle, by which lamp points turn
+STEEPEST = 3.0  # largest slope of a receiver for which the shadow map is corrected
+NOTHING = 1.0e30  # depth of pixels that show nothing
+# cosine and sine of the golden angle between successive lamp points
+COS, SIN = -0.7373688, 0.6754903
 PI = 3.14159265
 ROWS_WORTH_SLICING = 16
 
@@ -44,7 +45,7 @@ def depth_rows(
     face: wp.array2d(dtype=wp.int32),
     depths: wp.array2d(dtype=float),
 ):
-    """Depth [m] at the middle of every place of a row, of the ground, too."""
+    """Compute the depth [m] at the middle of every place of a row, also of the ground."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
     n = COARSE * view.samples
     for c in range(depths.shape[1]):
@@ -64,7 +65,10 @@ def depth_rows(
 
 @wp.func
 def place_ray(r: int, c: int, samples: vec2f, view: ShadingCamera):
-    """Through the sample whose depth a place has, of so many across and down."""
+    """Return the ray through the sample whose depth a place has.
+
+    ``samples`` are the numbers of samples across and down.
+    """
     n = COARSE * view.samples
     x = wp.min(float(c * n + n // 2) + 0.5, samples[0] - 0.5)
     y = wp.min(float(r * n + n // 2) + 0.5, samples[1] - 0.5)
@@ -88,7 +92,9 @@ def horizon(
     view: ShadingCamera,
     depths: wp.array2d(dtype=float),
 ):
-    """Cosine, from the direction v of the eye, of the highest place along a way in the picture."""
+    """Return the cosine, from the direction v of the eye, of the highest place along a
+    direction.
+    """
     high = lowest
     for k in range(STEPS):
         t = (float(k) + start) / float(STEPS)
@@ -120,7 +126,7 @@ def openness(
     view: ShadingCamera,
     depths: wp.array2d(dtype=float),
 ):
-    """Share of the cosine-weighted hemisphere about n that is open."""
+    """Return the share of the cosine-weighted hemisphere about n that is open."""
     rows = float(depths.shape[0])
     reach = wp.min(0.5 * rows * radius / (view.tan_half * depth), rows)
     if reach < 2.0:
@@ -151,7 +157,8 @@ def openness(
             arc = 2.0 * wp.cos(tilt) + 2.0 * (h0 + h1) * wp.sin(tilt)
             arc = arc - wp.cos(2.0 * h1 - tilt) - wp.cos(2.0 * h0 - tilt)
             total += share * arc
-            # The same without anything above the plane: so few directions give a plane exactly 1.
+            # The same integral of an empty plane: the ratio is exactly 1 on a plane, although
+            # there are so few directions.
             whole += 4.0 * share * (wp.cos(tilt) + tilt * wp.sin(tilt))
     return wp.clamp(total / wp.max(whole, 1.0e-6), 0.0, 1.0)
 
@@ -160,7 +167,7 @@ def openness(
 def lamp(
     phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: wp.array2d(dtype=float)
 ):
-    """Share of the lamp that p sees."""
+    """Return the share of the lamp that p sees."""
     facing = wp.dot(n, light.direction)
     if facing < -0.2:
         return 0.0
@@ -227,7 +234,7 @@ def look_rows(
     depths: wp.array2d(dtype=float),
     raw: wp.array2d(dtype=vec2f),
 ):
-    """Openness, and share of the lamp, at the middle of every place of a row."""
+    """Compute openness, and the share of the lamp, at the middle of every place of a row."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
     n = COARSE * view.samples
     samples = vec2f(float(face.shape[1]), float(face.shape[0]))
@@ -273,7 +280,7 @@ def blur_rows(
     raw: wp.array2d(dtype=vec2f),
     out: wp.array2d(dtype=vec2f),
 ):
-    """Mean over 4 x 4 places, which have all phases once, of those of like depth."""
+    """Average over 4 x 4 places of similar depth, which have each of the 16 phases once."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
     for c in range(depths.shape[1]):
         total = vec2f(0.0, 0.0)
@@ -290,17 +297,17 @@ def blur_rows(
 
 
 class Surroundings:
-    """Memory for one size of picture, and what is looked for.
+    """Ambient occlusion and soft shadows for one size of picture, with their memory.
 
     Args:
         width, height: of the picture.
-        radius: [m] within which things take the sky from one another.
+        radius: [m] of ambient occlusion.
     """
 
     def __init__(self, width: int, height: int, radius: float) -> None:
         shape = (-(-height // COARSE), -(-width // COARSE))
         self.radius = radius
-        self.blur = 0.05 * radius  # [m] of depth
+        self.blur = 0.05 * radius  # [m] tolerance in depth
         self.depths = kernel.empty(shape, wp.float32)
         self.raw, self.found = kernel.empty(shape, vec2f), kernel.empty(shape, vec2f)
 
@@ -313,11 +320,11 @@ class Surroundings:
         seen: DepthBuffer,
         shadow: WarpArray,
     ) -> tuple[WarpArray, WarpArray]:
-        """Depths (h/2,w/2) [m], and (h/2,w/2,2) openness and share of the lamp, in 0 to 1.
+        """Return depths (h/2,w/2) [m], and (h/2,w/2,2) openness and share of the lamp, in 0 to 1.
 
         Args:
             view, surface, light: of the picture.
-            x: (N,3) [m] all that is drawn.
+            x: (N,3) [m] all drawn vertices.
             seen: its z-buffer.
             shadow: nearness to the light.
         """

@@ -1,4 +1,4 @@
-"""Cloth as thick as it is: a front, a back, and a round rim along every border."""
+"""Cloth with its thickness: a front, a back, and a round rim along every border."""
 
 from itertools import pairwise
 
@@ -6,12 +6,13 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 
-ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])  # of the rim: from the front to the back
-RIM_TONE = 0.82  # of the cloth's color: an edge shows cut yarns
+# [rad] directions of the rim, from the front to the back
+ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])
+RIM_TONE = 0.82  # brightness over that of the cloth, because an edge shows cut yarns
 
 
 class Shell:
-    """Faces around a mesh.
+    """Closed shell around a mesh, for pictures of thick cloth.
 
     Args:
         faces: (m,3).
@@ -23,7 +24,7 @@ class Shell:
         uv: (M,3,2) [m].
         parent: (M,) face of the mesh.
         origin: (N,) vertex of the mesh.
-        n_rims: of the faces.
+        n_rims: number of faces of the rims.
     """
 
     def __init__(self, faces: Faces, uv: CornerUv, n: int) -> None:
@@ -51,9 +52,9 @@ class Shell:
         self.origin: Ints = np.concatenate([every, every, np.tile(rim, len(ROUND) - 2)])
 
     def around(self, x: Positions, normal: Floats, thickness: float) -> tuple[Positions, Floats]:
-        """Positions (N,3) [m] and unit normals (N,3), of x (n,3) [m] and its normals.
+        """Return positions (N,3) [m] and unit normals (N,3) of the shell around x (n,3) [m].
 
-        Those of backs point to the front, as their faces do.
+        Normals of backs point to the front, as their faces do.
         """
         start, end = self._edge
         out = np.zeros_like(x)
@@ -72,7 +73,10 @@ class Shell:
 
 
 def _border_sides(faces: Faces, n: int) -> tuple[Ints, Ints]:
-    """Face and side (0: from its first corner to its second) of every edge that one face has."""
+    """Return face and side of every edge with one face.
+
+    Side 0 is that from the face's first corner to its second.
+    """
     f = faces.astype(np.int64)
     sides = np.stack([f, np.roll(f, -1, axis=1)], axis=2).reshape(-1, 2)
     key = sides.min(axis=1) * n + sides.max(axis=1)

@@ -12,12 +12,12 @@ from weft.io.files import atomic_path
 from weft.render.picture import Image
 
 QUALITY = "18"  # of x264's constant rate factor: 0 is lossless, 23 its default
-BT709 = 1  # primaries, transfer and matrix of high definition, as the file says them
+BT709 = 1  # code of the primaries, transfer and matrix of high definition
 FINEST = 1001_000  # denominator of frame rates: 24000/1001 is one
 
 
 def save_mp4(path: str | Path, images: Iterable[Image], fps: float) -> None:
-    """Write pictures (h,w,3) at so many a second; an odd last row or column is repeated.
+    """Write pictures (h,w,3) at ``fps`` per second; an odd last row or column is repeated.
 
     Raises:
         RunError: ``av`` is missing, or the file cannot be written.
@@ -45,7 +45,7 @@ def save_mp4(path: str | Path, images: Iterable[Image], fps: float) -> None:
 
 
 def _describe(stream: object, image: Image) -> None:
-    """Size, pixels and colors of the video."""
+    """Set size, pixel format and colors of the video."""
     context = stream.codec_context  # type: ignore[attr-defined]
     context.height, context.width = image.shape[:2]
     context.pix_fmt = "yuv420p"

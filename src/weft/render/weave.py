@@ -1,5 +1,6 @@
-"""Woven texture in material coordinates: which yarn lies on top, how round it is, and how it fades
-out where a picture cannot resolve it.
+"""Woven texture in material coordinates: which yarn is on top, and its shading.
+
+The texture fades out where a picture cannot resolve yarns.
 """
 
 import enum
@@ -12,15 +13,15 @@ from weft.base.errors import WeftError
 
 vec2f: Any = wp.vec2f
 
-ROUND = 0.45  # of its brightness that a yarn loses from its ridge to its sides
-DIP = 0.3  # and from its middle to where it goes under
-MEAN = (1.0 - ROUND / 3.0) * (1.0 - DIP / 3.0)  # of both over a plain weave
+ROUND = 0.45  # part of its brightness that a yarn loses from its ridge to its sides
+DIP = 0.3  # part that it loses from its middle to the place where it goes under
+MEAN = (1.0 - ROUND / 3.0) * (1.0 - DIP / 3.0)  # mean of both factors over a plain weave
 WARP_TONE = 0.06  # by which warp is brighter, and weft darker
-FULL, NONE = 4.0, 1.5  # pixels a yarn: texture is whole, or gone (2 are the limit of sampling)
+FULL, NONE = 4.0, 1.5  # pixels per yarn: texture is complete, or gone (sampling needs 2)
 
 
 class WeavePattern(enum.Enum):
-    """Which of two crossing yarns is on top."""
+    """Rule that says which of two crossing yarns is on top."""
 
     PLAIN = "plain"  # over one, under one
     TWILL = "twill"  # over two, under two, shifted by one: a diagonal
@@ -29,7 +30,7 @@ class WeavePattern(enum.Enum):
 
 @dataclass(frozen=True)
 class Weave:
-    """A weave.
+    """A weave, with its pattern and yarn counts.
 
     Args:
         pattern: which yarn is on top.
@@ -51,7 +52,8 @@ class Weave:
 
     @staticmethod
     def read(text: str) -> "Weave":
-        """``plain:20`` or ``twill:24x18``: the pattern, and yarns per cm (warp x weft).
+        """Read a weave from text: ``plain:20`` or ``twill:24x18``, pattern and yarns per cm (warp x
+        weft).
 
         Raises:
             WeftError: another form, or an unknown pattern.
@@ -70,13 +72,13 @@ class Weave:
 
     @property
     def code(self) -> int:
-        """What the kernel calls the pattern."""
+        """The number of the pattern in the kernel."""
         return 1 + list(WeavePattern).index(self.pattern)
 
 
 @wp.func
 def warp_on_top(pattern: int, i: int, j: int):
-    """Warp yarn i over weft yarn j."""
+    """Return whether warp yarn i is over weft yarn j."""
     k = (i + j) & 3
     if pattern == 1:
         return (k & 1) == 0
@@ -87,7 +89,9 @@ def warp_on_top(pattern: int, i: int, j: int):
 
 @wp.func
 def dip(pattern: int, top: bool, i: int, j: int, along: float):
-    """Brightness along a yarn, in -1/2 to 1/2 of a crossing: darker before it goes under."""
+    """Return the brightness along a yarn, at -1/2 to 1/2 of a crossing; darker before it goes
+    under.
+    """
     step = int(1)
     if along < 0.0:
         step = -1
@@ -102,12 +106,12 @@ def dip(pattern: int, top: bool, i: int, j: int, along: float):
 
 @wp.func
 def woven(pattern: int, yarns: vec2f, uv: vec2f, pixel: float):
-    """Factor of the cloth's color at material coordinates uv [m]; 1 on average, and 1 where a
-    pixel, so large [m], is coarser than a yarn.
+    """Return the factor of the cloth's color at material coordinates uv [m].
 
-    ``yarns``: ends and picks per meter. Warp yarns run along u and are counted along v.
+    It is 1 on average, and 1 everywhere if a pixel, of the size ``pixel`` [m], is coarser than a
+    yarn. ``yarns`` are ends and picks per meter. Warp yarns run along u and are counted along v.
     """
-    across = 1.0 / (wp.max(yarns[0], yarns[1]) * wp.max(pixel, 1.0e-9))  # pixels a yarn
+    across = 1.0 / (wp.max(yarns[0], yarns[1]) * wp.max(pixel, 1.0e-9))  # pixels per yarn
     shown = wp.clamp((across - NONE) / (FULL - NONE), 0.0, 1.0)
     if shown <= 0.0:
         return 1.0

@@ -1,7 +1,10 @@
-"""Cloth for robots that learn: grasp, fold and flatten, as Gymnasium environments (``pip install
-'weft[gym]'``).
+"""Gymnasium environments of cloth for learning robots: grasp, fold and flatten.
 
-``env("fold")`` is one of them, ``vector_env("fold", 16)`` many in one batch.
+They need ``pip install 'weft[gym]'``. ``env("fold")`` builds one environment, ``vector_env("fold",
+16)`` many in one batch. Read ``tasks`` first (start, reward and goal of each task), then
+``grippers`` and ``rig`` (tables with cloth and grippers as one ``weft.batch``). The environments
+themselves are ``cloth_env`` and ``cloth_vector_env``; ``spaces`` has their spaces, and
+``registered`` registers them with Gymnasium.
 """
 
 from typing import TYPE_CHECKING
@@ -23,13 +26,13 @@ def env(
     steps: int = 60,
     render_mode: str | None = None,
 ) -> "ClothEnv":
-    """A Gymnasium environment (``docs/batch.md``).
+    """Build a Gymnasium environment (``docs/batch.md``).
 
     Args:
         task: ``grasp``, ``fold`` or ``flatten``.
         size: vertices along a side of the cloth.
         fabric: its name.
-        steps: after which an episode is cut off.
+        steps: after which an episode is truncated.
         render_mode: ``rgb_array``, or None.
 
     Raises:
@@ -51,7 +54,15 @@ def vector_env(
     steps: int = 60,
     processes: int = 1,
 ) -> "ClothVectorEnv":
-    """Many of them, stepped together as one ``weft.batch``, of so many processes.
+    """Build many environments that are stepped together as one ``weft.batch``.
+
+    Args:
+        task: ``grasp``, ``fold`` or ``flatten``.
+        num_envs: number of environments.
+        size: vertices along a side of the cloth.
+        fabric: its name.
+        steps: after which an episode is truncated.
+        processes: among which the environments are divided.
 
     Raises:
         WeftError: no such task, fewer than one environment, or Gymnasium is not installed.

@@ -1,4 +1,4 @@
-"""One cloth on a table, as a Gymnasium environment."""
+"""A Gymnasium environment: one cloth on a table."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from weft.robotics.spaces import action_space, observation_space
 
 
 class ClothEnv(gymnasium.Env[Any, Any]):
-    """Grasp, fold or flatten; ``docs/batch.md`` says what is seen, done and rewarded.
+    """An environment to grasp, fold or flatten cloth.
 
-    The reward of a step is the change of the task's measure, and 1 more when it is solved, which
-    ends the episode.
+    ``docs/batch.md`` describes observations, actions and rewards. The reward of a step is the
+    change of the task's measure, and 1 more when the task is solved, which ends the episode.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": int(RATE)}  # noqa: RUF012 (Gymnasium's)
@@ -38,17 +38,17 @@ class ClothEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """A new episode; the cloth lies elsewhere."""
+        """Start a new episode, with the cloth at another place."""
         super().reset(seed=seed)
         self.rig.reset(0, self.np_random)
         self._count, self._measure = 0, float(self.rig.measures()[0])
         return self.rig.observations()[0], {"measure": self._measure}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """A twentieth of a second.
+        """Advance by a twentieth of a second.
 
         Raises:
-            WeftError: an action of another shape, or with numbers that are none.
+            WeftError: an action of another shape, or with numbers that are not finite.
         """
         rig = self.rig
         rig.step(np.asarray(action)[None])
@@ -63,7 +63,7 @@ class ClothEnv(gymnasium.Env[Any, Any]):
         return rig.observations()[0], reward, solved, over and not solved, info
 
     def render(self) -> Any:
-        """(h,w,3) uint8 picture, with ``render_mode="rgb_array"``."""
+        """Return a picture (h,w,3) uint8 with ``render_mode="rgb_array"``; else None."""
         if self.render_mode is None:
             return None
         from weft.render.picture import Renderer, Style

@@ -1,4 +1,4 @@
-"""Many cloths on tables, stepped together as one batch: a Gymnasium vector environment."""
+"""A Gymnasium vector environment: many cloths on tables, stepped together as one batch."""
 
 from typing import Any
 
@@ -11,8 +11,10 @@ from weft.robotics.spaces import action_space, observation_space
 
 
 class ClothVectorEnv(VectorEnv[Any, Any, Any]):
-    """As many ``ClothEnv`` side by side. An environment whose episode is over begins anew in its
-    next step, whose action counts for nothing.
+    """Many ``ClothEnv`` side by side.
+
+    An environment whose episode is over restarts in its next step, and ignores the action of that
+    step.
     """
 
     metadata = {  # noqa: RUF012 (Gymnasium's)
@@ -43,7 +45,7 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """New episodes. Environment k begins as a ``ClothEnv`` does with ``seed + k``."""
+        """Start new episodes. Environment k starts as a ``ClothEnv`` does with ``seed + k``."""
         if seed is not None or not self._randoms:
             super().reset(seed=seed)
             first = int(self.np_random.integers(2**31)) if seed is None else seed
@@ -55,10 +57,10 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         return self.rig.observations(), {"measure": self._measure.copy()}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """A twentieth of a second of all.
+        """Advance all environments by a twentieth of a second.
 
         Raises:
-            WeftError: actions of another shape, or with numbers that are none.
+            WeftError: actions of another shape, or with numbers that are not finite.
         """
         rig, new = self.rig, self._over.copy()
         rig.step(actions, new)
@@ -75,10 +77,10 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         return rig.observations(), reward, solved, cut, info
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the processes, where there are any; ``close`` does it."""
+        """End the worker processes, if there are any; Gymnasium's ``close`` calls this method."""
         self.rig.batch.close()
 
 
 def _generator(seed: int) -> np.random.Generator:
-    """As Gymnasium seeds an environment."""
+    """Return a random generator that is seeded as Gymnasium seeds an environment."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))

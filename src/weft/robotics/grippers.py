@@ -1,4 +1,4 @@
-"""Grippers: points that go where they are told, and hold the cloth that is near while closed."""
+"""Grippers that move as commanded, and hold the nearby cloth while they are closed."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.worlds.world import Hold
 
-REACH = 0.03  # [m] from a gripper, within which cloth is gripped
-FASTEST = 0.02  # [m] along each axis in a step
+REACH = 0.03  # [m] distance from a gripper within which cloth is gripped
+FASTEST = 0.02  # [m] largest displacement along each axis in a step
 LOW, HIGH, WIDE = 2e-3, 0.6, 0.5  # [m] least and largest height, and largest |x| and |z|
-CARRIED = 8e-3  # [m] least height of what is held: over a second layer on the table
-TAUT = 1.02  # of the distance in the cloth, to which two grippers may pull it
+CARRIED = 8e-3  # [m] least height of gripped cloth, so that it passes over a layer on the table
+TAUT = 1.02  # largest distance of two grippers, over their distance in the flat cloth
 
 
 class Grippers:
@@ -30,15 +30,16 @@ class Grippers:
 
     @property
     def closed(self) -> Floats:
-        """(g,) 1 for those that hold something."""
+        """(g,) 1 for grippers that hold something, else 0."""
         return np.array([float(len(ids) > 0) for ids in self.held])
 
     def moved(self, action: Floats, cloth: Positions) -> Sequence[Hold]:
-        """Go a step; what is held in it.
+        """Move the grippers by one step and return what they hold during it.
 
         Args:
-            action: (g,4) in [-1,1]: the way, over ``FASTEST``, and above 0: closed.
-            cloth: (n,3) [m] where the cloth is.
+            action: (g,4) in [-1,1]: the displacement over ``FASTEST``; closed if the last is above
+                0.
+            cloth: (n,3) [m] positions of the cloth.
         """
         before = self.x.copy()
         low, high = np.array([-WIDE, LOW, -WIDE]), np.array([WIDE, HIGH, WIDE])
@@ -62,7 +63,7 @@ class Grippers:
             self.held[k] = np.flatnonzero(near).astype(np.int32)
 
     def _pulls(self, after: Positions, before: Positions) -> bool:
-        """Whether two that hold the cloth would go apart farther than it reaches."""
+        """Return whether two grippers would pull the cloth between them beyond its length."""
         for a in range(len(after)):
             for b in range(a):
                 if len(self.held[a]) and len(self.held[b]):

@@ -1,5 +1,6 @@
-"""Registers the environments with Gymnasium where it is imported, as Gymnasium does that by itself:
-``gymnasium.make("weft.robotics.registered:weft/Fold-v0")``.
+"""Registration of the environments with Gymnasium, when this module is imported.
+
+Gymnasium imports the module itself: ``gymnasium.make("weft.robotics.registered:weft/Fold-v0")``.
 """
 
 import gymnasium

@@ -1,4 +1,4 @@
-"""Tables with a cloth and grippers each, as one batch: what environments are made of."""
+"""Tables with a cloth and grippers each, as one batch: the simulation behind the environments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,15 +17,15 @@ from weft.worlds.batch import Batch
 
 RATE = 20.0  # [Hz] of actions
 STEP = 0.025  # [s]
-FARTHEST = 5.0  # [m] that is ever observed
+FARTHEST = 5.0  # [m] largest coordinate of an observation
 
 
 class Rig:
-    """Worlds of one task.
+    """Worlds of one task, stepped together.
 
     Args:
         name: the task.
-        count: worlds.
+        count: number of worlds.
         size: vertices along a side of the cloth, from 5 to 65.
         fabric: its name.
         processes: among which worlds are divided.
@@ -58,19 +58,19 @@ class Rig:
 
     @property
     def observed(self) -> int:
-        """Numbers in an observation."""
+        """The number of entries of an observation."""
         return 3 * len(self.uv) + 4 * self.task.grippers
 
     def reset(self, k: int, random: np.random.Generator) -> None:
-        """Begin world k anew, somewhere."""
+        """Restart world k from a random start."""
         self.batch.reset(k, self.task.start(self.uv, random))
         self.grippers[k] = self._grippers()
 
     def step(self, actions: Any, idle: Bools | None = None) -> None:
-        """Go on by one action, (N,g,4); worlds that are ``idle`` (N,) hold nothing new.
+        """Advance all worlds by one action, (N,g,4); grippers of ``idle`` worlds (N,) get zeros.
 
         Raises:
-            WeftError: another shape, or numbers that are none.
+            WeftError: another shape, or numbers that are not finite.
         """
         given = checked_actions(actions, (len(self.batch), self.task.grippers, 4))
         clipped = np.clip(given, -1.0, 1.0)
@@ -85,15 +85,17 @@ class Rig:
                 raise error
 
     def failed(self, k: int) -> str:
-        """Why world k cannot go on; nothing where it can."""
+        """Return why world k cannot go on; an empty text if it can."""
         return str(self.batch.failed.get(k, ""))
 
     def measures(self) -> Floats:
-        """(N,) what rewards are made of."""
+        """Return (N,) the measure of each world, whose change is the reward."""
         return np.array([self.task.measure(x, self.uv) for x in self.batch.positions()])
 
     def observations(self) -> Any:
-        """(N, 3 n + 4 g) float32: vertices and grippers [m], and which of these hold something."""
+        """Return (N, 3 n + 4 g) float32: vertices and grippers [m], and a flag for each that holds
+        cloth.
+        """
         cloth: Positions = self.batch.positions()
         rows = [
             np.concatenate([x.reshape(-1), g.x.reshape(-1), g.closed])
@@ -103,10 +105,10 @@ class Rig:
 
 
 def checked_actions(actions: Any, shape: Sequence[int]) -> Floats:
-    """Actions as numbers of a shape.
+    """Return actions as numbers of a shape.
 
     Raises:
-        SceneError: they are not.
+        SceneError: other shapes, or entries that are not finite numbers.
     """
     try:
         given = np.array(actions, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What is seen and done, as Gymnasium's spaces."""
+"""Observation and action spaces of the environments, as Gymnasium's spaces."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from weft.robotics.rig import FARTHEST, Rig
 
 
 def observation_space(rig: Rig) -> Any:
-    """Vertices and grippers [m], and which of these hold something."""
+    """Return the space of vertices and grippers [m], and of a flag for each gripper that holds
+    cloth.
+    """
     high = np.full(rig.observed, FARTHEST, dtype=np.float32)
     low = -high
     low[-rig.task.grippers :], high[-rig.task.grippers :] = 0.0, 1.0
@@ -17,5 +19,9 @@ def observation_space(rig: Rig) -> Any:
 
 
 def action_space(rig: Rig) -> Any:
-    """Of each gripper the way along x, y and z, and above 0: closed."""
+    """Return the space of actions: for each gripper a displacement along x, y and z, and its
+    closing.
+
+    A gripper is closed if the fourth number is above 0.
+    """
     return spaces.Box(-1.0, 1.0, (4 * rig.task.grippers,), dtype=np.float32)

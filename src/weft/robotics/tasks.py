@@ -1,7 +1,8 @@
-"""What is asked of a robot: where the cloth lies at first, what that is worth, and when it is done.
+"""Tasks of a robot: the start of the cloth, the measure of progress, and the goal.
 
-Lengths are in meters, up is y, and the table's top is y = 0. Rewards are per step; what they are
-made of is dense, so that a learner sees which way leads there.
+Lengths are in meters, up is y, and the table's top is y = 0. Rewards are given in every step; they
+follow from a measure that grows all the way to the goal, so that a learner sees which way leads
+there.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +14,11 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import WeftError, check_known
 
 SIDE = 0.4  # [m] of the square cloth
-LIES = 3.5e-3  # [m] over the table at first
-CELLS = 80  # along a side, for the area that is covered
+LIES = 3.5e-3  # [m] initial height over the table
+CELLS = 80  # cells along a side, for the covered area
 LIFT = 0.25  # [m] height at which a grasped cloth counts as lifted
-FOLDED = 0.1  # of the side: mean distance of halves that counts as folded
-FLAT = 0.95  # of the area that counts as flattened
+FOLDED = 0.1  # mean distance of folded halves over the side, below which cloth counts as folded
+FLAT = 0.95  # part of the area from which on cloth counts as flattened
 BEND = 0.03  # [m] radius of the fold with which flattening begins
 
 
@@ -26,13 +27,13 @@ class Task:
     """A task.
 
     Args:
-        name: what it is called.
-        grippers: how many there are.
-        start: (n,3) of the flat cloth (n,2) in material coordinates, with a generator of random
-            numbers.
-        measure: what the reward is made of: 0 at nothing done, 1 when all is; of positions (n,3)
-            and of material coordinates (n,2).
-        done: at which measure the task is solved.
+        name: of the task.
+        grippers: number of grippers.
+        start: returns positions (n,3) [m] for material coordinates (n,2) [m] of the flat cloth and
+            a random generator.
+        measure: progress, 0 at none and 1 at the goal, of positions (n,3) [m] and material
+            coordinates (n,2) [m].
+        done: measure from which on the task is solved.
     """
 
     name: str
@@ -43,22 +44,26 @@ class Task:
 
 
 def task(name: str) -> Task:
-    """One of the tasks.
+    """Return the task of a name.
 
     Raises:
-        WeftError: another name.
+        WeftError: an unknown name.
     """
     check_known(name, TASKS, "task", WeftError)
     return TASKS[name]
 
 
 def lying(uv: Floats, random: np.random.Generator) -> Positions:
-    """Flat on the table, up to 2 cm from its middle and turned by up to 15 degrees."""
+    """Return cloth that lies flat, up to 2 cm from the table's middle and turned by up to 15
+    degrees.
+    """
     return _placed(np.column_stack([uv[:, 0], np.full(len(uv), LIES), -uv[:, 1]]), random)
 
 
 def folded_over(uv: Floats, random: np.random.Generator) -> Positions:
-    """With a part, of 30 to 45 % of the side, folded over on top: without stretch, round a bend."""
+    """Return cloth with 30 to 45 % of its side folded over on top, without stretch, round a
+    bend.
+    """
     along = uv[:, 0]
     crease = SIDE / 2 - random.uniform(0.3, 0.45) * SIDE
     s = along - crease
@@ -76,13 +81,15 @@ def _placed(x: Positions, random: np.random.Generator) -> Positions:
 
 
 def lifted(x: Positions, uv: Floats) -> float:
-    """Mean height of the cloth, over ``LIFT``."""
+    """Return the mean height of the cloth over ``LIFT``, at most 1."""
     return float(np.clip(x[:, 1].mean() / LIFT, 0, 1))
 
 
 def halves_together(x: Positions, uv: Floats) -> float:
-    """1 - d/d_flat, d the mean distance of vertices that a fold along the middle brings together,
-    which is half a side where the cloth is flat.
+    """Return 1 - d/d_flat, d the mean distance of vertices that a fold in the middle brings
+    together.
+
+    d_flat is this distance in flat cloth, half a side.
     """
     mirrored = _mirror(uv)
     apart = np.linalg.norm(x - x[mirrored], axis=1).mean()
@@ -91,9 +98,11 @@ def halves_together(x: Positions, uv: Floats) -> float:
 
 
 def covered(x: Positions, uv: Floats) -> float:
-    """Part of the cloth's area that it covers of the table: cells of an eightieth of its side that
-    have a point of it above them, over as many as it has itself (2 to 4 % too much, as border
-    cells count whole).
+    """Return the part of the cloth's area that it covers on the table.
+
+    The result is the number of cells, of an eightieth of the side, with a point of the cloth above
+    them, over the number of cells of the flat cloth (2 to 4 % too much, because cells at the border
+    count whole).
     """
     count = round(len(x) ** 0.5)
     dense = _between(x[:, [0, 2]].reshape(count, count, 2), -(-2 * CELLS // (count - 1)))
@@ -103,7 +112,7 @@ def covered(x: Positions, uv: Floats) -> float:
 
 
 def _between(grid: Floats, times: int) -> Floats:
-    """(m,2) of a grid (r,c,2) with points in between, along both sides."""
+    """Return (m,2) points of a grid (r,c,2) with additional points in between, along both sides."""
     for axis in (0, 1):
         count = grid.shape[axis]
         at = np.linspace(0, count - 1, (count - 1) * times + 1)
@@ -115,7 +124,7 @@ def _between(grid: Floats, times: int) -> Floats:
 
 
 def _mirror(uv: Floats) -> Floats:
-    """(n,) for each vertex, the one at the mirrored place."""
+    """Return (n,) for each vertex, the vertex at the mirrored place."""
     place = {tuple(p): k for k, p in enumerate(np.round(uv / SIDE, 6).tolist())}
     there = np.round(np.column_stack([-uv[:, 0], uv[:, 1]]) / SIDE, 6) + 0.0
     return np.array([place[tuple(p)] for p in there.tolist()])

@@ -1,4 +1,4 @@
-"""What acts on a scene's points: its fabrics, pressure, air and weight."""
+"""Energies that act on the points of a scene: elastic energies, pressure, air and gravity."""
 
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,19 @@ if TYPE_CHECKING:
 def made_of(
     scene: "Scene", mass: Floats, t: float = 0.0, carried: Carried = None
 ) -> tuple[Energy, ...]:
-    """What acts on a scene's points of these masses (n,) [kg] besides pins, contact and the user's
-    energies, gravity last: with the numbers of the scene, and of its fabrics at the time t [s],
-    until which its wind has ``carried`` its gusts so far [m].
+    """Build the elastic, pressure, air and gravity energies of a scene.
+
+    Pins, contact, attachments and the user's energies are not included.
+
+    Args:
+        scene: what is simulated, with the numbers of the time t.
+        mass: (n,) [kg] of every point.
+        t: [s] time at which keyframes of the fabrics are evaluated.
+        carried: [m] distance that the wind has carried its gusts until t; None: a steady wind,
+            whose distance follows from its velocity.
+
+    Returns:
+        The energies in the order elastic, bending between regions, pressure, air, gravity.
     """
     elastic: tuple[Energy, ...] = ()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):

@@ -1,5 +1,6 @@
-"""What the air does in a scene: lift and drag of every fabric, and of rigid bodies that ask for it;
-added mass of the cloth.
+"""Air energies of a scene: lift and drag of every fabric and of rigid bodies, and added mass.
+
+Rigid bodies have air forces only if their settings ask for them (``Rigid.air``).
 """
 
 from typing import TYPE_CHECKING
@@ -12,11 +13,20 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 
-Carried = tuple[float, float, float] | None  # [m] by which a wind has carried its gusts so far
+Carried = tuple[float, float, float] | None  # [m] distance that a wind has carried its gusts
 
 
 def air_energies(scene: "Scene", carried: Carried = None) -> tuple[Energy, ...]:
-    """None without a wind; added mass only where the wind has a ``span``."""
+    """Build the energies of the air; none without a wind.
+
+    Args:
+        scene: cloth, bodies and wind.
+        carried: [m] distance that the wind has carried its gusts so far; None: a steady wind.
+
+    Returns:
+        Lift and drag of every surface, added mass if the wind has a ``span``, then lift and drag
+        of rigid bodies.
+    """
     if scene.wind is None:
         return ()
     surfaces = [surface for _, surface in scene.cloth.elements]
@@ -31,7 +41,10 @@ def air_energies(scene: "Scene", carried: Carried = None) -> tuple[Energy, ...]:
 
 
 def _on_bodies(scene: "Scene", carried: Carried) -> tuple[Energy, ...]:
-    """On the faces of rigid bodies, half of each: a plate's two sides are one sheet."""
+    """Build lift and drag of rigid bodies.
+
+    Every face counts by half, because the two sides of a plate are one sheet in the air.
+    """
     assert scene.wind is not None
     if not any(b.rigid is not None and b.rigid.air for b in scene.bodies):
         return ()

@@ -1,5 +1,6 @@
-"""What a scene file may say about attachments: one block of every kind, whose numbers are read from
-the dataclasses that it makes.
+"""Schema of attachments in a scene file: one block for every kind.
+
+The numbers of the block are read from the dataclasses that it builds.
 """
 
 from typing import Any, Literal, cast, get_type_hints
@@ -41,7 +42,7 @@ PLACED = {  # fields that are no numbers, by kind
     "slide": {"along", "body", "path"},
 }
 NEEDED = {"body": ("body",), "cloth": ("to",), "spring": ("stiffness",), "slide": ("along",)}
-MOST_PAIRED = 2000  # points that are paired with the nearest others as a whole
+MOST_PAIRED = 2000  # points of an assignment problem, whose cost grows with the third power
 
 
 class _Attachment(SelectionBlock, NamedBlock):
@@ -88,7 +89,9 @@ class _Attachment(SelectionBlock, NamedBlock):
 
 
 def _numbers() -> dict[str, Any]:
-    """The settings of all kinds: each with its unit, meaning, and the default where that is one."""
+    """Return the settings of all kinds as fields, with unit, meaning, and default if kinds
+    agree.
+    """
     fields: dict[str, Any] = {}
     kinds: dict[str, dict[str, str]] = {}
     for kind, made in KINDS.items():
@@ -110,7 +113,7 @@ def _numbers() -> dict[str, Any]:
 
 
 def _text(meanings: dict[str, str], unit: str) -> str:
-    """What a number means to the kinds that have it."""
+    """Return the description of a number, by the kinds that have it."""
     of = {m: ", ".join(k for k, other in meanings.items() if other == m) for m in meanings.values()}
     text = "; ".join(
         f"kind{'s' if ',' in kinds else ''} {kinds}: {meaning}" for meaning, kinds in of.items()
@@ -124,16 +127,16 @@ AttachmentBlock: Any = create_model(
 
 
 def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attachment:
-    """What a block says.
+    """Build the attachment of a block.
 
     Args:
         cloth: whose vertices it selects.
         block: ``AttachmentBlock``.
         name: for messages and metrics.
-        seconds: [s] length of the run, until which its motion has to be known.
+        seconds: [s] length of the run, for which its motion must be defined.
 
     Raises:
-        SceneError: vertices that there are not, or numbers out of range.
+        SceneError: vertices that do not exist, or numbers out of range.
     """
     made = KINDS[block.kind]
     own = (settings_by_field(made).keys() | PLACED[block.kind]) - {"to"}
@@ -157,7 +160,9 @@ def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attach
 
 
 def _every(x: Positions, ids: Ints, block: Any) -> Ints:
-    """Each so-many-th of the points, from the first on."""
+    """Return every k-th of the points, from the first on, in the order of the pole or of the
+    ids.
+    """
     rail = np.asarray(block.along or [], dtype=np.float64)
     if len(rail) > 1 and np.linalg.norm(np.diff(rail, axis=0), axis=1).min() > 0:
         ids = ids[np.argsort(feet_on(x[ids], rail, lengths_along(rail)).s, kind="stable")]
@@ -165,7 +170,9 @@ def _every(x: Positions, ids: Ints, block: Any) -> Ints:
 
 
 def _paired(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:
-    """(m,) or (1,) of ``to``, one for each of ``ids`` so that their distances are least in sum."""
+    """Return (m,) or (1,) of ``to``, one for each of ``ids``, with the least sum of squared
+    distances.
+    """
     from scipy.optimize import linear_sum_assignment
 
     if len(to) == 1:

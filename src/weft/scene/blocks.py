@@ -1,6 +1,6 @@
-"""What the blocks of a scene file are made of: quantities with units, and settings.
+"""Building blocks of the scene schema: quantities with units, and blocks of settings.
 
-The block of settings is read from their dataclass (``weft.base.settings``), and makes one.
+The block of settings is derived from their dataclass (``weft.base.settings``), and builds one.
 """
 
 import dataclasses
@@ -60,7 +60,9 @@ class _Quantity:
 
 
 class _Size(_Quantity):
-    """Of something that is there: not so small that floating point loses it."""
+    """Validator of a positive size, which refuses values so small that floating point loses
+    them.
+    """
 
     def __call__(self, value: Any) -> float:
         found = super().__call__(value)
@@ -70,7 +72,7 @@ class _Size(_Quantity):
 
 
 class _Degrees(_Quantity):
-    """Degrees: a bare number is one, text has its unit."""
+    """Validator of an angle in degrees: a bare number is in degrees, text has its own unit."""
 
     def __init__(self) -> None:
         super().__init__("degrees")
@@ -83,7 +85,7 @@ class _Degrees(_Quantity):
 
 @dataclass(frozen=True)
 class Unit:
-    """Marks a type with its unit, for ``weft explain`` and for editors."""
+    """Unit of a type, for ``weft explain`` and for editors."""
 
     name: str
 
@@ -94,7 +96,7 @@ class Unit:
 
 
 def unit_in(metadata: Any) -> str:
-    """The unit that an annotation's metadata names, or nothing."""
+    """Return the unit that an annotation's metadata names, or an empty text."""
     return metadata.name if isinstance(metadata, Unit) else ""
 
 
@@ -116,7 +118,9 @@ class SceneBlock(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_truth(cls, value: Any, info: ValidationInfo) -> Any:
-        """``true`` is no 1: only fields of yes and no take it."""
+        """Refuse ``true`` and ``false`` where a number or text is expected (pydantic would take 1
+        and 0).
+        """
         if _has_truth(value) and not _takes_truth(cls.model_fields[str(info.field_name)]):
             raise ValueError("another value than yes or no; `weft explain` says which")
         return value
@@ -127,7 +131,7 @@ def _has_truth(value: Any) -> bool:
 
 
 def _takes_truth(field: FieldInfo) -> bool:
-    """Whether a field, or an entry of its lists, may be yes or no."""
+    """Return whether a field, or an entry of its lists, may be yes or no."""
     parts = [field.annotation]
     while parts:
         part = parts.pop()
@@ -138,12 +142,12 @@ def _takes_truth(field: FieldInfo) -> bool:
 
 
 class SettingsBlock(SceneBlock):
-    """A block that says the fields of a dataclass of settings."""
+    """A block whose fields are those of a dataclass of settings."""
 
     settings: ClassVar[type]
 
     def make(self) -> Any:
-        """The dataclass; what is not said is its default."""
+        """Return the dataclass; fields that the file does not give have their defaults."""
         names = {
             about.key or name: name for name, about in settings_by_field(self.settings).items()
         }
@@ -153,18 +157,21 @@ class SettingsBlock(SceneBlock):
 
 @dataclass(frozen=True)
 class BuiltField:
-    """Marks a field whose value is what a block makes: that of ``block``, or of the dataclass."""
+    """Mark of a field whose value a block builds: ``block``, or the block of the field's
+    dataclass.
+    """
 
     block: type[BaseModel] | None = None
 
     def block_for(self, kind: Any) -> type[BaseModel]:
-        """The block of a field of this kind."""
+        """Return the block of a field of this type."""
         return self.block or block_of(kind)
 
     def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> core_schema.CoreSchema:
         block = self.block_for(kind)
         name, first = next(iter(block.model_fields.items()))
-        bare = first.is_required() and first.annotation is float  # {static: 0.3}, or 0.3
+        # a block with one required number may be written as that number: {static: 0.3}, or 0.3
+        bare = first.is_required() and first.annotation is float
 
         def expanded(value: Any) -> Any:
             return {name: value} if bare and isinstance(value, str | int | float) else value
@@ -174,7 +181,7 @@ class BuiltField:
 
 
 T = TypeVar("T")
-Given: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings, as its block says it
+Given: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings that its block builds
 
 
 def _make(block: Any) -> Any:
@@ -186,7 +193,7 @@ def _make(block: Any) -> Any:
 
 @cache
 def block_of(kind: type) -> type[SettingsBlock]:
-    """The block of a dataclass of settings: its fields, with units, bounds and defaults."""
+    """Return the block of a dataclass of settings: its fields, with units, bounds and defaults."""
     fields: dict[str, Any] = {}
     hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
     for name, about in settings_by_field(kind).items():
@@ -202,7 +209,7 @@ def block_of(kind: type) -> type[SettingsBlock]:
 
 
 def said_of(hint: Any, about: Setting) -> Any:
-    """How a file says a setting of a type, without its bounds."""
+    """Return the type with which a file gives a setting, without its bounds."""
     return _said(hint, about)
 
 
@@ -216,7 +223,7 @@ def _bounded(about: Setting) -> Any:
 
 
 def _said(hint: Any, about: Setting) -> Any:
-    """How a file says a field of a type."""
+    """Return the type with which a file gives a field of a dataclass."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         made = [p for p in parts if dataclasses.is_dataclass(p)]

@@ -1,6 +1,6 @@
-"""What a scene file may say about the bodies that cloth meets.
+"""Schema of the bodies of a scene file.
 
-A shape is one block: its sizes, the body that they make, and how large that will be.
+Each shape is one block: its sizes, the body that they make, and an estimate of its size.
 """
 
 import math
@@ -29,11 +29,11 @@ class SphereBlock(ShapeBlock):
     most_faces: ClassVar[float] = 330_000
 
     def make(self, name: str) -> Body:
-        """The sphere."""
+        """Build the sphere."""
         return sphere(self.radius, self.size, name)
 
     def vertices(self) -> float:
-        """Of an icosahedron, divided."""
+        """Estimate the vertices of a subdivided icosahedron."""
         return 10.0 * max(1.0, 1.05 * self.radius / self.size) ** 2
 
 
@@ -48,11 +48,11 @@ class PlateBlock(ShapeBlock):
     most_faces: ClassVar[float] = 500_000
 
     def make(self, name: str) -> Body:
-        """The plate."""
+        """Build the plate."""
         return plate(self.width, self.depth, self.size, name)
 
     def vertices(self) -> float:
-        """Of a grid."""
+        """Return the number of vertices of a grid."""
         return (self.width / self.size + 1) * (self.depth / self.size + 1)
 
 
@@ -64,11 +64,11 @@ class CapsuleBlock(ShapeBlock):
     size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
-        """The capsule."""
+        """Build the capsule."""
         return capsule(self.radius, self.length, self.size, name)
 
     def vertices(self) -> float:
-        """Rings around, times those along."""
+        """Estimate the vertices: those of a ring, times the rings along the axis."""
         around = max(6.0, 2 * math.pi * self.radius / self.size)
         return around * (math.pi * self.radius / self.size + self.length / self.size + 3)
 
@@ -85,11 +85,11 @@ class SolidBlock(ShapeBlock):
     most_faces: ClassVar[float] = 480_000
 
     def make(self, name: str) -> Body:
-        """The box."""
+        """Build the box."""
         return box((self.width, self.height, self.depth), self.size, name)
 
     def vertices(self) -> float:
-        """Of six grids."""
+        """Estimate the vertices of six grids."""
         x, y, z = (1 + side / self.size for side in (self.width, self.height, self.depth))
         return 2 * (x * y + y * z + z * x)
 
@@ -102,11 +102,11 @@ class RingBlock(ShapeBlock):
     size: Size = Field(0.02, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
-        """The ring."""
+        """Build the ring."""
         return ring(self.radius, self.thickness, self.size, name)
 
     def vertices(self) -> float:
-        """Around, times around the cross section."""
+        """Estimate the vertices: those around the axis, times those of a cross section."""
         n = 2 * math.pi * (self.radius + self.thickness) / self.size
         return max(8.0, n) * max(6.0, 2 * math.pi * self.thickness / self.size)
 
@@ -155,7 +155,7 @@ SHAPES = (
 
 
 class BodyBlock(SceneBlock):
-    """Something that cloth does not pass through. Give one shape."""
+    """A body that cloth does not pass through. Give one shape."""
 
     name: str = Field("", description="for messages and contact pairs")
     sphere: SphereBlock | None = Field(None, description="a sphere")
@@ -193,5 +193,5 @@ class BodyBlock(SceneBlock):
 
     @property
     def shape(self) -> tuple[str, "ShapeBlock | FieldBlock | BodyMeshBlock"]:
-        """Which shape, and its sizes."""
+        """The name of the shape, and its block."""
         return next((n, getattr(self, n)) for n in SHAPES if getattr(self, n) is not None)

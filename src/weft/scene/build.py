@@ -1,4 +1,4 @@
-"""From a typed scene file to a Scene, collecting every problem on the way."""
+"""Building a ``Scene`` from a typed scene file, with every problem collected on the way."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ B = TypeVar("B")
 
 @dataclass(frozen=True)
 class LoadedScene:
-    """A scene with the length and frame rate that its file asks for."""
+    """A scene with the length and frame rate that its file gives."""
 
     scene: Scene
     seconds: float  # [s]
@@ -49,19 +49,22 @@ class LoadedScene:
 
     @property
     def frames(self) -> int:
-        """Number of the last frame."""
+        """The number of the last frame."""
         return round(self.seconds * self.fps)
 
 
 def load_scene(
     path: str | FilePath, overrides: Sequence[str] = (), integrator: str | None = None
 ) -> LoadedScene:
-    """A scene from a YAML file; warns of what is written in an old form.
+    """Load a scene from a YAML file; warn if the file uses an old form.
 
     Args:
         path: the file.
         overrides: ``path=value`` texts, such as ``cloth.sheet.nx=80``.
         integrator: in place of the file's, with settings of its own, if it is another one.
+
+    Returns:
+        The scene, with length and frame rate.
 
     Raises:
         SceneError: a file that cannot be read. SceneProblems: everything that is wrong with it.
@@ -73,14 +76,14 @@ def load_scene(
 
 
 class Builder:
-    """Builds the parts of a scene; problems of independent parts are collected."""
+    """Builder of a scene from its parts, which collects the problems of independent parts."""
 
     def __init__(self, source: Source, file: SceneFile) -> None:
         self.source, self.file = source, file
         self.problems: list[WeftError] = []
 
     def build(self) -> LoadedScene:
-        """The scene.
+        """Build the scene.
 
         Raises:
             SceneProblems: all problems found.
@@ -89,7 +92,7 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        self._kept = {  # thickness of cloths that changes, by their number
+        self._kept = {  # keyframes of thickness, by the number of the cloth
             k: keyed.pop(path)
             for k, (loc, _) in enumerate(blocks)
             if (path := dotted((*loc, "thickness"))) in keyed
@@ -161,7 +164,9 @@ class Builder:
         return LoadedScene(scene, f.seconds, f.fps)
 
     def _try(self, loc: Loc, make: Callable[[], T]) -> T | None:
-        """What ``make`` makes, or None with its error noted, at its line."""
+        """Return the result of ``make``, or None after its error is noted with the line of
+        ``loc``.
+        """
         try:
             return make()
         except WeftError as error:
@@ -169,7 +174,7 @@ class Builder:
             return None
 
     def _each(self, name: str, blocks: Sequence[B], make: Callable[[int, B], T]) -> list[T]:
-        """What is made of every block of a list; problems of each one are noted."""
+        """Build the blocks of a list, and note the problems of each one."""
         made = [self._try((name, i), partial(make, i, block)) for i, block in enumerate(blocks)]
         return [thing for thing in made if thing is not None]
 
@@ -210,7 +215,9 @@ class Builder:
         return Body(frames.positions[0], faces, None, name, None, frames)
 
     def _rest(self, blocks: Sequence[ClothBlock]) -> Any:
-        """Rest angles by a word, or the vertices of a shape that has them."""
+        """Return the scene's word for rest angles, or the vertices (n,3) [m] of the file
+        with them.
+        """
         first = blocks[0]
         if all(b.rest_shape is None for b in blocks):
             return first.rest_angles
@@ -231,13 +238,13 @@ class Builder:
         return law
 
     def _source_of(self, loc: Loc, block: ClothBlock) -> Thing | None:
-        """A cloth or a garment where it starts; None with its problems noted."""
+        """Build a cloth or a garment where it starts; None with its problems noted."""
         if block.garment is None:
             return self._cloth(loc, block)
         return self._try((*loc, "garment"), lambda: garment_of(self.source.path.parent, block))
 
     def _cloth(self, loc: Loc, block: ClothBlock) -> Cloth | None:
-        """One cloth where it starts; None with its problems noted."""
+        """Build one cloth where it starts; None with its problems noted."""
         made = self._try((*loc, "fabric"), lambda: self._fabric(block.fabric, (*loc, "fabric")))
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
@@ -275,7 +282,7 @@ class Builder:
         return spline_sheet(s.nx, s.ny, s.width, s.height, made or fabric("cotton"), **how)
 
     def _joined(self, things: list[Thing]) -> Outfit:
-        """All cloths and garments as one cloth."""
+        """Join all cloths and garments into one cloth."""
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths
         thickness = [_thickness(k, b, thing) for k, (b, thing) in enumerate(zip(blocks, things))]
@@ -300,13 +307,13 @@ class Builder:
     def _regions(
         self, loc: Loc, block: ClothBlock, mesh: TriangleMesh, rest: Fabric | None
     ) -> Cloth:
-        """A cloth of several fabrics by region."""
+        """Build a cloth whose regions have different fabrics."""
         made = {name: self._fabric(f, (*loc, "fabrics", name)) for name, f in block.fabrics.items()}
         given = "fabric" in block.model_fields_set
         return with_regions(mesh, made, rest if given else None, own=block.thickness == "fabric")
 
     def _fabric(self, value: Any, loc: Loc) -> Fabric:
-        """A cloth's fabric; equal ones are one."""
+        """Build a cloth's fabric; equal fabrics are one object."""
         if isinstance(value, str) and value.endswith((".yaml", ".yml")):
             made = fabric(self.source.path.parent / value)
         else:
@@ -339,10 +346,12 @@ class Builder:
 def _thickness(
     number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment
 ) -> ContactThickness:
-    """[m] that a cloth keeps in contact; None: the scene's, or that of a garment's panels.
+    """Return the thickness [m] of a cloth in contact.
+
+    None stands for that of the scene, or of a garment's panels.
 
     Raises:
-        SceneError: that of the fabric, of a garment.
+        SceneError: ``fabric`` as the thickness of a garment.
     """
     if block.thickness != "fabric":
         return block.thickness

@@ -1,4 +1,4 @@
-"""A scene whose numbers change in time, as steps take them: ``Model.changing``."""
+"""Scenes with keyframes, evaluated at the time of a step (``Model.changing``)."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -27,9 +27,9 @@ class ChangingScene:
     Args:
         scene: with its keyframes.
         mass: (n,) [kg] at the start.
-        places: of what ``made_of`` makes, among the model's energies.
-        tied: energies of attachments, by their numbers among the model's.
-        rigid: numbers of those of rigid bodies among the model's.
+        places: indices, among the model's energies, of those that ``made_of`` builds.
+        tied: energies of attachments, by their index among the model's.
+        rigid: indices of those of rigid bodies among the model's.
     """
 
     def __init__(
@@ -52,7 +52,10 @@ class ChangingScene:
         self._made = Changed({})
 
     def __call__(self, t: float) -> Changed:
-        """What is there at the time t [s], made anew only where a number is another."""
+        """Return what changes, with its values at the time t [s].
+
+        The energies are rebuilt only if a number has changed since the last call.
+        """
         numbers = tuple(keys.at(t) for keys in every_key(self.scene))
         numbers += carried(self.scene, t) or ()
         if numbers != self._last:
@@ -60,7 +63,7 @@ class ChangingScene:
         return self._made
 
     def mass_at(self, t: float) -> Floats:
-        """(n,) [kg] at the time t [s]; of rigid bodies and anchors, as at the start."""
+        """Return (n,) [kg] masses at the time t [s]; rigid bodies and anchors keep theirs."""
         if not self._weighs:
             return self.mass
         own = self.scene.cloth.mass_at(t)
@@ -84,17 +87,21 @@ class ChangingScene:
         return Changed(changed, now.contact, mass if self._weighs else None, kept)
 
     def _rejoined(self, bodies: Sequence[Body]) -> dict[int, Energy]:
-        """Joints with the numbers of ``bodies``; what is joined where is that of the start."""
+        """Rebuild the joints with the numbers of ``bodies``; their anchors stay those of the
+        start.
+        """
         loose, still = self.scene.loose.now(bodies), [b for b in bodies if b.rigid is None]
         return dict(zip(self.rigid, rigid_energies(loose, still, starts=False), strict=True))
 
 
 def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
-    """[m] how far a wind that changes has carried its gusts until t [s]; None: it does not change,
-    or has none.
+    """Return the distance (3,) [m] that a changing wind has carried its gusts until t [s].
 
-    Waves of gusts of the length L are k/L; the wind moves their phases on by U.k/L a second. So
-    where L changes, what they are carried by is L(t) times the integral of U/L.
+    Waves of gusts of the length L have wave numbers k/L; the wind moves their phases by U.k/L per
+    second. If L changes as well, the distance is therefore L(t) times the integral of U/L.
+
+    Returns:
+        The distance; None if neither velocity nor length change, or without gusts.
     """
     wind = scene.wind
     if wind is None or wind.gusts is None:
@@ -112,14 +119,16 @@ def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
 
 
 def thickens(scene: "Scene") -> bool:
-    """Whether the thickness of anything changes."""
+    """Return whether the thickness of any cloth or body changes in time."""
     own = any("thickness" in (f.keyed or {}) for f in scene.cloth.fabrics)
     of_scene = any(path.endswith("thickness") for path in scene.keyed)
     return own or of_scene or len(kept_keys(scene.cloth)) > 0
 
 
 def thickness_at(scene: "Scene", t: float) -> Floats:
-    """(k,) [m] that pieces of cloth and then bodies, rigid ones first, keep in contact at t [s]."""
+    """Return (k,) [m] contact thickness of pieces of cloth and then bodies, rigid ones
+    first, at t.
+    """
     now = at(scene, t) if scene.keyed else scene
     assert now.contact is not None
     bodies = sorted(now.bodies, key=lambda b: b.rigid is None)
@@ -128,6 +137,9 @@ def thickness_at(scene: "Scene", t: float) -> Floats:
 
 
 def thickest(scene: "Scene") -> float:
-    """[m] at any time: keyframes do not overshoot."""
+    """Return the largest thickness [m] at any time.
+
+    The largest one is at a keyframe, because interpolation does not overshoot.
+    """
     times = {t for keys in every_key(scene) for t, _ in keys.points}
     return max(float(thickness_at(scene, t).max()) for t in (0.0, *times))

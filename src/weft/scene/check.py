@@ -1,4 +1,4 @@
-"""Every problem of a scene or mesh at once, and a picture of the faces that have one."""
+"""Checks of a scene or mesh: every problem at once, and the faces to draw that have one."""
 
 import dataclasses
 import warnings
@@ -24,14 +24,14 @@ from weft.scene.scene import Scene
 
 @dataclass
 class Findings:
-    """What ``weft check`` says."""
+    """Errors, warnings and facts that ``weft check`` reports."""
 
     errors: list[WeftError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
     marked: tuple[TriangleMesh, Ints] | None = None  # a mesh to draw, and the faces to point at
     crossing: tuple[TriangleMesh, Ints] | None = None  # a mesh, and (k,2) faces that intersect
-    piece: PatchDrawing | None = None  # that no spline patch fits
+    piece: PatchDrawing | None = None  # drawing of a piece that no spline patch fits
 
 
 def check(
@@ -43,7 +43,10 @@ def check(
     warp: tuple[float, float, float] | None = None,
     prim: str | None = None,
 ) -> Findings:
-    """Look at a scene (.yaml) or a mesh file; the keywords are those of ``weft.load``."""
+    """Check a scene (.yaml) or a mesh file; the keywords are those of ``weft.load``.
+
+    Errors are collected in the findings, not raised.
+    """
     from weft.io import read_mesh
     from weft.scene.build import load_scene
 
@@ -61,7 +64,7 @@ def check(
             cloth = loaded.scene.cloth
             mesh = cloth.mesh
             if len(mesh.non_manifold_edges):
-                told -= {non_manifold_warning(mesh)}  # ``describe`` says it, of any mesh
+                told -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
             found.warnings += sorted(told)
             held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))
             for body in loaded.scene.bodies:
@@ -102,7 +105,7 @@ def check(
 
 
 def _region_facts(cloth: Cloth) -> list[str]:
-    """What the regions of cloths are made of."""
+    """Return size, fabric and mass of each region of the cloths."""
     return [
         f"{r.name}: region of {len(r.faces)} faces, fabric {r.fabric.name}, "
         f"{r.fabric.density * cloth.mesh.rest_area[r.faces].sum():.4g} kg"
@@ -112,7 +115,7 @@ def _region_facts(cloth: Cloth) -> list[str]:
 
 
 def _rigid_facts(scene: Scene) -> list[str]:
-    """Masses and moments of inertia of rigid bodies."""
+    """Return masses and moments of inertia of rigid bodies."""
     told = []
     for body in scene.model().loose.affine:
         moments = np.linalg.eigvalsh(body.mass * body.solid.unit_inertia)
@@ -124,7 +127,7 @@ def _rigid_facts(scene: Scene) -> list[str]:
 
 
 def show_crossings(scene: Scene, found: Findings) -> None:
-    """What of a scene's cloth intersects itself or bodies at the start, pair by pair."""
+    """Add the pairs of faces of cloth and bodies that intersect at the start to ``found``."""
     if scene.contact is None:
         return
     model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
@@ -146,7 +149,7 @@ def show_crossings(scene: Scene, found: Findings) -> None:
 
 
 def describe(mesh: TriangleMesh, found: Findings) -> None:
-    """Sizes, and what is allowed but worth knowing."""
+    """Add sizes of a mesh, and warnings about what is allowed but unusual, to ``found``."""
     found.facts.append(
         f"{mesh.n_vertices} vertices, {len(mesh.faces)} faces, {len(mesh.hinges)} hinges, "
         f"{mesh.rest_area.sum():.4g} m^2 of cloth"
@@ -178,7 +181,7 @@ def describe(mesh: TriangleMesh, found: Findings) -> None:
 
 
 def _crossing_text(mesh: TriangleMesh, pairs: Ints) -> str:
-    """How many faces intersect, and where the first of them are."""
+    """Return how many pairs of faces intersect, and where the first five are."""
     shown = []
     for i, j in pairs[:5].tolist():
         place = mesh.vertices[mesh.faces[[i, j]]].mean((0, 1))
@@ -188,6 +191,6 @@ def _crossing_text(mesh: TriangleMesh, pairs: Ints) -> str:
 
 
 def _drawable(x: Positions, faces: Faces) -> TriangleMesh:
-    """A mesh with stand-in material coordinates, which a picture does not need."""
+    """Return a mesh with stand-in material coordinates, which a picture does not need."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     return TriangleMesh(x, faces, np.broadcast_to(corners, (len(faces), 3, 2)))

@@ -1,4 +1,4 @@
-"""What is handed to a scene in Python: that attachments and energies are ones, and can be."""
+"""Checks of objects that are given to a scene in Python: attachments, energies, linear solver."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,11 @@ from weft.solve.linear.select import check_linear
 
 
 def check_attachments(attachments: Sequence[Any], integrator: str) -> None:
-    """That the integrator can release them."""
+    """Raise unless the integrator can release the attachments.
+
+    Raises:
+        SceneError: release by force, or by a function, with ``quasi_static``.
+    """
     for k, given in enumerate(attachments):
         what = f"scene.attachments {k}"
         if given.release.depends and integrator == "quasi_static":
@@ -27,7 +31,17 @@ def check_attachments(attachments: Sequence[Any], integrator: str) -> None:
 def check_energies(
     energies: Sequence[Energy], taken: Sequence[str], n: int, field: str = "energies"
 ) -> None:
-    """That additional energies have names of their own, and only vertices that there are."""
+    """Raise unless additional energies have names of their own and stencils of existing vertices.
+
+    Args:
+        energies: additional ones.
+        taken: names of the others.
+        n: number of points.
+        field: of the scene, for messages.
+
+    Raises:
+        SceneError: a name that is taken, or a vertex out of range.
+    """
     names = list(taken)
     for k, energy in enumerate(energies):
         what = f"scene.{field} {k}"
@@ -46,8 +60,9 @@ def check_energies(
 
 
 def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
-    """That ropes and springs of rigid bodies are not called as other energies are: metrics would
-    add the two.
+    """Raise unless ropes and springs of rigid bodies have names that no other energy has.
+
+    The metrics of a run are by name, so that two energies of one name would be added.
     """
     for energy in energies:
         if isinstance(energy, PointSprings) and energy.name in taken:
@@ -68,4 +83,4 @@ def check_solver(scene: Any) -> None:
     own = getattr(scene.stepper, "given", scene.stepper)  # an integrator of the user's
     linear = getattr(scene.settings or getattr(own, "settings", None), "linear", None)
     if linear is not None and (scene.contact is not None or scene.bodies):
-        check_linear(linear, contact=True)  # here, and not where the first step begins
+        check_linear(linear, contact=True)  # fails at construction, not at the first step

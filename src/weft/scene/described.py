@@ -1,4 +1,4 @@
-"""A scene in two lines, for people at a prompt."""
+"""Summaries of a scene for people: two lines at a prompt, a table and a picture in notebooks."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def described(scene: Any) -> str:
-    """What is simulated, and how: sizes and units, no more than two lines."""
+    """Return two lines with sizes, masses, integrator and loads of a scene."""
     cloth = scene.cloth
     fabrics = cloth.fabric_names
     pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
@@ -31,7 +31,7 @@ def described(scene: Any) -> str:
 
 
 def rows(scene: Any) -> Mapping[str, str]:
-    """What a notebook says of a scene."""
+    """Return the rows of the table that a notebook shows of a scene."""
     cloth = scene.cloth
     fabrics = cloth.fabric_names
     pinned = len({int(v) for pin in scene.pins for v in pin.vertices})
@@ -48,7 +48,7 @@ def rows(scene: Any) -> Mapping[str, str]:
 
 
 def picture(scene: Any) -> "Image":
-    """(h,w,3) the start of a scene, before anything is untangled."""
+    """Return a picture (h,w,3) of the start of a scene, before anything is untangled."""
     from weft.bodies.body import joined_faces, joined_positions
     from weft.view.notebook import picture_of
 

@@ -1,7 +1,7 @@
-"""The elastic energies of a scene's cloth, by what it is made of.
+"""Elastic energies of a scene's cloth, by the discretization of its surfaces.
 
-A new kind of surface is one line of ``BENT``, a new bending energy of triangles one of
-``BENDING`` and its name.
+A new kind of surface is one line of ``BENT``; a new bending energy of triangles is one line of
+``BENDING`` and its name in ``BendingName``.
 """
 
 import dataclasses
@@ -51,11 +51,17 @@ Made = tuple[Energy, ...]
 def elastic_energies(
     scene: "Scene", fabric: Fabric, surface: Surface, number: str, t: float = 0.0
 ) -> Made:
-    """Energies of the cloth of one fabric as it is at the time t [s], with its damping; ``number``
-    ends their names.
+    """Build membrane, strain limits, bending and seams of one surface, with their damping.
+
+    Args:
+        scene: laws, forms and damping.
+        fabric: of the surface; evaluated at the time t.
+        surface: triangles or splines.
+        number: suffix of the energies' names, which tells several surfaces apart.
+        t: [s].
 
     Raises:
-        SceneError: what the integrator cannot minimize.
+        SceneError: a fabric or bending energy that the integrator cannot minimize.
     """
     form, samples, fabric = _form(scene), surface.samples(), fabric.at(t)
     if form is None:
@@ -84,7 +90,7 @@ def elastic_energies(
 
 
 def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> Membrane:
-    """The membrane of a fabric, which is drawn out where the fabric says so."""
+    """Build the membrane of a fabric, with permanent stretch if the fabric has a yield strain."""
     if not fabric.has_yield_strain:
         return Membrane(samples, law, damping=damping)
     warp, weft = fabric.yield_warp, fabric.yield_weft
@@ -95,7 +101,7 @@ def membrane_of(fabric: Fabric, samples: Samples, law: Law, damping: float) -> M
 
 
 def limits_of(fabric: Fabric, samples: Samples) -> Made:
-    """The barriers of a fabric that has limits of strain, as stiff as the fabric itself."""
+    """Build the barriers of a fabric that has strain limits, as stiff as the fabric itself."""
     if not fabric.is_limited:
         return ()
     pair = (fabric.limit_warp, fabric.limit_weft)
@@ -108,10 +114,10 @@ def limits_of(fabric: Fabric, samples: Samples) -> Made:
 
 
 def check_start(energies: Made, x: Positions) -> None:
-    """That points x (n,3) are within the limits of strain.
+    """Check that points x (n,3) [m] are within the strain limits.
 
     Raises:
-        SceneError: they are not.
+        SceneError: the cloth is stretched or sheared beyond a limit.
     """
     for energy in energies:
         if isinstance(energy, StrainLimits) and not np.isfinite(energy.value(x)).all():
@@ -126,12 +132,12 @@ def check_start(energies: Made, x: Positions) -> None:
 
 
 def damping_of(scene: "Scene", fabric: Fabric) -> float:
-    """[s] the scene's, or the fabric's."""
+    """Return the damping [s] of the scene, or else that of the fabric."""
     return fabric.damping if scene.damping is None else scene.damping
 
 
 def rigidity_of(fabric: Fabric) -> tuple[float, float]:
-    """[N m] of bending warp and weft."""
+    """Return the bending rigidities [N m] along warp and weft."""
     return fabric.bending_warp, fabric.bending_weft
 
 
@@ -145,7 +151,10 @@ def _hinges(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy
 
 
 def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
-    """Rest angles of a mesh of one fabric: as the scene says, with what is pressed into it."""
+    """Return the rest angles of the mesh of one fabric: those of the scene, with pressed lines.
+
+    The result is (h,) [rad], or the scene's word if no line is pressed into this mesh.
+    """
     given = scene.rest_angles
     rest = given if isinstance(given, str) else dihedral_angles(np.asarray(given), mesh.hinges)
     own, regions = [], False
@@ -157,13 +166,17 @@ def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
     angles = rest_angles(mesh, rest)
     if not own:
         return rest
-    if regions:  # a line may go through several: looked for in all of the cloth
+    if regions:  # a line may cross several regions, so it is searched in the mesh of all cloth
         return _found_in(scene.cloth.mesh, own, mesh, angles)
     return pressed_angles(mesh, angles, own)
 
 
 def _found_in(whole: TriangleMesh, own: Any, mesh: TriangleMesh, angles: Floats) -> Floats:
-    """(h,) [rad] rest angles of some faces, where lines are pressed into all of them."""
+    """Return (h,) [rad] rest angles of ``mesh``, for lines that are pressed into the ``whole``
+    mesh.
+
+    Hinges that no line crosses keep ``angles``.
+    """
     pressed = pressed_angles(whole, np.full(len(whole.hinges), np.nan), own)
     at = {
         edge: angle
@@ -175,10 +188,10 @@ def _found_in(whole: TriangleMesh, own: Any, mesh: TriangleMesh, angles: Floats)
 
 
 def refuse_memory(scene: "Scene", fabric: Fabric, other: str) -> None:
-    """That a fabric keeps no creases, and has none pressed in, where bending is not by hinges.
+    """Refuse creases and pressed lines if the bending energy is not that of hinges.
 
     Raises:
-        SceneError: it does, or has.
+        SceneError: the fabric keeps creases, or the scene presses lines or gives rest angles.
     """
     if fabric.crease_yield is not None:
         raise SceneError(
@@ -219,7 +232,7 @@ BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
 
 
 def bending_name(scene: "Scene", fabric: Fabric) -> str:
-    """How triangles bend: as the scene says; else pairs with ``buckling`` or immediate buckling."""
+    """Return the scene's bending energy; without one, ``pairs`` with buckling, else ``hinges``."""
     if scene.bending is not None:
         return scene.bending
     law = scene.law_of(fabric)
@@ -228,7 +241,7 @@ def bending_name(scene: "Scene", fabric: Fabric) -> str:
 
 
 def _form(scene: "Scene") -> ConditionForm | None:
-    """The conditions of 1998, where these are asked for."""
+    """Return the form of the conditions of 1998, or None if the scene does not use them."""
     return scene.conditions or (ConditionForm() if scene.is_1998 else None)
 
 
@@ -249,10 +262,12 @@ def _triangles(scene: "Scene", fabric: Fabric, surface: Triangles) -> Made:
 def bending_of_triangles(
     scene: "Scene", fabric: Fabric, surface: Triangles, name: str | None = None
 ) -> Energy:
-    """How triangles of a fabric bend: as the scene says, or as one of ``BENDING``.
+    """Build the bending energy of the triangles of a fabric.
+
+    ``name`` is one of ``BENDING``; None: as the scene says.
 
     Raises:
-        SceneError: what the integrator cannot minimize.
+        SceneError: a bending energy that the integrator cannot minimize.
     """
     form, mesh = _form(scene), surface.mesh
     if form is None:
@@ -283,7 +298,7 @@ def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
     at = surface.laplacians(*rigidity_of(fabric))
     bend = QuadraticForm(at.stencil, at.coefficient, at.weight, "bending")
     damped: Made = (bend,)
-    if scene.is_1998:  # a condition, damped as one
+    if scene.is_1998:  # bending is a condition there, and is damped as the other conditions are
         damped = (dataclasses.replace(bend, damping=beta),)
     elif beta > 0:
         damped = (bend, CurvatureDamping(bend, at.gradient, beta, surface.n_points))
@@ -291,7 +306,7 @@ def _splines(scene: "Scene", fabric: Fabric, surface: SplineSurface) -> Made:
 
 
 def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
-    """What bends across seams, and ties where points are not shared."""
+    """Build the bending across seams of a spline surface, and ties if patches share no points."""
     seams = [
         QuadraticForm(jump.stencil, jump.coefficient, jump.weight, f"seam {k + 1}")
         for k, jump in enumerate(surface.seams(*rigidity_of(fabric)))
@@ -302,7 +317,7 @@ def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     return tuple(seams)
 
 
-# what resists bending, and seams, of each kind of surface
+# bending energies, and seams, of each kind of surface
 BENT: Mapping[type[Surface], Callable[["Scene", Fabric, Any], Made]] = {
     Triangles: _triangles,
     SplineSurface: _splines,

@@ -1,4 +1,4 @@
-"""What the fields of a scene mean: read from the schema, so that it cannot go stale."""
+"""Help texts of scene fields, read from the schema, so that they are never out of date."""
 
 import enum
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from weft.scene.keyed import may_change, may_change_somewhere
 
 @dataclass(frozen=True)
 class FieldHelp:
-    """One line of the explanation."""
+    """Path, meaning, default and choices of one field."""
 
     path: str
     meaning: str
@@ -24,7 +24,7 @@ class FieldHelp:
 
 
 def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
-    """Title and fields of a block, or the one field, at a path such as ``scene.cloth.fabric``.
+    """Return title and fields of a block, or the one field, at a path like ``scene.cloth.fabric``.
 
     Raises:
         SceneError: no such field.

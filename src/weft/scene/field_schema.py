@@ -1,4 +1,4 @@
-"""What a scene file may say about bodies from numbers on a grid: heights, and signed distances."""
+"""Schema of bodies from numbers on a grid: heights, and signed distances."""
 
 from abc import abstractmethod
 from pathlib import Path
@@ -16,7 +16,7 @@ class FieldBlock(SceneBlock):
 
     @abstractmethod
     def load(self, folder: Path, name: str) -> Body:
-        """The body, of a file in the scene's folder."""
+        """Load the body from a file in the scene's folder."""
 
 
 class HeightFieldBlock(FieldBlock):
@@ -35,7 +35,7 @@ class HeightFieldBlock(FieldBlock):
     )
 
     def load(self, folder: Path, name: str) -> Body:
-        """The ground."""
+        """Load the ground."""
         heights = read_heights(folder / self.file, self.low, self.high, name)
         return height_field(heights, self.width, self.depth, self.base, name)
 
@@ -49,5 +49,5 @@ class DistanceGridBlock(FieldBlock):
     )
 
     def load(self, folder: Path, name: str) -> Body:
-        """The body; edges are about as long as the spacing."""
+        """Load the body; its edges are about as long as the spacing."""
         return read_distance_grid(folder / self.file, name)

@@ -1,4 +1,4 @@
-"""The unit of a field of a scene file, read from its type; and the schema for editors."""
+"""Units of the fields of a scene file, read from their types, and the JSON schema for editors."""
 
 import dataclasses
 import re
@@ -15,8 +15,10 @@ _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per se
 
 
 def unit_of(field: Any) -> str:
-    """The unit of a field: ``m``; what its description says, as in ``[1/s]``; ``1`` of plain
-    numbers; or what it is: ``text``, ``yes/no``, ``block``.
+    """Return the unit of a field.
+
+    It is ``m`` or another unit of its type; a unit in its description, as in ``[1/s]``; ``1`` for
+    plain numbers; or what the field is: ``text``, ``yes/no``, ``block``.
 
     Args:
         field: a pydantic FieldInfo.
@@ -33,7 +35,7 @@ def unit_of(field: Any) -> str:
 
 
 def _units(annotation: Any) -> Iterator[str]:
-    """Units of quantities anywhere inside a type."""
+    """Yield the units of quantities anywhere inside a type."""
     for part in getattr(annotation, "__metadata__", ()):
         yield unit_in(part)
     for part in get_args(annotation):
@@ -41,20 +43,20 @@ def _units(annotation: Any) -> Iterator[str]:
 
 
 def _kinds(annotation: Any) -> Iterator[str]:
-    """What a type without unit is."""
+    """Yield the kinds of a type without a unit."""
     is_block = isinstance(annotation, type) and issubclass(annotation, SceneBlock)
     if is_block or dataclasses.is_dataclass(annotation):
         yield "block"
     elif annotation in _KINDS:
         yield _KINDS[annotation]
     elif isinstance(annotation, str):
-        yield "text"  # one of several words
+        yield "text"  # a choice of a Literal
     for part in get_args(annotation):
         yield from _kinds(part)
 
 
 def _fabric_fields() -> dict[str, Any]:
-    """What a fabric written as a mapping may have."""
+    """Return the JSON schema of a fabric that is written as a mapping."""
     sourced = {"properties": {"value": {"type": "string"}, "source": {"type": "string"}}}
     fields: dict[str, Any] = {k: {"type": "string"} for k in ("preset", "name", "title")}
     for name, unit in UNITS.items():
@@ -62,7 +64,7 @@ def _fabric_fields() -> dict[str, Any]:
         field = {"type": kinds, "unit": unit, **(sourced if unit != "1" else {})}
         fields[name] = field
         pair = name.removesuffix("_warp").removesuffix("_weft")
-        if pair != name:  # one for both, or two
+        if pair != name:  # one number for warp and weft, or two
             fields[pair] = {**field, "type": [*kinds, "array"], "items": field}
     for name, unit in OPTIONAL.items():
         fields[name] = {"type": ["number", "string", "object", "null"], "unit": unit, **sourced}
@@ -99,7 +101,7 @@ _KEYFRAMES: dict[str, Any] = {
 
 
 def _offer_keys(schema: dict[str, Any], part: Any, path: str, seen: set[str]) -> None:
-    """Keyframes as one more choice, in place, of every number below a part that may have them."""
+    """Add keyframes, in place, as one more choice of every number that may have them."""
     choice = {"$ref": "#/$defs/Keyframes"}
     if isinstance(part, dict) and "$ref" in part:
         name = part["$ref"].rsplit("/", 1)[-1]
@@ -124,8 +126,9 @@ def _offer_keys(schema: dict[str, Any], part: Any, path: str, seen: set[str]) ->
 
 
 def json_schema() -> dict[str, Any]:
-    """The scene file as JSON schema (draft 2020-12): editors complete and check YAML with it.
-    Quantities are numbers or text, and say their ``unit``.
+    """Return the schema of a scene file as JSON schema (draft 2020-12).
+
+    Editors complete and check YAML with it. Quantities are numbers or text, with their ``unit``.
     """
     from weft.scene.schema import SceneFile
 

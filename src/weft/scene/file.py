@@ -1,4 +1,4 @@
-"""Reading a scene file: YAML with line numbers, overrides, and every problem at once."""
+"""Scene files: YAML with line numbers and overrides, validated with every problem at once."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.said_keys import keys_of, malformed, without_keys
 from weft.scene.schema import SceneFile
 
-_SIGNS = {  # of pydantic's messages
+_SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
     "greater than or equal to": "must be >=",
     "less than or equal to": "must be <=",
     "greater than": "must be >",
@@ -26,21 +26,23 @@ _SIGNS = {  # of pydantic's messages
 
 @dataclass(frozen=True)
 class Source:
-    """A scene file's text as a tree, with the line of every field."""
+    """The tree of a scene file, with the line of every field."""
 
     path: Path
     tree: Mapping[str, Any]
     lines: Mapping[Loc, int]
     overridden: frozenset[Loc] = frozenset()
-    said_at: Mapping[Loc, Loc] = field(default_factory=dict)  # where what was moved stood
-    problems: Sequence[WeftError] = ()  # found on the way
+    said_at: Mapping[Loc, Loc] = field(default_factory=dict)  # old path of each moved field
+    problems: Sequence[WeftError] = ()  # of fields in an old form
 
     def said(self, loc: Sequence[str | int]) -> Loc:
-        """The path of a field as the file says it."""
+        """Return the path of a field as the file wrote it, which differs for fields of old
+        forms.
+        """
         return self.said_at.get(tuple(loc), tuple(loc))
 
     def where(self, loc: Sequence[str | int]) -> str:
-        """``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
+        """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
         place = self.said(loc)
         while place and place not in self.lines and place not in self.overridden:
             place = place[:-1]
@@ -49,7 +51,9 @@ class Source:
         return f"{self.path.name}:{self.lines.get(place, 1)}"
 
     def placed(self, error: WeftError, loc: Loc) -> WeftError:
-        """The error with its line: of the field below ``loc`` that it names, where there is one."""
+        """Return the error with its line: of the field below ``loc`` that it names, or else of
+        ``loc``.
+        """
         below = (*loc, error.what.rsplit(".", 1)[-1])
         line = self.where(below if below in self.lines else loc)
         error.where = f"{line}, {error.where}" if error.where else line
@@ -57,18 +61,23 @@ class Source:
 
 
 def dotted(loc: Iterable[str | int]) -> str:
-    """``pins.0.until``."""
+    """Return a path as text: ``pins.0.until``."""
     return ".".join(str(part) for part in loc)
 
 
 def read_source(
     path: str | Path, overrides: Sequence[str] = (), integrator: str | None = None
 ) -> Source:
-    """A scene file's tree with overrides ``path=value`` applied, and an integrator in place of
-    another one.
+    """Read the tree of a scene file, apply overrides ``path=value`` and replace the integrator.
+
+    Args:
+        path: of the file.
+        overrides: texts such as ``cloth.sheet.nx=80``.
+        integrator: in place of the file's, if that is another one.
 
     Raises:
-        SceneError: a file that cannot be read, is not YAML, or an override that fits nowhere.
+        SceneError: a file that cannot be read or is not YAML, or an override whose path does not
+            exist.
     """
     path = Path(path)
     read = read_yaml(path, "scene file", SceneError, "`weft demo` needs none; examples/ has some")
@@ -89,7 +98,7 @@ def read_source(
 
 
 def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
-    """The source with what its tree says in an old form said in the present one, with a warning."""
+    """Return the source with fields of an old form moved to their present place, with a warning."""
     if "solver" not in tree:
         return source
     moved, problems = take_solver(tree)
@@ -105,7 +114,7 @@ def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
 
 
 def _override(tree: dict[str, Any], text: str) -> Loc:
-    """Set a value by its path, in place; blocks on the way are made."""
+    """Set a value by its path, in place; blocks on the path are created. Return the path."""
     name, equals, value = text.partition("=")
     parts: Loc = tuple(
         int(p) if p.isdecimal() and len(p) < 10 else p for p in name.strip().split(".")
@@ -146,8 +155,10 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
 
 
 def _said_default(tree: dict[str, Any], parts: Loc) -> None:
-    """Write the default of a list of numbers that the file leaves out, where an entry of it is set:
-    ``gravity.1`` of a file without gravity. Blocks and lists of blocks are made by nobody.
+    """Write a default list of numbers into the tree if an entry of it is set.
+
+    An override of ``gravity.1`` in a file without gravity needs this. Blocks and lists of blocks
+    have no such default.
     """
     name, *below = parts
     field_of = SceneFile.model_fields.get(str(name))
@@ -159,7 +170,7 @@ def _said_default(tree: dict[str, Any], parts: Loc) -> None:
 
 
 def validate(source: Source) -> SceneFile:
-    """The typed scene.
+    """Check the source against the schema and return the typed scene.
 
     Raises:
         SceneProblems: every field that is unknown, missing, of the wrong type or out of range.
@@ -178,10 +189,11 @@ def validate(source: Source) -> SceneFile:
 
 
 def keyed_of(source: Source) -> dict[str, Keys]:
-    """The keyframes of a source that ``validate`` took, by the path of their number in the scene.
+    """Return the keyframes of a valid source, by the path of their number in the scene.
 
     Raises:
-        SceneProblems: numbers that may not change, or have no such value at a key; falling times.
+        SceneProblems: numbers that may not change, values that the number's field refuses, or times
+            that do not increase.
     """
     plain, said = without_keys(source.tree)
     problems: list[WeftError] = []
@@ -240,13 +252,13 @@ def _problem(source: Source, details: Any) -> WeftError:
 
 
 def _fields_at(loc: Loc) -> list[str]:
-    """Names of the fields of the block at a path of the schema."""
+    """Return the names of the fields of the block at a path of the schema."""
     model = block_at([p for p in loc if isinstance(p, str)])
     return list(model.model_fields) if model is not None else []
 
 
 def block_at(names: Sequence[str]) -> type[BaseModel] | None:
-    """The model of the block at a path of field names, or None where the path ends in a value."""
+    """Return the model of the block at a path of field names; None if the path ends in a value."""
     model: type[BaseModel] | None = SceneFile
     for name in names:
         if model is None or name not in model.model_fields:
@@ -256,7 +268,7 @@ def block_at(names: Sequence[str]) -> type[BaseModel] | None:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The block that an annotation such as ``list[PinBlock]`` or ``PathBlock | None`` holds."""
+    """Return the block inside an annotation such as ``list[PinBlock]`` or ``PathBlock | None``."""
     for mark in getattr(annotation, "__metadata__", ()):
         if isinstance(mark, BuiltField):
             return mark.block_for(annotation.__origin__)

@@ -1,4 +1,4 @@
-"""Garments of a scene file: cut from their patterns, and what sews them."""
+"""Garments of a scene file: cut from their patterns, with the energies that sew them."""
 
 import dataclasses
 import warnings
@@ -24,11 +24,11 @@ from weft.scene.schema import ClothBlock, SceneFile
 
 @dataclass(frozen=True)
 class Worn:
-    """What a scene of garments needs besides its cloth.
+    """Parts of a scene that its garments decide, besides the cloth.
 
     Args:
-        energies: that sew.
-        contact: without friction until the animation begins; None: none.
+        energies: sewing, folds, elastics and drag.
+        contact: contact settings, without friction until the animation begins; None: none.
         gravity_from: [s] two times between which gravity grows, or (n,2) of every vertex.
     """
 
@@ -38,7 +38,11 @@ class Worn:
 
 
 def garment_of(folder: Path, block: ClothBlock) -> Garment | PatchedGarment:
-    """The garment of a block, where it starts, of triangles or of splines.
+    """Cut the garment of a block and place it where it starts, as triangles or as splines.
+
+    Args:
+        folder: of the scene file, which the pattern's path is relative to.
+        block: a cloth block with ``garment``.
 
     Raises:
         PatternError: a pattern that cannot be read or cut, or has not the four corners of patches.
@@ -61,7 +65,7 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | PatchedGarment:
 
 
 def worn_by(outfit: Outfit, file: SceneFile) -> Worn:
-    """What a scene of these garments needs."""
+    """Return sewing energies, contact and onset of gravity of a scene with these garments."""
     if not outfit.worn:
         return Worn(contact=file.contact)
     sewing, contact = file.sewing or Sewing(), file.contact or SelfContact()

@@ -1,9 +1,9 @@
-"""Pins of vertices, as the points of a cloth have them.
+"""Pins of vertices, converted to pins of the points of a cloth.
 
-Where vertices are points, nothing changes. Vertices of a spline are combinations of its control
-points: of the pinned ones, those control points that they determine are pinned themselves (corners,
-sides, and the inside of pinned regions: exactly the same), and what is left, single vertices inside
-the cloth, is held by stiff springs to anchors: additional points, which are pinned.
+If vertices are points (triangles), nothing changes. Vertices of a spline are combinations of its
+control points. Control points that the pinned vertices determine (corners, sides, the inside of
+pinned regions) are pinned themselves, which is exact. Remaining pinned vertices, single ones inside
+the cloth, are held by stiff springs to anchors: additional points that are pinned.
 """
 
 import dataclasses
@@ -18,14 +18,14 @@ from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.energies.elastic.quadratic_form import QuadraticForm
 
-ANCHOR = 1e-9  # [kg] mass of an anchor, which is pinned: any
+ANCHOR = 1e-9  # [kg] mass of an anchor; any value does, because anchors are pinned
 STIFF = 1e3  # stiffness of a spring to an anchor, over the fabric's stretch stiffness
-DETERMINED = 1e-9  # part of a control point in motions that no pinned vertex notices
+DETERMINED = 1e-9  # tolerance: a control point is determined if its null-space part is smaller
 
 
 @dataclass(frozen=True, eq=False)
 class HeldPoints:
-    """Pins of points, and springs."""
+    """Pins of points, with the anchors and springs that splines need."""
 
     pins: tuple[Pin, ...]
     points: Positions  # (N+a,3) [m] at the start, anchors last
@@ -34,9 +34,16 @@ class HeldPoints:
 
 
 def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
-    """Pins of vertices of the cloth as pins of its points.
+    """Convert pins of vertices to pins of points.
 
-    A pinned region moves its control points rigidly, as its vertices move.
+    The control points of a pinned region move rigidly, as its vertices do.
+
+    Args:
+        cloth: triangles or splines.
+        pins: of its vertices.
+
+    Returns:
+        Pins, points at the start with anchors last, and the springs to the anchors.
     """
     embedding = cloth.embedding
     if embedding is None:
@@ -73,7 +80,11 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
 
 
 def determined(W: sp.csr_matrix, known: Ints) -> Ints:
-    """Columns of W whose unknowns W x = y determines, where some are known."""
+    """Return the columns x_j that the equations W x = y determine, sorted.
+
+    ``known`` are columns that are known already. Connected components of the graph of rows and
+    columns are independent, so that each one needs only a small dense singular value decomposition.
+    """
     open_ = np.ones(W.shape[1], dtype=bool)
     open_[known] = False
     left = np.flatnonzero(open_)
@@ -94,21 +105,24 @@ def determined(W: sp.csr_matrix, known: Ints) -> Ints:
 
 
 def left_by(control: Ints, W: sp.csr_matrix) -> Bools:
-    """(rows,) of W in which other columns than ``control`` have a part."""
+    """Return (rows,) which rows of W have a weight on columns other than ``control``."""
     other = np.ones(W.shape[1])
     other[control] = 0.0
     return np.asarray((W @ other) > DETERMINED)
 
 
 def _fixed_by(dense: Floats) -> Bools:
-    """(c,) unknowns without a part in the null space of a matrix (r,c)."""
+    """Return (c,) which unknowns have no part in the null space of a matrix (r,c)."""
     _, s, vt = np.linalg.svd(dense, full_matrices=True)
     rank = int((s > DETERMINED * s[0]).sum())
     return np.asarray((np.abs(vt[rank:]) < DETERMINED).all(0))
 
 
 def _about(path: Path | None, start: Positions) -> Path | None:
-    """The path, turning about the same center for other points."""
+    """Return the path with the center of rotation of the points ``start``, if it names none.
+
+    Control points and anchors then turn about the same center as the pinned vertices.
+    """
     if path is None or path.center is not None:
         return path
     center = tuple(float(c) for c in np.mean(start, axis=0))

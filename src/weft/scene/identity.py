@@ -1,4 +1,7 @@
-"""What tells one simulation from another, as a plain tree: numbers, names, digests of arrays."""
+"""Identity of a simulation, as a plain tree of numbers, names and digests of arrays.
+
+A run may be resumed only with a scene of the same identity.
+"""
 
 import dataclasses
 import enum
@@ -19,11 +22,15 @@ from weft.laws.base import Law
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
-_DEEPEST = 8  # level of an object's parts
+_DEEPEST = 8  # deepest level of nested objects that is described
 
 
 def identity(scene: "Scene") -> Mapping[str, Any]:
-    """A plain tree that two scenes share only if they simulate the same."""
+    """Return a plain tree that two scenes share only if they simulate the same.
+
+    Fields that were added later are left out while they have their default, so that older runs can
+    still be resumed.
+    """
     cloth = scene.cloth
     shape = [cloth.vertices, cloth.faces, cloth.corner_uv]
     if cloth.embedding is not None:
@@ -67,7 +74,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
         tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
     if scene.wind is not None:
         wind, later = described(scene.wind).items(), {"span": None, "crossflow": False}
-        new = object()  # runs of before there were these go on
+        new = object()  # equals no value: only the two later fields are left out at their default
         tree["wind"] = {k: v for k, v in wind if v != later.get(k, new)}
     if scene.attachments:
         tree["attachments"] = [described(a) for a in scene.attachments]
@@ -79,7 +86,7 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
 
 
 def _part(part: ClothPart) -> Mapping[str, Any]:
-    """Name, fabric and size of a cloth."""
+    """Return name, fabric and size of a cloth."""
     given = dataclasses.asdict(part.fabric).items()
     fabric = {k: v for k, v in given if k != "sources" and v is not None}
     size = {"faces": len(part.faces), "thickness": plain(part.thickness)}
@@ -90,13 +97,13 @@ def _part(part: ClothPart) -> Mapping[str, Any]:
 
 
 def _region(region: Region) -> Mapping[str, Any]:
-    """Name, fabric and faces of a region."""
+    """Return name, fabric and faces of a region."""
     whole = ClothPart(region.name, region.fabric, region.faces, region.faces, region.thickness)
     return {**_part(whole), "digest": digest(region.faces)}
 
 
 def _body(body: Body) -> Mapping[str, Any]:
-    """A body's shape, as a digest, and its motion."""
+    """Return a body's motion, and its shape as a digest."""
     shape = [body.vertices, body.faces]
     if body.frames is not None:
         shape += [body.frames.times, body.frames.positions]
@@ -107,7 +114,7 @@ def _body(body: Body) -> Mapping[str, Any]:
 
 
 def _rigid(rigid: Rigid) -> Mapping[str, Any]:
-    """Its settings; those that came later only where they are not the default."""
+    """Return the settings of a rigid body; those that were added later only if not the default."""
     joints = [{k: v for k, v in plain(j).items() if k in _FIRST} | _later(j) for j in rigid.joints]
     tree = {k: v for k, v in plain(rigid).items() if k != "air"}
     return {**tree, "joints": joints, **({"air": True} if rigid.air else {})}
@@ -117,21 +124,21 @@ _FIRST = ("kind", "point", "axis", "stiffness")
 
 
 def _later(joint: Joint) -> dict[str, Any]:
-    """Fields of a joint besides the first four, where they say something."""
+    """Return the fields of a joint besides the first four that differ from their defaults."""
     later = (f for f in dataclasses.fields(joint) if f.name not in _FIRST)
     said = {f.name: getattr(joint, f.name) for f in later if getattr(joint, f.name) != f.default}
     return {name: described(value) for name, value in said.items()}
 
 
 def _motion(path: Path | None) -> str | None:
-    """The same text for keyframes in a list or a tuple."""
+    """Return a path as text, which is the same for keyframes in a list or a tuple."""
     if path is None:
         return None
     return repr(dataclasses.replace(path, keyframes=list(path.keyframes)))
 
 
 def digest(*arrays: Any) -> str:
-    """A digest of arrays' bytes."""
+    """Return the SHA-256 digest of the bytes of arrays."""
     made = hashlib.sha256()
     for array in arrays:
         made.update(np.ascontiguousarray(array).tobytes())
@@ -139,7 +146,7 @@ def digest(*arrays: Any) -> str:
 
 
 def plain(settings: Any) -> Any:
-    """A dataclass of settings as a tree of numbers and names; other values as they are."""
+    """Return a dataclass of settings as a tree of numbers and names; other values as they are."""
     if dataclasses.is_dataclass(settings):
         return {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings)}
     if isinstance(settings, tuple | list):
@@ -148,7 +155,7 @@ def plain(settings: Any) -> Any:
 
 
 def law(made: Law) -> list[Mapping[str, Any]]:
-    """Names and parameters of a law's parts."""
+    """Return names and parameters of a law's parts."""
     return [
         {"name": part.name, **{k: np.asarray(v).tolist() for k, v in part.parameters().items()}}
         for part in made.parts
@@ -156,8 +163,10 @@ def law(made: Law) -> list[Mapping[str, Any]]:
 
 
 def described(thing: Any, depth: int = 0) -> Any:
-    """An object of the user's: its class and its public parts; a dataclass by its fields, arrays by
-    digest, functions by name.
+    """Return an object of the user's as a plain tree: its class and its public parts.
+
+    Dataclasses are described by their fields, arrays by a digest, functions by name. At the level
+    ``_DEEPEST`` only the class is named, so that cyclic objects end.
     """
     if depth > _DEEPEST:
         return type(thing).__qualname__
@@ -180,7 +189,8 @@ def described(thing: Any, depth: int = 0) -> Any:
     if kind is thing:
         return name
     if dataclasses.is_dataclass(thing):
-        told = (f for f in dataclasses.fields(thing) if f.compare)  # others say how it was made
+        # fields that are not compared say how the object was made, not what it is
+        told = (f for f in dataclasses.fields(thing) if f.compare)
         parts = {f.name: getattr(thing, f.name) for f in told}
     else:
         parts = {k: v for k, v in getattr(thing, "__dict__", {}).items() if not k.startswith("_")}

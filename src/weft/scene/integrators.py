@@ -1,4 +1,4 @@
-"""Integrators by name, and a scene's stepper."""
+"""Integrators by name, and the stepper of a scene."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ Settings = StepSettings | Settings1998 | SemiImplicitSettings | QuasiStaticSetti
 
 @dataclass(frozen=True)
 class IntegratorKind:
-    """An integrator that scenes name."""
+    """An integrator that scenes can name, with the class of its settings."""
 
     settings: type[Settings]
-    stepper: Callable[[Any], Stepper]  # of its settings
+    stepper: Callable[[Any], Stepper]  # called with the settings
     meaning: str
 
 
@@ -43,16 +43,16 @@ INTEGRATORS: Mapping[str, IntegratorKind] = {
 
 @dataclass(frozen=True, eq=False)
 class Maker:
-    """What ``scene.stepper`` is once a scene is made: called, it gives the stepper."""
+    """Factory of a scene's stepper: the value of ``scene.stepper`` after construction."""
 
-    given: Stepper | None  # the user's own
-    kind: IntegratorKind | None  # else this one, with
+    given: Stepper | None  # the user's own integrator
+    kind: IntegratorKind | None  # built with ``settings`` if ``given`` is None
     settings: Settings | None
     adaptive: AdaptiveSettings | None  # None: steps are not divided
     cloth: Cloth
 
     def __call__(self) -> Stepper:
-        """The user's stepper, or a new one."""
+        """Return the user's stepper, or a new one; it divides steps if the scene is adaptive."""
         made = self.given
         if made is None:
             assert self.kind is not None
@@ -63,7 +63,7 @@ class Maker:
 
 
 def name_of(stepper: Stepper) -> str:
-    """The integrator's name that a stepper's class has in INTEGRATORS, or the class's.
+    """Return the name of a stepper's class in INTEGRATORS, or else the class's own name.
 
     Raises:
         SceneError: an object that cannot step.

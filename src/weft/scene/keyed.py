@@ -1,8 +1,8 @@
-"""Which numbers of a scene may change in time, and the scene as it is at a time.
+"""Keyframed numbers of a scene: which ones are allowed, and the scene at a time.
 
 A number is named by its path among the scene's objects: ``gravity.1``, ``wind.velocity.0``,
 ``contact.friction.friction``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has
-what a cloth keeps in contact (``Part.thickness``). What is not listed here stays as it is and is
+the thickness of a cloth in contact (``ClothPart.thickness``). Numbers that are not listed here are
 refused by name, with the reason (``scene.stays``).
 """
 
@@ -22,7 +22,7 @@ from weft.scene.stays import why_not
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
-CHANGING = (  # patterns of paths
+CHANGING = (  # patterns of the paths of numbers that may have keyframes
     r"gravity\.[0-2]",
     r"damping",
     r"pressure(\.(pressure|volume|ambient))?",
@@ -47,12 +47,12 @@ CHANGING = (  # patterns of paths
 
 
 def may_change(path: str) -> bool:
-    """Whether a number at a path may have keyframes."""
+    """Return whether the number at a path may have keyframes."""
     return any(re.fullmatch(pattern, path) for pattern in CHANGING)
 
 
 def may_change_somewhere(path: str) -> bool:
-    """The same of a path without the numbers of entries: ``attachments.length``."""
+    """Return whether a path without the indices of entries (``attachments.length``) may."""
     patterns = [p.replace(r"\.[0-9]+", "") for p in CHANGING]
     return any(re.fullmatch(pattern, path) for pattern in patterns)
 
@@ -70,11 +70,10 @@ def check_may_change(path: str) -> None:
 
 
 def check_keyed(scene: "Scene") -> None:
-    """That a scene's keyframes are of numbers that it has and that may change, each with values
-    that it takes.
+    """Check that keyframes belong to numbers that the scene has and that may change, within bounds.
 
     Raises:
-        SceneError: they are not.
+        SceneError: a number that is not there or stays constant, or a value that its field refuses.
     """
     for path, keys in scene.keyed.items():
         check_may_change(path)
@@ -104,6 +103,7 @@ def check_keyed(scene: "Scene") -> None:
 
 
 def _check_number_at(thing: Any, path: str) -> None:
+    """Raise unless the path leads to a number of the object."""
     for name in path.split("."):
         if name.isdigit():
             found = int(name) < len(thing)
@@ -123,6 +123,7 @@ def _check_number_at(thing: Any, path: str) -> None:
 
 
 def _check_thickness(scene: "Scene") -> None:
+    """Raise unless keyframes of thickness are used by their cloth and are at least 0."""
     for part in scene.cloth.regions:
         if "thickness" in (part.fabric.keyed or {}) and part.thickness != "fabric":
             raise SceneError(
@@ -137,7 +138,7 @@ def _check_thickness(scene: "Scene") -> None:
 
 
 def at(scene: "Scene", t: float) -> "Scene":
-    """The scene with the numbers of the time t [s]; fabrics apart.
+    """Return the scene with the numbers of the time t [s]; fabrics stay as they are.
 
     Raises:
         SceneError: numbers that do not go together at this time.
@@ -154,7 +155,10 @@ def at(scene: "Scene", t: float) -> "Scene":
 
 
 def _with(thing: Any, changes: Any) -> Any:
-    """A copy with a tree of numbers in the place of what was there, all at once."""
+    """Return a copy of an object, with the numbers of a tree of changes, all replaced at once.
+
+    Replacing them one by one could pass through combinations that the object's checks refuse.
+    """
     if not isinstance(changes, Mapping):
         return Friction(changes) if isinstance(thing, Friction) else changes
     if isinstance(thing, Sequence):
@@ -163,42 +167,42 @@ def _with(thing: Any, changes: Any) -> Any:
         )
     new = {name: _with(getattr(thing, name), inside) for name, inside in changes.items()}
     if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
-        new["gusts"] = None  # no wind, no gusts
+        new["gusts"] = None  # a wind of zero velocity refuses gusts
     return dataclasses.replace(thing, **new)
 
 
 def changes(scene: "Scene") -> bool:
-    """Whether any number of a scene has keyframes."""
+    """Return whether any number of a scene has keyframes."""
     return len(every_key(scene)) > 0
 
 
 def every_key(scene: "Scene") -> Sequence[Keys]:
-    """All keyframes of a scene, of its fabrics and of what its cloth keeps in contact."""
+    """Return all keyframes of a scene, of its fabrics and of the thickness of its cloth."""
     fabrics = [keys for f in scene.cloth.fabrics for keys in (f.keyed or {}).values()]
     return [*scene.keyed.values(), *fabrics, *kept_keys(scene.cloth)]
 
 
 def kept_keys(cloth: Cloth) -> Sequence[Keys]:
-    """Keyframes of what parts of a cloth and their regions keep in contact."""
+    """Return the keyframes of the thickness of a cloth's parts and regions."""
     kept = [part.thickness for part in cloth.parts]
     kept += [region.thickness for part in cloth.parts for region in part.regions]
     return [keys for keys in kept if isinstance(keys, Keys)]
 
 
 def contact_at_start(scene: "Scene") -> SelfContact:
-    """With the gap of the first key, where that changes; of a scene that has contact."""
+    """Return the contact settings at t = 0: with the gap of the first key, if the gap changes."""
     assert scene.contact is not None
     gap = scene.keyed.get("contact.gap")
     return scene.contact if gap is None else dataclasses.replace(scene.contact, gap=gap.at(0.0))
 
 
 def widest_gap(scene: "Scene") -> float | None:
-    """[m] of contact, at any time; None: it does not change."""
+    """Return the largest gap [m] of contact at any time; None: it does not change."""
     keys = scene.keyed.get("contact.gap")
     return None if keys is None else max(keys.values)
 
 
 def heaviest(scene: "Scene") -> float:
-    """[m/s^2] largest gravity at a key."""
+    """Return the largest magnitude of gravity [m/s^2] at a key; 0 if gravity does not change."""
     times = {t for p, k in scene.keyed.items() if p.startswith("gravity") for t, _ in k.points}
     return max((sum(g * g for g in at(scene, t).gravity) ** 0.5 for t in times), default=0.0)

@@ -1,4 +1,4 @@
-"""Membrane laws by name, with the stiffness of a fabric: what a scene file may ask for."""
+"""Membrane laws that a scene file may name, with the stiffness of a fabric."""
 
 from typing import Any, Literal, get_args
 
@@ -27,7 +27,7 @@ LawName = Literal[
     "measured",
 ]
 LAWS: tuple[str, ...] = get_args(LawName)
-SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # those with fibers
+SKEWED = ("baraff_witkin", "no_shear", "stvk_shear")  # laws with yarn directions
 
 
 def law_of_fabric(
@@ -36,21 +36,21 @@ def law_of_fabric(
     warp: tuple[float, float] = (1.0, 0.0),
     weft: tuple[float, float] = (0.0, 1.0),
 ) -> Law:
-    """A law with a fabric's stiffness.
+    """Return a membrane law with a fabric's stiffness.
 
     ``arap`` takes the place of the stretch terms, as in Kim 2020, and keeps the shear; it and the
     other isotropic laws have one stiffness, the mean of warp and weft (k = 2 mu, lambda = 0).
-    ``immediate_buckling`` has diagonals of 4 times the shear stiffness: the same shear modulus.
-    ``measured`` has the fabric's curves, and is straight where it has none.
+    ``immediate_buckling`` has diagonals of 4 times the shear stiffness, which give the same shear
+    modulus. ``measured`` has the fabric's curves, and is linear where the fabric has none.
 
     Args:
         fabric: stiffness.
         name: one of LAWS.
         warp: direction of the warp in the material, any length.
-        weft: of the weft.
+        weft: direction of the weft.
 
     Raises:
-        SceneError: an unknown name, or directions of a law that has none.
+        SceneError: an unknown name, or yarn directions for a law that has none.
     """
     check_known(name, LAWS, "law", SceneError)
     aligned = tuple(warp) == (1.0, 0.0) and tuple(weft) == (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What a scene file may say about a mannequin: its measures, and what it does."""
+"""Schema of a mannequin in a scene file: its measures and its motion."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ _TABLES = "none: of the tables"
 
 
 def _measure(name: str, default: str = _TABLES) -> Length | None:
-    """A field of a length with its bounds."""
+    """Return the field of a length with its bounds."""
     low, high = BOUNDS[name]
     found: Length | None = Field(
         None, ge=low, le=high, description=f"[m] {MEANING[name]}; {default}"
@@ -28,7 +28,7 @@ def _measure(name: str, default: str = _TABLES) -> Length | None:
 class MannequinBlock(ShapeBlock):
     """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
 
-    Measures that are not said follow from anthropometric tables.
+    Measures that are not given follow from anthropometric tables.
     """
 
     figure: Literal["woman", "man"] = Field("woman", description="shape and proportions")
@@ -71,18 +71,18 @@ class MannequinBlock(ShapeBlock):
 
     @property
     def settings(self) -> MotionSettings:
-        """What it does."""
+        """The settings of the motion."""
         return MotionSettings(
             self.motion, self.hold, self.blend, self.cycles, self.speed, self.forward
         )
 
     @property
     def given(self) -> dict[str, float | None]:
-        """Measures that are said, or None [m]."""
+        """The measures [m] that the file gives; None for the others."""
         return {name: getattr(self, name) for name in BOUNDS}
 
     def make(self, name: str) -> Body:
-        """The figure and its frames; it stays at the last one."""
+        """Return the figure and its frames; after the last frame it stays as it is."""
         made = mannequin(self.figure, size=self.size, **self.given)
         if self.motion == "a_pose":
             return Body(made.vertices, made.faces, None, name)
@@ -91,13 +91,13 @@ class MannequinBlock(ShapeBlock):
         return Body(moving.positions[0], made.faces, None, name, None, frames)
 
     def vertices(self) -> float:
-        """By the size of its edges."""
+        """Estimate the number of vertices from the size of the edges."""
         tall = measures_of(self.figure, **self.given).height
         return (
             0.5 * FACES_PER_SIZE * (1.0 if self.size is None else (0.0088 * tall / self.size) ** 2)
         )
 
     def frames(self) -> float:
-        """Of its motion, at most about."""
+        """Return an upper estimate of the number of frames of its motion."""
         cycles = 0.0 if self.motion in ("a_pose", "arms_down") else 5.0 * self.cycles
         return self.fps * (self.hold + 2 * self.blend + cycles)

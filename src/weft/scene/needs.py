@@ -1,5 +1,7 @@
-"""What a scene will need, from its file alone: vertices, faces, memory, disk. Refused before any of
-it is asked for where the machine has less, by the field that causes it.
+"""Estimates of what a scene needs: vertices, faces, memory, disk, from its file alone.
+
+A scene that needs more than the machine has is refused before memory is allocated, with the field
+that causes it.
 """
 
 import math
@@ -26,19 +28,19 @@ from weft.scene.shape_block import ShapeBlock
 
 # [bytes] at the peak of a simulation, measured at 1 600 to 40 000 vertices (docs/reliability.md)
 PER_VERTEX, PER_BODY_VERTEX = 16_000, 2_000
-LEAST = 240e6  # of the smallest scene
-PER_STORED = 8 * 9  # of a frame on disk: positions, velocities, one more step
-FILE_SPACE = 16  # times its size is what a mesh file takes
+LEAST = 240e6  # [bytes] memory of the smallest scene
+PER_STORED = 8 * 9  # [bytes] per vertex and frame on disk: positions, velocities, one more step
+FILE_SPACE = 16  # memory of a mesh over the size of its file
 
 
 @dataclass(frozen=True)
 class SizedPart:
-    """A cloth or body.
+    """A cloth or body with its estimated size.
 
     Args:
         loc: the field that decides its size.
-        vertices: about: with control points of splines; of a file, by its size.
-        faces: about.
+        vertices: estimated number, with control points of splines; of a file, by its size.
+        faces: estimated number.
         size: [bytes] of memory at the peak.
     """
 
@@ -50,7 +52,7 @@ class SizedPart:
 
 @dataclass(frozen=True)
 class Needs:
-    """Of a scene, about."""
+    """Estimated needs of a scene."""
 
     parts: Sequence[SizedPart]
     frames: float
@@ -58,12 +60,12 @@ class Needs:
 
     @property
     def memory(self) -> float:
-        """[bytes] at the peak."""
+        """The memory [bytes] at the peak."""
         return LEAST + sum(p.size for p in self.parts)
 
     @property
     def frame_size(self) -> float:
-        """[bytes] of a frame on disk."""
+        """The size [bytes] of a frame on disk."""
         return sum(p.vertices for p in self.parts) * PER_STORED + self.body_vertices * 24
 
     def __str__(self) -> str:
@@ -75,10 +77,11 @@ class Needs:
 
 
 def needs_of(source: Source, file: SceneFile) -> Needs:
-    """What a scene will need.
+    """Estimate what a scene needs, and warn of bodies with fewer faces than their ``size`` asks
+    for.
 
     Raises:
-        SceneProblems: more than the machine has, or numbers of frames and steps without end.
+        SceneProblems: more than the machine has, or too many frames or steps.
     """
     problems: list[WeftError] = []
 
@@ -124,7 +127,7 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
 
 
 def capped(file: SceneFile) -> Iterator[str]:
-    """Bodies whose ``size`` asks for more faces than their shape has at most."""
+    """Yield a text for each body whose ``size`` asks for more faces than its shape may have."""
     for i, block in enumerate(file.bodies):
         kind, shape = block.shape
         if isinstance(shape, ShapeBlock) and 2 * shape.count() > shape.most_faces:
@@ -160,7 +163,7 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[SizedPart]:
         try:
             panels = read_pattern(folder / b.garment.pattern, dict(b.garment.measures)).panels
         except WeftError:
-            return  # said where it is built
+            return  # ``Builder`` reports it
         size = max(b.garment.size, 1e-300)
         n = sum(_area(p.corners.tolist()) / (0.75**0.5 * size) / size for p in panels)
         n += sum(_perimeter(p.corners.tolist()) / size for p in panels)
@@ -172,7 +175,7 @@ def _cloth(loc: Loc, b: ClothBlock, folder: Path) -> Iterator[SizedPart]:
 
 
 def _spans(loc: Loc, spans: float, dense: int) -> SizedPart:
-    """Two control points' worth a span, and what is shown of it."""
+    """Return the size of spline spans, with the vertices that are drawn of them."""
     n = spans * (1 + dense)
     return SizedPart(loc, n, 2 * n, PER_VERTEX * n)
 
@@ -203,7 +206,10 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[SizedPart]:
 
 
 def _frames_of(path: Path) -> tuple[int, int] | None:
-    """How many frames of how many vertices an .npz holds; None: it is none, or damaged."""
+    """Return the numbers of frames and vertices in an .npz; None: another file, or a damaged one.
+
+    Only the header of the array is read.
+    """
     if path.suffix.lower() != ".npz":
         return None
     try:
@@ -220,7 +226,7 @@ def _frames_of(path: Path) -> tuple[int, int] | None:
 
 
 def _file(loc: Loc, paths: Sequence[Path]) -> Iterator[SizedPart]:
-    """What files take: 100 bytes of text or binary a vertex; none where there are none."""
+    """Yield the size of what files hold, at 100 bytes of text or binary per vertex."""
     size = 0
     for path in paths:
         try:

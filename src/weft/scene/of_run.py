@@ -1,4 +1,4 @@
-"""The scene of a run, from its manifest alone."""
+"""The scene of a run, rebuilt from the run's manifest."""
 
 import json
 import warnings
@@ -16,7 +16,7 @@ from weft.scene.file import Source, validate
 
 
 def load_described(manifest: Json, run: Path, folder: str | Path | None = None) -> LoadedScene:
-    """Return the scene that the manifest of a run describes; warn where it is another one now.
+    """Return the scene that the manifest of a run describes; warn if its files have changed.
 
     Args:
         manifest: of the run.
@@ -62,8 +62,14 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
 
 
 def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
-    """Laws and wind of the scene file that made a run, where fields ask for what it did not record;
-    None where they do not.
+    """Return laws and wind of the scene file of a run, for fields that the run did not record.
+
+    Args:
+        run: a run of a scene file.
+        names: fields that are asked for.
+
+    Returns:
+        Laws and wind; None if all of these fields are recorded or need neither.
 
     Raises:
         SceneError: as ``load_described``.
@@ -75,8 +81,8 @@ def physics_of(run: Run, names: Sequence[str]) -> Physics | None:
 
 @checked(SceneError)
 def scene_of(run: Run, folder: str | Path | None = None) -> LoadedScene:
-    """Return the scene of a run that a scene file made: to simulate it again, or to differentiate
-    it (``weft.Adjoint``).
+    """Return the scene of a run of a scene file, to simulate or differentiate it
+    (``weft.Adjoint``).
 
     Args:
         run: a run of a scene file, finished or not.

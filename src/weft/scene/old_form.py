@@ -1,6 +1,6 @@
-"""What scene files said before: `integrator: NAME` and a `solver:` block beside it.
+"""The old form of scene files: `integrator: NAME` and a `solver:` block beside it.
 
-That is read as `integrator: {NAME: {...}}`, with a warning that says how it is written now.
+It is read as `integrator: {NAME: {...}}`, with a warning that gives the present form.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,8 @@ Tree = dict[str, Any]
 DEFAULT = "backward_euler"
 _STEP = {f: f for f in ("tolerance", "max_iterations", "psd", "linear", "forcing")}
 _ONE_SOLVE = {"psd": "psd", "linear": "linear", "forcing": "tolerance"}
-FIELDS: Mapping[str, Mapping[str, str]] = {  # of `solver:`, and what integrators call them
+# fields of `solver:`, and their names in each integrator
+FIELDS: Mapping[str, Mapping[str, str]] = {
     "backward_euler": _STEP,
     "bdf2": _STEP,
     "bdf2_semi_implicit": _ONE_SOLVE,
@@ -24,12 +25,12 @@ FIELDS: Mapping[str, Mapping[str, str]] = {  # of `solver:`, and what integrator
 
 
 def integrator_of(tree: Tree, otherwise: str = DEFAULT) -> tuple[str, Tree]:
-    """Name and settings of a tree's integrator, which from now on stands there with both."""
+    """Return name and settings of a tree's integrator, and write both into the tree in place."""
     given = tree.get("integrator", otherwise)
     if isinstance(given, str):
         given = tree["integrator"] = {given: {}}
     if not isinstance(given, dict) or len(given) != 1:
-        return "", {}  # a problem of the schema's
+        return "", {}  # validation against the schema reports it
     (name,) = given
     if not isinstance(given[name], dict):
         given[name] = {} if given[name] is None else given[name]
@@ -37,7 +38,11 @@ def integrator_of(tree: Tree, otherwise: str = DEFAULT) -> tuple[str, Tree]:
 
 
 def take_solver(tree: Tree) -> tuple[dict[str, str], list[WeftError]]:
-    """Move the fields of `solver:` to the integrator: where each one is now, and problems."""
+    """Move the fields of `solver:` to the integrator.
+
+    Returns:
+        The new name of each moved field, and the problems of fields that cannot be moved.
+    """
     solver = tree.pop("solver") or {}
     if not isinstance(solver, dict):
         return {}, [SceneError("solver", got=repr(solver), expected="a block of fields")]
@@ -55,6 +60,6 @@ def take_solver(tree: Tree) -> tuple[dict[str, str], list[WeftError]]:
 
 
 def written_now(tree: Tree) -> str:
-    """The integrator in one line of YAML."""
+    """Return the integrator in one line of YAML."""
     text = yaml.safe_dump(tree["integrator"], default_flow_style=True, width=1000, sort_keys=False)
     return f"integrator: {text.strip()}"

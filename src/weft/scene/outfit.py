@@ -1,8 +1,9 @@
-"""What is worn: garments and other cloths as one cloth, and the energies that sew them.
+"""Outfits: garments and other cloths joined into one cloth, and the energies that sew them.
 
-Every panel is a part of the cloth, with its own fabric and layer. Seams that are sewn for good stay
-stiff bonds between vertices that do not meet in contact (``Cloth.sewn``), and fold as hinges do;
-zips and buttons hold their two sides as far apart as contact does, so they open at any time.
+Every panel is a part of the cloth, with its own fabric and layer. Seams that are sewn for good are
+stiff bonds between vertices that do not meet in contact (``Cloth.sewn``), and fold as hinges do.
+Zips and buttons hold their two sides at the distance that contact keeps, so that they can open at
+any time.
 """
 
 import dataclasses
@@ -36,7 +37,7 @@ from weft.garment.garment import Garment, SeamLine, representatives
 from weft.garment.pattern import Closing, Pattern, PatternFold
 from weft.garment.spline_panels import PatchedGarment
 
-PASSING = 1.0  # [s] in which a zip opens or closes from end to end
+PASSING = 1.0  # [s] time in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
 
 
@@ -57,17 +58,17 @@ class Outfit:
         named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, ContactThickness]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
-        """Garments and cloths as one cloth.
+        """Join garments and cloths into one cloth.
 
         Args:
             named: name, cloth or garment (of triangles, or of splines), and thickness [m] kept in
                 contact (None: the scene's, or the panel's).
-            fabrics: of garments in place of their patterns'; None: as the pattern says.
+            fabrics: of garments, in place of their patterns'; None: as the pattern says.
         """
         cloths, names, thickness, worn, first = [], [], [], [], 0
         own = [*fabrics, *([None] * (len(named) - len(fabrics)))]
         known: dict[str, Fabric] = {}
-        called: list[str] = []  # what comes before the names of a garment's seams
+        called: list[str] = []  # prefix of the names of each garment's seams
         alone = sum(not isinstance(thing, Cloth) for _, thing, _ in named) == 1
         for (name, thing, thick), made_of in zip(named, own):
             if isinstance(thing, Cloth):
@@ -99,16 +100,21 @@ class Outfit:
 
     @cached_property
     def turns(self) -> Sequence[int]:
-        """When each garment is sewn, 0 first: outer layers once inner ones have settled."""
+        """The number of the turn in which each garment is sewn, 0 first.
+
+        Garments of outer layers are sewn once those of inner layers have settled.
+        """
         lowest = [min(panel.layer for panel in g.pattern.panels) for _, g in self.worn]
         return [sorted(set(lowest)).index(layer) for layer in lowest]
 
     def until(self, sewing: Sewing) -> float:
-        """[s] when all are sewn and settled, and the animation begins."""
+        """Return the time [s] when all garments are sewn and settled, and the animation begins."""
         return sewing.begin(max(self.turns, default=-1) + 1)
 
     def weighs_from(self, sewing: Sewing) -> Floats:
-        """(N,2) [s] times between which gravity grows at each point: once its seams are closed."""
+        """Return (N,2) [s] times between which gravity grows at each point: once its seams are
+        closed.
+        """
         times = np.zeros((len(self.cloth.points), 2))
         for turn in self.turns:
             closed = sewing.begin(turn) + sewing.closing
@@ -117,7 +123,7 @@ class Outfit:
 
     @cached_property
     def sides(self) -> SeamPanels:
-        """The panels as seams see them."""
+        """The panels as seams need them: mesh, stretch stiffness and bending rigidity."""
         bending = np.zeros((len(self.cloth.faces), 2))
         stretch = self.cloth.vertex_maximum(lambda f: max(f.stretch_warp, f.stretch_weft))
         for region in self.cloth.regions:
@@ -127,11 +133,12 @@ class Outfit:
     def energies(
         self, sewing: Sewing, *, apart: float = 0.0, damping: float = 0.0
     ) -> Sequence[Energy]:
-        """What sews the garments and lets them come to rest.
+        """Build the energies that sew the garments and let them come to rest.
 
         Args:
-            sewing: how, and how long.
-            apart: [m] from which on contact pushes, which zips and buttons leave between them.
+            sewing: times and stiffness of the sewing.
+            apart: [m] distance at which contact begins to push; zips and buttons keep it between
+                their sides.
             damping: [s] of hinges across seams.
         """
         if not self.worn:
@@ -165,13 +172,13 @@ class Outfit:
         return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen(sewing)))
 
     def _of_points(self, energy: ElementEnergy) -> Energy:
-        """An energy of vertices as one of the points that move them."""
+        """Return an energy of vertices as an energy of the points that move them."""
         embedding = self.cloth.embedding
         return energy if embedding is None else EmbeddedEnergy(energy, embedding)
 
     @cached_property
     def _patches(self) -> Sequence[PatchedPart]:
-        """Panels of splines."""
+        """The panels that consist of spline patches."""
         return [
             PatchedPart(s, int(p.vertices[0]), (p.fabric.bending_warp, p.fabric.bending_weft))
             for p, s in self.cloth.pieces
@@ -181,7 +188,9 @@ class Outfit:
     def _hinges(
         self, joints: Sequence[SeamRows], begin: float, damping: float, number: str
     ) -> list[Energy]:
-        """What folds across seams: hinges between triangles, and between tangents of patches."""
+        """Build the bending across seams: hinges between triangles, and between tangents of
+        patches.
+        """
         patched = np.zeros(self.cloth.n_vertices, dtype=bool)
         for part in self._patches:
             patched[part.first : part.last] = True
@@ -229,8 +238,10 @@ class Outfit:
         return found
 
     def _frozen(self, sewing: Sewing) -> tuple[Floats, Bools] | None:
-        """When inner garments keep still (k,2) [s], and which points (k,N): outer ones close around
-        them, and do not catch their folds.
+        """Return when inner garments keep still (k,2) [s], and their points (k,N).
+
+        They keep still while outer garments close around them, so that these do not catch their
+        folds.
         """
         later = np.arange(1, max(self.turns) + 1)
         if len(later) == 0:
@@ -241,7 +252,7 @@ class Outfit:
 
     @cached_property
     def _turn_of_points(self) -> Ints:
-        """(N,) when what each point moves is sewn, 0 first; -1: it is no garment's."""
+        """(N,) the turn in which the garment of each point is sewn, 0 first; -1: no garment."""
         out = np.full(len(self.cloth.points), -1)
         for part, surface in self.cloth.pieces:
             for turn, (start, garment) in zip(self.turns, self.worn):
@@ -250,7 +261,9 @@ class Outfit:
         return out
 
     def _folds(self, sewing: Sewing, damping: float) -> ElementEnergy | None:
-        """Pressed lines inside panels, over what keeps the fabric flat there."""
+        """Build the hinges of pressed lines inside panels, which act in addition to the flat
+        hinges.
+        """
         joints = []
         for start, garment in self.worn:
             for line in garment.folds:
@@ -267,7 +280,8 @@ class Outfit:
             else:
                 length = self.sides.lengths(h.hinges[:, :2])
                 weight = np.maximum(fold.stiffness * length - h.weight, 0.1 * h.weight)
-            # with the flat hinge there: rest at the angle, as stiff as was asked for
+            # The flat hinge is there too. The weighted mean of both rest angles is the angle of
+            # the fold, and the sum of both weights is the stiffness that the pattern gives.
             angle = -fold.angle * (weight + h.weight) / weight  # hinges count valleys as positive
             rest = np.clip(angle, -np.pi, np.pi)
             out.append(dataclasses.replace(h, weight=weight, rest_angle=rest))
@@ -282,7 +296,7 @@ class Outfit:
 
 
 def panel_cloth(thing: Garment | PatchedGarment, name: str, fabric: FabricLike) -> Cloth:
-    """One panel as a cloth, where it starts, with its named edges as groups."""
+    """Return one panel as a cloth, where it starts, with its named edges as groups."""
     if isinstance(thing, Garment):
         return Cloth(thing.panel_mesh(name), as_fabric(fabric))
     points = thing.points[name]
@@ -294,8 +308,13 @@ def panel_cloth(thing: Garment | PatchedGarment, name: str, fabric: FabricLike) 
 
 
 def joint_of(line: SeamLine, start: int, begin: float, since: float = 0.0) -> SeamRows:
-    """The joint of a seam that is sewn for good, from ``begin`` [s] on; its keyframes are in times
-    of the animation, which begins at ``since`` [s].
+    """Return the rows of a seam that is sewn for good.
+
+    Args:
+        line: the seam, with its pairs of vertices.
+        start: number of its garment's first vertex.
+        begin: [s] when sewing starts.
+        since: [s] when the animation begins, from which times of the seam's keyframes count.
     """
     seam = line.seam
     angle = seam.angle
@@ -314,7 +333,7 @@ def joint_of(line: SeamLine, start: int, begin: float, since: float = 0.0) -> Se
 
 @contextmanager
 def said_in(pattern: Pattern, what: str) -> Iterator[None]:
-    """Errors inside get the line of the pattern at which a seam or an elastic stands."""
+    """Add the pattern's line of a seam or an elastic to the errors that are raised inside."""
     try:
         yield
     except WeftError as error:
@@ -325,7 +344,7 @@ def said_in(pattern: Pattern, what: str) -> Iterator[None]:
 def openings(
     line: SeamLine, start: int, times: tuple[float, float], apart: float
 ) -> list[SeamRows]:
-    """Points of a zip or of buttons, each from when and until when it holds.
+    """Return the pairs of points of a zip or of buttons, with the times when each pair holds.
 
     Args:
         line: the seam.
@@ -360,7 +379,7 @@ def openings(
             end = times[1] + seam.open_at + float(delay[row])
         if begin < end:
             made.append((row, (begin, end)))
-        else:  # it opens, and closes again later
+        else:  # it opens and closes again later, so that it holds in two intervals
             made += [(row, (times[0], end)), (row, (begin, np.inf))]
     strength = np.inf if seam.strength is None else seam.strength
     share = line.lengths[0] / max(len(rows), 1)

@@ -1,4 +1,4 @@
-"""Regions of a cloth in a scene: what bends between them, who meets whom, and laws of faces."""
+"""Regions of a cloth in a scene: bending between them, collision pieces, and laws of faces."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -27,8 +27,10 @@ UNCREASED = dict.fromkeys(
 
 
 def border_energies(scene: "Scene", t: float = 0.0) -> tuple[Energy, ...]:
-    """What bends between regions at the time t [s]: an edge with a fabric on either side is as
-    stiff as the mean of what it would be in the one and in the other. It keeps no creases.
+    """Build the bending energies of edges between regions, at the time t [s].
+
+    Such an edge has a different fabric on either side. Its stiffness is the mean of those that it
+    would have in the one fabric and in the other. It keeps no creases.
     """
     found = []
     for part, surface in scene.cloth.pieces:
@@ -42,7 +44,7 @@ def border_energies(scene: "Scene", t: float = 0.0) -> tuple[Energy, ...]:
 
 
 def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> list[Energy]:
-    """The energy of the edges between a part's regions; none where no two meet."""
+    """Build the energy of the edges between a part's regions; none if no two regions meet."""
     mesh, first = surface.mesh, int(part.faces[0])
     label = np.zeros(len(mesh.faces), dtype=np.int32)
     for k, region in enumerate(part.regions):
@@ -52,7 +54,7 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
     if len(rows) == 0:
         return []
     made: list[Any] = [_bending(scene, r.fabric, surface, t, None) for r in part.regions]
-    if len({type(e) for e in made}) > 1:  # laws that buckle beside others: hinges for all
+    if len({type(e) for e in made}) > 1:  # only some laws buckle: take hinges on all borders
         made = [_bending(scene, r.fabric, surface, t, "hinges") for r in part.regions]
     left, right = sides[rows].T
     damping = max(e.damping for e in made)
@@ -62,13 +64,18 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
 def _bending(
     scene: "Scene", fabric: Fabric, surface: Triangles, t: float, name: str | None
 ) -> Energy:
-    """How all of a part would bend if it were of one fabric, at the time t."""
+    """Build the bending that a part would have if all of it were of one fabric, at the time
+    t [s].
+    """
     plain: Any = dataclasses.replace(fabric.at(t), **UNCREASED)  # type: ignore[arg-type]
     return bending_of_triangles(scene, plain, surface, name)
 
 
 def _mean(made: Sequence[Any], rows: Ints, left: Ints, right: Ints) -> Any:
-    """Some hinges of energies that differ in stiffness alone, with the mean of two of them."""
+    """Select hinges of energies that differ in stiffness alone, with the mean stiffness of two.
+
+    ``rows`` are the hinges; ``left`` and ``right`` the energies on the two sides of each.
+    """
 
     def mean(values: Sequence[Floats]) -> Floats:
         table = np.stack(values)
@@ -101,11 +108,11 @@ def _mean(made: Sequence[Any], rows: Ints, left: Ints, right: Ints) -> Any:
 
 
 def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
-    """What contact tells apart: parts, and regions of parts that have them.
+    """Return the pieces of cloth that contact distinguishes: parts, or the regions of a part.
 
     Args:
         cloth: all cloth of a scene.
-        otherwise: [m] that is kept where neither region nor part says.
+        otherwise: [m] thickness where neither region nor part gives one.
     """
     found: list[CollisionPiece] = []
     for part in cloth.parts:
@@ -120,18 +127,24 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
 
 
 def kept_at(cloth: Cloth, t: float) -> list[float | None]:
-    """[m] that the same keep in contact at the time t [s]; None: that of the scene's contact."""
+    """Return the thickness [m] of each piece in contact at the time t [s].
+
+    The entry is None where the thickness is that of the scene's contact. The order is that of
+    ``pieces_of``.
+    """
     return [kept for part in cloth.parts for kept in _kept(part, t)]
 
 
 def _kept(part: ClothPart, t: float) -> list[float | None]:
-    """Of a part's regions; of itself where there are none."""
+    """Return the thicknesses [m] of a part's regions, or of the part itself if it has none."""
     return [part.kept(t) if k.thickness is None else k.kept(t) for k in part.kinds]
 
 
 def laws_of(scene: "Scene", t: float = 0.0) -> list[tuple[Law, Any]]:
-    """Laws of the membrane at the time t [s] with the number of faces of each in turn, or where
-    there are regions with these faces.
+    """Return the membrane laws at the time t [s], each with the faces that it applies to.
+
+    The second entry of a pair is the number of consecutive faces, or face ids if the cloth has
+    regions.
     """
     parts = scene.cloth.parts
     if not any(part.regions for part in parts):

@@ -1,9 +1,8 @@
-"""Keyframes in a scene file: ``{keys: [[0 s, 1 Pa], [1 s, 5 Pa]], between: linear}`` in the place
-of a number.
+"""Keyframes in a scene file: ``{keys: [[0 s, 1 Pa], [1 s, 5 Pa]], between: linear}`` as a number.
 
-The schema knows numbers. So a file is validated with each keyframe's first number in its place, and
-then with every other one of them: each number has the unit and the bounds of its field. Keyframes
-of fabrics are read with the fabric (``fabric``).
+The schema knows only numbers. A file is therefore validated with each keyframe's first number in
+its place, and then with every other one of them: each number has the unit and the bounds of its
+field. Keyframes of fabrics are read with the fabric (``fabric``).
 """
 
 import copy
@@ -19,9 +18,10 @@ Said = Mapping[Loc, Mapping[str, Any]]
 
 
 def without_keys(tree: Any) -> tuple[Any, Said]:
-    """The tree with first numbers in the place of keyframes, and these by their path.
+    """Return the tree with first numbers in the place of keyframes, and the keyframes by path.
 
-    Those without any number stay where they are, and so does what is no tree.
+    Keyframes without any number stay where they are; values that are no tree are returned as they
+    are.
     """
     plain = copy.deepcopy(dict(tree) if isinstance(tree, Mapping) else tree)
     said = dict(_found(tree, ()))
@@ -33,7 +33,7 @@ def without_keys(tree: Any) -> tuple[Any, Said]:
 
 
 def malformed(said: Said) -> Iterator[tuple[Loc, WeftError]]:
-    """Keyframes that are none, with where they are."""
+    """Yield the path and the error of every malformed keyframe."""
     for loc, value in said.items():
         try:
             Keys.said(value, ".".join(map(str, loc)))
@@ -54,13 +54,13 @@ def keys_of(
     typed: Callable[[Mapping[str, Any], Loc], Any],
     problem: Callable[[WeftError, Loc], None],
 ) -> dict[str, Keys]:
-    """Keyframes by the path of their number in the scene.
+    """Return keyframes by the path of their number in the scene.
 
     Args:
-        said: as the file says them, by their path.
+        said: as the file gives them, by their path.
         plain: the tree with first numbers.
-        typed: the typed scene of a tree; a problem in it is that of the path given, and it raises.
-        problem: called with what is wrong, and where.
+        typed: validates a tree; it raises if the number at the given path is invalid.
+        problem: called with each error and its path.
     """
     made: dict[str, Keys] = {}
     for loc, value in said.items():
@@ -89,7 +89,7 @@ def keys_of(
 
 
 def _found(tree: Any, loc: Loc) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
-    """Keyframes of a tree, but for those of fabrics."""
+    """Yield the keyframes of a tree, except those of fabrics."""
     if loc[-1:] == ("fabric",) or loc[-2:-1] == ("fabrics",):
         return
     if Keys.is_keyframes(tree):
@@ -110,10 +110,10 @@ def _first(value: Mapping[str, Any]) -> Any:
 
 
 def _read(file: Any, loc: Loc) -> tuple[str, float]:
-    """The path and the number in SI that a typed scene has at a path of the file."""
+    """Return the path and the number in SI units that a typed scene has at a path of the file."""
     names = list(loc)
     if names[0] == "pressure" and isinstance(file.pressure, float):
-        names = names[:1]  # constant, however it is said
+        names = names[:1]  # a constant pressure is one number in the scene, not a Gas
     thing = file
     for name in names:
         thing = thing[name] if isinstance(name, int) else getattr(thing, name)

@@ -1,5 +1,6 @@
-"""A scene: a cloth, what holds it and what acts on it, in Python. A scene file says the same in
-YAML (``scene.file``).
+"""A scene in Python: the cloth, its pins and attachments, bodies, loads and settings.
+
+A scene file says the same in YAML (``scene.file``).
 """
 
 import dataclasses
@@ -49,7 +50,7 @@ from weft.scene.keyed import at, changes, check_keyed, contact_at_start, heavies
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
 
-Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # of gravity, at every vertex
+Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # (n,2) onset of gravity by vertex
 APART_FROM_MODEL = frozenset(  # fields that the model does not depend on
     {"step", "settings", "adaptive", "velocity", "description", "scene_file", "record"}
 )
@@ -58,47 +59,50 @@ APART_FROM_MODEL = frozenset(  # fields that the model does not depend on
 @checked(SceneError, "scene", unchecked=("law_of",))
 @dataclass(frozen=True, eq=False, repr=False)
 class Scene:
-    """What is simulated.
+    """Description of a simulation: cloth, pins, loads, bodies, integrator and settings.
 
     Args:
         cloth: mesh and fabric.
-        pins: what is held or moved.
+        pins: vertices that are held or moved.
         gravity: [m/s^2].
         damping: [s] time constant of stiffness-proportional damping (k_d/k of conditions); None
             takes the fabric's.
         step: [s] largest time step; frames are divided evenly.
         rest_angles: ``flat``; ``as-given``: the mesh's own angles are its rest shape; or (n,3) [m]
-            positions of the vertices in a shape whose angles are.
+            vertex positions of a shape whose angles are the rest angles.
         integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
-        settings: how it solves a step, such as ``StepSettings``; None: its defaults.
-        law: of the membrane, or a function that gives each fabric its own; None: the fabric's
-            curves, or Baraff-Witkin with its stiffness.
-        buckling: bend by predicted buckled shapes (Choi & Ko), in this form; None: hinges, or with
+        settings: how the integrator solves a step, such as ``StepSettings``; None: its defaults.
+        law: membrane law, or a function that returns the law of a fabric; None: the fabric's
+            measured curves, or Baraff-Witkin with the fabric's stiffness.
+        buckling: form of the energy of predicted buckled shapes (Choi & Ko); None: hinges, or with
             the law ``ImmediateBuckling`` the form's defaults.
         pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
-        conditions: take the condition energies of 1998 in this form; None: the finite element law,
-            or with ``baraff_witkin_1998`` the conditions in their default form.
-        contact: the cloth does not pass through itself, nor through bodies (``SelfContact``); None:
-            it passes through itself, unless there are bodies.
-        bodies: what it meets besides (``weft.contact.sphere``, ``plate``, ``Body``); rigid ones
-            are moved by it.
-        adaptive: divide steps in which cloth stretches too fast; None: never.
+        conditions: form of the condition energies of 1998; None: the finite element law, or with
+            the integrator ``baraff_witkin_1998`` the conditions in their default form.
+        contact: settings that keep the cloth from passing through itself and through bodies
+            (``SelfContact``); None: the cloth passes through itself, unless there are bodies.
+        bodies: colliders (``weft.contact.sphere``, ``plate``, ``Body``); the cloth moves rigid
+            ones.
+        adaptive: when to divide steps in which cloth stretches too fast; None: never.
         velocity: (3,) or (N,3) [m/s] of the points, at the start.
         description: the contents of the scene file, for the manifest of a run.
         scene_file: its path; files that it names are relative to its folder.
-        energies: of your own, beside the scene's (``weft.energies.base.Energy``, over the points).
-        stepper: an integrator of your own (``weft.integrators.base.Stepper``), in place of
-            ``integrator`` and ``settings``. ``scene.stepper()`` gives the one or makes the other.
-        bending: energy of triangles that bend, one of ``scene.elastic.BENDING``; None: ``pairs``
+        energies: additional energies of the user's (``weft.energies.base.Energy``, over the
+            points).
+        stepper: an integrator of the user's (``weft.integrators.base.Stepper``), in place of
+            ``integrator`` and ``settings``. After construction the field is callable:
+            ``scene.stepper()`` returns this stepper, or builds the one that ``integrator`` names.
+        bending: bending energy of triangles, one of ``scene.elastic.BENDING``; None: ``pairs``
             with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
-        gravity_from: [s] two times between which gravity grows, or (n,2) of each vertex; it is not
-            there before.
-        record: fields that every frame keeps besides positions (``weft.cloth.fields.FIELDS``).
-        wind: air that flows or stands still (``Wind``): lift and drag; None: there is no air.
-        pressed: lines with angles that are pressed in (``Pressed``): pleats, creases.
-        keyed: numbers that change in time, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1,
-            0)])}`` (``scene.keyed.CHANGING``); what stands there besides is that of no time.
-        attachments: of points to bodies, to one another, to ropes, springs and rails
+        gravity_from: [s] two times between which gravity grows from zero to its full value, or
+            (n,2) such times of every vertex.
+        record: fields that every frame stores besides positions (``weft.cloth.fields.FIELDS``).
+        wind: air that flows or stands still (``Wind``), with lift and drag; None: there is no air.
+        pressed: lines with rest angles that are pressed into the cloth (``Pressed``): pleats,
+            creases.
+        keyed: keyframes of numbers, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}``
+            (``scene.keyed.CHANGING``); the value that the field itself has is then never used.
+        attachments: attachments of points to bodies, to one another, to ropes, springs and rails
             (``AttachToBody``, ``AttachCloth``, ``Rope``, ``Spring``, ``Slide``).
 
     Raises:
@@ -137,7 +141,7 @@ class Scene:
         return described(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the start, and what is simulated."""
+        """Return HTML for notebooks: a picture of the start, and a table of the scene."""
         from weft.scene.described import picture, rows
         from weft.view.notebook import shown
 
@@ -188,7 +192,8 @@ class Scene:
         check_keyed(self)
 
     def _check_rest(self) -> None:
-        """That rest angles are words or a shape, and that pressed lines say of which cloth."""
+        """Raise unless the rest angles fit the cloth and every pressed line names an existing
+        cloth."""
         if not isinstance(self.rest_angles, str):
             n = self.cloth.n_vertices
             if len(self.rest_angles) != n:
@@ -202,7 +207,7 @@ class Scene:
                 self.cloth.part(line.cloth)
 
     def _check_integrator(self) -> None:
-        """Integrator and settings, or a stepper that takes their place."""
+        """Check integrator and settings, or the user's stepper, and store them as a ``Maker``."""
         given = self.stepper.given if isinstance(self.stepper, Maker) else self.stepper
         if given is None:
             check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
@@ -231,15 +236,15 @@ class Scene:
 
     @property
     def is_1998(self) -> bool:
-        """True with the integrator that brings damping of its own."""
+        """Return whether the integrator is that of 1998, which brings damping of its own."""
         return self.integrator == "baraff_witkin_1998"
 
     def model(self) -> Model:
-        """Masses, energies and pins; built once.
+        """Return masses, energies, pins and contact of the scene; they are built once.
 
         Raises:
             SceneError: frozen bend conditions with an integrator that minimizes an energy; faces
-            that intersect, where there is contact; an energy of vertices that there are not.
+                that intersect, if there is contact; an energy of vertices that do not exist.
         """
         return self._model
 
@@ -301,39 +306,40 @@ class Scene:
 
     @cached_property
     def _held(self) -> HeldPoints:
-        """Pins, as the points have them."""
+        """The pins as pins of points, with anchors and springs of splines."""
         return held_points(self.cloth, tuple(self.pins))
 
     def physics(self) -> Physics:
-        """What stress and air are made from."""
+        """Return the laws and the wind from which stress and air fields are computed."""
         made = self._physics_at(0.0)
         if not changes(self):
             return made
         return dataclasses.replace(made, changing=self._physics_at)
 
     def _physics_at(self, t: float) -> Physics:
+        """Return laws and wind at the time t [s]; laws are None with the conditions of 1998."""
         plain = self.conditions is not None or self.is_1998
         wind = at(self, t).wind if self.keyed else self.wind
         return Physics(None if plain else laws_of(self, t), wind, carried(self, t))
 
     @cached_property
     def loose(self) -> RigidBodies:
-        """Rigid bodies, as four points each after all others."""
+        """The rigid bodies, each as four points after all points of the cloth."""
         loose = RigidBodies.of(self.bodies, len(self._held.points))
         check_rigid(loose, self.integrator, airless=self.wind is None)
         return loose
 
     @property
     def _unmoved(self) -> Sequence[Body]:
-        """Bodies that nothing moves."""
+        """The bodies that forces do not move (colliders that stand still or follow a path)."""
         return [b for b in self.bodies if b.rigid is None]
 
     @cached_property
     def attached(self) -> Attached:
-        """Attachments, as energies of the points.
+        """The attachments, as energies of the points.
 
         Raises:
-            SceneError: what cannot be attached so, or would stretch the cloth by half.
+            SceneError: an attachment that is not possible, or that would stretch the cloth by half.
         """
         reach = None
         if self.contact is not None:
@@ -347,7 +353,7 @@ class Scene:
         return made
 
     def law_of(self, fabric: Fabric) -> Law:
-        """The membrane's law for one of the fabrics."""
+        """Return the membrane law of one of the fabrics."""
         if self.law is None:
             return law_of_fabric(fabric, "measured" if fabric.is_measured else "baraff_witkin")
         if isinstance(self.law, Law):
@@ -358,10 +364,10 @@ class Scene:
 
     @cached_property
     def resolved(self) -> FeasibleStart | None:
-        """The untangled start, where contact asks for one.
+        """The untangled start, if contact asks for one; else None.
 
         Raises:
-            SceneError: intersections that no small motion takes away.
+            SceneError: intersections that no small motion removes.
         """
         if self.contact is None or not self.contact.resolve:
             return None
@@ -376,7 +382,7 @@ class Scene:
         return feasible_start(self.model(), self._held.points)
 
     def state(self) -> State:
-        """The state at t = 0, untangled where that is asked for."""
+        """Return positions and velocities at t = 0, untangled if contact asks for it."""
         x = np.array(self._held.points if self.resolved is None else self.resolved.x)
         x = np.concatenate([x, self.loose.points])
         v = np.zeros(x.shape)
@@ -386,11 +392,12 @@ class Scene:
         return State(x, v)
 
     def identity(self) -> Mapping[str, Any]:
-        """A plain tree that two scenes share only if they simulate the same."""
+        """Return a plain tree that two scenes share only if they simulate the same."""
         return identity(self)
 
     def with_(self, **changes: Any) -> "Scene":
-        """A copy with some fields changed; the model is shared where it stays the same."""
+        """Return a copy with some fields changed; the model is shared if it does not depend on
+        them."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
             built = ("_model", "_held", "loose", "attached", "resolved")

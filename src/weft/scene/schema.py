@@ -1,7 +1,7 @@
-"""What a scene file may say: one typed model per block, every field with unit, effect and default.
+"""Schema of a scene file: one typed model per block, every field with unit, effect and default.
 
-Quantities are numbers in SI, or text with a unit (``"25 cm"``). Blocks of settings are read from
-their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
+Quantities are numbers in SI units, or text with a unit (``"25 cm"``). Blocks of settings are read
+from their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 """
 
 import dataclasses
@@ -137,7 +137,7 @@ class SplineBlock(SceneBlock):
     )
 
 
-OF_GARMENTS = {"span_size", "rule", "bending"}  # of SplineBlock
+OF_GARMENTS = {"span_size", "rule", "bending"}  # fields of SplineBlock that garments have, too
 NOT_OF_GARMENTS = (
     "give span_size: corners are the pattern's, seams fold as it says, and what touches are the "
     "triangles of garment.size"
@@ -145,9 +145,7 @@ NOT_OF_GARMENTS = (
 
 
 class ClothBlock(SceneBlock):
-    """What the cloth is, and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and
-    ``garment``.
-    """
+    """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and ``garment``."""
 
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
     thickness: Length | Literal["fabric"] | None = Field(
@@ -250,14 +248,14 @@ class PressureBlock(block_of(Gas)):  # type: ignore[misc]
     )
 
     def make(self) -> float | Gas:
-        """The constant pressure [Pa], or the gas."""
+        """Return the constant pressure [Pa], or the gas."""
         made: float | Gas = self.pressure if self.volume is None else super().make()
         return made
 
 
 class WindBlock(block_of(Wind)):  # type: ignore[misc]
-    """Air that flows past cloth, or stands still: lift and drag. Nothing shelters what is behind
-    it.
+    """Air that flows past cloth, or stands still: lift and drag. Objects do not shelter what is
+    behind them.
     """
 
     field: str | None = Field(
@@ -267,14 +265,14 @@ class WindBlock(block_of(Wind)):  # type: ignore[misc]
     )
 
     def make(self) -> Wind:
-        """The wind; its field is still the name of a file."""
+        """Return the wind; its field is still the name of a file."""
         made: Wind = dataclasses.replace(super().make(), field=self.field)
         return made
 
 
 @dataclass(frozen=True)
 class ChosenIntegrator:
-    """An integrator and its settings."""
+    """The name of an integrator, and its settings."""
 
     name: str
     settings: Settings
@@ -284,7 +282,7 @@ class ChosenIntegrator:
 
 
 class _IntegratorBlock(SceneBlock):
-    """A name, or the settings of one integrator below its name."""
+    """An integrator by name, or the settings of one integrator below its name."""
 
     @model_validator(mode="before")
     @classmethod
@@ -296,7 +294,7 @@ class _IntegratorBlock(SceneBlock):
         return {name: {} if own is None else own for name, own in value.items()}
 
     def make(self) -> ChosenIntegrator:
-        """Name and settings."""
+        """Return name and settings of the integrator."""
         (name,) = self.model_fields_set
         return ChosenIntegrator(name, getattr(self, name))
 

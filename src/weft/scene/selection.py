@@ -1,4 +1,4 @@
-"""How a scene file selects vertices of the cloth: pins, attachments."""
+"""Selection of cloth vertices in a scene file, for pins and attachments."""
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -17,7 +17,7 @@ class BoxBlock(SceneBlock):
 
 
 class NamedBlock(SceneBlock):
-    """What has a name."""
+    """A block with a name."""
 
     name: str = Field("", description="for messages")
 
@@ -49,16 +49,21 @@ class SelectionBlock(SceneBlock):
 
     @property
     def is_listed(self) -> bool:
-        """Whether ids are all that selects."""
+        """Return whether the block selects by vertex ids alone."""
         others = set(SelectionBlock.model_fields) - {"vertices"}
         return self.vertices is not None and not self.model_fields_set & others
 
 
 def selected(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
-    """(k,) ids, in the order of the selections; one may come twice.
+    """Return (k,) vertex ids, in the order of the selections; one id may appear twice.
+
+    Args:
+        cloth: all cloth of the scene.
+        name: of the pin or attachment, for messages.
+        block: the selection.
 
     Raises:
-        SceneError: nothing there, or vertices that there are not.
+        SceneError: a selection without vertices, or vertices that do not exist.
     """
     selections: list[Ints] = []
     part = None if block.cloth is None else cloth.part(block.cloth)

@@ -1,4 +1,4 @@
-"""What the blocks of bodies in scene files have in common."""
+"""Base class of the blocks of bodies in scene files."""
 
 import math
 from abc import abstractmethod
@@ -11,24 +11,24 @@ from weft.scene.blocks import SceneBlock
 class ShapeBlock(SceneBlock):
     """Sizes of a body."""
 
-    most_vertices: ClassVar[float] = math.inf  # that the shape stops at, with longer edges
+    most_vertices: ClassVar[float] = math.inf  # bound of the shape, which then has longer edges
     most_faces: ClassVar[float] = math.inf
 
     @abstractmethod
     def make(self, name: str) -> Body:
-        """The body."""
+        """Build the body."""
 
     @abstractmethod
     def vertices(self) -> float:
-        """About how many its sizes ask for."""
+        """Estimate the number of vertices from the sizes."""
 
     def count(self) -> float:
-        """``vertices``; infinite where that is beyond float64."""
+        """Return ``vertices``, or infinity if the number is too large for float64."""
         try:
             return self.vertices()
         except OverflowError:
             return math.inf
 
     def frames(self) -> float:
-        """About how many frames its motion is kept in."""
+        """Estimate the number of frames of the body's motion."""
         return 0.0

@@ -1,4 +1,4 @@
-"""``weft.simulate``: a scene, or a scene file, into a run folder."""
+"""``weft.simulate``: simulate a scene, or a scene file, into a run folder."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -18,7 +18,7 @@ from weft.run.simulation import Progress, run_scene
 from weft.run.step_record import SceneLike
 from weft.scene.build import load_scene
 
-FPS = 30.0  # [1/s] where nothing says it
+FPS = 30.0  # [1/s] default of scenes in Python
 
 
 @checked(RunError)
@@ -34,12 +34,13 @@ def simulate(
     progress: bool | Callable[[Progress], None] = True,
     fsync: bool = True,
 ) -> Run:
-    """Simulate a scene, or a scene file, into a run folder. Ctrl-C leaves a run that
-    ``resume=True`` continues.
+    """Simulate a scene, or a scene file, into a run folder.
+
+    After Ctrl-C, ``resume=True`` continues the run.
 
     Args:
         scene: what to simulate, or the path of a scene file.
-        seconds: length [s], or text with a unit; or give ``frames``. A scene file says its own.
+        seconds: length [s], or text with a unit; or give ``frames``. None: that of a scene file.
         frames: number of the last frame; frame 0 is the start.
         fps: frames per second; None: the scene file's, else 30.
         out: the folder (or one that is locked already); None makes a new one under ``runs/``.
@@ -47,13 +48,16 @@ def simulate(
             warnings and repaired from the nearest good frame.
         from_frame: continue after this frame, and drop the later ones.
         progress: a bar on stderr, or a function that is called after every step.
-        fsync: have every frame on the disk itself before going on, so that a loss of power costs
-            at most a frame; False is faster on slow disks.
+        fsync: write every frame to the disk itself before the next one, so that a loss of power
+            costs at most one frame; False is faster on slow disks.
+
+    Returns:
+        The run, with frames, metrics and manifest.
 
     Raises:
-        SceneError: a scene file that says something wrong.
+        SceneError: an invalid scene file.
         RunError: a folder that holds another scene or is in use, neither or both of seconds and
-        frames, ...
+            frames, ...
         SimulationError: a step that does not converge.
     """
     if isinstance(scene, str | Path):

@@ -1,8 +1,8 @@
-"""Numbers of a scene that stay as they are, each with the reason and what is done in its place.
+"""Numbers of a scene that have no keyframes, each with the reason and an alternative.
 
 Every number of the schema is here or among those that may change (``scene.keyed.CHANGING``,
-``fabric.fields.CHANGING``): a test goes through all of them, so that a new one is thought about,
-and the table of ``docs/keyframes.md`` is ``rows``.
+``fabric.fields.CHANGING``). A test goes through all of them, so that every new number is decided
+on. The table of ``docs/keyframes.md`` is written by ``rows``.
 """
 
 import re
@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stays:
-    """Numbers that stay.
+    """A group of numbers that have no keyframes.
 
     Args:
-        paths: a pattern of their paths; ``*`` stands for one name or number.
-        reason: why, and what is done in its place.
+        paths: patterns of their paths; ``*`` stands for one name or number.
+        reason: why, and what to do instead.
     """
 
     paths: str
     reason: str
 
     def matches(self, path: str) -> bool:
-        """Whether a number's path is one of them."""
+        """Return whether a number's path is in this group."""
         parts = (re.escape(p).replace(r"\*", r"[^.]+") for p in self.paths.split(", "))
         return any(re.fullmatch(rf"{part}(\..+)?", path) for part in parts)
 
@@ -121,7 +121,7 @@ STAYS: Sequence[Stays] = (
 )
 
 
-WHOLE = {  # what is no number, by its first word
+WHOLE = {  # hints for fields that are no numbers, by the first name of their path
     "gravity": "give it for each component: gravity: [0, {keys: ...}, 0]",
     "wind": "give its velocity for each component; a field of velocities has times of its own",
     "cloth": "numbers of its fabric may change",
@@ -131,18 +131,18 @@ WHOLE = {  # what is no number, by its first word
 
 
 def stays(path: str) -> Stays | None:
-    """The entry of a number that stays; None where there is none."""
+    """Return the group of a number without keyframes; None if no group has it."""
     return next((s for s in STAYS if s.matches(path)), None)
 
 
 def why_not(path: str) -> str | None:
-    """Why something has no keyframes, and what is done in its place; None: nothing is known."""
+    """Return why a field has no keyframes, and what to do instead; None: no reason is listed."""
     found = stays(path)
     return WHOLE.get(path.split(".")[0]) if found is None else found.reason
 
 
 def rows() -> list[str]:
-    """The table of the docs: lines of Markdown."""
+    """Return the table of ``docs/keyframes.md`` as lines of Markdown."""
     return [
         f"| {', '.join(f'`{p}`' for p in s.paths.replace('.*', '').split(', '))} | {s.reason} |"
         for s in STAYS

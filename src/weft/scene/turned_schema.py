@@ -1,4 +1,4 @@
-"""What a scene file may say about planes, and bodies that are turned about the y axis."""
+"""Schema of planes, and of bodies of revolution about the y axis."""
 
 import math
 from typing import ClassVar
@@ -19,11 +19,11 @@ class PlaneBlock(ShapeBlock):
     most_faces: ClassVar[float] = 50
 
     def make(self, name: str) -> Body:
-        """The plane."""
+        """Build the plane."""
         return plane(self.extent, name)
 
     def vertices(self) -> float:
-        """Always as many."""
+        """Return the number of vertices, which is always 25."""
         return 25.0
 
 
@@ -35,11 +35,11 @@ class CylinderBlock(ShapeBlock):
     size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
-        """The cylinder."""
+        """Build the cylinder."""
         return cylinder(self.radius, self.length, self.size, name)
 
     def vertices(self) -> float:
-        """Around, times along the side and both ends."""
+        """Estimate the vertices: those of a ring, times the rings along the side and both ends."""
         around = max(8.0, 2 * math.pi * self.radius / self.size)
         return around * (2 * self.radius / self.size + self.length / self.size + 3)
 
@@ -53,11 +53,11 @@ class ConeBlock(ShapeBlock):
     size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
-        """The cone."""
+        """Build the cone."""
         return cone(self.radius, self.height, self.size, self.top, name)
 
     def vertices(self) -> float:
-        """Around, times along the side and both ends."""
+        """Estimate the vertices: those of a ring, times the rings along the side and both ends."""
         widest = max(self.radius, self.top)
         side = math.hypot(self.height, self.radius - self.top)
         return max(8.0, 2 * math.pi * widest / self.size) * (
@@ -72,9 +72,9 @@ class DiskBlock(ShapeBlock):
     size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
 
     def make(self, name: str) -> Body:
-        """The disk."""
+        """Build the disk."""
         return disk(self.radius, self.size, name)
 
     def vertices(self) -> float:
-        """Around, times from the middle."""
+        """Estimate the vertices: those of a ring, times the rings from the middle out."""
         return max(8.0, 2 * math.pi * self.radius / self.size) * (self.radius / self.size + 1)

@@ -1,8 +1,9 @@
 """Derivatives of runs (``weft.Adjoint``): closed forms, and differences of the run itself.
 
 A hanging strip sinks by rho g L^2/(2k), so dsag/dk = -sag/k; a heavy elastica drops by L d(l), l^3
-= rho g L^3/D, so ddrop/dD follows from its differential equation. What friction holds does not move
-with mu, but for the elastic slip of a step; what slides does, by -g cos(a) t^2/2.
+= rho g L^3/D, so ddrop/dD follows from its differential equation. A square that friction holds does
+not move with mu, except for the elastic slip of a step; a square that slides moves by -g cos(a)
+t^2/2.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,12 +43,13 @@ from weft.validate.setup import Built, Setup
 from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
 
-GAMMA, SEGMENTS = 8.0, 40  # of the elastica
-STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60  # of the slope
-DIFFERENCE = 1e-4  # of every number, in quotients of the run
-FINE = 1e-5  # the same at kinks, where the error of quotients is of the first order
-KEY = 0.02  # [s] at which gravity is another
-SMOOTH = 1e-5  # of derivatives where the solution is smooth
+GAMMA, SEGMENTS = 8.0, 40  # load and number of elements of the elastica
+# [m/s], [s], [1], steps until the square on the slope has settled
+STICK, STEP, MU, SETTLING = 1e-4, 0.01, 0.3, 60
+DIFFERENCE = 1e-4  # relative change of every number in difference quotients of the run
+FINE = 1e-5  # change at kinks, where the error of the quotients is of first order
+KEY = 0.02  # [s] time of the second key of gravity
+SMOOTH = 1e-5  # tolerance of derivatives, because the solution is smooth
 NUMBERS = {
     "stretch": 400.0,
     "shear": 40.0,
@@ -69,7 +71,7 @@ NUMBERS = {
 
 
 def checks() -> Iterator[Check]:
-    """Closed forms, and differences of whole runs with every integrator."""
+    """Compare with closed forms, and with differences of whole runs with every integrator."""
     yield from attempt("adjoint/strip, dsag/dk", _sag)
     yield from attempt("adjoint/elastica, ddrop/dD", _drop)
     yield from attempt("adjoint/slope, dx/dmu", _slope)
@@ -129,20 +131,21 @@ def _static(build: Any, name: str, value: float, loss: Mean) -> Derivative:
 
 def _slope() -> Iterator[Check]:
     held, frames = slope_of(10.0), 20
-    slip = STICK * STEP  # [m] to which a step's stick is elastic
+    slip = STICK * STEP  # [m] elastic slip of friction in one step
     yield compare("adjoint/slope holds, dx/dmu [m]", 0.0, held(frames), 20 * slip)
     angle, t = np.radians(30.0), frames * STEP
-    expected = -GRAVITY * np.cos(angle) * t * (t + STEP) / 2  # of backward Euler's steps
-    # 2.6e-7 with PARDISO and with SuperLU, from how the square settled before.
+    # exact for the steps of backward Euler
+    expected = -GRAVITY * np.cos(angle) * t * (t + STEP) / 2
+    # The error is 2.6e-7 with PARDISO and with SuperLU; it comes from the settling before.
     yield compare("adjoint/slope slides, dx/dmu [m]", expected, slope_of(30.0)(frames), 1e-5)
 
 
 def slope_of(degrees: float) -> Any:
-    """dx/dmu [m] of a square that rested, on a slope of so many degrees from then on, after a
-    number of steps.
+    """Return a function of the number of steps that gives dx/dmu [m] of a square on a slope.
 
-    The square stays over one triangle of the slope. On an edge of the slope's mesh, contact has a
-    kink, and round-off decides which pairs push.
+    The square rests on level ground before the slope of so many degrees begins. It stays over one
+    triangle of the slope: on an edge of the slope's mesh, contact has a kink, and round-off decides
+    which pairs push.
     """
     mesh = grid(3, 3, 0.1, 0.1)
     mesh = mesh.with_vertices(np.array(mesh.vertices) + [0.0, 0.85 * NUMBERS["gap"], 0.0])
@@ -176,7 +179,7 @@ def slope_of(degrees: float) -> Any:
 
 
 def _settled(model: Model, state: State) -> State:
-    """Where a model comes to rest."""
+    """Return the state in which a model comes to rest."""
     stepper = BackwardEuler(_tight())
     memory: Memory = {}
     for _ in range(SETTLING):
@@ -198,9 +201,16 @@ def moving(
     keyed: bool = False,
     straight: bool = False,
 ) -> Built:
-    """A sheet that swings from two corners on a path, or slides and lands on a table; ``lags`` is
-    of its friction, and it may be in wind, or in gravity that changes in time. ``straight`` lays it
-    flat into the gap of the table, edges along edges, with vertices above edges.
+    """Build a sheet that swings from two corners on a path, or slides and lands on a table.
+
+    Args:
+        v: numbers, as in ``NUMBERS``.
+        touches: it lands on a table; else it swings.
+        lags: of its friction.
+        blown: it is in wind.
+        keyed: gravity changes in time.
+        straight: it lies flat in the gap of the table, edges along edges, with vertices above
+            edges.
     """
     mesh = grid(4, 4, v["side"], v["side"])
     x = np.array(mesh.vertices)
@@ -209,13 +219,13 @@ def moving(
     if straight:
         x[:, 1] = 0.8 * NUMBERS["gap"]
         x = x + (v["shift"] - NUMBERS["shift"]) * np.array([1.0, 0.2, 0.5])
-        x[:, 2] += NUMBERS["body"]  # the middle of the table
-    elif (
-        touches
-    ):  # no edge is along one of the table: where edges are parallel, quotients are rough
+        x[:, 2] += NUMBERS["body"]  # above the middle of the table
+    elif touches:
+        # No edge is parallel to one of the table: contact is not smooth at parallel edges, and
+        # difference quotients are inaccurate there.
         c, a = np.cos(0.3), np.sin(0.3)
         x = x @ np.array([[c, 0.0, -a], [0.0, 1.0, 0.0], [a, 0.0, c]]) + [0.013, 0.0, 0.007]
-    flat = grid(4, 4, 0.12, 0.12)  # material coordinates stay
+    flat = grid(4, 4, 0.12, 0.12)  # material coordinates do not depend on ``side``
     mesh = flat.with_vertices(x)
     mass = v["density"] * mesh.vertex_area
     law = BaraffWitkin((v["stretch"], v["stretch"]), v["shear"])
@@ -245,22 +255,22 @@ def moving(
 
 @dataclass(frozen=True, eq=False)
 class _Weight:
-    """Gravity that changes in time, the last of a model's energies."""
+    """Gravity that changes in time: the last of a model's energies."""
 
     mass: Floats
     keys: Keys
 
     @property
     def times(self) -> Sequence[float]:
-        """[s] of the keys."""
+        """The times [s] of the keys."""
         return [t for t, _ in self.keys.points]
 
     def __call__(self, t: float) -> Changed:
-        """That of the time t [s]."""
+        """Return the gravity energy at the time t [s]."""
         return Changed({2: Gravity(self.mass, (0.0, self.keys.at(t), 0.0))})
 
     def mass_at(self, t: float) -> Floats:
-        """It stays."""
+        """Return the masses (n,) [kg], which do not change."""
         return self.mass
 
 
@@ -282,7 +292,7 @@ def _setup(name: str, touches: bool, tolerance: float = 1e-10) -> tuple[Setup, l
 
 
 def loss(x: Any, v: Any, t: Any) -> Any:
-    """Weights that nothing is symmetric in."""
+    """Return a loss with random weights, which no symmetry of the sheet leaves unchanged."""
     rng = np.random.default_rng(7)
     by_x, by_v = np.zeros_like(x), np.zeros_like(v)
     by_x[-1], by_v[-1] = rng.normal(size=x.shape[1:]), 0.1 * rng.normal(size=x.shape[1:])
@@ -290,7 +300,9 @@ def loss(x: Any, v: Any, t: Any) -> Any:
 
 
 def _taken_anew() -> Iterator[Check]:
-    """Friction with ``lags``: each minimization begins with that of the one before."""
+    """Compare friction with ``lags``: each minimization starts with the friction of the one
+    before.
+    """
     setup = Setup(
         lambda v: moving(v, True, lags=3), NUMBERS, lambda: BackwardEuler(_tight(1e-10)), 0.005
     )
@@ -299,7 +311,7 @@ def _taken_anew() -> Iterator[Check]:
 
 
 def _on_table(name: str) -> Iterator[Check]:
-    """Cloth that starts in contact, at kinks of the contact forces (``contact.barrier.kinks``)."""
+    """Compare cloth that starts in contact, at kinks of its forces (``contact.barrier.kinks``)."""
     static = QuasiStaticSettings(
         1e-10, 1e-9, 4000, linear=direct(), imperfection=0.0, friction=True, lags=400
     )
@@ -317,7 +329,7 @@ def _on_table(name: str) -> Iterator[Check]:
 
 
 def _at_rest(rubs: bool) -> Iterator[Check]:
-    """Loads that are those of where the equilibrium is: friction, or wind."""
+    """Compare equilibria under loads that depend on the equilibrium itself: friction, or wind."""
     settings = QuasiStaticSettings(
         1e-10 if rubs else 1e-12,
         1e-9 if rubs else 1e-10,
@@ -338,7 +350,7 @@ def _at_rest(rubs: bool) -> Iterator[Check]:
 
 
 def _keyed() -> Iterator[Check]:
-    """Each step has its own number; by what it is at a key, and beside it."""
+    """Compare runs whose gravity changes in every step, with respect to its values at both keys."""
     setup = Setup(
         lambda v: moving(v, False, keyed=True), NUMBERS, lambda: Bdf2(_tight(1e-10)), 0.005
     )
@@ -348,7 +360,7 @@ def _keyed() -> Iterator[Check]:
 def _compared(
     what: str, setup: Setup, names: Sequence[str], frames: int = 2, difference: float = DIFFERENCE
 ) -> Iterator[Check]:
-    """All of the numbers together, by a derivative and by a quotient of runs."""
+    """Compare the derivative in the direction of all of these numbers with a quotient of runs."""
     parameters = [setup.parameter(n) for n in names]
     yield from _held_against(what, setup, parameters, True, frames, difference)
 
@@ -356,7 +368,7 @@ def _compared(
 def _differences(name: str, touches: bool) -> Iterator[Check]:
     setup, parameters = _setup(name, touches)
     kind = "contact" if touches else "free"
-    # together: some do so little that a quotient of runs is round-off
+    # All at once in contact: the effect of some numbers alone is as small as round-off.
     yield from _held_against(f"{kind}, {name}", setup, parameters, touches)
 
 
@@ -368,6 +380,7 @@ def _held_against(
     frames: int = 2,
     difference: float = DIFFERENCE,
 ) -> Iterator[Check]:
+    """Compare derivatives with fourth-order central differences of whole runs."""
     adjoint = Adjoint(setup, loss, parameters, frames=frames, fps=200)
     found = adjoint()
     for some in [parameters] if together else [[p] for p in parameters]:

@@ -1,10 +1,10 @@
-"""Attachments against closed forms: springs, ropes, rings on a pole, and when they let go.
+"""Attachments against closed forms: springs, ropes, rings on a pole, and times of release.
 
 A weight on a spring sinks by m g/k and swings with 2 pi sqrt(m/k); on a rope of length L that is
 taut it swings by an angle a with the period 4 sqrt(L/g) K(sin(a/2)), K the complete elliptic
 integral. Ropes that carry equal weights between two places hang as their discrete catenary: the
 slope of the k-th is (w/H) (k - (n - 1)/2), with H found from the span. A ring on a pole of slope a
-is accelerated by g (sin a - mu cos a), and rests where tan a < mu.
+is accelerated by g (sin a - mu cos a), and rests if tan a < mu.
 """
 
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ from weft.validate.check import Check, attempt, compare
 GRAVITY = 9.81  # [m/s^2]
 MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
 SLOPE = 25.0  # [degrees] of the pole
-PIECES = 40  # of the rope that hangs
-REST = 1e-3  # [m/s] below which a ring is at rest, in the mean of the last 0.1 s
+PIECES = 40  # pieces of the hanging rope
+REST = 1e-3  # [m/s] largest mean speed of a resting ring over the last 0.1 s
 
 
 def checks() -> Iterator[Check]:
-    """Extension, periods, a catenary, rings, and the times of release."""
+    """Compare extension, periods, a catenary, rings, and the times of release."""
     yield from attempt("attachments/spring", _spring)
     yield from attempt("attachments/pendulum", _pendulum)
     yield from attempt("attachments/catenary", _catenary)
@@ -116,7 +116,7 @@ def _ring() -> Iterator[Check]:
 
 
 def _pressed() -> Iterator[Check]:
-    """Five rings on a pole that stands upright rest on its lower end: each presses those below."""
+    """Compare five rings on an upright pole: each one rests on those below it."""
     n, apart, k = 5, 0.05, 1e4
     rail = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     x = np.stack([np.zeros(n), 0.01 + 0.06 * np.arange(n), np.zeros(n)], axis=1)
@@ -133,9 +133,11 @@ def _pressed() -> Iterator[Check]:
 
 
 def _release() -> Iterator[Check]:
-    """A spring between a vertex that is held and a place that leaves it at the speed u lets go
-    after F/(k u); a tie lets go at its time. No such time is the end of a step, where round-off
-    would decide which step it is.
+    """Compare the time at which a tie lets go: by its force, at a time, or by a function.
+
+    A spring between a fixed vertex and a place that moves away with the speed u lets go after F/(k
+    u). None of these times is the end of a step, because round-off would then decide in which step
+    the tie lets go.
     """
     speed, force, half, dt = 0.5, 4.02, 2.03, 2e-3
     ends = (Keyframe(0.0), Keyframe(1.0, (speed, 0.0, 0.0)))
@@ -170,7 +172,7 @@ def _release() -> Iterator[Check]:
 def hung(
     k: float, length: float, x: tuple[float, float, float], rope: bool = False
 ) -> tuple[Model, Positions]:
-    """A weight at x on a spring or a rope from the origin."""
+    """Return a weight at x on a spring or a rope from the origin."""
     tie = PointSprings(
         np.zeros((1, 1), np.int32),
         np.ones((1, 1)),
@@ -187,7 +189,7 @@ def hung(
 
 
 def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
-    """n rings on a pole."""
+    """Return n rings on a pole."""
     ids = np.arange(n, dtype=np.int32)[:, None]
     return PointSprings(
         ids,
@@ -202,7 +204,7 @@ def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
 
 
 def down(friction: float, steps: int, dt: float = 2e-3) -> Floats:
-    """(steps,) [m/s] speeds of a ring that is let go on a sloping pole."""
+    """Return the speeds (steps,) [m/s] of a ring that is let go on a sloping pole."""
     a = np.radians(SLOPE)
     d = np.array([np.cos(a), -np.sin(a), 0.0])
     rail = np.array([-1.0 * d, 0.3 * d, 3.0 * d])
@@ -212,13 +214,13 @@ def down(friction: float, steps: int, dt: float = 2e-3) -> Floats:
 
 
 def acceleration(friction: float, dt: float = 2e-3) -> float:
-    """[m/s^2] of that ring."""
+    """Return the acceleration [m/s^2] of that ring."""
     speeds = down(friction, 100, dt)[40:]
     return float(np.polyfit(dt * np.arange(len(speeds)), speeds, 1)[0])
 
 
 def sag_of(n: int, piece: float, span: float) -> float:
-    """[m] of n equal pieces that carry equal weights at their joints."""
+    """Return the sag [m] of n equal pieces of rope that carry equal weights at their joints."""
     from scipy.optimize import brentq
 
     k = np.arange(n) - (n - 1) / 2
@@ -232,7 +234,7 @@ def sag_of(n: int, piece: float, span: float) -> float:
 
 
 def settled(model: Model, x: Positions) -> Positions:
-    """(n,3) [m] at rest."""
+    """Return the positions (n,3) [m] of a model at rest."""
     settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, imperfection=0.0)
     found = QuasiStatic(settings).solve(model, x)
     if not found.outcome.ok:
@@ -241,7 +243,7 @@ def settled(model: Model, x: Positions) -> Positions:
 
 
 def motion(model: Model, x: Positions, dt: float, steps: int) -> Floats:
-    """(steps + 1,n,3) [m] from rest, by BDF2."""
+    """Return the positions (steps + 1,n,3) [m] of a motion from rest, by BDF2."""
     stepper = Bdf2(StepSettings(tolerance=1e-6))
     state = State.at_rest(x)
     memory, path = stepper.init(model, state), [state.x]
@@ -254,7 +256,7 @@ def motion(model: Model, x: Positions, dt: float, steps: int) -> Floats:
 
 
 def period_of(values: Floats, dt: float) -> float:
-    """[s] twice the mean time between crossings of zero."""
+    """Return the period [s]: twice the mean time between zero crossings of ``values`` (k,)."""
     k = np.flatnonzero(values[:-1] * values[1:] < 0)
     at = k + values[k] / (values[k] - values[k + 1])
     return float(2 * dt * np.diff(at).mean())

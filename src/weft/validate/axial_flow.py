@@ -20,19 +20,27 @@ from scipy.optimize import brentq
 
 from weft.base.arrays import Floats
 
-MODES, POINTS = 10, 200  # of the beam; of Gauss on it
+MODES, POINTS = 10, 200  # modes of the beam; Gauss points along it
 
 
 @dataclass(frozen=True)
 class Beam:
-    """Without dimension: share of the moving mass that is fluid, weight, damping of bending."""
+    """A beam in axial flow, by dimensionless numbers: mass ratio, weight and damping of bending.
+
+    Args:
+        beta: share of the fluid in the moving mass.
+        gamma: weight.
+        damping: time constant of the damping of bending.
+    """
 
     beta: float
     gamma: float = 0.0
     damping: float = 0.0
 
     def rates(self, u: float) -> tuple[Floats, Floats]:
-        """Complex rates (2k,) of its motions at a speed u, and their amplitudes of modes (k,2k)."""
+        """Return the complex rates (2k,) of its motions at a speed u, and mode amplitudes
+        (k,2k).
+        """
         wave, G, C, H = _modes()
         stiff = np.diag(wave**4)
         K = stiff + u * u * C + self.gamma * H
@@ -42,12 +50,13 @@ class Beam:
         return rates, vectors[: len(wave)]
 
     def growth(self, u: float) -> float:
-        """Of the motion that grows most."""
+        """Return the growth rate of the motion that grows fastest, at a speed u."""
         return float(self.rates(u)[0].real.max())
 
     def motion(self, u: float) -> tuple[complex, Callable[[Floats], Floats]]:
-        """Rate of the motion that grows most, and its complex deflection at places s (n,), 1 at the
-        end.
+        """Return the rate and the deflection of the motion that grows fastest, at a speed u.
+
+        The deflection is a function of places s (n,); it is complex, and 1 at the free end.
         """
         rates, amplitudes = self.rates(u)
         most = np.where(rates.imag > 0, rates.real, -np.inf).argmax()
@@ -60,7 +69,9 @@ class Beam:
         return complex(rates[most]), deflection
 
     def critical(self, least: float = 3.0, most: float = 20.0) -> tuple[float, float]:
-        """(u, omega): the lowest speed at which it flutters, and the angular frequency there."""
+        """Return (u, omega): the lowest speed of flutter in a range, and the angular frequency
+        there.
+        """
         speeds = np.linspace(least, most, 171)
         low, high = next((a, b) for a, b in pairwise(speeds) if self.growth(b) > 0)
         u = float(brentq(self.growth, low, high))
@@ -68,11 +79,15 @@ class Beam:
 
 
 def shapes(s: Floats) -> tuple[Floats, Floats, Floats]:
-    """(k,n) modes of a clamped beam with a free end at places s (n,), their slopes and bends."""
+    """Return (k,n) modes of a clamped beam with a free end at places s (n,), and two
+    derivatives.
+    """
     wave = _waves()
     t, k = np.outer(wave, s), wave[:, None]
     left = (np.exp(-k) + np.cos(k) + np.sin(k)) / (np.cosh(k) + np.cos(k))
-    part = 1 - left  # (sinh k - sin k)/(cosh k + cos k); cosh t - part sinh t without cancellation:
+    # part = (sinh k - sin k)/(cosh k + cos k). The difference cosh t - part sinh t is written with
+    # exp(-t), because both terms are large and nearly equal.
+    part = 1 - left
     even, odd = np.exp(-t) + left * np.sinh(t), left * np.cosh(t) - np.exp(-t)
     p = even - np.cos(t) + part * np.sin(t)
     slope = k * (odd + np.sin(t) + part * np.cos(t))
@@ -82,7 +97,7 @@ def shapes(s: Floats) -> tuple[Floats, Floats, Floats]:
 
 @cache
 def _modes() -> tuple[Floats, Floats, Floats, Floats]:
-    """Wave numbers, int p_i p_j', int p_i p_j'' and int (1 - s) p_i' p_j'."""
+    """Return wave numbers, int p_i p_j', int p_i p_j'' and int (1 - s) p_i' p_j'."""
     s, weight = np.polynomial.legendre.leggauss(POINTS)
     s, weight = (s + 1) / 2, weight / 2
     p, slope, bend = shapes(s)

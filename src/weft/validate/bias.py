@@ -36,7 +36,9 @@ TOLERANCE = 1e-6
 
 
 def checks() -> Iterator[Check]:
-    """Force and homogeneity at three pulls, with fibers turned in the law and in the mesh."""
+    """Compare force and homogeneity at three pulls, with fibers turned in the law and in the
+    mesh.
+    """
     for pull in PULLS:
         lateral = lateral_stretch(pull)
         expected = axial_force(pull, lateral)
@@ -52,7 +54,7 @@ def _pulled(pull: float, lateral: float, name: str, expected: float) -> Iterator
 
 
 def lateral_stretch(pull: float) -> float:
-    """l2 from the lateral balance."""
+    """Return the stretch l2 that follows from the lateral balance."""
 
     def balance(l2: float) -> float:
         s = np.sqrt((pull**2 + l2**2) / 2)
@@ -62,14 +64,15 @@ def lateral_stretch(pull: float) -> float:
 
 
 def axial_force(pull: float, lateral: float) -> float:
-    """[N/m] f = 2 l1 ks I6."""
+    """Return the axial force per width [N/m], f = 2 l1 ks I6."""
     return pull * SHEAR * (pull**2 - lateral**2)
 
 
 def equilibrium(pull: float, lateral: float, fibers: str) -> tuple[float, float]:
-    """[N/m] of pull on the right end, and the largest distance from the homogeneous state [m].
+    """Return the pull on the right end [N/m], and the largest distance from the homogeneous state
+    [m].
 
-    ``fibers``: turned in the law's directions, or in the mesh's material coordinates.
+    ``fibers`` are turned in the ``law``'s directions, or in the ``mesh``'s material coordinates.
     """
     mesh = grid(13, 7, LENGTH, WIDTH, "random", 4)
     x = np.array(mesh.vertices)
@@ -92,7 +95,7 @@ def equilibrium(pull: float, lateral: float, fibers: str) -> tuple[float, float]
 
 
 def _pull(model: Model, x: Positions, mesh: TriangleMesh) -> float:
-    """[N] along x on the right end."""
+    """Return the force [N] along x on the right end."""
     g = kernel.zeros(len(x), vec3)
     model.assembly.add_gradient(kernel.array(x, vec3), g)
     return float(np.array(kernel.numpy(g))[mesh.groups["right"], 0].sum())

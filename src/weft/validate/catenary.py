@@ -13,13 +13,13 @@ from weft.validate.check import Check, compare
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model
 
 LENGTH, WIDTH, SPAN = 1.0, 0.05, 0.9  # [m]
-SAG, PULL = 0.19071, 0.56009  # over length; over weight
+SAG, PULL = 0.19071, 0.56009  # sag over length; horizontal pull over weight
 SEGMENTS = 80
 MATERIAL = Material(stretch=2e4, shear=2e2, bending=0.0, density=0.1)  # strain H/k: 3e-5
 
 
 def checks() -> Iterator[Check]:
-    """Sag and horizontal pull, to 0.5 %."""
+    """Compare sag and horizontal pull, to 0.5 %."""
     mesh = grid(SEGMENTS + 1, 3, LENGTH, WIDTH)
     mesh = mesh.with_vertices(_arc(mesh.vertices))
     model = strip_model(mesh, MATERIAL, lengthwise_pins(mesh, "left", "right"))
@@ -32,8 +32,9 @@ def checks() -> Iterator[Check]:
 
 
 def _arc(flat: np.ndarray) -> np.ndarray:
-    """A circular arc of the right length and span to start from: 2 r sin(angle) = span, 2 r angle =
-    length.
+    """Return a circular arc of the right length and span to start from.
+
+    Its radius r and half angle satisfy 2 r sin(angle) = span, 2 r angle = length.
     """
     angle = 1.0
     for _ in range(60):  # Newton on sin(a)/a = span/length

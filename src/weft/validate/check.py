@@ -1,4 +1,4 @@
-"""One row of the certificate."""
+"""Rows of the certificate, and how they are computed."""
 
 import enum
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +9,7 @@ NAN = float("nan")
 
 
 class RowBasis(enum.StrEnum):
-    """Where the expected value of a row comes from, and so what the row can show."""
+    """Source of a row's expected value, which decides what the row can show."""
 
     REFERENCE = "reference"  # a closed form, an independent solver, or an exact bound
     SELF = "self"  # weft itself: another mesh, another run, differences of its own values
@@ -20,12 +20,12 @@ class RowBasis(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """The expected value, weft's value, and whether they agree within the tolerance."""
+    """A row of the certificate: expected value, weft's value, and whether they agree."""
 
     name: str  # experiment, or experiment/case
-    expected: float  # nan where the case ended in an error
+    expected: float  # nan if the case ended in an error
     got: float
-    error: float  # relative where ``expected`` is not zero, else absolute
+    error: float  # relative if ``expected`` is not zero, else absolute
     tolerance: float
     ok: bool
     note: str = ""
@@ -34,15 +34,18 @@ class Check:
 
     @property
     def failed(self) -> bool:
-        """Whether the row fails the certificate: it is missed and not indicative."""
+        """Return whether the row fails the certificate: its value is off, and it is not
+        indicative.
+        """
         return not self.ok and self.basis is not RowBasis.INDICATIVE
 
 
 def compare(
     name: str, expected: float, got: float, tolerance: float, basis: RowBasis = RowBasis.REFERENCE
 ) -> Check:
-    """Return the row that compares ``got`` with ``expected``: relative, or absolute where the
-    expected value is zero.
+    """Return the row that compares ``got`` with ``expected``.
+
+    The error is relative, or absolute if the expected value is zero.
     """
     difference = abs(float(got) - expected)
     error = difference / abs(expected) if expected else difference
@@ -51,13 +54,14 @@ def compare(
 
 
 def attempt(name: str, case: Callable[..., Iterable[Check]], *args: Any) -> Iterator[Check]:
-    """Yield the rows of a case; where it raises, one failed row with the reason takes the place of
-    the rows that were still to come, so that an error costs a row and not the certificate.
+    """Yield the rows of a case, and one failed row with the reason if the case raises an error.
 
-    An error fails the certificate whatever the basis of the missing rows is.
+    The failed row takes the place of the rows that were still to come. An error therefore costs a
+    row and not the certificate, but it fails the certificate whatever the basis of the missing
+    rows.
     """
     try:
         yield from case(*args)
-    except Exception as error:  # whatever it is, it is what the row has to say
+    except Exception as error:  # any error is reported in the row, and the other cases go on
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         yield Check(name, NAN, NAN, NAN, NAN, False, reason)

@@ -1,11 +1,10 @@
-"""Creases and cloth that is drawn out: the moment of a hinge through a loop, its recovery in time,
-a bent strip that springs back, a pulled one that stays longer, and a folded one that opens again.
+"""Creases and permanent stretch: moments of a hinge, recovery in time, springback, a folded strip.
 
 A hinge with the weight w, the limit y and the hardening h follows two lines: M = w theta up to w y,
 then w (y + h/(1 + h) (theta - y)); turned back, it is elastic over twice the limit that it has
 reached. Released, it keeps p = (theta - y)/(1 + h), of which the part that does not last fades as
-exp(-t/tau). Held, that part yields anew as it fades, a part f of it for good: it then is
-p exp(-f t/tau).
+exp(-t/tau). If the angle is held, that part yields anew as it fades, a part f of it for good: it
+then is p exp(-f t/tau).
 
 A strip rolled to the curvature c beyond its limit y carries the moment B y (perfectly plastic, B
 its bending stiffness), and springs back by y, as a beam whose section yields at once: M = B min(c,
@@ -14,8 +13,9 @@ y), and c - M/B is left.
 The fold is that of AATCC 66 and ISO 2313: a strip of 40 x 15 mm, folded for 5 minutes, is let go
 and measured 5 minutes later. Cotton print cloth with a resin finish has a recovery angle of 134
 degrees along the warp (conditioned; Textile Research Journal, abstract of record edb 53196209 in
-the catalog of the Czech Academy of Sciences). The limit and the lasting part are chosen, the
-hardening is what the formula above makes of the angle; what is checked is that a strip does so.
+the catalog of the Czech Academy of Sciences). The limit and the lasting part are chosen; the
+hardening follows from the angle by the formula above. The check is that a simulated strip then
+opens to this angle.
 """
 
 import dataclasses
@@ -47,14 +47,14 @@ LIMIT, HARDENING, TAU, LASTING = 100.0, 0.5, 3.0, 0.25  # [1/m], [1], [s], [1]
 LOOP = (2.4, -2.0, 1.0, 2.9)  # [rad]
 STRIP, BENT, YIELD = (0.1, 0.02), 25.0, 8.0  # [m], [1/m], [1/m]
 PUBLISHED = 134.0  # [deg]
-FOLD, MINUTES = np.radians(179.0), 5  # [rad], and of each half of the test
+FOLD, MINUTES = np.radians(179.0), 5  # [rad]; duration of each half of the test
 TOLERANCE = 1e-7  # [m/s]
-EASE = [3.0] * 4  # [s] of a strip that is let go
+EASE = [3.0] * 4  # [s] steps of a strip after its release
 FIRM, FADING, LASTS = 300.0, 120.0, 0.5  # [1/m], [s], [1]
 
 
 def checks() -> Iterator[Check]:
-    """The loop to 1e-9, recovery and hold to 1e-9 and 1e-3, strips to 1 %."""
+    """Compare the loop to 1e-9, recovery and hold to 1e-9 and 1e-3, strips to 1 %."""
     yield from attempt("crease-loop", _loop)
     yield from attempt("crease-recovery", _recovery)
     yield from attempt("crease-hold", _hold)
@@ -71,11 +71,11 @@ def _loop() -> Iterator[Check]:
 
 
 def loop_moments(y: float) -> Sequence[float]:
-    """M/w [rad] at the corners of ``LOOP``, by walking along its lines."""
+    """Return M/w [rad] at the corners of ``LOOP``, by following its lines."""
     theta, moment, most, out = 0.0, 0.0, y, []
     for goal in LOOP:
         sign = np.sign(goal - theta)
-        elastic = sign * most - moment  # until it yields
+        elastic = sign * most - moment  # elastic part of the turn, before it yields
         rest = sign * max(sign * (goal - theta - elastic), 0.0)
         moment += (goal - theta) - rest + rest * HARDENING / (1 + HARDENING)
         most, theta = max(most, abs(moment)), goal
@@ -120,7 +120,7 @@ def _recovery_angle() -> Iterator[Check]:
 
 
 class CreasedPair:
-    """Two triangles whose four vertices are turned by hand."""
+    """Two triangles with one hinge, whose four vertices are prescribed."""
 
     def __init__(self, plasticity: Plasticity) -> None:
         uv = np.array([[0, 0], [0, EDGE], [-EDGE / 2, EDGE / 2], [EDGE / 2, EDGE / 2]])
@@ -135,7 +135,7 @@ class CreasedPair:
         self.kept: Memory = {}
 
     def turn(self, theta: float, dt: float) -> None:
-        """A step of dt [s] that ends at the angle theta [rad]."""
+        """Advance by a step of dt [s] that ends at the angle theta [rad]."""
         self.theta = theta
         self.kept = self._at(dt).remember(self._place)
 
@@ -150,14 +150,14 @@ class CreasedPair:
         return Potential(self.model, dataclasses.replace(step, kept=self.kept, target=self._place))
 
     def moment(self) -> float:
-        """[N m] that holds the flap where it is."""
+        """Return the moment [N m] that holds the flap at its angle."""
         push = self._at(0.0).reaction(self._place)[3]
         across = np.array([-np.sin(self.theta), 0.0, np.cos(self.theta)])
         return float(push @ across) * EDGE / 2
 
     @property
     def set(self) -> float:
-        """[rad]."""
+        """The crease angle [rad] that the hinge has kept."""
         return float(crease_angles(self.kept)[0])
 
 
@@ -172,7 +172,7 @@ def _where(inside: Bools) -> Ints:
 
 
 def _go(model: Model, x: Positions, lengths: Sequence[float], kept: Memory, t: float) -> "_Gone":
-    """Steps of these lengths [s] from rest at the time t [s]; overdamped, as they are long."""
+    """Take steps of these lengths [s] from rest at the time t [s]; long steps damp the motion."""
     stepper = BackwardEuler(StepSettings(tolerance=TOLERANCE, linear=direct()))
     state = State.at_rest(x, t)
     memory: Memory = {**stepper.init(model, state), **kept}
@@ -190,12 +190,14 @@ class _Gone:
 
 
 def curvatures(columns: int = 21, steps: int = 10) -> tuple[float, float]:
-    """[1/m] of the middle of a strip that is bent to an arc of about ``BENT``, and is let go."""
+    """Return the curvatures [1/m] of a strip that is bent to about ``BENT``, and after its
+    release.
+    """
     mesh = grid(columns, 5, *STRIP)
     x, a = np.array(mesh.vertices), STRIP[0] / (columns - 1)
     low, high = x[:, 0].min() + 1.5 * a, x[:, 0].max() - 1.5 * a
     left, right = _where(x[:, 0] < low), _where(x[:, 0] > high)
-    middle = STRIP[0] - a  # of the right end's two columns from that of the left's
+    middle = STRIP[0] - a  # [m] distance of the centers of both clamps
     keys = []
     for k in range(steps + 1):
         c = BENT * k / steps
@@ -212,7 +214,9 @@ def curvatures(columns: int = 21, steps: int = 10) -> tuple[float, float]:
 
 
 def _curvature(x: Positions, mesh: TriangleMesh, a: float) -> float:
-    """[1/m] of the middle of a strip along x: turning of its columns' means."""
+    """Return the curvature [1/m] in the middle of a strip along x, from the means of its
+    columns.
+    """
     start, n = mesh.vertices[:, 0], round(np.ptp(mesh.vertices[:, 0]) / a) + 1
     column = np.rint((start - start.min()) / a).astype(int)
     line = np.stack([x[column == k].mean(0) for k in range(n)])
@@ -222,7 +226,7 @@ def _curvature(x: Positions, mesh: TriangleMesh, a: float) -> float:
 
 
 def length_left(strain: float, limit: float, hardening: float) -> float:
-    """[1] strain at rest of a strip that was pulled to a strain, and let go."""
+    """Return the strain at rest of a strip that was pulled to a strain and let go."""
     mesh = grid(5, 17, 0.05, 0.2)
     law = BaraffWitkin((400.0, 400.0), 50.0)
     energy = PermanentStretch(
@@ -240,16 +244,19 @@ def length_left(strain: float, limit: float, hardening: float) -> float:
 
 
 def hardening_of(angle: float) -> float:
-    """h of a fabric whose recovery angle [deg] is known, by the formulas above."""
-    y = FIRM * 1e-3  # of columns 1 mm apart
+    """Return the hardening h of a fabric with a known recovery angle [deg], by the formulas
+    above.
+    """
+    y = FIRM * 1e-3  # [rad] limit of a hinge between columns that are 1 mm apart
     time = 60.0 * MINUTES
-    held = 1 - (1 - LASTS) * np.exp(-LASTS * time / FADING)  # part that lasts when it is let go
+    # lasting part of the crease at the release
+    held = 1 - (1 - LASTS) * np.exp(-LASTS * time / FADING)
     part = held + (1 - held) * np.exp(-time / FADING)
     return float(part * (FOLD - y) / np.radians(180 - angle) - 1)
 
 
 def opened(hardening: float, seconds: float = 5.0) -> float:
-    """[deg] between the limbs of a folded strip, ``MINUTES`` after it is let go."""
+    """Return the angle [deg] between the limbs of a folded strip, ``MINUTES`` after its release."""
     mesh = grid(41, 4, 0.04, 0.015)
     x = np.array(mesh.vertices)
     middle = 0.5 * (x[:, 0].min() + x[:, 0].max())

@@ -1,4 +1,4 @@
-"""Every energy and damping term of weft against numeric derivatives (Pritchard 2012, section 4).
+"""Energies and damping terms against numeric derivatives (Pritchard 2012, section 4).
 
 Energies are differentiated as they are, on a crumpled irregular mesh. The conditions of 1998 are
 also written out a second time here, one scalar C(x) per element from section 3 of the notes, and
@@ -46,13 +46,13 @@ from weft.validate.differences import (
 )
 
 BETA, STEP = 0.2, 0.02  # [s] damping and time step of the tests
-SECOND = 1e-5  # tolerance of derivatives that are second differences
+SECOND = 1e-5  # tolerance of second differences
 
 Scalars = Callable[[Positions], Floats]  # (m,k,3) corners of elements -> (m,) values
 
 
 def checks() -> Iterator[Check]:
-    """Best relative error of every derivative."""
+    """Compare every derivative; the error is the least one over the steps."""
     mesh = grid(6, 5, 0.5, 0.4, "random", 3)
     rng = np.random.default_rng(1)
     x = np.array(mesh.vertices) + 0.02 * rng.normal(size=(mesh.n_vertices, 3))
@@ -62,7 +62,8 @@ def checks() -> Iterator[Check]:
             yield _line(f"{energy.name} {d.name}", d)
     for label, compression in (("arcs", np.inf), ("arcs after a spring", 2.0)):
         pairs = BucklingBending.of(mesh, (2e-2, 1e-2), compression)
-        for d in check_derivatives(pairs, 0.5 * x):  # all compressed: the force has a kink at d = L
+        # The force has a kink at d = L, so the points are scaled until all pairs are compressed.
+        for d in check_derivatives(pairs, 0.5 * x):
             yield _line(f"buckled pairs, {label} {d.name}", d)
     yield from _viscous(mesh, x, v)
     for variant in Variant:
@@ -81,7 +82,7 @@ def _line(name: str, d: Difference) -> Check:
 
 
 def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
-    """All that are differentiated as they are."""
+    """Yield the energies whose value and gradient are differentiated directly."""
     yield Membrane(linear_triangle(mesh), BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97)))
     buckling = ImmediateBuckling((500.0, 300.0), (80.0, 60.0))
     yield Membrane(linear_triangle(mesh), buckling, name="immediate buckling")
@@ -95,7 +96,10 @@ def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
 
 
 def _splines() -> tuple[SplineSurface, QuadraticForm]:
-    """As many control points as the mesh has vertices, numbered alike, and their bending."""
+    """Return splines with as many control points as the mesh has vertices, and their bending.
+
+    The control points are numbered as the vertices are.
+    """
     surface = SplineSurface.of([rectangle(6, 5, 0.5, 0.4, "uniform")])
     surface = dataclasses.replace(surface, ids=[np.arange(30, dtype=np.int32).reshape(5, 6).T])
     at = surface.laplacians(2e-2, 1e-2)
@@ -103,7 +107,9 @@ def _splines() -> tuple[SplineSurface, QuadraticForm]:
 
 
 def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
-    """Potentials of stiffness-proportional damping, in a step from x - h v to near x."""
+    """Compare the potentials of stiffness-proportional damping, in a step from x - h v to
+    near x.
+    """
     law = BaraffWitkin((500.0, 300.0), 80.0)
     membrane = Membrane(linear_triangle(mesh), law, damping=BETA)
     bending = HingeBending.of(mesh, (2e-2, 1e-2), damping=BETA)
@@ -121,12 +127,13 @@ def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
         assembly.freeze(model.step(state, STEP, rate=(state.x, STEP)))
         hessian = assembly.hessian(kernel.points(x), Psd.EXACT).to_scipy().toarray()
         for d in _bound(assembly, x, v, hessian):
-            if energy not in (curved, folds) or d.name == "gradient":  # else no derivative
+            # The Hessian of these two is not the derivative of their gradient.
+            if energy not in (curved, folds) or d.name == "gradient":
                 yield _line(f"{damping_of(energy.name)} {d.name}", d)
 
 
 def _bound(assembly: Assembly, x: Positions, v: Floats, hessian: Floats) -> Iterator[Difference]:
-    """Gradient and Hessian of what is known on the device only, along one direction."""
+    """Compare gradient and Hessian of an assembly on the device, along one direction."""
     d = 0.05 * v
 
     def value(y: Positions) -> Floats:
@@ -146,16 +153,16 @@ def _bound(assembly: Assembly, x: Positions, v: Floats, hessian: Floats) -> Iter
 def _conditions(
     mesh: TriangleMesh, x: Positions, variant: Variant
 ) -> Iterator[tuple[str, Energy, Ints, Scalars, float]]:
-    """Each scalar condition: its energy, and C(x) times sqrt(k) from section 3 of the notes.
+    """Yield each scalar condition: its energy, and C(x) times sqrt(k) from section 3 of the notes.
 
-    Of the two of stretch one has almost no stiffness in turn.
+    The two stretch conditions are tested one at a time: the other one has almost no stiffness.
     """
     none, k_u, k_s, k_b, p = 1e-9, 500.0, 80.0, 2e-2, 0.75
     alpha = mesh.rest_area**p
     uv = mesh.corner_uv
 
     def axes(corners: Positions) -> tuple[Floats, Floats]:
-        """w_u and w_v. Eqs. 3-4."""
+        """Return w_u and w_v. Eqs. 3-4."""
         (du1, dv1), (du2, dv2) = (uv[:, 1] - uv[:, 0]).T, (uv[:, 2] - uv[:, 0]).T
         one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
         det = (du1 * dv2 - du2 * dv1)[:, None]
@@ -185,7 +192,10 @@ def _conditions(
 
 
 def angle(corners: Positions, frozen: Positions | None = None) -> Floats:
-    """(m,) dihedral angles of (m,4,3). Eqs. 24-30; with the lengths of ``frozen``, where given."""
+    """Return (m,) dihedral angles [rad] of (m,4,3). Eqs. 24-30.
+
+    Lengths are those of ``frozen`` (m,4,3) if given.
+    """
 
     def parts(y: Positions) -> tuple[Floats, Floats, Floats]:
         e = y[:, 1] - y[:, 0]
@@ -203,7 +213,7 @@ def angle(corners: Positions, frozen: Positions | None = None) -> Floats:
 def _condition(
     energy: Energy, stencil: Ints, c: Scalars, k: float, x: Positions, v: Floats
 ) -> Iterator[Difference]:
-    """Force, Jacobians and damping of E = k/2 C^2 from differences of C, scattered to vertices."""
+    """Compare forces, Jacobians and damping of E = k/2 C^2 with differences of C."""
     w = np.random.default_rng(5).normal(size=x.shape)
     model = Model(np.ones(len(x)), (energy,))
     damped = BaraffWitkin1998(Settings1998(damping=BETA)).system(model, State(x, v), STEP)
@@ -212,7 +222,7 @@ def _condition(
     size = float(np.median(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)))
 
     def slope(h: float) -> Floats:
-        """(m,k,3) dC/dx."""
+        """Return (m,k,3) dC/dx."""
         out = np.empty(corners.shape)
         for a in range(corners.shape[1]):
             for i in range(3):
@@ -222,7 +232,7 @@ def _condition(
         return out
 
     def bent(h: float) -> Floats:
-        """(m,k,3) d2C/dx2 w, by second differences."""
+        """Return (m,k,3) d2C/dx2 w, by second differences."""
         out, d = np.empty(corners.shape), h * size
         for a in range(corners.shape[1]):
             for i in range(3):

@@ -1,9 +1,8 @@
-"""Analytic against numeric derivatives (Pritchard 2012, section 4), for weft's energies and for
-yours.
+"""Analytic against numeric derivatives (Pritchard 2012, section 4), of any energy or law.
 
-Central differences over many step sizes: the error of a right derivative falls with the square of
-the step (slope 2) until round-off; that of a wrong one stays. What is reported is the least
-relative error, the step where it was, and the slope.
+Central differences are taken with many step sizes. The error of a right derivative falls with the
+square of the step (slope 2) until round-off; that of a wrong one stays. The result reports the
+least relative error, the step at which it occurs, and the slope.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,18 +19,18 @@ from weft.solve.newton.psd import Psd
 
 STEPS = tuple(10.0 ** -(k / 2) for k in range(4, 16))  # relative to the size of an element
 TOLERANCE = 1e-6
-ROUND_OFF = 1e-9  # an error below need not fall any more
+ROUND_OFF = 1e-9  # an error below this need not fall with the step
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How an analytic derivative compares with central differences."""
+    """Comparison of an analytic derivative with central differences."""
 
     name: str  # gradient, hessian, ...
     error: float  # least one over the steps, relative to the largest entry
-    step: float  # where it was
-    slope: float  # of log error against log step; nan where the error is round-off at every step
-    ok: bool  # error <= TOLERANCE and, where there is a slope, at least 1.8
+    step: float  # at which it occurs, relative to the size of an element
+    slope: float  # of log error against log step; nan if the error is round-off at every step
+    ok: bool  # the error is within the tolerance and the slope, if any, is at least 1.8
 
     def __str__(self) -> str:
         slope = "at round-off" if np.isnan(self.slope) else f"slope {self.slope:.2f} (2 is right)"
@@ -48,7 +47,15 @@ def compare_derivative(
     steps: Sequence[float] = STEPS,
     tolerance: float = TOLERANCE,
 ) -> Difference:
-    """Compare ``numeric(step)``, a difference quotient of second order, with ``analytic``."""
+    """Compare ``numeric(step)``, a difference quotient of second order, with ``analytic``.
+
+    Args:
+        name: of the derivative.
+        numeric: returns the quotient for a step, in the shape of ``analytic``.
+        analytic: derivative, any shape.
+        steps: step sizes in descending order.
+        tolerance: of the least error, relative to the largest entry of ``analytic``.
+    """
     scale = max(float(np.abs(analytic).max(initial=0.0)), 1e-300)
     errors = [float(np.abs(numeric(h) - analytic).max(initial=0.0)) / scale for h in steps]
     best = int(np.argmin(errors))
@@ -58,7 +65,9 @@ def compare_derivative(
 
 
 def _slope(steps: Sequence[float], errors: Sequence[float]) -> float:
-    """Median slope over the steps before round-off; 0 for an error that does not fall."""
+    """Return the median slope over the steps before round-off; 0 for an error that does not
+    fall.
+    """
     best = int(np.argmin(errors))
     slopes = [
         np.log(errors[i] / errors[i + 1]) / np.log(steps[i] / steps[i + 1])
@@ -74,20 +83,26 @@ def _slope(steps: Sequence[float], errors: Sequence[float]) -> float:
 def check_derivatives(
     thing: Energy | Law, x: Positions | Gradients | None = None, seed: int = 0
 ) -> list[Difference]:
-    """Your own derivatives against differences: gradient and Hessian of an energy, or stress and
-    Hessian of a law, along random directions.
+    """Compare the derivatives of an energy or a law with central differences.
+
+    Compared are gradient and Hessian of an energy, or stress and Hessian of a law, along three
+    random directions:
 
         for difference in weft.check_derivatives(law):
             print(difference)
 
-    An energy is anything with ``stencil`` (m,k), ``value(x)`` (m,), ``gradient(x)`` (m,k,3) and
+    An energy is an object with ``stencil`` (m,k), ``value(x)`` (m,), ``gradient(x)`` (m,k,3) and
     ``hessian(x, psd)`` (m,k,k,3,3): every local value is compared, so one wrong element shows.
 
     Args:
         thing: an energy or a law.
-        x: where. Of an energy the positions (n,3) [m], needed; of a law deformation gradients
-            (n,3,2), or None: random ones near rest, stretched, compressed, sheared and crumpled.
+        x: point of evaluation. Of an energy the positions (n,3) [m], required; of a law deformation
+            gradients (n,3,2), or None: random ones near rest, stretched, compressed, sheared and
+            crumpled.
         seed: of the directions, and of the law's gradients.
+
+    Returns:
+        One comparison for each derivative.
 
     Raises:
         WeftError: arrays of other shapes, or an energy without positions.
@@ -117,8 +132,10 @@ def check_derivatives(
 
 
 def _gradients(seed: int) -> Gradients:
-    """(64,3,2) deformation gradients: rest turned in space, times stretches from 0.6 to 1.6 and
-    shears, and some crumpled ones.
+    """Return (64,3,2) random deformation gradients.
+
+    They are rotations in space times stretches from 0.6 to 1.6 and shears; every fourth one is
+    crumpled.
     """
     rng = np.random.default_rng(seed)
     turned = np.linalg.qr(rng.normal(size=(64, 3, 3)))[0][:, :, :2]
@@ -130,7 +147,7 @@ def _gradients(seed: int) -> Gradients:
 
 
 def _of_law(law: Law, F: Gradients, seed: int) -> list[Difference]:
-    """Stress and Hessian of a law at F (n,3,2). Each direction changes all samples."""
+    """Compare stress and Hessian of a law at F (n,3,2). Each direction changes all samples."""
     if F.ndim != 3 or F.shape[1:] != (3, 2):
         raise WeftError("F", got=f"shape {F.shape}", expected="(n,3,2), one for every sample")
     rng = np.random.default_rng(seed)
@@ -152,7 +169,7 @@ def _of_law(law: Law, F: Gradients, seed: int) -> list[Difference]:
 
 
 def _element_size(x: Positions, stencil: Ints) -> float:
-    """[m] typical distance between the vertices of an element."""
+    """Return the typical distance [m] between the vertices of an element."""
     if stencil.shape[1] == 1:
         return max(float(np.ptp(x, axis=0).max()), 1e-30)
     corners = x[stencil]
@@ -160,6 +177,7 @@ def _element_size(x: Positions, stencil: Ints) -> float:
 
 
 def _check_shapes(energy: Energy, x: Positions) -> None:
+    """Raise unless the arrays of an energy have the shapes that its stencil implies."""
     stencil = np.asarray(energy.stencil)
     if stencil.ndim != 2 or len(stencil) == 0:
         raise WeftError(f"{energy.name}.stencil", got=stencil.shape, expected="(m,k), m > 0")

@@ -39,7 +39,7 @@ MODES = 5  # the round drum's are those of J_0, J_1 (two), J_2 (two)
 
 
 def checks() -> Iterator[Check]:
-    """Five frequencies each, to 0.5 %."""
+    """Compare five frequencies of each drum, to 0.5 %."""
     yield from attempt("drum/rectangular", _rectangular)
     yield from attempt("drum/round", _round)
 

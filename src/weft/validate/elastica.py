@@ -30,14 +30,16 @@ from weft.validate.strip import (
 
 LENGTH = 1.0  # [m]
 SEGMENTS = 80  # of the free length
-ROUNDING = 1e-15  # [m] per k L^2/D: what increments of a stiff strip of splines come down to
+ROUNDING = 1e-15  # [m] per k L^2/D: increments of a stiff strip of splines at round-off
 STIFFNESS_RATIO = 1e5  # k L^2/D: extension is negligible
 DROPS = {1: 0.12347, 8: 0.64063, 50: 0.90792, 200: 0.95677}  # Gamma -> drop/L
 
 
 def checks() -> Iterator[Check]:
-    """Four loads, to 2 %, of triangles with both energies of bending, and of splines with half as
-    many points along the strip.
+    """Compare the drop of the tip at four loads, to 2 %.
+
+    Strips are of triangles with both energies of bending, and of splines with half as many points
+    along the strip.
     """
     kinds = {"": drop, "quadratic-": partial(drop, quadratic=True), "spline-": spline_drop}
     for kind, dropped in kinds.items():
@@ -56,7 +58,7 @@ def spline_drop(
     spans: int = SEGMENTS // 2,
     rule: Rule = Rule.REDUCED,
 ) -> float:
-    """Drop of the tip over the length, of a strip of splines."""
+    """Return the drop of the tip over the length, of a strip of splines."""
     x, _ = spline_strip(gamma, stiffness_ratio, spans, rule)
     return float(-x[-1, :, 1].mean() / LENGTH)
 
@@ -69,8 +71,10 @@ def spline_strip(
     bend: Bending = Bending.PLATE,
     start: Positions | None = None,
 ) -> tuple[Positions, float]:
-    """(n,5,3) [m] control points of the strip at rest, and its energy [J] without inertia. The
-    first two columns are held: the strip begins level. ``start`` is where the search begins.
+    """Return (n,5,3) [m] control points of the strip at rest, and its energy [J] without inertia.
+
+    The first two columns are fixed: the strip begins level. ``start`` (n,5,3) [m] is the initial
+    guess.
     """
     patch = rectangle(spans + 2, 5, LENGTH, 3 * LENGTH / spans)
     surface = SplineSurface.of([patch], rule=rule, bending=bend)
@@ -95,7 +99,7 @@ def drop(
     segments: int = SEGMENTS,
     quadratic: bool = False,
 ) -> float:
-    """Drop of the tip over the length."""
+    """Return the drop of the tip over the length, of a strip of triangles."""
     x, mesh, _ = strip_at_rest(gamma, stiffness_ratio, pattern, segments, quadratic)
     return float(np.mean(-tip(x, mesh)[1]) / LENGTH)
 
@@ -103,7 +107,9 @@ def drop(
 def strip_at_rest(
     gamma: float, stiffness_ratio: float, pattern: Pattern, segments: int, quadratic: bool = False
 ) -> tuple[Positions, TriangleMesh, float]:
-    """(n,3) [m] of a strip of triangles at rest, its mesh, and its energy [J] without inertia."""
+    """Return (n,3) [m] of a strip of triangles at rest, its mesh, and its energy [J] without
+    inertia.
+    """
     cell = LENGTH / (segments - 0.5)
     mesh = grid(segments + 1, 4, cell * segments, 3 * cell, pattern)
     clamped = mesh.corner_uv[..., 0] < 1.5 * cell

@@ -1,9 +1,9 @@
-"""Fits of fabrics: data without noise give back what went in, and stated uncertainties hold.
+"""Fits of fabrics: exact data give back the fabric, and stated uncertainties hold.
 
 Data are made by the virtual laboratory from presets (tensile, shear, bending, cantilever, weight),
-with noise of known size, and are fitted from another preset. Of many draws, the true number is
-within two standard deviations in 95.45 % where noise is normal and the fit is right; the share that
-was counted may differ by three standard deviations of the count. The sum of squares must have the
+with noise of known size, and are fitted starting from another preset. If noise is normal and the
+fit is right, the true number is within two standard deviations in 95.45 % of many draws; the
+counted share may differ by three standard deviations of the count. The sum of squares must have the
 mean of chi^2. With the simulated drape and bias strips: ``weft reproduce fabric-recovery``.
 """
 
@@ -35,15 +35,15 @@ WITHIN = 0.9545  # of a normal distribution, in two standard deviations
 
 
 class Trial(NamedTuple):
-    """One draw of noise and what came of it."""
+    """A fit to one draw of noise, with its errors."""
 
     found: Fit
     z: Floats  # (n,) errors of logarithms over their standard deviations
-    distance: float  # of all together: squared, by the inverse covariance
+    distance: float  # squared Mahalanobis distance of all errors together
 
     @staticmethod
     def of(found: Fit, true: Fabric) -> "Trial":
-        """A fit to data of a known fabric."""
+        """Return the trial of a fit to data of a known fabric."""
         pairs = [(getattr(found.fabric, f), getattr(true, f)) for f in found.fields]
         error = np.array([np.log(got / put) for got, put in pairs])
         size = found.scale
@@ -52,14 +52,14 @@ class Trial(NamedTuple):
 
     @property
     def covered(self) -> bool:
-        """Whether the true fabric is in the region that holds 95.45 % of all numbers together."""
+        """Return whether the true fabric is in the joint confidence region of 95.45 %."""
         from scipy.stats import chi2
 
         return bool(self.distance <= chi2.ppf(WITHIN, len(self.z)))
 
 
 def checks() -> Iterator[Check]:
-    """Without noise, and with it."""
+    """Compare fits to data without noise, and with noise."""
     for name in PRESETS:
         yield from attempt(f"fitting/{name}", _exact, name)
     yield from attempt("fitting/coverage", _coverage)
@@ -89,7 +89,7 @@ def _coverage() -> Iterator[Check]:
 
 
 def draws(name: str, count: int) -> Iterator[Trial]:
-    """Fits to data of a preset with as many draws of noise."""
+    """Yield fits to data of a preset with ``count`` draws of noise."""
     true, start = fabric(name), fabric(START)
     for k in range(count):
         rng = np.random.default_rng([PRESETS.index(name), k])
@@ -97,12 +97,13 @@ def draws(name: str, count: int) -> Iterator[Trial]:
 
 
 def measured(true: Fabric, rng: np.random.Generator, noise: float) -> Sequence[Measurement]:
-    """What a laboratory with errors of ``noise``, relative, would say of a fabric; without any, of
-    the size ``NOISE`` it is said to have.
+    """Return the measurements of a fabric by a laboratory with the relative error ``noise``.
+
+    The stated uncertainty is ``NOISE``, also if the data have no noise.
     """
 
     def read(exact: Floats) -> tuple[Floats, Floats]:
-        """Data and their standard deviations."""
+        """Return data and their standard deviations."""
         return exact * (1 + noise * rng.normal(size=exact.shape)), NOISE * exact
 
     out: list[Measurement] = []

@@ -1,21 +1,21 @@
-"""A slender strip along the wind flutters at the speed and frequency of Lighthill's theory, and
-where a hanging pipe that conveys air was seen to, whose equation is the same.
+"""Flutter of a slender strip along the wind, against Lighthill's theory and a hanging pipe with
+air.
 
-Small motion y of a strip clamped at its front, of mass m and added mass m_a a length and rigidity
-B, has B y'''' + m y_tt + m_a (d/dt + U d/ds)^2 y = 0, free at its end. That is the equation of a
-pipe that conveys fluid; with u = U L sqrt(m_a/B) and beta = m_a/(m + m_a), Gregory & Paidoussis
-(1966) found flutter from u = 5.6 on for beta = 0.2 (as Paidoussis 1998, *Fluid-Structure
+Small motion y of a strip clamped at its front, of mass m and added mass m_a per length and rigidity
+B, satisfies B y'''' + m y_tt + m_a (d/dt + U d/ds)^2 y = 0 and is free at its end. That is the
+equation of a pipe that conveys fluid; with u = U L sqrt(m_a/B) and beta = m_a/(m + m_a), Gregory &
+Paidoussis (1966) found flutter from u = 5.6 on for beta = 0.2 (as Paidoussis 1998, *Fluid-Structure
 Interactions* vol. 1, p. 112, quotes them: two figures).
 
 Paidoussis (1970) hung rubber pipes and blew air through them. His book has two in its table 3.4
 (1998, p. 143): that of beta = 0.00203 and weight gamma = 42.4 fluttered from u = 6.05 on, with the
-frequency 19.5; its theory, with material damping mu = 0.02, has 5.79 and 18.1, without 5.62 and
-19.5. Of speeds of such pipes that stand it says that 5 % is within the margin of experimental error
-(p. 144); of frequencies it gives none, and its theory is up to 18 % off them.
+frequency 19.5; its theory gives 5.79 and 18.1 with material damping mu = 0.02, and 5.62 and 19.5
+without. For the speeds of such pipes that stand, it says that 5 % is within the margin of
+experimental error (p. 144); for frequencies it gives none, and its theory is up to 18 % off them.
 
 ``Beam`` solves both by modes of the clamped beam. weft's strip of triangles, with ``wind.span`` and
-without drag, is let go in the theory's motion at a speed below and one above: growth and frequency
-are those of the two roots that fit its tip.
+without drag, starts in the theory's motion at a speed below and one above the onset: growth and
+frequency are those of the two roots that fit its tip.
 """
 
 from collections.abc import Iterator
@@ -50,9 +50,10 @@ BENT = 0.002  # [m] the tip at first
 
 
 def checks() -> Iterator[Check]:
-    """The theory against published speeds, to their digits; weft against the theory, level and
-    hanging: the speed to 1 %, the frequency there to 2 %; and, indicative, against the pipe that
-    was measured: to 5 % and 10 %.
+    """Compare the theory with published speeds, and weft with the theory and with a measured pipe.
+
+    The theory must agree to the published digits. weft must agree with it, level and hanging: the
+    speed to 1 %, the frequency there to 2 %; and, indicative, with the pipe: to 5 % and 10 %.
     """
     yield from attempt("flutter", _level)
     yield from attempt("flutter/hung", _hung)
@@ -80,8 +81,9 @@ def _hung() -> Iterator[Check]:
 
 
 def onset(beam: Beam, speeds: tuple[float, float], segments: int = SEGMENTS) -> tuple[float, float]:
-    """Speed at which weft's strip begins to flutter, between two, and the angular frequency there,
-    in the theory's units.
+    """Return the speed at which weft's strip begins to flutter, and the angular frequency there.
+
+    Both are in the theory's units. The speed is interpolated between two, where growth is zero.
     """
     below, above = (root(beam, u, segments) for u in speeds)
     part = below.real / (below.real - above.real)
@@ -92,8 +94,9 @@ def onset(beam: Beam, speeds: tuple[float, float], segments: int = SEGMENTS) -> 
 def root(
     beam: Beam, u: float, segments: int = SEGMENTS, step: float = STEP, **wind: Any
 ) -> complex:
-    """Rate of growth and angular frequency of weft's strip at a speed u, in the theory's units;
-    with drag and lift, where the wind is told of any.
+    """Return growth rate and angular frequency of weft's strip at a speed u, in the theory's units.
+
+    ``wind`` may set its drag and lift, which are zero otherwise.
     """
     model, mesh = strip(beam, u, segments, **wind)
     unit = LENGTH**2 * np.sqrt(DENSITY / (1 - beam.beta) / RIGIDITY)  # [s]
@@ -109,7 +112,9 @@ def root(
 
 
 def moving(beam: Beam, u: float, mesh: TriangleMesh, unit: float) -> State:
-    """The strip, as its weight stretches it, in the theory's motion; ``unit`` [s] is its time."""
+    """Return the strip, stretched by its weight, in the theory's motion; ``unit`` [s] is its time
+    unit.
+    """
     x, end = np.array(mesh.vertices), mesh.groups["right"]
     s = (x[:, 0] - x[end[0], 0]) / LENGTH + 1
     s[s < 0.6 * np.diff(np.unique(s))[0]] = 0.0
@@ -125,7 +130,11 @@ def moving(beam: Beam, u: float, mesh: TriangleMesh, unit: float) -> State:
 def strip(
     beam: Beam, u: float, segments: int = SEGMENTS, **more: Any
 ) -> tuple[Model, TriangleMesh]:
-    """Of triangles, two squares wide, clamped in the middle of its first row as ``elastica``'s."""
+    """Build a strip of triangles, two squares wide, clamped in the middle of its first row of
+    elements.
+
+    The clamp is that of ``elastica``.
+    """
     cell = LENGTH / (segments - 0.5)
     width = 2 * cell
     mesh = grid(segments + 1, 3, cell * segments, width)
@@ -145,8 +154,9 @@ def strip(
 
 
 def fitted(y: Floats, step: float) -> complex:
-    """The rate r, with the larger imaginary part, of y = Re(a e^(r t)): by the line that three
-    values 0.03 apart lie on.
+    """Return the rate r, with the larger imaginary part, of y = Re(a e^(r t)).
+
+    It follows from the linear recurrence of three values that are 0.03 time units apart.
     """
     k = max(1, round(0.03 / step))
     known = np.stack([y[k:-k], y[: -2 * k]], axis=1)

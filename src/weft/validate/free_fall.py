@@ -1,5 +1,5 @@
-"""Free fall under backward Euler: after n steps of h the cloth has fallen by exactly g h^2 n
-(n+1)/2, damped or not.
+"""Free fall under backward Euler, damped or not: after n steps of h it is exactly g h^2 n
+(n+1)/2.
 """
 
 import dataclasses
@@ -19,13 +19,13 @@ from weft.validate.strip import GRAVITY, Material, strip_model
 
 MATERIAL = Material(stretch=5000.0, shear=500.0, bending=5e-5, density=0.1)
 STEP, STEPS = 0.01, 25
-# [m/s] of the last increment: what an iterative solver leaves in the velocities adds up to
-# SETTLED * STEP * STEPS (STEPS + 1)/2 = 3e-12 m, below what is allowed
+# [m/s] of the last increment: the remaining errors of an iterative solver in the velocities add up
+# to SETTLED * STEP * STEPS (STEPS + 1)/2 = 3e-12 m, which is below the tolerance
 SETTLED = 1e-12
 
 
 def checks() -> Iterator[Check]:
-    """The mean fall, and the largest deviation of any vertex from it."""
+    """Compare the mean fall, and the largest deviation of any vertex from it."""
     exact = -GRAVITY * STEP**2 * STEPS * (STEPS + 1) / 2
     for label, beta in (("undamped", 0.0), ("damped", 0.01)):
         yield from attempt(f"free-fall/{label}", _fall, label, beta, exact)
@@ -39,7 +39,9 @@ def _fall(label: str, beta: float, exact: float) -> Iterator[Check]:
 
 
 def fall(beta: float) -> np.ndarray:
-    """(n,3) displacement of a free sheet after STEPS steps with damping time beta [s]."""
+    """Return the displacement (n,3) [m] of a free sheet after STEPS steps with damping time beta
+    [s].
+    """
     mesh = grid(13, 11, 1.0, 0.8, "random")
     model = damped(strip_model(mesh, MATERIAL, []), beta)
     integrator = BackwardEuler(StepSettings(tolerance=SETTLED))
@@ -53,7 +55,7 @@ def fall(beta: float) -> np.ndarray:
 
 
 def damped(model: Model, beta: float) -> Model:
-    """The model with stiffness-proportional damping of its membrane and hinges."""
+    """Return the model with stiffness-proportional damping of its membrane and hinges."""
     energies = [
         dataclasses.replace(e, damping=beta) if isinstance(e, Membrane | HingeBending) else e
         for e in model.energies

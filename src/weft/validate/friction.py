@@ -1,8 +1,8 @@
-"""Contact and friction against closed forms: a slope, a capstan, two sheets that are pressed.
+"""Contact and friction against closed forms: a slope, a capstan, two sheets pressed together.
 
-A belt around a fixed cylinder slips where its tensions differ by exp(mu beta) (Euler, Eytelwein),
-beta the angle that it lies on; on facets too, as only the turning counts. Here it carries two loads
-m and M: sliding with acceleration a it gives M (g - a) / (m (g + a)) = exp(mu beta).
+A belt around a fixed cylinder slips if its tensions differ by exp(mu beta) (Euler, Eytelwein), beta
+the angle of wrap; this holds on facets too, because only the turning counts. Here the belt carries
+two loads m and M: sliding with acceleration a it gives M (g - a) / (m (g + a)) = exp(mu beta).
 """
 
 from collections.abc import Iterator
@@ -33,20 +33,22 @@ from weft.validate.check import Check, attempt, compare
 
 GRAVITY = 9.81
 MU, STICK = 0.3, 1e-3  # [1], [m/s]
-REST = 1e-6  # [m/s] below which what sticks is at rest
+REST = 1e-6  # [m/s] speed below which a sticking square counts as at rest
 RADIUS, GAP = 0.1, 2e-3  # [m] of the cylinder; contact
 WIDTH, CELL, HANGING = 0.02, 0.01, 0.4  # [m] of the belt: its width, edges, and free ends
 
 
 def checks() -> Iterator[Check]:
-    """Slope below and above the angle of friction, and balance of what is pressed."""
+    """Compare slopes below and above the angle of friction, and the balance of pressed sheets."""
     yield from attempt("friction/slope sticks", _sticks)
     yield from attempt("friction/slope slides", _slides)
     yield from attempt("friction/pressed sheets", _pressed)
 
 
 def capstan() -> Iterator[Check]:
-    """A belt that slips where Euler and Eytelwein say, and one that holds."""
+    """Compare a belt that slips with the theory of Euler and Eytelwein, and check one that
+    holds.
+    """
     ratio = float(np.exp(MU * np.pi))
     yield from attempt("friction/capstan", _capstan_slips, ratio)
     yield from attempt("friction/capstan holds", _capstan_holds, ratio)
@@ -82,13 +84,13 @@ def _pressed() -> Iterator[Check]:
 
 
 def rate(speeds: Floats, dt: float = 0.01) -> float:
-    """[m/s^2] of the later half of speeds taken every dt [s]."""
+    """Return the acceleration [m/s^2] in the later half of speeds (k,) [m/s] taken every dt [s]."""
     late = speeds[len(speeds) // 2 :]
     return float(np.polyfit(dt * np.arange(len(late)), late, 1)[0])
 
 
 def slide(degrees: float, friction: float) -> Floats:
-    """Mean speeds [m/s] down the slope, every 0.01 s, of a square on a pinned one."""
+    """Return mean speeds [m/s] down the slope, every 0.01 s, of a square on a pinned sheet."""
     model, x, above = slope_model(
         degrees, SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
     )
@@ -96,8 +98,10 @@ def slide(degrees: float, friction: float) -> Floats:
 
 
 def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions, Ints]:
-    """A square on a pinned one, which gravity pulls along x: where its vertices are, and which are
-    of the square.
+    """Build a square on a pinned sheet, with gravity along a slope in x.
+
+    Returns:
+        The model, its vertices (n,3) [m], and the indices of the square's vertices.
     """
     fabric = Fabric(0.2, 2000.0, 2000.0, 500.0, 1e-3, 1e-3, name="stiff")
     below = sheet(13, 13, 0.6, 0.6, fabric=fabric)
@@ -118,7 +122,7 @@ def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions
 
 
 def belt(ratio: float, seconds: float) -> Floats:
-    """Speeds [m/s], every 0.01 s, of the heavier of two loads on a belt over a cylinder."""
+    """Return speeds [m/s], every 0.01 s, of the heavier of two loads on a belt over a cylinder."""
     contact = SelfContact(GAP, friction=Friction(MU), stick=STICK, lags=4)
     model, x, heavy = belt_model(ratio, contact)
     return _speeds(model, x, heavy, 1, seconds, -1.0)
@@ -127,15 +131,17 @@ def belt(ratio: float, seconds: float) -> Floats:
 def belt_model(
     ratio: float, contact: SelfContact, *, own: float = 0.02, bending: float = 1e-5, side: int = 1
 ) -> tuple[Model, Positions, Ints]:
-    """A belt over a cylinder with loads m and ``ratio`` m: where its vertices are, and which carry
-    the second.
+    """Build a belt over a cylinder with loads m and ``ratio`` m at its ends.
 
     Args:
         ratio: of the loads.
         contact: with the cylinder.
-        own: [kg/m^2] of the belt.
-        bending: [N m] of the belt.
+        own: [kg/m^2] density of the belt.
+        bending: [N m] rigidity of the belt.
         side: 1: the second load hangs at +x; -1: at -x.
+
+    Returns:
+        The model, its vertices (n,3) [m], and the indices of those that carry the second load.
     """
     length = np.pi * (RADIUS + 0.6 * GAP) + 2 * HANGING
     mesh = grid(round(length / CELL) + 1, 3, length, WIDTH)
@@ -159,8 +165,10 @@ def belt_model(
 
 
 def pressed() -> tuple[float, float]:
-    """Two sheets that fly at each other: change of their momentum over what they exchange, and the
-    sum of contact forces over their size.
+    """Simulate two sheets that fly at each other, and return two relative errors.
+
+    The first is the change of their total momentum over the exchanged momentum; the second the sum
+    of contact forces over their size.
     """
     lower = sheet(9, 9, 0.2, 0.2)
     upper = sheet(9, 9, 0.2, 0.2).moved((0.006, 4e-3, 0.004), (0, 20, 0))
@@ -203,7 +211,7 @@ def _speeds(
     seconds: float,
     sign: float = 1.0,
 ) -> Floats:
-    """Mean speeds [m/s] of some vertices along an axis, every 0.01 s."""
+    """Return mean speeds [m/s] of some vertices along an axis, every 0.01 s."""
     stepper = BackwardEuler(StepSettings(tolerance=1e-5))
     state = State(np.array(x), np.zeros_like(x))
     memory, speeds = stepper.init(model, state), []
@@ -215,5 +223,5 @@ def _speeds(
 
 
 def _near(s: Floats, value: float) -> Ints:
-    """Vertices whose s is the value."""
+    """Return the vertices whose s equals the value."""
     return np.flatnonzero(np.abs(s - value) < 1e-9).astype(np.int32)

@@ -1,11 +1,11 @@
-"""Equilibria with friction: what rests on a slope, over a cylinder, and by a waistband alone.
+"""Equilibria with friction: a square on a slope, a belt over a cylinder, a waistband around a post.
 
 A square rests on a slope iff tan(a) <= mu. A belt over a cylinder rests iff its tensions differ by
 no more than exp(mu beta) (Euler, Eytelwein), whichever side is the heavier. A band around a post,
 at the tension T, presses with 2 pi T in all (on n flat facets 2 n T sin(pi/n)), whatever the
 radius, and so carries a weight W iff mu >= W/(2 pi T).
 
-Where there is no equilibrium none must be found: the search ends elsewhere, or not at all.
+If there is no equilibrium, none may be found: the search then ends elsewhere, or not at all.
 """
 
 from collections.abc import Iterator
@@ -31,18 +31,18 @@ from weft.validate.solver import direct
 
 RADIUS, HEIGHT, AROUND = 0.1, 0.04, 48  # [m] of the post; [m] of the band; its facets
 STIFFNESS, STRAIN, HEM = 200.0, 0.1, 0.1  # [N/m], of the band on the post; [kg] that it carries
-MOVED = 5e-3  # [m] that nothing moves which rests
-STEPS = 5  # of the path: the band presses in the first, weight grows in the others
+MOVED = 5e-3  # [m] displacement below which cloth counts as resting
+STEPS = 5  # steps of the path: the band presses in the first one, the weight grows in the others
 
 
 def checks() -> Iterator[Check]:
-    """Just below and above where a slope, and a waistband, hold."""
+    """Check slopes and waistbands just below and above the limit of friction."""
     yield from attempt("friction-at-rest/slope", _slope)
     yield from attempt("friction-at-rest/waistband", _waistband)
 
 
 def capstan() -> Iterator[Check]:
-    """A belt over a cylinder, the heavier load on either side."""
+    """Check a belt over a cylinder, with the heavier load on either side."""
     for name, side in (("right", 1), ("left", -1)):
         yield from attempt(f"capstan-at-rest/{name}", _capstan, name, side)
 
@@ -68,13 +68,13 @@ def _waistband() -> Iterator[Check]:
 
 
 def settings(**more: float) -> QuasiStaticSettings:
-    """Of equilibria whose forces balance well below what decides."""
+    """Return settings whose force balance is far more accurate than the limits require."""
     given = {"tolerance": 1e-6, "force_tolerance": 1e-5, "imperfection": 0.0, **more}
     return QuasiStaticSettings(friction=True, max_iterations=150, linear=direct(), **given)  # type: ignore[arg-type]
 
 
 def slope_rests(degrees: float, friction: float) -> bool:
-    """Whether a square has an equilibrium on a slope, where it is."""
+    """Return whether a square has an equilibrium on a slope at the place where it starts."""
     contact = SelfContact(GAP, friction=Friction(friction))
     model, x, above = slope_model(degrees, contact)
     found = QuasiStatic(settings()).solve(model, x)
@@ -82,7 +82,7 @@ def slope_rests(degrees: float, friction: float) -> bool:
 
 
 def belt_rests(ratio: float, side: int = 1) -> bool:
-    """Whether a belt with loads m and ``ratio`` m has an equilibrium over a cylinder."""
+    """Return whether a belt with loads m and ``ratio`` m has an equilibrium over a cylinder."""
     contact = SelfContact(GAP, friction=Friction(MU))
     model, x, heavy = belt_model(ratio, contact, own=2e-4, bending=1e-6, side=side)
     found = QuasiStatic(settings()).solve(model, x)
@@ -90,7 +90,9 @@ def belt_rests(ratio: float, side: int = 1) -> bool:
 
 
 def friction_needed() -> float:
-    """W/(2 pi T) of the band, T from where it rests with friction to spare."""
+    """Return W/(2 pi T) of the band, with T from its equilibrium at a friction that surely holds
+    it.
+    """
     model, mesh = band(0.5)
     x, rests = _settled(model, mesh)
     assert rests
@@ -102,12 +104,12 @@ def friction_needed() -> float:
 
 
 def band_rests(friction: float) -> bool:
-    """Whether the band holds its weight."""
+    """Return whether the band holds its weight."""
     return _settled(*band(friction))[1]
 
 
 def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
-    """An elastic band around a post, with a weight at its lower edge that grows till 1 s."""
+    """Build an elastic band around a post, with a weight at its lower edge that grows until 1 s."""
     mesh = _tube(around, 4, RADIUS + 0.5 * GAP, 2 * np.pi * RADIUS / (1 + STRAIN))
     mass = 0.1 * mesh.vertex_area
     mass[-around:] += HEM / around
@@ -122,7 +124,7 @@ def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
 
 
 def _settled(model: Model, mesh: TriangleMesh) -> tuple[Positions, bool]:
-    """(n,3) at the end of the path, and whether the band is still where it was put."""
+    """Return (n,3) [m] at the end of the path, and whether the band has stayed at its place."""
     stepper, state = QuasiStatic(settings(force_tolerance=1e-4)), State.at_rest(mesh.vertices)
     memory = stepper.init(model, state)
     for _ in range(STEPS):
@@ -134,7 +136,9 @@ def _settled(model: Model, mesh: TriangleMesh) -> tuple[Positions, bool]:
 
 
 def post(around: int, radius: float, low: float, high: float) -> Body:
-    """A prism about y whose sides go from end to end, half a side turned against the band's."""
+    """Return a prism about y with ``around`` sides, turned by half a side against the band's
+    facets.
+    """
     angle = 2 * np.pi * (np.arange(around) + 0.5) / around
     ring = radius * np.stack([np.cos(angle), np.zeros(around), np.sin(angle)], 1)
     ends = [ring + [0, low, 0], ring + [0, high, 0], np.array([[0, low, 0], [0, high, 0]])]
@@ -148,7 +152,9 @@ def post(around: int, radius: float, low: float, high: float) -> Body:
 
 
 def _tube(around: int, rows: int, radius: float, rest: float) -> TriangleMesh:
-    """A closed tube about y down to -HEIGHT, warp around it, ``rest`` [m] around at rest."""
+    """Return a closed tube about y down to -HEIGHT, warp around it, of the rest circumference
+    ``rest``.
+    """
     angle, y = 2 * np.pi * np.arange(around) / around, np.linspace(0, -HEIGHT, rows + 1)
     a, h = np.meshgrid(angle, y)
     x = np.stack([radius * np.cos(a), h, radius * np.sin(a)], axis=2).reshape(-1, 3)

@@ -25,7 +25,7 @@ CASES: tuple[tuple[int, Pattern], ...] = (
 
 
 def checks() -> Iterator[Check]:
-    """Four resolutions and an irregular mesh, to 0.1 %."""
+    """Compare four resolutions and an irregular mesh, to 0.1 %."""
     expected = MATERIAL.density * GRAVITY * LENGTH**2 / (2 * MATERIAL.stretch)
     for n, pattern in CASES:
         yield from attempt(f"hanging-strip/{pattern}-{n}", _extension, n, pattern, expected)
@@ -36,7 +36,7 @@ def _extension(n: int, pattern: Pattern, expected: float) -> Iterator[Check]:
 
 
 def extension(n: int, pattern: Pattern) -> float:
-    """[m] by which the tip of a strip of n elements sinks."""
+    """Return the displacement [m] by which the tip of a strip of n elements sinks."""
     mesh = grid(n // 4 + 1, n + 1, WIDTH, LENGTH, pattern)
     vertical = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
     mesh = mesh.with_vertices(vertical)

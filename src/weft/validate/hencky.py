@@ -39,7 +39,7 @@ from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 
 RADIUS, STIFFNESS, PRESSURE = 0.2, 1000.0, 0.05  # [m], [N/m] E h, [Pa]
-TERMS = 60  # of the series
+TERMS = 60  # terms of the series
 PUBLISHED = {0.2: 1.6827, 0.3: 1.7244, 0.4: 1.7769}  # nu -> b_0
 CORNERS = 96  # of the polygon that is the border; elements are as long as its sides
 POISSON = 0.3
@@ -53,7 +53,9 @@ LAWS: dict[str, tuple[float, Law]] = {  # by name, nu and the law
 
 
 def checks() -> Iterator[Check]:
-    """The series against published digits; height and pull at the border of two laws, to 0.5 %."""
+    """Compare the series with published digits; height and pull at the border of two laws, to 0.5
+    %.
+    """
     yield from attempt("hencky/theory", _theory)
     for name, (poisson, law) in LAWS.items():
         yield from attempt(f"hencky/{name}", _membrane, f"hencky/{name}", poisson, law)
@@ -90,7 +92,7 @@ def border_series(poisson: float) -> Floats:
     k = np.arange(TERMS)
 
     def missing(b0: float) -> float:
-        """N_theta - nu N_r at the border."""
+        """Return N_theta - nu N_r at the border."""
         return float((2 * k + 1 - poisson) @ series(b0))
 
     return series(float(brentq(missing, 1.4, 2.5, xtol=1e-14)))
@@ -98,18 +100,18 @@ def border_series(poisson: float) -> Floats:
 
 def series(b0: float) -> Floats:
     """Return the coefficients b_k (TERMS,) of N in powers of rho^2."""
-    b, inverse = np.zeros(TERMS), np.zeros(TERMS)  # of N, and of 1/N
+    b, inverse = np.zeros(TERMS), np.zeros(TERMS)  # coefficients of N and of 1/N
     b[0], inverse[0] = b0, 1 / b0
     for k in range(1, TERMS):
-        g = inverse[:k] @ inverse[:k][::-1]  # of rho^(2k-2) in 1/N^2
+        g = inverse[:k] @ inverse[:k][::-1]  # coefficient of rho^(2k-2) in 1/N^2
         b[k] = -2 * g / (k * (k + 1))
         inverse[k] = -(b[1 : k + 1] @ inverse[:k][::-1]) / b0
     return b
 
 
 def inflated(law: Law) -> tuple[float, float]:
-    """Return the height [m] of the middle of an inflated disc, and its radial pull [N/m] at the
-    border.
+    """Return the height [m] of the middle of an inflated disc, and its radial pull at the border
+    [N/m].
 
     Raises:
         SimulationError: no equilibrium.

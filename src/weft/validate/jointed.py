@@ -1,17 +1,17 @@
-"""Rigid bodies that hold one another, hang on ropes and fall through air, against closed forms.
+"""Rigid bodies in joints, on ropes and in air, against closed forms.
 
-Two rods, jointed to the world and to one another, move as Lagrange's equations say: with the angles
-a and b from the vertical, masses m and n, moments of inertia I and J about the centers, which are p
-and q from the upper ends, and the length L between the hinges of the first,
+Two rods, jointed to the world and to one another, obey Lagrange's equations: with the angles a and
+b from the vertical, masses m and n, moments of inertia I and J about the centers, which are p and q
+from the upper ends, and the length L between the hinges of the first,
 
     (I + m p^2 + n L^2) a'' + n L q cos(a - b) b'' + n L q sin(a - b) b'^2 + g (m p + n L) sin a = 0
     (J + n q^2) b'' + n L q cos(a - b) a'' - n L q sin(a - b) a'^2 + g n q sin b = 0
 
 which an integrator of order 8 solves. A rod on two upright ropes of length h, at c from its middle
 each, turns about the vertical with the period 2 pi sqrt(I h/(m g c^2)): the bifilar pendulum. Two
-bodies on a spring swing with 2 pi sqrt(m n/((m + n) k)). What falls flat through still air comes to
-the speed at which drag carries its weight; its rim has the friction of a sheet along the wind.
-Limits and motors: ``validate.stopped``.
+bodies on a spring swing with 2 pi sqrt(m n/((m + n) k)). A body that falls flat through still air
+reaches the speed at which drag carries its weight; its rim has the friction of a sheet along the
+wind. Limits and motors are in ``validate.stopped``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,9 @@ STIFF = 40.0  # [N/m] of the spring
 
 
 def checks() -> Iterator[Check]:
-    """Motions to the order of the step, forces at rest to what is left of it."""
+    """Compare motions to the order of the step, forces at rest to the tolerance of the
+    equilibrium.
+    """
     for case in (_double, _rod, _pair, _plate, stopped, tilted, turned, sprung):
         yield from attempt(f"jointed/{case.__name__.lstrip('_')}", case)
 
@@ -55,12 +57,14 @@ def _double() -> Iterator[Check]:
 
 
 def _way(path: Floats) -> float:
-    """[m] along a path (k,2)."""
+    """Return the length [m] of a path (k,2)."""
     return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
 
 
 def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
-    """(k,2) [m] of the second rod's center after every step, and by Lagrange's equations."""
+    """Return (k,2) [m] positions of the second rod's center, simulated and by Lagrange's
+    equations.
+    """
     start: Floats = np.radians(np.array([70.0, 110.0]))
     whole = ROD + 2 * GAP
     ends = np.cumsum([[0.0, 0.0], *(whole * _down(a) for a in start)], axis=0)
@@ -82,7 +86,7 @@ def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
 
 
 def _down(angle: Floats) -> Floats:
-    """(...,2) direction of a rod at an angle from the vertical."""
+    """Return the direction (...,2) of a rod at an angle from the vertical."""
     return np.stack([np.sin(angle), -np.cos(angle)], axis=-1)
 
 
@@ -92,7 +96,7 @@ def _rod_at(center: Floats, angle: float, name: str) -> Body:
 
 
 def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Floats:
-    """(k,2) [rad] angles at times (k,) [s], from rest."""
+    """Return the angles (k,2) [rad] at times (k,) [s], from rest."""
     from scipy.integrate import solve_ivp
 
     L, p, (m, n) = ROD + 2 * GAP, ROD / 2 + GAP, (LIGHT, HEAVY)
@@ -138,13 +142,13 @@ def _rod() -> Iterator[Check]:
 
 
 def hung(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body:
-    """A rod on two upright ropes."""
+    """Return a rod on two upright ropes."""
     ropes = [Joint("rope", (s * APART, 0.0, 0.0), at=(s * APART, LENGTH, 0.0)) for s in (-1, 1)]
     return made(box((0.6, 0.03, 0.03), 0.6, "rod"), mass=HEAVY, joints=ropes, spin=spin)
 
 
 def settled(world: RigidScene) -> Floats:
-    """(n,3) [m] of all points at rest."""
+    """Return the positions (n,3) [m] of all points at rest."""
     settings = QuasiStaticSettings(1e-10, 1e-8, max_iterations=500, imperfection=0.0)
     found = QuasiStatic(settings).solve(world.model, np.array(world.state.x))
     if not found.outcome.ok:
@@ -189,7 +193,7 @@ def _plate() -> Iterator[Check]:
 
 
 def fallen(bodies: Sequence[Body], wind: Wind) -> float:
-    """[m/s] at which the first one falls after 2 s, in 20 steps."""
+    """Return the speed [m/s] at which the first body falls after 2 s, in 20 steps."""
     world = RigidScene.of(bodies, wind=wind)
     for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), 2.0, 0.1):
         pass

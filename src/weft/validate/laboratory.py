@@ -30,17 +30,19 @@ STRIPS: Sequence[tuple[str, Direction]] = (
     ("stretch-twill", "weft"),
 )
 PLATE_SIZE = 6e-3  # [m] edges of the ring that hardly sags
-SAG = 1e-4  # [m] of its border, about
+SAG = 1e-4  # [m] approximate sag of its border
 POISSON = -1 / 3  # of a plate of hinges on equilateral triangles (docs/bending.md)
 DRAPED = [name for name, known in DRAPE_COEFFICIENTS.items() if known.measured]
-LABORATORIES = 0.05  # in drape coefficient, by which laboratories differ on one fabric
+LABORATORIES = 0.05  # difference between laboratories in the drape coefficient of one fabric
 MESHED = "wool"  # the fabric that is draped on two meshes
-MESHES = ((6e-3, 1), (5e-3, 0))  # [m] and seeds of two meshes that must agree
-AGREE = 0.02  # in drape coefficient
+MESHES = ((6e-3, 1), (5e-3, 0))  # edge lengths [m] and seeds of two meshes that must agree
+AGREE = 0.02  # tolerance of the drape coefficients of two meshes
 
 
 def cantilevers() -> Iterator[Check]:
-    """Rigidities of two fabrics from strips, to 2 %, and the factor between overhang and c."""
+    """Compare rigidities of two fabrics from strips, to 2 %, and the factor between overhang
+    and c.
+    """
     for name, direction in STRIPS:
         case = f"cantilever/{name} {direction}"
         yield from attempt(case, _strip, case, name, direction)
@@ -55,7 +57,7 @@ def _strip(case: str, name: str, direction: Direction) -> Iterator[Check]:
 
 
 def rings() -> Iterator[Check]:
-    """The flat specimen's area, and a ring as a clamped plate."""
+    """Compare the flat specimen's area, and a ring with a clamped plate."""
     yield from attempt("cusick/flat specimen", _flat)
     yield from attempt("cusick/ring as a plate", _plate)
 
@@ -73,7 +75,7 @@ def _plate() -> Iterator[Check]:
 
 
 def ring_sag(size: float = PLATE_SIZE, seed: int = 0) -> tuple[float, float]:
-    """[m] by which the border of a stiff ring sinks, simulated and in closed form."""
+    """Return how far [m] the border of a stiff ring sinks, simulated and in closed form."""
     per_rigidity = plate_sag(1.0)
     stiff = Fabric(0.1, 4000.0, 4000.0, 40.0, *2 * (0.1 * GRAVITY * per_rigidity / SAG,))
     mesh, held, _ = specimen(size, seed)
@@ -85,7 +87,7 @@ def ring_sag(size: float = PLATE_SIZE, seed: int = 0) -> tuple[float, float]:
 
 
 def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
-    """[m] by which the free border of the ring sinks, clamped at the disk, per load [N/m^2].
+    """Return how far [m] the free border of the ring sinks per load [N/m^2], clamped at the disk.
 
     w = r^4/(64 D) + c1 + c2 r^2 + c3 ln r + c4 r^2 ln r (Timoshenko & Woinowsky-Krieger 1959,
     section 17), with w = w' = 0 at the disk and no moment and shear at the border.
@@ -110,7 +112,7 @@ def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
 
 
 def drapes() -> Iterator[Check]:
-    """Fabrics against what was measured on them, and one on two meshes."""
+    """Compare fabrics with measurements of the same cloth, and one fabric on two meshes."""
     for name in DRAPED:
         yield from attempt(f"cusick/{name}", _drape, name)
     yield from attempt("cusick/two meshes", _meshes)
@@ -128,12 +130,12 @@ def _meshes() -> Iterator[Check]:
 
 
 def _coefficient(name: str, i: int) -> float:
-    """On the i-th mesh."""
+    """Return the drape coefficient of a fabric on the i-th mesh."""
     size, seed = MESHES[i]
     return cusick(fabric(name), size, mesh_seed=seed).coefficient
 
 
 def checks() -> Iterator[Check]:
-    """What is fast."""
+    """Yield the rows that are computed fast: cantilevers and rings."""
     yield from cantilevers()
     yield from rings()

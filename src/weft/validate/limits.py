@@ -1,5 +1,7 @@
-"""Limits of strain and measured curves: a strip that falls under ten times its weight never passes
-its limit, and comes to rest where its tension says; a homogeneous pull gives a curve back.
+"""Strain limits and measured curves: a falling strip, a strip at rest, a stopped box, a curve.
+
+A strip that falls under ten times its weight never exceeds its limit, and comes to rest where its
+tension says; a homogeneous pull gives a measured curve back.
 
 At the material height s below the top of a hanging strip the tension is T = rho g (L - s), and the
 strain e(T) solves k e + k (m - a) b'((e - a)/(m - a)) = T with the barrier b(y) = -y^2 log(1 - y)
@@ -39,18 +41,21 @@ from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, lengthwise_pins, tip
 
 DENSITY, STIFFNESS, SHEAR = 0.2, 60.0, 20.0  # [kg/m^2], [N/m], [N/m]
-LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, part of it
-TIMES = 10.0  # its weight
+LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, onset over the limit
+TIMES = 10.0  # load of the strip over its weight
 STEP, STEPS = 0.01, 100  # [s]
 CURVE = ((0.01, 4.0), (0.03, 20.0), (0.06, 80.0), (0.1, 250.0))
 PULLS = (0.005, 0.02, 0.045, 0.1, 0.13)
-SPAN, BREADTH, CLEARANCE = 0.3, 0.06, 5e-3  # [m] of a strip that stops a box, and between both
+# [m] strip that stops a box, and its distance from the box
+SPAN, BREADTH, CLEARANCE = 0.3, 0.06, 5e-3
 BOX, GAP, RISE = 0.02, 5e-4, 0.5  # [m] width, [m], [m/s]
 
 
 def checks() -> Iterator[Check]:
-    """The limit in every step, the tip at rest to 0.1 %, the height of a box that the limit stops
-    to 2 %, and the curve to 1e-6.
+    """Compare limit, tip, stopped box and curve.
+
+    The limit must hold in every step, the tip at rest to 0.1 %, the height of a box that the limit
+    stops to 2 %, and the curve to 1e-6.
     """
     yield from attempt("strain-limit/falling", _falling)
     yield from attempt("strain-limit/at-rest", _at_rest)
@@ -92,7 +97,9 @@ def _pull(e: float) -> Iterator[Check]:
 
 
 def largest_strain() -> float:
-    """Of a strip that is let go at ten times its weight, in any step and triangle."""
+    """Return the largest strain in any step and triangle of a strip let go at ten times its
+    weight.
+    """
     mesh, model = _strip()
     limit = next(e for e in model.energies if isinstance(e, StrainLimits))
     stepper, state, most = Bdf2(), State.at_rest(mesh.vertices), 0.0
@@ -106,8 +113,9 @@ def largest_strain() -> float:
 
 
 def stopped_box() -> tuple[float, float]:
-    """Return the height [m] above the clamps at which a limited strip stops a rising box, and the
-    number of pairs of faces that intersect at the end of any step.
+    """Return the height [m] at which a limited strip stops a rising box, and the intersections.
+
+    The height is that above the clamps; intersections are pairs of faces, counted after every step.
     """
     mesh, end = grid(31, 7, SPAN, BREADTH), 2 * SPAN / RISE
     path = Path([Keyframe(0.0), Keyframe(end, (0.0, RISE * end, 0.0))], "linear", hold=True)
@@ -132,7 +140,7 @@ def stopped_box() -> tuple[float, float]:
 
 
 def extension(samples: int = 20001) -> float:
-    """[m] by which the tip sinks."""
+    """Return how far [m] the tip sinks."""
     T = DENSITY * TIMES * GRAVITY * np.linspace(0, LENGTH, samples)
     low, high = np.zeros(samples), np.full(samples, LIMIT)
     for _ in range(60):
@@ -150,7 +158,7 @@ def _tension(e: Floats) -> Floats:
 
 
 def pulled(e: float) -> float:
-    """[N/m] force per width that holds a strip of a measured fabric at the strain e."""
+    """Return the force per width [N/m] that holds a strip of a measured fabric at the strain e."""
     mesh = grid(5, 17, WIDTH, LENGTH)
     law = Measured((CURVE, CURVE), SHEAR)
     pins = lengthwise_pins(mesh, "top", "bottom")
@@ -167,7 +175,7 @@ def pulled(e: float) -> float:
 
 
 def _strip() -> tuple[TriangleMesh, Model]:
-    """A strip that hangs by its top, under ten times its weight; the weft is along it."""
+    """Build a strip that hangs by its top, under ten times its weight; the weft is along it."""
     mesh = grid(9, 65, WIDTH, LENGTH)
     upright = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
     mesh = mesh.with_vertices(upright)

@@ -35,7 +35,8 @@ def normal_modes(
     free = np.flatnonzero(potential.free)
     rows = 3 * free + ACROSS
     K, M = potential.hessian(x)[rows][:, rows].tocsc(), diags(model.mass[free]).tocsc()
-    start = np.random.default_rng(0).normal(size=len(free))  # of the Lanczos iteration
+    # start vector of the Lanczos iteration, fixed for reproducible modes
+    start = np.random.default_rng(0).normal(size=len(free))
     values, vectors = eigsh(K, count, M, sigma=lowest, which="LM", v0=start)
     order = np.argsort(values)
     modes = np.zeros((len(x), count))
@@ -44,7 +45,8 @@ def normal_modes(
 
 
 def critical_load(below: float, above: float, squares: tuple[float, float]) -> float:
-    """Return the load at which the flat sheet becomes unstable: where w^2, linear between its
-    values ``squares`` [1/s^2] at the two loads, is zero.
+    """Return the load at which the flat sheet becomes unstable, where w^2 is zero.
+
+    w^2 is linear in the load, between its values ``squares`` [1/s^2] at two loads.
     """
     return below + (above - below) * squares[0] / (squares[0] - squares[1])

@@ -1,4 +1,4 @@
-"""Energy that BDF2 takes from an undamped pendulum in 60 s, against its closed form.
+"""Numerical damping of BDF2 over 60 s of an undamped pendulum, against its closed form.
 
 A stiff sheet hangs by one edge and swings out of its plane: a pendulum with w^2 = g sum(m r)/sum(m
 r^2), r the distances of its lumped masses m from the edge. For y'' = -w^2 y BDF2 with the step h
@@ -8,9 +8,9 @@ multiplies the complex amplitude in every step by the larger root z of
 
 (Hairer & Wanner, *Solving Ordinary Differential Equations II*, section V.1, with h lambda = i w h).
 Energy falls as |z|^(2n) though nothing is damped, by about w^4 h^3 t/2 of itself: third order in h.
-The period is 2 pi h/arg z. The swing is of 2 degrees, as both change with the square of the angle:
-at 5 degrees 2 % more energy is lost. It is measured from the tenth step on, when nothing is left of
-the start (one step of backward Euler, and the smaller root, of about 1/3).
+The period is 2 pi h/arg z. The swing is of 2 degrees, because both change with the square of the
+angle: at 5 degrees 2 % more energy is lost. It is measured from the tenth step on, when the start
+(one step of backward Euler, and the smaller root, of about 1/3) has no effect any more.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ SETTLED = 10  # steps after which the swing is measured
 
 
 def checks() -> Iterator[Check]:
-    """Energy lost to 1 %, period to 0.1 %, at two steps."""
+    """Compare the energy lost to 1 % and the period to 0.1 %, at two steps."""
     for step in STEPS:
         name = f"numerical-damping/bdf2, {1e3 * step:g} ms"
         yield from attempt(name, _swing, name, step)
@@ -58,8 +58,8 @@ def _swing(name: str, step: float) -> Iterator[Check]:
 
 
 def pendulum() -> tuple[Model, Floats]:
-    """Return the sheet, turned by ANGLE about its upper edge, and the distances (n,) [m] of its
-    vertices from that edge.
+    """Return the sheet, turned by ANGLE about its upper edge, and distances (n,) [m] from that
+    edge.
     """
     mesh = grid(2, 2, LENGTH, LENGTH)
     top = mesh.groups["top"]

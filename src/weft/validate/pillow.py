@@ -1,4 +1,4 @@
-"""Two flat pieces of one outline, joined along it and inflated: mylar balloon and teabag.
+"""Inflated pillows of two flat pieces, joined along their outline: mylar balloon and teabag.
 
 The cloth resists tension only and hardly stretches. A disc of radius a whose radii keep their
 length and which is slack across them becomes the mylar balloon (Paulsen 1994): its radius is
@@ -30,12 +30,12 @@ from weft.validate.solver import direct
 
 STIFFNESS, PRESSURE = 1e4, 1.0  # [N/m], [Pa]: strain of 1e-4 at a radius of 1 m
 ROUND = 2e-4  # [N m] bending stiffness of the balloon
-RADIUS, THICKNESS, VOLUME = 0.762760, 0.913893, 1.218524  # of a, a, a^3
+RADIUS, THICKNESS, VOLUME = 0.762760, 0.913893, 1.218524  # in units of a, a, a^3
 TEABAG = (0.2055, 0.217)  # [m^3]
 
 
 def checks() -> Iterator[Check]:
-    """Mylar balloon to 1 %, and a teabag between its bounds."""
+    """Compare the mylar balloon to 1 %, and a teabag with its bounds."""
     yield from attempt("mylar-balloon", _balloon)
     yield from attempt("teabag", _teabag)
 
@@ -55,7 +55,7 @@ def _teabag() -> Iterator[Check]:
 
 
 def balloon(sectors: int = 60, rings: int = 20) -> tuple[float, float, float]:
-    """Volume [m^3], radius and thickness [m] of an inflated pair of unit discs."""
+    """Return volume [m^3], radius and thickness [m] of an inflated pair of unit discs."""
     disc = polar_disc(sectors, rings)
     mesh = pillow(disc)
     radial = TriangleMesh(mesh.vertices, mesh.faces, radial_warp(mesh.corner_uv))
@@ -65,13 +65,13 @@ def balloon(sectors: int = 60, rings: int = 20) -> tuple[float, float, float]:
 
 
 def teabag(size: float = 0.03) -> float:
-    """Volume [m^3] of an inflated pair of unit squares."""
+    """Return the volume [m^3] of an inflated pair of unit squares."""
     square = triangulated([(0, 0), (1, 0), (1, 1), (0, 1)], (), size)
     return inflate(pillow(square), square.n_vertices)[1]
 
 
 def polar_disc(sectors: int, rings: int) -> TriangleMesh:
-    """A unit disc about the origin, of rings around a center vertex: its radii are edges."""
+    """Return a unit disc about the origin, of rings around a center vertex: its radii are edges."""
     here = np.arange(sectors)
     after = (here + 1) % sectors
     angle = 2 * np.pi * here / sectors
@@ -91,8 +91,9 @@ def polar_disc(sectors: int, rings: int) -> TriangleMesh:
 
 
 def pillow(piece: TriangleMesh) -> TriangleMesh:
-    """A piece that lies on y = 0 and its mirror image below, joined along the border; the vertices
-    of the piece come first.
+    """Join a piece that lies on y = 0 and its mirror image below along the border.
+
+    The vertices of the piece come first.
     """
     piece = without_ears(piece)
     n, inner = piece.n_vertices, np.setdiff1d(np.arange(piece.n_vertices), piece.boundary)
@@ -105,8 +106,9 @@ def pillow(piece: TriangleMesh) -> TriangleMesh:
 
 
 def without_ears(piece: TriangleMesh) -> TriangleMesh:
-    """The mesh with the inner edge turned in triangles that have two edges on the border: joined to
-    their mirror images, those would close on themselves.
+    """Flip the inner edge of triangles that have two edges on the border.
+
+    Joined to their mirror images, such triangles would close on themselves.
     """
     faces, uv = np.array(piece.faces), piece.vertex_uv
     assert uv is not None
@@ -120,8 +122,9 @@ def without_ears(piece: TriangleMesh) -> TriangleMesh:
 
 
 def radial_warp(corner_uv: CornerUv) -> CornerUv:
-    """Material coordinates of a disc about the origin, turned in every face so that the warp runs
-    along the radius of its center.
+    """Return material coordinates of a disc about the origin, with the warp along its radii.
+
+    They are turned in every face, so that the warp runs along the radius of the face's center.
     """
     center = corner_uv.mean(1)
     c, s = (center / np.linalg.norm(center, axis=1, keepdims=True)).T
@@ -130,11 +133,12 @@ def radial_warp(corner_uv: CornerUv) -> CornerUv:
 
 
 def inflate(mesh: TriangleMesh, n: int, bending: float = 0.0) -> tuple[Positions, float]:
-    """Positions at equilibrium and the volume inside, of a pillow whose first n vertices are those
-    of the upper piece.
+    """Return positions (n,3) [m] at equilibrium and the volume [m^3] inside a pillow.
+
+    The first ``n`` vertices of ``mesh`` are those of the upper piece.
 
     Raises:
-        SimulationError: none is found.
+        SimulationError: no equilibrium is found.
     """
     start = np.array(mesh.vertices)
     border = np.zeros(len(start), dtype=bool)

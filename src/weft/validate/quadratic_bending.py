@@ -1,11 +1,11 @@
-"""Quadratic bending (Bergou et al. 2006) against closed forms, on a mesh of uneven lines whose
-diagonals are drawn at random.
+"""Quadratic bending (Bergou et al. 2006) against closed forms, on an uneven mesh of random
+diagonals.
 
-A sheet folded along a line, or rolled up along warp or weft, has dihedral angles at the lines
-across alone, whatever the diagonals: the energies are w (1 - cos theta) and P kappa^2/2 per area, P
-that of a sheet that is forced onto a cylinder (``docs/bending.md``; 5/4 D where warp and weft are
-alike). Affine maps of the material are all that costs nothing, and a strip clamped at one end drops
-by rho g L^4/(8 D), D that of its yarns, as long as that is little.
+If a sheet is folded along a line, or rolled up along warp or weft, it has dihedral angles only at
+the lines across, whatever the diagonals: the energies are w (1 - cos theta) and P kappa^2/2 per
+area, P that of a sheet that is forced onto a cylinder (``docs/bending.md``; 5/4 D if warp and weft
+are alike). Only affine maps of the material cost no energy. A strip clamped at one end drops by rho
+g L^4/(8 D), D that of its yarns, as long as the drop is small.
 """
 
 from collections.abc import Iterator
@@ -20,18 +20,18 @@ from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.strip import GRAVITY, Material, rest, strip_model, tip
 
 Rows = Iterator[Check]
-RIGIDITY = (3e-5, 1e-5)  # [N m] of bending warp and weft
+RIGIDITY = (3e-5, 1e-5)  # [N m] bending rigidity along warp and weft
 LENGTH, WIDTH = 1.0, 0.4  # [m]
-LINES = (61, 25)  # of the uneven mesh, across warp and weft
-RANDOM = 0.25  # strips of random triangles are too stiff: 9 to 22 % over meshes and widths
+LINES = (61, 25)  # lines of the uneven mesh, across warp and weft
+RANDOM = 0.25  # tolerance: strips of random triangles are too stiff by 9 to 22 %
 FOLDS = (0.5, 1.5, 3.0)  # [rad]
 RADIUS = 1.5  # [m] of the cylinder
 LOAD = 0.1  # rho g L^3/D of the cantilever: it drops by 1/80 of its length
-SEGMENTS = 80  # of the cantilever
+SEGMENTS = 80  # elements along the cantilever
 
 
 def checks() -> Rows:
-    """What costs nothing, folds, and cylinders and cantilevers of two rigidities."""
+    """Compare the null space, folds, and cylinders and cantilevers of two rigidities."""
     mesh = uneven(0)
     bending = QuadraticBending.of(mesh, RIGIDITY)
     yield from attempt("quadratic-bending/null-space", _null_space)
@@ -48,8 +48,9 @@ def checks() -> Rows:
 
 
 def uneven(seed: int, lines: tuple[int, int] = LINES) -> TriangleMesh:
-    """A flat sheet on y = 0 whose lines are up to three times as far apart here as there, each cell
-    split along one of its diagonals at random.
+    """Return a flat sheet on y = 0 with uneven lines and random diagonals.
+
+    Distances between neighboring lines differ by up to a factor of three.
     """
     rng = np.random.default_rng(seed)
     u, v = (
@@ -67,13 +68,13 @@ def uneven(seed: int, lines: tuple[int, int] = LINES) -> TriangleMesh:
 
 
 def _cells(nu: int, nv: int) -> Floats:
-    """(4, cells) corners of the cells, counter-clockwise."""
+    """Return (4, cells) corners of the cells, counter-clockwise."""
     i, j = (k.reshape(-1) for k in np.meshgrid(np.arange(nu - 1), np.arange(nv - 1), indexing="ij"))
     return np.stack([i * nv + j, (i + 1) * nv + j, (i + 1) * nv + j + 1, i * nv + j + 1])
 
 
 def rolled(mesh: TriangleMesh, axis: int, radius: float) -> Positions:
-    """(n,3) the sheet on a cylinder; 0 bends the warp yarns, 1 the weft yarns."""
+    """Return (n,3) [m] the sheet on a cylinder; axis 0 bends the warp yarns, 1 the weft yarns."""
     u, v = mesh.vertices[:, 0], -mesh.vertices[:, 2]
     along, across = (u, v) if axis == 0 else (v, u)
     s, c = radius * np.sin(along / radius), radius * np.cos(along / radius)
@@ -81,7 +82,7 @@ def rolled(mesh: TriangleMesh, axis: int, radius: float) -> Positions:
 
 
 def folded(mesh: TriangleMesh, line: float, angle: float) -> Positions:
-    """(n,3) the sheet, bent up by the angle [rad] beyond u = line."""
+    """Return (n,3) [m] the sheet, bent up by the angle [rad] beyond u = line."""
     u = mesh.vertices[:, 0]
     beyond = np.maximum(u - line, 0.0)
     x = np.minimum(u, line) + beyond * np.cos(angle)
@@ -89,7 +90,11 @@ def folded(mesh: TriangleMesh, line: float, angle: float) -> Positions:
 
 
 def _null_space() -> Rows:
-    """Of each coordinate 1, u and v; of the energy also every turn and shift of the flat sheet."""
+    """Check that the null space of each coordinate is spanned by 1, u and v.
+
+    The null space of the energy therefore contains all rotations and translations of the flat
+    sheet.
+    """
     mesh = uneven(1, (12, 9))
     form = QuadraticBending.of(mesh, (1.0, 0.5)).form
     values = np.linalg.eigvalsh(form.matrix(mesh.n_vertices).toarray())
@@ -110,7 +115,10 @@ def _turned(mesh: TriangleMesh, bending: QuadraticBending) -> Rows:
 
 
 def _fold(mesh: TriangleMesh, bending: QuadraticBending, angle: float) -> Rows:
-    """w of the line: P of warp times its length, over half the widths on both sides."""
+    """Compare the energy of a fold along one line with w (1 - cos theta).
+
+    The line's weight w is P of the warp times its length, over half the widths on both sides.
+    """
     lines = np.unique(mesh.vertices[:, 0])
     k = len(lines) // 2
     weight = forced(0) * WIDTH / ((lines[k + 1] - lines[k - 1]) / 2)
@@ -120,7 +128,10 @@ def _fold(mesh: TriangleMesh, bending: QuadraticBending, angle: float) -> Rows:
 
 
 def _cylinder(name: str, mesh: TriangleMesh, bending: QuadraticBending, axis: int) -> Rows:
-    """Energy per area over kappa^2/2 [N m]; no edge bends half a row at either end."""
+    """Compare the energy per area over kappa^2/2 [N m].
+
+    The area leaves out half a row at either end, because no edge bends there.
+    """
     at = mesh.vertices[:, 0] if axis == 0 else -mesh.vertices[:, 2]
     lines = np.unique(at)
     length = (lines[-1] + lines[-2] - lines[1] - lines[0]) / 2
@@ -130,13 +141,14 @@ def _cylinder(name: str, mesh: TriangleMesh, bending: QuadraticBending, axis: in
 
 
 def forced(axis: int) -> float:
-    """[N m] P of a sheet with RIGIDITY, from what a strip may do on its own: found by search, not
-    by the formula that weft solves.
+    """Return P [N m] of a sheet with RIGIDITY, from the free deformation of a strip.
+
+    It is found by search, not by the formula that weft solves.
     """
     from scipy.optimize import fsolve
 
     def missing(p: Floats) -> Floats:
-        diagonal = 2 * p.sum()  # of z_uv, which the diagonals resist
+        diagonal = 2 * p.sum()  # stiffness against z_uv, which comes from the diagonals
         return np.asarray(diagonal * p / (p + diagonal) / RIGIDITY - 1)
 
     return float(fsolve(missing, np.array(RIGIDITY), xtol=1e-12)[axis])
@@ -149,7 +161,9 @@ def _cantilever(
     allowed: float = 2e-2,
     basis: RowBasis = RowBasis.REFERENCE,
 ) -> Rows:
-    """Drop over the length; the clamp is in the middle of the pinned row, as in ``elastica``."""
+    """Compare the drop over the length; the clamp is in the middle of the pinned row, as in
+    ``elastica``.
+    """
     cell = LENGTH / (SEGMENTS - 0.5)
     mesh = grid(SEGMENTS + 1, 4, cell * SEGMENTS, 3 * cell, pattern)
     clamp = Pin(mesh.faces[mesh.corner_uv[..., 0] < 1.5 * cell], name="clamp")

@@ -3,8 +3,8 @@
 A top without torques keeps its angular momentum L, and its axis of symmetry goes round L at the
 rate |L|/I_1, I_1 the moment across the axis. A body on a ball joint swings with the period 2 pi
 sqrt(I/(m g d)) (1 + theta^2/16), I about the joint and d from there to the center. On a slope of
-angle a a box sticks where tan a < mu, and else slides with g (sin a - mu cos a). What lies still
-presses with its weight, on a floor as on the pins of a net.
+angle a a box sticks if tan a < mu, and else slides with g (sin a - mu cos a). Bodies at rest press
+with their weight, on a floor as on the pins of a net.
 """
 
 import dataclasses
@@ -46,19 +46,21 @@ from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
 
 GRAVITY, MU, GAP = 9.81, 0.3, 2e-3  # [m/s^2], [1], [m]
-DT = 5e-3  # [s] of what slides
+DT = 5e-3  # [s] time step of sliding bodies
 DOWN = (0.0, -GRAVITY, 0.0)
 
 
 def checks() -> Iterator[Check]:
-    """Inertia to round-off, motions to the order of the step, rest to what is left of it."""
+    """Compare inertia to round-off, motions to the order of the step, rest to its tolerance."""
     for case in (_inertia, _fall, _top, _pendulum, _slope, _stack, _net):
         yield from attempt(f"rigid/{case.__name__[1:]}", case)
 
 
 @dataclass
 class RigidScene:
-    """Rigid bodies, what they meet, and a cloth that is pinned where it does not matter."""
+    """Rigid bodies with colliders and a cloth, which is pinned far away if it has no part to
+    play.
+    """
 
     model: Model
     state: State
@@ -72,7 +74,7 @@ class RigidScene:
         pinned: str = "all",
         wind: Wind | None = None,
     ) -> "RigidScene":
-        """At the start."""
+        """Build the scene at its start."""
         cloth = sheet(2, 2, 0.1, 0.1).moved((50.0, 0.0, 0.0)) if cloth is None else cloth
         n, mesh = cloth.n_vertices, cloth.mesh
         loose = RigidBodies.of(bodies, n)
@@ -100,11 +102,11 @@ class RigidScene:
         return RigidScene(Model(mass, energies, (pin,), x, met, single(n, len(mass))), State(x, v))
 
     def center(self, body: int = 0) -> Floats:
-        """(3,) [m] of a rigid body."""
+        """Return the center (3,) [m] of a rigid body."""
         return np.asarray(self.state.x[self.model.loose.affine[body].own].mean(0))
 
     def run(self, stepper: Integrator, seconds: float, dt: float) -> Iterator[State]:
-        """The states after every step; ``memory`` is what the stepper keeps.
+        """Yield the states after every step; ``memory`` keeps that of the stepper.
 
         Raises:
             SimulationError: a step that does not converge.
@@ -117,7 +119,7 @@ class RigidScene:
             yield self.state
 
     def pressed(self, stepper: Integrator, dt: float) -> Floats:
-        """(3,) [N] with which contact pushes all rigid bodies together."""
+        """Return the total force (3,) [N] with which contact pushes all rigid bodies."""
         phi = stepper.potential(self.model, self.state, self.memory, dt)
         term = next(t for t in phi.terms_of_phi if t.name == "contact")
         g = kernel.zeros(len(self.model.mass), vec3)
@@ -131,7 +133,7 @@ def _rim(cloth: Cloth) -> Floats:
 
 
 def made(body: Body, **how: object) -> Body:
-    """The body, rigid."""
+    """Return the body as a rigid body with these settings."""
     return dataclasses.replace(body, rigid=Rigid(**how))  # type: ignore[arg-type]
 
 
@@ -170,8 +172,11 @@ def _top() -> Iterator[Check]:
 
 
 def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
-    """Angle [rad] by which a top's axis has gone round its angular momentum, the size of this over
-    that at the start, and the angle by Euler's equations.
+    """Simulate a top without torques.
+
+    Returns:
+        The angle [rad] by which its axis has gone round its angular momentum, the size of this over
+        that at the start, and the angle by Euler's equations.
     """
     spin, tilt = 20.0, 0.4
     body = made(
@@ -225,7 +230,9 @@ def _slope() -> Iterator[Check]:
 
 
 def slide(degrees: float, friction: float = MU) -> Floats:
-    """Speeds [m/s] down a slope, every 5 ms for 0.3 s, of a box that starts at rest on it."""
+    """Return speeds [m/s] down a slope, every 5 ms for 0.3 s, of a box that starts at rest
+    on it.
+    """
     angle = np.radians(degrees)
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
     brick = box((0.2, 0.06, 0.2), 0.2).moved((0.013, 0.03 + 0.5 * GAP, 0.007), None, (0, 20, 0))

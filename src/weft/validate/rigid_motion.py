@@ -1,6 +1,4 @@
-"""A rigid motion of any size gives no elastic force and, between the two ends of a step, no damping
-force.
-"""
+"""Rigid motions of any size: no elastic force, and no damping force over a step."""
 
 from collections.abc import Iterator
 
@@ -14,13 +12,12 @@ from weft.validate.check import Check, compare
 from weft.validate.free_fall import MATERIAL, damped
 from weft.validate.strip import strip_model
 
-FORCE_SCALE = (
-    MATERIAL.stretch * 0.1
-)  # [N] stretch times an edge length: what a strain of 1 would give
+# [N] stretch stiffness times an edge length: the force at a strain of 1
+FORCE_SCALE = MATERIAL.stretch * 0.1
 
 
 def checks() -> Iterator[Check]:
-    """Largest force over the force scale."""
+    """Compare the largest force over the force scale with zero."""
     from scipy.spatial.transform import Rotation
 
     mesh = grid(11, 9, 1.0, 0.8, "random")

@@ -1,4 +1,4 @@
-"""Which experiments there are, in which part of the certificate, and how to run some of them."""
+"""Experiments of the certificate by name, and a function that runs some of them."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ FAST, ALL = "fast", "all"  # runs by default, in under 30 s on two cores; runs w
 
 @dataclass(frozen=True)
 class Experiment:
-    """Where the rows of an experiment come from."""
+    """Module and function of an experiment, and its part of the certificate."""
 
     module: str
     part: str = FAST
@@ -59,17 +59,20 @@ _EXPERIMENTS = {
 
 
 def names(part: str = ALL) -> list[str]:
-    """Names of the experiments of a part, in the order in which they run; ``all``: of both."""
+    """Return the names of the experiments of a part, in the order in which they run.
+
+    ``all`` stands for both parts.
+    """
     return [n for n, e in _EXPERIMENTS.items() if part == ALL or e.part == part]
 
 
 def part_of(name: str) -> str:
-    """In which part of the certificate an experiment is: ``fast`` or ``all``."""
+    """Return the part of the certificate that an experiment belongs to: ``fast`` or ``all``."""
     return _EXPERIMENTS[name].part
 
 
 def topic(name: str) -> str:
-    """What an experiment compares: the first line of its module's docstring."""
+    """Return what an experiment compares: the first paragraph of its module's docstring."""
     experiment = _EXPERIMENTS[name]
     text = import_module(f"weft.validate.{experiment.module}").__doc__ or ""
     return " ".join(text.split("\n\n")[0].split())
@@ -83,9 +86,12 @@ def run(
     """Run experiments. One that raises gives a failed row with the reason, and the others go on.
 
     Args:
-        names: which, of whatever part; none means the fast part.
-        on_result: called with every check as it is done.
-        everything: with no names, both parts.
+        names: experiments of either part; none means the fast part.
+        on_result: called with every check as soon as it is done.
+        everything: run both parts if ``names`` is empty.
+
+    Returns:
+        The rows, in the order of the certificate.
 
     Raises:
         WeftError: an unknown name.

@@ -1,4 +1,4 @@
-"""Models by their numbers, for derivatives: what a scene is to ``weft.Adjoint``, without scenes."""
+"""Models with named numbers, which ``weft.Adjoint`` can differentiate as it does scenes."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -16,13 +16,13 @@ Built = tuple[Model, State]
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A model and where it starts, made from named numbers.
+    """A model and its start, built from named numbers.
 
     Args:
-        build: makes them.
+        build: builds the model and its start from the numbers.
         values: the numbers.
-        stepper: makes the integrator.
-        step: [s].
+        stepper: builds the integrator.
+        step: [s] time step.
     """
 
     build: Callable[[Mapping[str, Any]], Built]
@@ -35,15 +35,15 @@ class Setup:
         return self.build(self.values)
 
     def model(self) -> Model:
-        """Built once."""
+        """Return the model, which is built once."""
         return self._built[0]
 
     def state(self) -> State:
-        """The start."""
+        """Return the start."""
         return self._built[1]
 
     def parameter(self, name: str, scale: float | None = None, linear: bool = False) -> Parameter:
-        """One of the numbers."""
+        """Return one of the numbers as a parameter of derivatives."""
 
         def apply(setup: Setup, value: Any) -> Setup:
             return dataclasses.replace(setup, values={**setup.values, name: value})

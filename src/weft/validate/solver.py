@@ -1,14 +1,14 @@
-"""Which linear solver the certificate takes where an equilibrium is asked for to round-off."""
+"""Linear solver of experiments that need an equilibrium up to round-off."""
 
 from weft.solve.linear.direct import have_pardiso
 
 
 def direct() -> str:
-    """PARDISO where it is installed, else SuperLU, which comes with SciPy.
+    """Return the name of a direct solver: PARDISO if it is installed, else SuperLU (of SciPy).
 
-    Cloth that resists tension only is all but singular where it is slack: the energy norm, in which
-    iterative solvers stop, does not see motion that costs no energy, and Newton's directions of a
-    relative error of 1e-3 then lead nowhere (multigrid: 3000 iterations, and no equilibrium). On
-    meshes of a few thousand vertices a factorization is exact, and faster too.
+    Cloth that resists tension only is nearly singular where it is slack. Iterative solvers stop in
+    the energy norm, which does not see motion that costs no energy, and Newton directions with a
+    relative error of 1e-3 then make no progress (multigrid: 3000 iterations, and no equilibrium).
+    On meshes of a few thousand vertices a factorization is exact, and faster too.
     """
     return "pardiso" if have_pardiso() else "splu"

@@ -19,7 +19,7 @@ from weft.laws import (
 )
 from weft.validate.check import Check, attempt, compare
 
-TINY = 1e-12  # [N/m] of a fiber that is switched off
+TINY = 1e-12  # [N/m] stiffness of a fiber that is switched off
 SKEW = {"warp": (1.0, 0.0), "weft": (0.6, 0.8)}
 LAWS: dict[str, SingleLaw] = {
     "fiber": BaraffWitkin((300.0, TINY), 0.0),
@@ -38,7 +38,7 @@ SAMPLES, TOLERANCE = 2000, 1e-10
 
 
 def checks() -> Iterator[Check]:
-    """Largest errors over random F, relative to the largest eigenvalue."""
+    """Compare random Hessians; errors are relative to the largest eigenvalue."""
     F = np.random.default_rng(0).normal(size=(SAMPLES, 3, 2))
     for name, law in LAWS.items():
         yield from attempt(f"spectra/clamp-{name}", _clamp, name, law, F)
@@ -54,7 +54,7 @@ def _clamp(name: str, law: SingleLaw, F: Floats) -> Iterator[Check]:
 
 
 def _eigenvalues(F: Floats) -> Iterator[Check]:
-    """Closed-form eigenvalues: Kim 2020, eqs. 21-24, 34-35, 50 and 27-28."""
+    """Compare closed-form eigenvalues: Kim 2020, eqs. 21-24, 34-35, 50 and 27-28."""
     for name in ("fiber", "shear", "shear-skewed"):
         law = LAWS[name]
         assert isinstance(law, BaraffWitkin)

@@ -1,11 +1,11 @@
-"""Joints with limits and motors against closed forms; rows of ``bodies.joints``.
+"""Joints with limits and motors against closed forms; rows of ``validate.jointed``.
 
-What falls onto a stop ends there: it never passes, has no more energy than it began with and rests
-within the stop's margin. A motor of the resistance c turns a disk of the moment I from rest at w
-(1 - exp(-c t/I)), one whose torque ends at M first at M t/I. A spring that holds a rod level
-against its weight gives way by that torque over its stiffness, a drive that holds a weight by the
-weight over its; one whose force ends below the weight lets it sink onto its stop. A body on a ball
-joint with a cone rests with its axis tilted by the cone's angle.
+A pendulum that falls onto a joint limit (stop) ends there: it never passes, has no more energy than
+it began with and rests within the stop's margin. A motor of the resistance c turns a disk of the
+moment I from rest at w (1 - exp(-c t/I)), one whose torque ends at M first at M t/I. A spring that
+holds a rod level against its weight gives way by that torque over its stiffness, a drive that holds
+a weight by the weight over its stiffness; one whose force ends below the weight lets it sink onto
+its stop. A body on a ball joint with a cone rests with its axis tilted by the cone's angle.
 """
 
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ PRECISE = StepSettings(tolerance=1e-7)
 
 
 def rod(**how: object) -> Body:
-    """A level rod on a hinge at one end."""
+    """Return a level rod on a hinge at one end."""
     body = box((0.24, 0.02, 0.02), 0.3, "rod").moved((ARM, 0.0, 0.0))
     return made(body, mass=MASS, joints=[Joint("hinge", (0.0, 0.0, 0.0), AXIS, **how)])  # type: ignore[arg-type]
 
 
 def energy(world: RigidScene, stops: JointLimits) -> float:
-    """[J] of the first body in gravity and motion, and of its stops."""
+    """Return the energy [J] of the first body in gravity and motion, and of its stops."""
     own, state = world.model.loose.affine[0].own, world.state
     mass = world.model.mass[own]
     moving = 0.5 * float(mass @ (state.v[own] ** 2).sum(1))
@@ -48,13 +48,13 @@ def energy(world: RigidScene, stops: JointLimits) -> float:
 
 
 def stops_of(world: RigidScene) -> JointLimits:
-    """Of a world that has one."""
+    """Return the joint limits of a scene that has one such energy."""
     (found,) = (e for e in world.model.energies if isinstance(e, JointLimits))
     return found
 
 
 def stopped() -> Iterator[Check]:
-    """A pendulum falls onto its stop."""
+    """Compare a pendulum that falls onto its stop."""
     for said, method in (("backward_euler", BackwardEuler), ("bdf2", Bdf2)):
         stepper = method(PRECISE)
         world = RigidScene.of([rod(angles=(DOWN, UP))])
@@ -74,7 +74,7 @@ def stopped() -> Iterator[Check]:
 
 
 def tilted() -> Iterator[Check]:
-    """A body on a ball joint falls onto the rim of its cone."""
+    """Compare a body on a ball joint that falls onto the rim of its cone."""
     cone = float(np.radians(40.0))
     body = box((0.02, 0.24, 0.02), 0.3, "post").moved((0.0, ARM, 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), cone=cone)
@@ -90,7 +90,7 @@ def tilted() -> Iterator[Check]:
 
 
 def turned() -> Iterator[Check]:
-    """A motor turns a disk from rest."""
+    """Compare a motor that turns a disk from rest."""
     speed, resistance, dt = 12.0, 2e-2, 2.5e-3
     for torque in (None, 6e-2):
         disk = cylinder(0.1, 0.01, 0.03, "disk")
@@ -112,17 +112,18 @@ def turned() -> Iterator[Check]:
 
 
 def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
-    """(k,) [rad/s] of a disk whose motor has the time constant ``rate`` [s], and a torque that ends
-    at ``most`` [rad/s] times its resistance.
+    """Return speeds (k,) [rad/s] of a disk whose motor has the time constant ``rate`` [s].
+
+    The motor's torque ends at ``most`` [rad/s] times its resistance.
     """
-    until = rate * max(speed / most - 1.0, 0.0)  # while the torque is at its end
+    until = rate * max(speed / most - 1.0, 0.0)  # [s] time during which the torque is at its limit
     left = min(speed, most)
     slow = speed - left * np.exp(-(t - until) / rate)
     return np.asarray(np.where(t < until, most * t / rate, slow))
 
 
 def sprung() -> Iterator[Check]:
-    """Springs of a hinge and of a slider at rest under weight."""
+    """Compare springs of a hinge and of a slider at rest under weight."""
     from weft.validate.jointed import settled
 
     stiffness = 1.5

@@ -1,4 +1,6 @@
-"""A strip of cloth along x for several experiments, and how its rest under gravity is found."""
+"""A strip of cloth along x, and the search for its equilibrium under gravity, for several
+experiments.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,10 +49,15 @@ def strip_model(
     bending: Sequence[Energy] | None = None,
     damping: float = 0.0,
 ) -> Model:
-    """Membrane, bending (hinges, unless given) and gravity on a mesh; pinned vertices stay where
-    the mesh has them.
+    """Build a model of membrane, bending and gravity; pinned vertices stay where the mesh has them.
 
-    ``damping`` [s] is the time constant of stiffness-proportional damping.
+    Args:
+        mesh: of the strip.
+        material: stiffness and density.
+        pins: of vertices.
+        gravity: [m/s^2].
+        bending: energies in place of hinges with the material's rigidity.
+        damping: [s] time constant of stiffness-proportional damping.
     """
     mass = material.density * mesh.vertex_area
     law = BaraffWitkin((material.stretch, material.stretch), material.shear)
@@ -69,8 +76,10 @@ def spline_strip_model(
     gravity: tuple[float, float, float] = (0.0, -GRAVITY, 0.0),
     law: Law | None = None,
 ) -> Model:
-    """The same of splines with control points at x (n,3); pins hold control points. ``law`` takes
-    the place of Baraff-Witkin's with the material's stiffnesses.
+    """Build the model of a strip of splines with control points at x (n,3) [m].
+
+    Pins fix control points. ``law`` takes the place of Baraff-Witkin's with the material's
+    stiffnesses.
     """
     mass = material.density * surface.area
     law = law or BaraffWitkin((material.stretch, material.stretch), material.shear)
@@ -83,8 +92,10 @@ def spline_strip_model(
 def rest(
     model: Model, x: Positions, first: float = 1e-3, tolerance: float = 1e-9, most: int = 400
 ) -> Potential:
-    """The minimum of the energy near x: proximal steps |x - x_k|_M^2/(2s) whose s grows tenfold
-    each time.
+    """Find the minimum of the energy near x.
+
+    The method takes proximal steps, which add |x - x_k|_M^2/(2s); s grows tenfold each time, so
+    that the last steps are those of the energy alone.
 
     Args:
         model: energies and pins.
@@ -115,10 +126,10 @@ def rest(
 
 
 def lengthwise_pins(mesh: TriangleMesh, *sides: str) -> list[Pin]:
-    """Pins on whole borders of a grid: ``left``, ``right``, ``top``, ``bottom``."""
+    """Return pins on whole borders of a grid: ``left``, ``right``, ``top``, ``bottom``."""
     return [Pin(mesh.groups[side], name=side) for side in sides]
 
 
 def tip(x: Positions, mesh: TriangleMesh, side: str = "right") -> Floats:
-    """(3,) mean position of a border."""
+    """Return the mean position (3,) [m] of a border."""
     return np.asarray(x[mesh.groups[side]].mean(axis=0))

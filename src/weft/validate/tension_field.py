@@ -7,9 +7,10 @@ part of it is wrinkled, and
     2 M/(P H) = 1 - 2/3 sqrt(2 P/(k H^2 c)).
 
 Along the strip the law resists tension only, so the wrinkles need not be resolved: it stays flat.
-What theory takes for granted is given by two-sided terms: shear stiffness, so that cross-sections
-stay straight, and stiffness across, so that they keep their height where curved fibers press on
-each other. The ends are turned against each other; curvature and moment are those of the middle.
+Two assumptions of the theory are enforced by terms that resist both signs: shear stiffness, so that
+cross-sections stay straight, and stiffness across, so that they keep their height where curved
+fibers press on each other. The ends are turned against each other; curvature and moment are those
+of the middle.
 """
 
 from collections.abc import Iterator
@@ -32,14 +33,14 @@ from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 
 HEIGHT, LENGTH, STIFFNESS = 1.0, 6.0, 1000.0  # [m], [m], [N/m]
-NONE = 1e-6  # [N/m] of a fiber that is left to the other law
-SEGMENTS = 24  # over the height
-STRAIN = 5e-4  # of the middle line: little, so that the pull does not straighten the strip
+NONE = 1e-6  # [N/m] negligible stiffness of a fiber that the other law has
+SEGMENTS = 24  # elements over the height
+STRAIN = 5e-4  # strain of the middle line: small, so that the pull does not straighten the strip
 CURVATURES = (0.0005, 0.002, 0.004, 0.008)  # [1/m]: the first one before it wrinkles
 
 
 def checks() -> Iterator[Check]:
-    """Four curvatures, to 2 %."""
+    """Compare four curvatures, to 2 %."""
     for curvature in CURVATURES:
         yield from attempt(f"tension-field/curvature {curvature:g}", _of_curvature, curvature)
 
@@ -55,8 +56,10 @@ def _of_curvature(curvature: float) -> Iterator[Check]:
 
 
 def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, float]:
-    """Pull [N], moment [N m], and curvature of the middle [1/m], of a strip whose ends are turned
-    against each other by curvature times length.
+    """Simulate a strip whose ends are turned against each other by curvature times length.
+
+    Returns:
+        Pull [N], moment [N m], and curvature of the middle [1/m].
 
     Raises:
         SimulationError: no equilibrium.
@@ -82,7 +85,7 @@ def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, floa
 
 
 def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positions:
-    """Positions (n,3) of a strip whose cross-sections stay straight, in the plane z = 0."""
+    """Return positions (n,3) [m] of a strip with straight cross-sections, in the plane z = 0."""
     angle = curvature * u
     along = (1 + strain) / curvature
     return np.stack(
@@ -91,7 +94,9 @@ def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positio
 
 
 def _measure(mesh: TriangleMesh, model: Model, x: Positions) -> tuple[float, float, float]:
-    """Pull, moment about the center of the middle section, and curvature of the middle line."""
+    """Return pull, moment about the center of the middle section, and curvature of the
+    middle line.
+    """
     force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)[mesh.groups["right"]]
     uv = mesh.vertex_uv
     assert uv is not None

@@ -1,13 +1,14 @@
-"""Wind on cloth: a sheet that falls flat reaches sqrt(2 rho_s g / (rho C_D)); a light strip hangs
-in wind at the angle whose tangent is rho C_D U^2 / (2 rho_s g).
+"""Cloth in wind: the terminal speed of a sheet that falls flat, and the angle of a hanging strip.
 
-A horizontal sheet falls across the air, so drag is all that it feels, and its weight per area rho_s
-g is met by rho C_D v^2/2. Backward Euler meets the steady speed exactly, whatever the step.
+A horizontal sheet falls across the air, so that drag is its only air force, and its weight per area
+rho_s g equals rho C_D v^2/2: it reaches v = sqrt(2 rho_s g / (rho C_D)). Backward Euler meets the
+steady speed exactly, whatever the step.
 
-A strip that neither bends nor stretches, with U horizontal: at the angle theta from the vertical
-the air pushes with rho C_D U^2 cos(theta)/2 across every element (the incidence is pi/2 - theta;
-what it pulls along the strip has no moment about its top), and weight with rho_s g sin(theta). All
-elements balance at the same angle, so a straight strip does, whatever its length and friction.
+A light strip that neither bends nor stretches hangs in a horizontal wind U at the angle whose
+tangent is rho C_D U^2 / (2 rho_s g): at the angle theta from the vertical the air pushes with rho
+C_D U^2 cos(theta)/2 across every element (the incidence is pi/2 - theta; the force along the strip
+has no moment about its top), and weight with rho_s g sin(theta). All elements balance at the same
+angle, so a straight strip does, whatever its length and friction.
 """
 
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ RATIOS = (0.5, 2.0)  # of the wind's pressure to the weight per area
 
 
 def checks() -> Iterator[Check]:
-    """The steady speed to 1e-6, and the angle to 1e-3."""
+    """Compare the steady speed to 1e-6, and the angle to 1e-3."""
     yield from attempt("terminal-velocity", _speed)
     for ratio in RATIOS:
         yield from attempt(f"strip-in-wind/{ratio:g}", _angle, ratio)
@@ -53,7 +54,7 @@ def _angle(ratio: float) -> Iterator[Check]:
 
 
 def steady_speed() -> float:
-    """[m/s] of a sheet that has fallen flat for STEP * STEPS."""
+    """Return the speed [m/s] of a sheet that has fallen flat for STEP * STEPS."""
     mesh = grid(7, 7, 0.5, 0.5)
     model = blown(strip_model(mesh, SHEET, []), mesh, AIR)
     stepper, state = BackwardEuler(StepSettings(tolerance=1e-9)), State.at_rest(mesh.vertices)
@@ -66,8 +67,9 @@ def steady_speed() -> float:
 
 
 def slope_in_wind(ratio: float) -> float:
-    """Tangent of the angle of a hanging strip in a wind whose pressure across it, rho C_D U^2/2, is
-    ``ratio`` times its weight per area.
+    """Return the tangent of the angle of a hanging strip in a wind.
+
+    The wind's pressure across the strip, rho C_D U^2/2, is ``ratio`` times its weight per area.
     """
     mesh = grid(3, 31, 0.1, 1.0)
     vertical = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
@@ -85,6 +87,6 @@ def slope_in_wind(ratio: float) -> float:
 
 
 def blown(model: Model, mesh: TriangleMesh, wind: Wind) -> Model:
-    """The model in a wind."""
+    """Return the model with the air force of a wind."""
     energies = (*model.energies, AirForce(linear_triangle(mesh), wind))
     return Model(model.mass, energies, model.pins, model.start)

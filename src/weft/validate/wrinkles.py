@@ -47,19 +47,19 @@ from weft.validate.strip import Material, spline_strip_model
 WIDE = Material(stretch=2e4, shear=1e4, bending=1e-4, density=0.1)
 WIDE_LENGTH, WIDE_TENSION = 1.0, 10.0  # [m], [N/m]
 HALF_WAVES, SPANS_EACH, SPANS_ALONG, MODES = 6, 10, 24, 5
-AROUND = 0.05  # part of the closed form at which two loads are below and above it
+AROUND = 0.05  # the two loads are this part below and above the closed form
 # Stretched sheet: isotropic, clamped at both ends.
 YOUNG, POISSON = 2000.0, 0.3  # [N/m] E h
 SHEET = Material(stretch=YOUNG, shear=YOUNG / 2, bending=5e-7, density=0.05)
 LENGTH, WIDTH, STRETCH = 0.25, 0.1, 0.1  # [m], [m], strain
-POINTS = (44, 86)  # of control, along and across
-COMPRESSION = 1.0  # [N/m] more than the flat sheet carries anywhere
-HEIGHT = 2e-4  # [m] of the mode in which the search for wrinkles begins
+POINTS = (44, 86)  # control points along and across
+COMPRESSION = 1.0  # [N/m] bound of the compression anywhere in the flat sheet
+HEIGHT = 2e-4  # [m] height of the mode that is the initial guess of the wrinkles
 NO_WEIGHT = (0.0, 0.0, 0.0)
 
 
 def checks() -> Iterator[Check]:
-    """Threshold to 1 %; a stretched sheet, indicative."""
+    """Compare the threshold to 1 %, and a stretched sheet, which is indicative."""
     yield from attempt("wrinkles/threshold", _threshold)
     yield from attempt("wrinkles/stretched", _stretched)
 
@@ -71,7 +71,7 @@ def wavelength(bending: float, tension: float, length: float) -> float:
 
 def _threshold() -> Iterator[Check]:
     B, strain = WIDE.bending, WIDE_TENSION / WIDE.stretch
-    # A height costs the tension over the stretch, in material coordinates (``drum``).
+    # In material coordinates a height is resisted by the tension over the stretch (``drum``).
     tension = WIDE_TENSION / (1 + strain)
     expected = wavelength(B, tension, WIDE_LENGTH)
     width = HALF_WAVES * expected / 2
@@ -107,7 +107,7 @@ def wide_sheet(width: float, stretched: float, shortened: float) -> tuple[Model,
 
 
 def half_waves(z: Floats) -> int:
-    """Return how many half waves heights z (k,) between two zeros have."""
+    """Return the number of half waves of heights z (k,) between two zeros."""
     sign = np.sign(z[np.abs(z) > 1e-2 * np.abs(z).max()])
     return int((sign[1:] != sign[:-1]).sum()) + 1
 
@@ -123,10 +123,12 @@ def _stretched() -> Iterator[Check]:
 
 @dataclass(frozen=True)
 class Wrinkles:
-    """Wrinkles of a stretched sheet: all in the middle of its length, but for ``length``."""
+    """Wrinkles of a stretched sheet, measured in the middle of its length, except for
+    ``length``.
+    """
 
     wavelength: float  # [m]
-    tension: float  # [N/m] pull over the width that is left
+    tension: float  # [N/m] pull over the contracted width
     length: float  # [m] pi sqrt(int f^2/int f'^2)
 
 
@@ -137,7 +139,7 @@ def stretched_sheet(
     poisson: float = POISSON,
     points: tuple[int, int] = POINTS,
 ) -> Wrinkles:
-    """Find the wrinkles of a sheet that is pulled by its clamped ends.
+    """Compute the wrinkles of a sheet that is pulled by its clamped ends.
 
     Args:
         size: [m] at rest, along and across the pull.
@@ -166,8 +168,10 @@ def stretched_sheet(
 def spline_sheet(
     length: float, width: float, points: tuple[int, int]
 ) -> tuple[SplineSurface, Positions, Ints]:
-    """Return a surface of splines, its control points (n,3) [m] on y = 0 about the origin, and
-    their grid of indices.
+    """Return a spline surface, its control points (n,3) [m] on y = 0 about the origin, and their
+    grid.
+
+    The grid holds the indices of the control points, along and across.
     """
     patch = rectangle(*points, length, width)
     u, v = patch.rest.reshape(-1, 2).T
@@ -193,7 +197,8 @@ def _measure(x: Positions, ids: Ints, model: Model) -> Wrinkles:
     width = float(np.ptp(y))
     i = np.flatnonzero(z[1:] * z[:-1] < 0)
     zeros = y[i] + (y[i + 1] - y[i]) * z[i] / (z[i] - z[i + 1])
-    zeros = np.sort(zeros[np.abs(zeros - y.mean()) < 0.4 * width])  # the borders are free
+    # leave out zeros near the free borders
+    zeros = np.sort(zeros[np.abs(zeros - y.mean()) < 0.4 * width])
     force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)
     pull = abs(float(force[ids[-1], 0].sum()))
     quarter = len(middle) // 4

@@ -1,4 +1,4 @@
-"""What a page has of a run: surfaces, and frame by frame where they are and what they carry."""
+"""Contents of a page: surfaces of a run, and positions and values frame by frame."""
 
 import json
 import math
@@ -18,15 +18,15 @@ from weft.view.measures import MEASURES, available
 from weft.view.packing import OF_BASE64, Array, IntegerGrid, Packer, packed
 from weft.view.subject import Subject, Viewable, spread
 
-MOST = 200e6  # [bytes] of a page; browsers keep its text in memory
-USUAL = ("strain", "stress", "pressure")  # measures that a page has where the run has them
+MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
+USUAL = ("strain", "stress", "pressure")  # measures that a page has by default, if the run has them
 
 OnFrame = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a page holds.
+    """The data of a page.
 
     Args:
         about: names, sizes, ranges, as JSON.
@@ -47,7 +47,7 @@ def content_of(
     most: float = MOST,
     on_frame: OnFrame | None = None,
 ) -> Content:
-    """What a page shows of a run.
+    """Collect the data of a page from a run.
 
     Args:
         run: the run.
@@ -124,10 +124,10 @@ def content_of(
 
 
 def measures_of(subject: Subject, looks: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the measures that a page shows.
+    """Return the names of the measures that a page shows.
 
     Raises:
-        RunError: one that is none, or that the run does not have.
+        RunError: an unknown measure, or one that the run does not have.
     """
     at = subject.at(subject.first)
     if looks is None:
@@ -139,7 +139,7 @@ def measures_of(subject: Subject, looks: Sequence[str] | None) -> tuple[str, ...
 
 
 class _Survey:
-    """A first look at all frames: boxes, color scales, and whether bodies move."""
+    """A first pass over all frames: bounding boxes, color scales, and whether bodies move."""
 
     def __init__(
         self, subject: Subject, numbers: range, names: Sequence[str], tell: Callable[[int], None]
@@ -178,7 +178,7 @@ def _values(subject: Subject, number: int, names: Sequence[str]) -> dict[str, Fl
 
 
 def _key(name: str) -> str:
-    """What the page calls a field."""
+    """Return the name of a field on the page."""
     return name.removeprefix("contact_").removesuffix("_max")
 
 
@@ -194,7 +194,7 @@ def _grid_of(points: Positions) -> IntegerGrid:
 
 
 def _check_size(size: float, done: int, count: int, most: float, step: int) -> None:
-    """Raise a RunError where so many frames make more bytes than a page may have."""
+    """Raise a RunError if so many frames make more bytes than a page may have."""
     if size <= most:
         return
     whole = size * count / done

@@ -1,4 +1,4 @@
-"""The cloth's corners as a graphics card takes them."""
+"""The corners of the cloth's faces, arranged for a graphics card."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,17 @@ from weft.view.packing import Array, packed
 
 @dataclass(frozen=True, eq=False)
 class Corners:
-    """Vertices as a graphics card wants them: one material coordinate and one region each."""
+    """Vertices for a graphics card: each one has one material coordinate and one region."""
 
-    faces: Faces  # (m,3) into those below
-    vertex: Array  # (r,) of the mesh
-    region: Array  # (r,)
+    faces: Faces  # (m,3) indices into the arrays below
+    vertex: Array  # (r,) vertex of the mesh
+    region: Array  # (r,) index of the region
     uv: Floats  # (r,2) [m]
     side: float  # [m] of the longer side of the cloth
 
     @staticmethod
     def of(cloth: SurfaceTopology) -> "Corners":
-        """Of the cloth."""
+        """Split the vertices of the cloth along seams and region borders."""
         m = len(cloth.faces)
         uv = np.zeros((m, 3, 2)) if cloth.corner_uv is None else cloth.corner_uv
         region = np.zeros(m, np.int64)
@@ -37,7 +37,7 @@ class Corners:
         return Corners(faces, vertex[first], regions[first], uvs[first], side)
 
     def blocks(self) -> dict[str, str]:
-        """Arrays of a page."""
+        """Return the arrays of a page, packed, by name."""
         return {
             "corner_faces": packed(self.faces.astype(np.uint32)),
             "corner_vertex": packed(self.vertex.astype(np.uint32)),

@@ -1,4 +1,4 @@
-"""Metrics along the time line: what is plotted, each on its own scale; as a drawing (SVG), too."""
+"""Metrics along the time line: curves on scales of their own, also as a drawing (SVG)."""
 
 import html
 import math
@@ -10,19 +10,19 @@ import numpy as np
 from weft.base.arrays import Json
 
 Values = Sequence[float | None]  # by frame; None where there is no number
-DECADES = 8  # that a logarithmic scale shows below its largest value
+DECADES = 8  # decades that a logarithmic scale shows below its largest value
 
 
 @dataclass(frozen=True)
 class PlottedCurve:
-    """What is plotted.
+    """A plotted metric.
 
     Args:
         name: among those of ``plots_of``.
         title: for people.
         unit: of the values; empty for a count.
         color: sRGB, as six hexadecimal digits.
-        log: logarithms are plotted, of what is above 0.
+        log: logarithms of positive values are plotted.
     """
 
     name: str
@@ -32,7 +32,9 @@ class PlottedCurve:
     log: bool
 
     def heights(self, values: Values) -> list[float | None]:
-        """0 at the bottom of the plot to 1 at its top; None where nothing is drawn."""
+        """Return heights from 0 at the bottom of the plot to 1 at its top; None where there is a
+        gap.
+        """
         log = self.log
         usable = [
             None if v is None or (log and v <= 0) else math.log10(v) if log else float(v)
@@ -46,7 +48,7 @@ class PlottedCurve:
         return [None if v is None else max(0.0, (v - low) / ((high - low) or 1)) for v in usable]
 
     def said(self, value: float | None) -> str:
-        """Title and value, for people."""
+        """Return title and value as text for people."""
         return f"{self.title} {'-' if value is None else f'{value:.3g} {self.unit}'}".strip()
 
 
@@ -58,8 +60,10 @@ CURVES = (
 
 
 def plots_of(records: Sequence[Json], times: Sequence[float]) -> dict[str, list[float | None]]:
-    """Of the steps that lead to each time [s] from the one before: kinetic energy [J] after the
-    last, least distance [m] of all, sum of iterations. None where there is no number.
+    """Return the metrics of the steps that lead to each time [s] from the one before.
+
+    They are the kinetic energy [J] after the last step, the least distance [m] of all steps, and
+    the sum of their iterations; None if there is no number.
     """
     found: dict[str, list[float | None]] = {c.name: [] for c in CURVES}
     when = np.array([float(r["t"]) for r in records])
@@ -79,13 +83,14 @@ def plots_of(records: Sequence[Json], times: Sequence[float]) -> dict[str, list[
 def drawn(
     plots: Mapping[str, Values], at: int | None = None, width: int = 480, height: int = 84
 ) -> str:
-    """An SVG drawing of all curves, their values at a frame (None: the last) above them; empty
-    where there is nothing to draw.
+    """Return an SVG drawing of all curves, with their values at a frame above them.
+
+    The text is empty if there is nothing to draw.
 
     Args:
         plots: as of ``plots_of``.
-        at: place of the frame that is marked.
-        width: [pixels], at most; the drawing shrinks with what holds it.
+        at: place of the marked frame; None: no mark, and the values of the last frame.
+        width: [pixels], at most; the drawing shrinks with the element around it.
         height: [pixels].
     """
     shown = [c for c in CURVES if c.name in plots]
@@ -117,7 +122,7 @@ def drawn(
 
 
 def _pieces(heights: Values) -> Iterator[list[tuple[int, float]]]:
-    """Parts of a curve without gaps; a point by itself is a short line."""
+    """Yield the parts of a curve without gaps; a single point is a short line."""
     piece: list[tuple[int, float]] = []
     for k, h in [*enumerate(heights), (-1, None)]:
         if h is not None:

@@ -1,9 +1,9 @@
-"""Who may look at a run that is served: whoever has the address, from a page of the server itself.
+"""Access control of a served run: the address is secret, and pages of other servers are refused.
 
 A server on this machine can be reached by every page that a browser of this machine shows, whatever
 its origin: browsers let any page open a WebSocket to 127.0.0.1, and a name that an attacker owns
-may resolve to it (DNS rebinding). viser asks for nothing. Every request therefore passes ``Guard``,
-which refuses it unless
+may resolve to it (DNS rebinding). viser itself checks nothing. Every request therefore passes
+``Guard``, which refuses it unless
 
 1. its path begins with the secret of this server, 128 random bits,
 2. its ``Host`` is an address, ``localhost`` or a name of this machine, and
@@ -25,7 +25,7 @@ from weft.io.extra import optional
 
 Handler = Callable[[Any, Any], Any]  # websockets' process_request: connection, request -> response
 
-_serving = threading.Lock()  # one server at a time is made: the function that serves is exchanged
+_serving = threading.Lock()  # servers start one at a time, because ``serve`` is replaced meanwhile
 
 
 class Guard:
@@ -43,7 +43,7 @@ class Guard:
         """Return whether a request may be answered.
 
         Args:
-            path: what it asks for, from ``/`` on.
+            path: of the request, from ``/`` on.
             host: its ``Host``; None: it has none, or several.
             origin: its ``Origin``; None: no browser sends it, or it asks for a page.
         """
@@ -55,8 +55,9 @@ class Guard:
         return origin is None or urlsplit(origin).netloc.lower() == host.lower()
 
     def before(self, answer: Handler) -> Handler:
-        """Return a handler that refuses what is not admitted, and hands the rest to another one,
-        with a path that no longer has the secret.
+        """Return a handler that refuses requests that are not admitted, and passes on the others.
+
+        The other handler gets the path without the secret.
         """
         from websockets import Headers
         from websockets.http11 import Response
@@ -94,7 +95,7 @@ def guarded_server(host: str, port: int) -> tuple[Any, str]:
 
     Args:
         host: address to listen at.
-        port: where it is taken, the next that is free.
+        port: to listen at; if it is taken, the next free one.
 
     Returns:
         The ``viser.ViserServer``, and the path of its page, ``/SECRET/``.

@@ -1,4 +1,4 @@
-"""Numbers on cloth that viewers show as colors: what each is, where it is from, its scale."""
+"""Measures, that is, numbers on cloth that viewers show as colors, with units and scales."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from weft.run.animation import RunFrames
 
 @dataclass(frozen=True, eq=False)
 class At:
-    """A frame, as measures take it.
+    """A frame with the data from which measures are computed.
 
     Args:
         run: the run.
         frame: its number.
-        mesh: that is shown, with material coordinates.
+        mesh: the shown mesh, with material coordinates.
         x: (n,3) [m] of its vertices.
         density: of splines, samples a knot span; None: those of the run's mesh.
         physics: laws, for stress that the run did not record.
@@ -49,9 +49,9 @@ class VertexMeasure:
     """A number at every vertex.
 
     Args:
-        title: what a legend says.
+        title: text of the legend.
         unit: of the values.
-        of: values (n,) at a frame. RunError: the run has none.
+        of: returns values (n,) at a frame, or raises RunError if the run has none.
         signed: both sides of 0 are shown.
     """
 
@@ -61,8 +61,10 @@ class VertexMeasure:
     signed: bool = False
 
     def scale(self, values: Floats) -> Scale:
-        """A scale of round numbers for values of any shape; where only one side of 0 is shown, for
-        those that are not 0 (cloth that nothing presses).
+        """Return a scale of round numbers for values of any shape.
+
+        If only one side of 0 is shown, the scale suits the positive values alone, because zeros are
+        cloth without load.
         """
         limit = nice_limit(values if self.signed else values[values > 0])
         low, anchors = (-limit, BLUE_RED) if self.signed else (0.0, VIRIDIS)
@@ -70,7 +72,7 @@ class VertexMeasure:
 
 
 def _pressure(at: At) -> Floats:
-    """Of contact, at the run's own vertices."""
+    """Return the contact pressure [Pa] at the run's own vertices."""
     found = at.run.pressure(at.frame) if at.density is None else None
     if found is None:
         got = "a run without contact" if at.density is None else f"density {at.density}"
@@ -79,7 +81,10 @@ def _pressure(at: At) -> Floats:
 
 
 def _stress(component: int) -> Callable[[At], Floats]:
-    """Of warp, weft or shear (``weft.cloth.fields``), as means of the faces at a vertex."""
+    """Return a function of the stress along warp, along weft or of shear (``weft.cloth.fields``).
+
+    Values at vertices are means of the faces around them.
+    """
 
     def of(at: At) -> Floats:
         made = at.run.field("stress", at.frame, density=at.density, physics=at.physics)
@@ -89,7 +94,7 @@ def _stress(component: int) -> Callable[[At], Floats]:
 
 
 def _largest_stress(at: At) -> Floats:
-    """Principal, as means of the faces at a vertex."""
+    """Return the largest principal stress [N/m], as means of the faces around a vertex."""
     made = at.run.field("stress", at.frame, density=at.density, physics=at.physics)
     return largest_stress(at.mesh, at.x, made)
 
@@ -121,7 +126,7 @@ MEASURES: Mapping[str, VertexMeasure] = {
 
 
 def available(at: At, names: Sequence[str] = tuple(MEASURES)) -> tuple[str, ...]:
-    """Those of the names that a run has, tried at a frame."""
+    """Return those of the names that a run has, tried at one frame."""
 
     def has(name: str) -> bool:
         try:

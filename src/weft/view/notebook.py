@@ -1,4 +1,4 @@
-"""What notebooks show of runs and scenes: a picture, a table, and the viewer in a frame."""
+"""Display of runs and scenes in notebooks: a picture, a table, and the viewer in a frame."""
 
 import base64
 import html
@@ -22,15 +22,15 @@ MANY = 40_000  # triangles; more are drawn without antialiasing
 
 
 class Shown(RunFrames, Protocol):
-    """What is needed of a run."""
+    """Interface of a run that notebooks can show."""
 
     @property
     def mesh(self) -> TriangleMesh:
-        """Before the first frame."""
+        """The mesh of the cloth before the first frame."""
 
     @property
     def metrics(self) -> list[Json]:
-        """One record a step."""
+        """The records of the run's steps, one each."""
 
 
 class NotebookViewer:
@@ -59,8 +59,10 @@ def shown(
     rows: Callable[[], Mapping[str, Any]],
     curves: Callable[[], str] = str,
 ) -> str:
-    """A picture beside a table and curves, as HTML. Whatever cannot be drawn or read is said in its
-    place: a notebook must show a run that is damaged, too.
+    """Return a picture beside a table and curves, as HTML.
+
+    If something cannot be drawn or read, the error stands in its place, because a notebook must
+    show a damaged run, too.
     """
     try:
         image = f'<img alt="picture" src="data:image/png;base64,{_png(picture())}">'
@@ -76,7 +78,7 @@ def shown(
         lines = f"<tr><td><em>no table: {_text(error)}</em></td></tr>"
     try:
         below = curves()
-    except Exception:  # the table has said what is wrong
+    except Exception:  # the table already reports the error
         below = ""
     style = "display: flex; gap: 1em; align-items: center; flex-wrap: wrap"
     return f'<div style="{style}">{image}<div><table>{lines}</table>{below}</div></div>'
@@ -85,7 +87,9 @@ def shown(
 def of_run(
     run: Shown,
 ) -> tuple[Callable[[], Image], Callable[[], Mapping[str, Any]], Callable[[], str]]:
-    """The picture of a run's last frame, what there is to say of it, and its metrics by frame."""
+    """Return functions for the picture of a run's last frame, its table, and its metrics by
+    frame.
+    """
 
     def picture() -> Image:
         x, mesh = run.positions(-1), run.mesh
@@ -125,7 +129,7 @@ def of_run(
 
 
 def picture_of(mesh: TriangleMesh, x: Positions, body: Positions, body_faces: Faces) -> Image:
-    """(h,w,3) the cloth at positions x (n,3) [m], and bodies."""
+    """Return a picture (h,w,3) of the cloth at positions x (n,3) [m], and of bodies."""
     several = len(body_faces) > 0
     all_of_it = np.concatenate([x, body]) if several else x
     many = len(mesh.faces) + len(body_faces) > MANY

@@ -1,4 +1,4 @@
-"""The page: one HTML file with everything in it, that asks nothing of a network."""
+"""The HTML page of a run: one file with everything in it, which needs no network."""
 
 import html
 import json
@@ -13,7 +13,7 @@ SCRIPTS = ("data", "camera", "drawing", "plot", "viewer")  # in the order in whi
 
 
 def page(content: Content) -> str:
-    """The text of the file."""
+    """Return the text of the file."""
     here = files("weft.view")
     script = "\n".join((here / "js" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
     about = json.dumps(content.about, allow_nan=False).replace("<", "\\u003c")
@@ -33,7 +33,7 @@ def page(content: Content) -> str:
 
 
 def write_page(path: Path, content: Content) -> int:
-    """Write the file; returns its size [bytes].
+    """Write the file, and return its size [bytes].
 
     Raises:
         RunError: another suffix than .html, or a file that cannot be written.
@@ -47,7 +47,7 @@ def write_page(path: Path, content: Content) -> int:
 
 
 def errors_of(content: Content) -> str:
-    """How far what the page shows may be from the run, for people."""
+    """Return the largest errors of the shown positions and values, as text for people."""
     arrays, scales = content.about["arrays"], content.about["scales"]
     said = [
         f"{name} {1e6 * max(arrays[name]['step']) / 2:.2g} um"

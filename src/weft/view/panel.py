@@ -1,4 +1,4 @@
-"""What people press in a window: play, the time line, looks, and metrics as curves, in ImGui."""
+"""Controls of the window, in ImGui: play, time line, looks, and metrics as curves."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,9 +20,9 @@ class StatusPanel:
     """A strip along the lower edge of the window, and the legend of the look.
 
     Args:
-        player: what it shows and steers.
+        player: the player that it shows and controls.
         ps: polyscope.
-        on_reset: the camera as at first.
+        on_reset: moves the camera to its first place.
     """
 
     def __init__(self, player: Player, ps: Any, on_reset: Callable[[], None]) -> None:
@@ -33,7 +33,7 @@ class StatusPanel:
         self._plot: Any = implot
 
     def draw(self) -> None:
-        """Once a picture of the screen."""
+        """Draw the panel, once in every picture of the screen, and handle keys."""
         ui = self._ui
         wide, high = ui.GetIO().DisplaySize
         ui.SetNextWindowPos((0.0, high - HIGH))
@@ -44,7 +44,8 @@ class StatusPanel:
             | ui.ImGuiWindowFlags_NoMove
             | ui.ImGuiWindowFlags_NoScrollbar
             | ui.ImGuiWindowFlags_NoSavedSettings
-            | ui.ImGuiWindowFlags_NoNav  # space plays, alone
+            # the space key shall only play, not press the focused button
+            | ui.ImGuiWindowFlags_NoNav
         )
         ui.Begin("weft", flags)
         self._buttons()
@@ -95,7 +96,7 @@ class StatusPanel:
             player.go(place)
 
     def _curves(self) -> None:
-        """Metrics; the line at the frame can be dragged."""
+        """Draw the metrics; the line at the frame can be dragged."""
         plot, player = self._plot, self.player
         shown = [c for c in CURVES if c.name in player.plots]
         count = len(player.numbers)
@@ -121,7 +122,7 @@ class StatusPanel:
         plot.EndPlot()
 
     def _told(self, wide: float) -> None:
-        """Where the run stands, what is wrong, and the legend."""
+        """Draw the state of the run, its problem if there is one, and the legend."""
         ui, player = self._ui, self.player
         pen = ui.GetForegroundDrawList()
         dark = ui.GetColorU32((0.1, 0.1, 0.1, 1.0))
@@ -144,7 +145,7 @@ class StatusPanel:
         pen.AddText((left + LEGEND[0] - 7.0 * len(high), 40.0), dark, high)
 
     def _keys(self) -> None:
-        """As on the page."""
+        """Handle the keys, which are those of the page."""
         ui, player = self._ui, self.player
         speeds, looks = SPEEDS.index(player.speed), player.looks.index(player.look)
 

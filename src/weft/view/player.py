@@ -1,7 +1,7 @@
-"""What a viewer shows now: a frame, a look, and whether it plays; it follows a run that goes on.
+"""State of a live viewer: the frame, the look, and whether it plays; it follows a growing run.
 
 Windows and servers are thin layers on a ``Player``: they call ``tick`` many times a second, show
-its ``picture`` where that has changed, and tell it what people press.
+its ``picture`` if that has changed, and pass it what users do.
 """
 
 import math
@@ -25,8 +25,8 @@ from weft.view.measures import MEASURES
 from weft.view.subject import Subject, Viewable
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-EVERY = 0.5  # [s] between two looks at the folder
-KEPT = 256e6  # [bytes] of frames that were read
+EVERY = 0.5  # [s] between two checks of the folder
+KEPT = 256e6  # [bytes] of frames that stay in memory
 
 Mark = tuple[int, int, int]
 
@@ -39,7 +39,7 @@ class Followed(Viewable, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What there is to draw of a frame.
+    """The data that are drawn of a frame.
 
     Args:
         number: of the frame.
@@ -47,7 +47,7 @@ class Picture:
         bodies: (b,3) [m] of all bodies.
         contacts: (k,3) [m].
         held: (p,3) [m] of pinned vertices.
-        values: (n,) of the look; None: it is no measure.
+        values: (n,) of the look; None: the look is no measure.
     """
 
     number: int
@@ -59,20 +59,20 @@ class Picture:
 
     @property
     def size(self) -> int:
-        """[bytes]."""
+        """The size [bytes] of all arrays."""
         arrays = (self.cloth, self.bodies, self.contacts, self.held, self.values)
         return sum(a.nbytes for a in arrays if a is not None)
 
 
 class Player:
-    """What is shown of a run.
+    """A run with the state of its display.
 
     Args:
-        reopen: gives the run; called again where another has taken its place.
+        reopen: opens the run; called again if another run has taken its place.
         frames: ``A:B`` or ``A:B:STEP``, the last one included; None: all.
         density: of splines, samples a knot span; None: those of the run's mesh.
         physics: of the run's scene, for stress that it did not record.
-        look: to start with; None: the first that there is.
+        look: to start with; None: the first that the run has.
 
     Raises:
         RunError: no run, no such frames, or no such look.
@@ -89,7 +89,7 @@ class Player:
     ) -> None:
         self._reopen, self._selection = reopen, FrameSelection.of(frames)
         self._density, self._physics = density, physics
-        self.editions = 0  # grows where surfaces are other ones: viewers begin anew
+        self.editions = 0  # grows when the surfaces change: viewers then rebuild everything
         self.place, self.playing, self.speed = 0, False, 1.0
         self.bodies, self.contacts, self.pins = True, False, False
         self.note = ""
@@ -122,24 +122,24 @@ class Player:
 
     @property
     def number(self) -> int:
-        """Of the frame."""
+        """The number of the shown frame."""
         return self.numbers[self.place]
 
     @property
     def name(self) -> str:
-        """Of the run."""
+        """The name of the run."""
         return Path(self.run.path).resolve().name
 
     @property
     def status(self) -> str:
-        """Frame, time and how far the run is, for people."""
+        """Frame, time and progress of the run, as text for people."""
         wanted, count = int(self.run.manifest["frames"]), self.numbers[-1]
         whole = f"{count} of {wanted} frames, " if count < wanted else ""
         state = "going on" if self.goes_on else "stopped" if count < wanted else "complete"
         return f"frame {self.number}, {self.number / self.run.fps:.3f} s ({whole}{state})"
 
     def tick(self, now: float) -> bool:
-        """Goes on playing, and looks for new frames; True where something has changed.
+        """Continue playing, and look for new frames; return whether something has changed.
 
         Args:
             now: [s] of a clock that does not go back.
@@ -158,12 +158,12 @@ class Player:
             self._began, self._from = now, self.place
         rate = self.speed * self.run.fps / self.numbers.step
         place, last = self._from + int((now - self._began) * rate), len(self.numbers) - 1
-        if place > last and self.goes_on:  # waits for more
+        if place > last and self.goes_on:  # the run goes on: wait for more frames
             self._began, self._from, place = now, last, last
         self.place = place % len(self.numbers)
 
     def _look_for_frames(self) -> None:
-        """Frames that are new; a run that is another one; one that is gone."""
+        """Check the folder for new frames, for another run in its place, and for removed frames."""
         try:
             self.goes_on = is_written(self.run.folder.inside)
             mark = _mark(self.run.path / MESH)
@@ -187,7 +187,7 @@ class Player:
             self.note = str(error)
 
     def _open_other(self) -> None:
-        """Another run lies in the folder."""
+        """Open another run that now lies in the folder."""
         self._open()
         self.editions += 1
         self.place = len(self.numbers) - 1 if self.follow else 0
@@ -196,8 +196,9 @@ class Player:
             self.look = self.looks[0]
 
     def picture(self) -> Picture | None:
-        """What to draw; where the frame cannot be read, what was drawn before (None: nothing), and
-        ``note`` says why.
+        """Return the picture to draw; if the frame cannot be read, the last one (None: nothing).
+
+        ``note`` then says why.
         """
         try:
             self._shown = self.of(self.place)
@@ -206,7 +207,7 @@ class Player:
         return self._shown
 
     def of(self, place: int) -> Picture:
-        """What there is to draw of the frame at a place.
+        """Return the picture of the frame at a place, which is read if it is not in memory.
 
         Raises:
             RunError: it cannot be read.
@@ -232,7 +233,9 @@ class Player:
         return found
 
     def _values(self, number: int, x: Positions) -> Floats | None:
-        """Of the look; its scale widens where a frame goes beyond it by half."""
+        """Return the values (n,) of the look; a frame that exceeds its scale by half widens the
+        scale.
+        """
         if self.look not in MEASURES:
             return None
         found = self.subject.values(self.look, number, x)
@@ -242,7 +245,7 @@ class Player:
         return found
 
     def scale(self) -> Scale | None:
-        """Of the look; None: it has none."""
+        """Return the color scale of the look; None: the look has none."""
         if self.look not in MEASURES:
             return None
         if self.look not in self._scales:
@@ -250,13 +253,15 @@ class Player:
         return self._scales[self.look]
 
     def box(self) -> tuple[Positions, Positions]:
-        """Low and high corner (3,) [m] of the cloth in the frames there are now, from some."""
+        """Return the low and the high corner (3,) [m] of the cloth, from a sample of the present
+        frames.
+        """
         some = np.unique(np.linspace(0, len(self.numbers) - 1, 6).astype(int)).tolist()
         x = np.concatenate([self.subject.positions(self.numbers[k]) for k in some])
         return x.min(0), x.max(0)
 
     def floor(self) -> float:
-        """[m] height below everything, in the frames there are now."""
+        """Return a height [m] below everything in the present frames."""
         low, high = self.box()
         heights = [float(low[1])]
         if self.subject.bodies:
@@ -265,20 +270,20 @@ class Player:
         return min(heights) - 0.01 * float((high - low).max())
 
     def go(self, place: int) -> None:
-        """To a frame by its place, and stop; at the last one the run is followed."""
+        """Go to a frame by its place, and stop; at the last one the run is followed."""
         self.place = max(0, min(len(self.numbers) - 1, place))
         self.play(False)
         self.follow = self.place == len(self.numbers) - 1
 
     def play(self, on: bool) -> None:
-        """Play from here, from the start where here is the end; or stop."""
+        """Play from the present place, or from the start if it is the end; or stop."""
         self.playing = on and len(self.numbers) > 1
         self._began = -math.inf
         if self.playing and self.place == len(self.numbers) - 1 and not self.goes_on:
             self.place = 0
 
     def set_speed(self, speed: float) -> None:
-        """Times the run's own."""
+        """Set the speed as a multiple of the run's own."""
         self.speed, self._began = speed, -math.inf
 
     def set_look(self, look: str) -> None:
@@ -292,7 +297,7 @@ class Player:
 
 
 def _mark(path: Path) -> Mark | None:
-    """What tells a file from another of its name; None: there is none."""
+    """Return inode, time and size, which identify a version of a file; None: there is no file."""
     try:
         found = path.stat()
     except OSError:

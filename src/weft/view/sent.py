@@ -1,7 +1,7 @@
-"""Surfaces that browsers were sent: the one that is shown, those that come next, those from before.
+"""Surfaces that were sent to browsers: the shown one, the next ones, and earlier ones.
 
-A browser unpacks a surface before it can draw it, and says nothing when it has. What was shown
-stays until the new one has had time, and what comes next is sent ahead, hidden.
+A browser unpacks a surface before it can draw it, and does not report when it has. Therefore the
+surface shown before stays until the new one has had time, and the next ones are sent ahead, hidden.
 """
 
 from collections import OrderedDict
@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-SOON = 0.15  # [s] in which a surface is unpacked
-KEPT = 96e6  # [bytes] that browsers keep
+SOON = 0.15  # [s] time in which a browser unpacks a surface
+KEPT = 96e6  # [bytes] of surfaces that stay in browsers
 
 
 @dataclass
@@ -21,7 +21,7 @@ class _Surface:
 
 
 class Sent:
-    """Surfaces of a scene.
+    """The surfaces that browsers have of a scene.
 
     Args:
         scene: of a viser server.
@@ -31,13 +31,14 @@ class Sent:
     def __init__(self, scene: Any, name: str = "/cloth") -> None:
         self._scene, self._name, self._count = scene, name, 0
         self._there: OrderedDict[Hashable, _Surface] = OrderedDict()
-        self._shown: list[Hashable] = []  # the last is the present one
+        # keys in the order of display; the last one is the present surface
+        self._shown: list[Hashable] = []
 
     def show(self, key: Hashable, make: Callable[[], bytes], now: float) -> None:
-        """Show a surface; ``make`` gives it as glTF where it was not sent.
+        """Show a surface; ``make`` returns it as glTF if it has not been sent yet.
 
         Args:
-            key: the same for the same surface.
+            key: identifies the surface.
             make: called at most once.
             now: [s].
         """
@@ -45,7 +46,7 @@ class Sent:
             self._shown = [k for k in self._shown if k != key] + [key]
         self._send(key, make, now, visible=True)
         ripe = [k for k in self._shown if k in self._there and self._is_ripe(k, now)]
-        stays = {key, *ripe[-1:]}  # the present one, and while it is unpacked the one before
+        stays = {key, *ripe[-1:]}  # the new one, and the one before it until it is unpacked
         self._shown = [k for k in self._shown if k in stays]
         for k, surface in self._there.items():
             if surface.handle.visible != (k in stays):
@@ -53,11 +54,11 @@ class Sent:
         self._forget()
 
     def ahead(self, key: Hashable, make: Callable[[], bytes], now: float) -> None:
-        """Send a surface that will be shown."""
+        """Send a surface that will be shown later."""
         self._send(key, make, now, visible=False)
 
     def clear(self) -> None:
-        """Take all of them away."""
+        """Remove all surfaces."""
         for surface in self._there.values():
             surface.handle.remove()
         self._there.clear()
@@ -65,7 +66,7 @@ class Sent:
 
     @property
     def largest(self) -> int:
-        """[bytes] of the largest one."""
+        """The size [bytes] of the largest one."""
         return max((s.size for s in self._there.values()), default=0)
 
     def _is_ripe(self, key: Hashable, now: float) -> bool:
@@ -81,7 +82,7 @@ class Sent:
         self._there[key] = _Surface(handle, len(data), now)
 
     def _forget(self) -> None:
-        """The oldest ones, where there are too many."""
+        """Remove the oldest surfaces if all together are too large."""
         size = sum(s.size for s in self._there.values())
         for key in [k for k in self._there if k not in self._shown]:
             if size <= KEPT:

@@ -1,4 +1,4 @@
-"""A run as viewers see it: its surfaces, looks and frames, read as they are asked for."""
+"""A run as viewers see it: its surfaces, looks and frames, read when they are needed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,36 +22,36 @@ FOR_SCALE = 12  # frames that the range of a color scale must suit
 
 
 class Viewable(RunFrames, Protocol):
-    """What is needed of a run, beside its animation."""
+    """Interface of a run that viewers can show, besides its animation."""
 
     @property
     def surfaces(self) -> Surfaces:
-        """What the cloth is made of."""
+        """The triangle and spline surfaces of the cloth."""
 
     @property
     def metrics(self) -> list[Json]:
-        """One record a step."""
+        """The records of the run's steps, one each."""
 
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
-        """Points (k,3) [m], their forces, and the pressure at vertices."""
+        """Return contact points (k,3) [m], their forces, and the pressure at vertices."""
 
 
 @dataclass(frozen=True)
 class ShownPin:
-    """Vertices that are held, and until when [s]; None: always."""
+    """Pinned vertices, and the time of their release [s]; None: never."""
 
     vertices: list[int]
     until: float | None
 
 
 class Subject:
-    """A run to look at.
+    """A run with its surface, looks and frames.
 
     Args:
         run: the run.
         density: of splines, samples a knot span; None: those of the run's mesh.
         physics: of the run's scene, for stress that it did not record.
-        first: number of the frame that says what the run has.
+        first: number of the frame that shows which data the run has.
 
     Raises:
         RunError: no such frame, or a damaged one.
@@ -77,29 +77,30 @@ class Subject:
 
     @property
     def cell(self) -> float:
-        """[m] side of a square of the checker."""
+        """The side [m] of a square of the checker."""
         return self.corners.side / CHECKERS
 
     def looks(self) -> tuple[str, ...]:
-        """Names of what the cloth can be colored by: panels where there are several, checker,
-        plain, and measures that the run has.
+        """Return the names of all colorings of the cloth.
+
+        They are panels if there are several, checker, plain, and measures that the run has.
         """
         several = len(self.cloth.regions) > 1
         found = available(self.at(self.first))
         return (*(["panels"] if several else []), "checker", "plain", *found)
 
     def region_of_faces(self) -> Ints:
-        """(m,) place among the regions."""
+        """Return (m,) the index of each face's region."""
         found = np.zeros(len(self.cloth.faces), np.int32)
         for k, (_, faces) in enumerate(self.cloth.regions):
             found[faces] = k
         return found
 
     def positions(self, frame: int) -> Positions:
-        """(n,3) [m] of the cloth.
+        """Return (n,3) [m] positions of the cloth.
 
         Raises:
-            RunError: no such frame, a damaged one, or one of numbers that are not finite.
+            RunError: no such frame, a damaged one, or positions that are not finite.
         """
         x = self.run.positions(frame, self.density)
         if not np.isfinite(x).all():
@@ -114,25 +115,25 @@ class Subject:
         return x
 
     def body_positions(self, frame: int) -> Positions:
-        """(b,3) [m] of all bodies, ropes and springs; none of a run without any."""
+        """Return (b,3) [m] of all bodies, ropes and springs; empty for a run without any."""
         return self.run.solid_positions(frame) if self.bodies else np.zeros((0, 3))
 
     def contacts(self, frame: int) -> Positions:
-        """(k,3) [m] where cloth touches; none of a run without contact."""
+        """Return (k,3) [m] the contact points; empty for a run without contact."""
         return self.run.contacts(frame)[0] if self.has_contacts else np.zeros((0, 3))
 
     def held(self, frame: int) -> list[int]:
-        """Vertices that pins hold in a frame."""
+        """Return the vertices that pins hold in a frame."""
         t = frame / self.run.fps
         return [v for p in self.pins if p.until is None or t <= p.until for v in p.vertices]
 
     def at(self, frame: int, x: Positions | None = None) -> At:
-        """A frame as measures take it; x where its positions are known."""
+        """Return a frame as measures need it; x (n,3) [m] are its positions if they are known."""
         found = self.positions(frame) if x is None else x
         return At(self.run, frame, self.mesh, found, self.density, self.physics)
 
     def values(self, look: str, frame: int, x: Positions | None = None) -> Floats:
-        """(n,) of a look that is a measure.
+        """Return (n,) the values of a look that is a measure.
 
         Raises:
             RunError: the run has none in that frame.
@@ -140,19 +141,19 @@ class Subject:
         return MEASURES[look].of(self.at(frame, x))
 
     def scale(self, look: str, frames: "range | list[int]") -> Scale:
-        """A scale for a measure over frames, from some of them."""
+        """Return a color scale of a measure for these frames, from a sample of them."""
         samples = [self.values(look, k) for k in spread(frames)]
         return MEASURES[look].scale(np.concatenate(samples))
 
 
 def spread(frames: "range | list[int]") -> Iterator[int]:
-    """First, last and some between: those that a color scale must suit."""
+    """Return the first frame, the last, and some between, which a color scale must suit."""
     places = np.unique(np.linspace(0, len(frames) - 1, FOR_SCALE).astype(int))
     return (frames[k] for k in places.tolist())
 
 
 def pins_of(run: Viewable) -> list[ShownPin]:
-    """What is held; none of splines, whose pins hold control points."""
+    """Return the pins of a run; none of splines, whose pins hold control points."""
     if run.surfaces.embedding is not None:
         return []
     told = run.manifest["scene"].get("pins", [])

@@ -1,5 +1,6 @@
-"""A colored surface as one binary glTF, for viewers that take such: positions, and a small picture
-that material coordinates or values look up.
+"""A colored surface as one binary glTF, for viewers that accept this format.
+
+It has positions, and a small picture that is looked up by material coordinates or values.
 """
 
 import base64
@@ -15,17 +16,17 @@ from weft.view.corners import Corners
 from weft.view.tones import FRONT, SQUARES, panel_colors
 
 STOPS = 256  # texels of a color scale
-NEAREST, LINEAR, CLAMPED, REPEATED = 9728, 9729, 33071, 10497  # samplers of glTF 2.0
+NEAREST, LINEAR, CLAMPED, REPEATED = 9728, 9729, 33071, 10497  # sampler codes of glTF 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """What colors a surface.
+    """The texture of a surface.
 
     Args:
         texels: (h,w,3) from 0 to 1, sRGB.
-        places: (r,2) where in the picture the vertices of the corners are; 0 to 1 is all of it.
-        smooth: between texels colors are mixed.
+        places: (r,2) texture coordinates of the corners' vertices; 0 to 1 is all of the picture.
+        smooth: colors are interpolated between texels.
         repeats: the picture is repeated beyond its edges.
     """
 
@@ -38,14 +39,14 @@ class Skin:
 def skin_of(
     look: str, corners: Corners, cell: float, scale: Scale | None, values: Floats | None
 ) -> Skin:
-    """What a look colors a surface by.
+    """Return the texture of a surface for a look.
 
     Args:
         look: panels, checker, or another.
         corners: of the cloth.
         cell: [m] side of a square of the checker.
         scale: of a look that shows a measure.
-        values: (n,) then, of the vertices.
+        values: (n,) of the vertices, for such a look.
     """
     middle = np.full((len(corners.vertex), 2), 0.5)
     if scale is not None and values is not None:
@@ -64,13 +65,13 @@ def skin_of(
 
 
 def glb(corners: Corners, x: Positions, normals: Floats, skin: Skin) -> bytes:
-    """A binary glTF 2.0 of the surface at positions x (n,3) [m], seen from both sides.
+    """Return a binary glTF 2.0 of the surface at positions x (n,3) [m], seen from both sides.
 
     Args:
         corners: of the surface.
         x: (n,3) [m] of the vertices.
         normals: (n,3) of unit length.
-        skin: what colors it.
+        skin: its texture.
     """
     buffer = GltfBuffer()
     mixed, wrap = LINEAR if skin.smooth else NEAREST, REPEATED if skin.repeats else CLAMPED

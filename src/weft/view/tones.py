@@ -1,4 +1,4 @@
-"""Colors that viewers give cloth, beside those of scales."""
+"""Colors of cloth and background in viewers, besides those of color scales."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from weft.render.looks import CLOTH, PANELS, rgb
 Rgb = tuple[float, float, float]
 
 SKY: Rgb = (0.827, 0.839, 0.859)  # behind everything
-PAPER: Rgb = (0.9, 0.88, 0.84)  # what the back of cloth is mixed with
+PAPER: Rgb = (0.9, 0.88, 0.84)  # mixed into the color of the cloth's back
 OF_PAPER = 0.45
-DARKER = 0.75  # every second square of the checker
+DARKER = 0.75  # brightness of every second square of the checker
 
 
 def _mixed(color: Rgb) -> Rgb:
@@ -24,6 +24,6 @@ SQUARES: tuple[Rgb, Rgb] = (FRONT, (DARKER * FRONT[0], DARKER * FRONT[1], DARKER
 
 
 def panel_colors(region: Ints) -> Floats:
-    """(m,3) of faces, by the place (m,) of their region."""
+    """Return (m,3) colors of faces, by the index (m,) of their region."""
     table = np.array([rgb(c) for c in PANELS])
     return np.asarray(table[region % len(table)])

@@ -1,4 +1,4 @@
-"""A run in a browser, served through viser: the surfaces, and what people press."""
+"""A run in a browser, served through viser: the surfaces and the controls."""
 
 import html
 import socket
@@ -22,9 +22,9 @@ from weft.view.sent import Sent
 from weft.view.textured import glb, skin_of
 
 PORT = 8080
-RATE = 30.0  # [Hz] at which the player is asked
-STREAM = 20e6  # [bytes/s] that browsers are sent at most
-FIELD = 0.75  # [rad] of the camera, from below to above
+RATE = 30.0  # [Hz] of updates of the player
+STREAM = 20e6  # [bytes/s] sent to browsers at most
+FIELD = 0.75  # [rad] vertical field of view
 DOT = 0.004  # diameter of contacts and pins, in sizes of the cloth's box
 AHEAD = 6  # frames that are sent before they are shown
 
@@ -35,7 +35,7 @@ class Web:
     Args:
         player: what is shown.
         host: address to listen at; 127.0.0.1 is this machine alone.
-        port: where it is taken, the next that is free.
+        port: to listen at; if it is taken, the next free one.
 
     Raises:
         RunError: viser is missing, or no address of this machine.
@@ -64,11 +64,11 @@ class Web:
 
     @property
     def url(self) -> str:
-        """The address for browsers; whoever has it may look."""
+        """The address for browsers; it contains the secret that gives access."""
         return f"http://{self.server.get_host()}:{self.server.get_port()}{self._path}"
 
     def serve(self) -> None:
-        """Until the process is interrupted (Ctrl-C)."""
+        """Serve until the process is interrupted (Ctrl-C)."""
         with suppress(KeyboardInterrupt):
             while not self._closed.is_set():
                 start = time.monotonic()
@@ -85,7 +85,7 @@ class Web:
                 self.server.stop()
 
     def tick(self, now: float) -> None:
-        """Goes on, and sends what has changed."""
+        """Advance the player, and send what has changed."""
         with self._lock, self.server.atomic():
             if self._closed.is_set():
                 return
@@ -99,7 +99,7 @@ class Web:
             self._tell()
 
     def _controls(self) -> None:
-        """What people press."""
+        """Add the controls."""
         gui, player = self.server.gui, self.player
         self.server.scene.set_up_direction("+y")
         gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
@@ -123,7 +123,7 @@ class Web:
             self._when(box, partial(setattr, player, name))
 
     def _when(self, control: Any, act: Callable[[Any], None]) -> None:
-        """Act with a control's value where a browser has set it, not this server."""
+        """Call ``act`` with a control's value if a browser has set it, not this server."""
 
         def changed(event: Any) -> None:
             if event.client is not None:
@@ -137,7 +137,7 @@ class Web:
             act()
 
     def _anew(self) -> None:
-        """Everything, at the start and where another run lies in the folder."""
+        """Rebuild everything, at the start and when another run replaces the one in the folder."""
         player, scene = self.player, self.server.scene
         self._edition = player.editions
         self._sent.clear()
@@ -172,7 +172,7 @@ class Web:
         self._boxes["pins"].visible = bool(subject.pins)
 
     def _show(self, picture: Picture, now: float) -> None:
-        """A frame; while it plays the ones after it, ahead of their time."""
+        """Show a frame; while the run plays, also send the next frames ahead of their time."""
         player = self.player
         self._sent.show(self._key(picture), partial(self._surface, picture), now)
         if self._solid is not None:
@@ -196,7 +196,7 @@ class Web:
         return glb(subject.corners, picture.cloth, self._normals(picture.cloth), skin)
 
     def _points(self, name: str, points: Positions | None, color: str) -> None:
-        """Dots; None or no points: none."""
+        """Show points as dots; None or an empty array shows none."""
         before = self._dots.get(name)
         if points is before:
             return
@@ -213,7 +213,7 @@ class Web:
             )
 
     def _tell(self) -> None:
-        """Controls and words, as the player stands."""
+        """Update controls and texts to the state of the player."""
         player, scale = self.player, self.player.scale()
         note = f'<br><b style="color: #b3141c">{html.escape(player.note)}</b>'
         status = _box(html.escape(player.status) + note * bool(player.note))
@@ -230,8 +230,9 @@ class Web:
         self._put(self._legend, "content", "" if scale is None else _box(_legend(scale)))
 
     def _put(self, control: Any, name: str, value: Any) -> None:
-        """Tell browsers, if it is news: what somebody has just pressed is not taken back before
-        the player knows of it.
+        """Set a control's value in browsers if it differs from the last value sent.
+
+        A control that somebody has just used is therefore not reset before the player knows of it.
         """
         key = id(control), name
         if self._told.get(key) != value:

@@ -1,4 +1,4 @@
-"""A run in a window of its own, through polyscope; ``panel`` has what people press."""
+"""A run in a window of its own, through polyscope; ``panel`` has the controls."""
 
 import os
 import re
@@ -23,11 +23,11 @@ HINT = "`weft view RUN --web` shows it in a browser, `--html FILE` writes it as 
 
 
 class Window:
-    """The window of a player. There is one polyscope a process: one window at a time.
+    """The window of a player; polyscope allows one window at a time in a process.
 
     Args:
         player: what is shown.
-        backend: ``openGL3_glfw`` wants a display; ``openGL3_egl`` draws without a window.
+        backend: ``openGL3_glfw`` needs a display; ``openGL3_egl`` draws without a window.
 
     Raises:
         RunError: polyscope is missing, or no window can be opened.
@@ -54,13 +54,14 @@ class Window:
         try:
             ps.init(backend)
         except Exception as error:
-            with suppress(Exception):  # else polyscope complains when the process ends
+            with suppress(Exception):  # otherwise polyscope reports an error when the process ends
                 ps.init("openGL_mock")
             said = re.sub(r"\[\w+\]|ERROR:", "", str(error)).strip()
             raise RunError("window", got=said, expected="a display", hint=HINT) from error
         ps.set_errors_throw_exceptions(True)
         imgui: Any = optional("polyscope.imgui", "view", "the window of `weft view`", RunError)
-        imgui.GetIO().IniFilename = os.devnull  # else ImGui writes a file where the command was run
+        # otherwise ImGui writes a file into the working directory
+        imgui.GetIO().IniFilename = os.devnull
         ps.set_build_default_gui_panels(False)
         ps.set_open_imgui_window_for_user_callback(False)
         ps.set_autocenter_structures(False)
@@ -71,26 +72,26 @@ class Window:
         ps.set_background_color(SKY)
 
     def show(self) -> None:
-        """Until the window is closed."""
+        """Show the window until it is closed."""
         self._ps.show()
         self.close()
 
     def frame(self) -> None:
-        """Draw once."""
+        """Draw one picture of the screen."""
         self._ps.frame_tick()
 
     def image(self) -> Floats:
-        """(h,w,4) of what the window shows, panel and all."""
+        """Return (h,w,4) what the window shows, including the panel."""
         found = self._ps.screenshot_to_buffer(transparent_bg=False, include_UI=True)
         return np.asarray(found)
 
     def close(self) -> None:
-        """Take everything out of polyscope."""
+        """Remove everything from polyscope."""
         self._ps.clear_user_callback()
         self._ps.remove_everything()
 
     def _tick(self, draw: bool = True) -> None:
-        """Called by polyscope for every picture of the screen."""
+        """Update and draw; polyscope calls this method for every picture of the screen."""
         player = self.player
         player.tick(time.monotonic())
         if player.editions != self._edition:
@@ -104,7 +105,7 @@ class Window:
             self.panel.draw()
 
     def _surfaces(self) -> None:
-        """Everything anew, at the frame that is shown."""
+        """Rebuild all surfaces, at the frame that is shown."""
         ps, player = self._ps, self.player
         ps.remove_all_structures()
         self._edition, self._drawn = player.editions, None
@@ -129,7 +130,7 @@ class Window:
         self._look_at()
 
     def _put(self, picture: Picture) -> None:
-        """What a frame has."""
+        """Show the positions, points and colors of a frame."""
         player, cloth = self.player, self._cloth
         if self._drawn is not picture:
             cloth.update_vertex_positions(picture.cloth)
@@ -144,7 +145,7 @@ class Window:
         self._color(picture)
 
     def _color(self, picture: Picture) -> None:
-        """The look, as polyscope has it."""
+        """Color the cloth by the look, with polyscope's quantities."""
         player, cloth, subject = self.player, self._cloth, self.player.subject
         scale, uv = player.scale(), subject.cloth.corner_uv
         cloth.set_back_face_policy("identical" if scale else "custom")
@@ -172,7 +173,7 @@ class Window:
             cloth.add_color_quantity("panels", colors, defined_on="faces", enabled=True)
 
     def _points(self, name: str, points: Positions | None, color: str) -> None:
-        """Dots; None or no points: none."""
+        """Show points as dots; None or an empty array shows none."""
         ps = self._ps
         if points is None or len(points) == 0:
             ps.remove_point_cloud(name, error_if_absent=False)
@@ -181,7 +182,7 @@ class Window:
         cloud.set_radius(0.004)
 
     def _map(self, scale: Scale) -> str:
-        """Name of the color map of a scale, which polyscope reads from a picture."""
+        """Return the name of polyscope's color map for a scale, which it reads from a picture."""
         if scale.anchors not in self._maps:
             from PIL import Image
 
@@ -196,8 +197,9 @@ class Window:
         return self._maps[scale.anchors]
 
     def _look_at(self) -> None:
-        """The camera as at first: all of the cloth, from the front and above."""
+        """Move the camera to its first place: all of the cloth, from the front and above."""
         low, high = self.player.box()
         size = float(np.linalg.norm(high - low)) or 1.0
-        middle = (low + high) / 2 - [0.0, 0.12 * size, 0.0]  # above the panel
+        # shifted, so that the cloth is above the panel
+        middle = (low + high) / 2 - [0.0, 0.12 * size, 0.0]
         self._ps.look_at(middle + size * np.array([0.45, 0.4, 1.0]), middle)
