@@ -1,4 +1,4 @@
-"""Linear solvers and stiffness under contact, over the stress scenes: docs/decisions/0011.
+"""Linear solvers and stiffness under contact (docs/decisions/appendix/0011-contact.md).
 
     python benchmarks/contact_solvers.py [SCENE ...]
 

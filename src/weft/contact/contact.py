@@ -3,7 +3,7 @@
 Stiffness: a vertex that is pressed with ``LOAD`` times its weight rests at half the gap, and larger
 forces make contact stiffer by a factor (the firmness, ``barrier.stiffness``). The stiffness k of
 the barrier does not depend on the step, and is bounded by the forces: a contact that carries the
-force f at the gap g has a stiffness of about f/g. Measured in docs/decisions/0011.
+force f at the gap g has a stiffness of about f/g. docs/decisions/0011 and its appendix.
 """
 
 import dataclasses

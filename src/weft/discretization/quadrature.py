@@ -12,7 +12,7 @@ of the half cells are in their middle. At these places slopes of the functions, 
 linear, are integrated exactly in each direction. Constant stress gives no forces inside with either
 rule. Where the dual grid begins, these forces are a third as large with ``reduced`` as with
 ``alternating``, and the error in the stretch of a hanging cloth is a quarter as large
-(docs/decisions/0012).
+(docs/decisions/appendix/0012-splines.md).
 
 Points are placed in the material (in mean arc lengths), and the weights sum to the material area.
 """

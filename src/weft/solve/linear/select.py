@@ -15,7 +15,7 @@ DIRECT_UP_TO = 12_000  # vertices; above, multigrid is faster than PARDISO (docs
 # Vertices up to which PARDISO is faster if rows have more than WIDE blocks; splines have 25 a row.
 DIRECT_WIDE, WIDE = 2_000, 16
 # Vertices up to which PARDISO is faster with contact: the pattern changes in every step, so the
-# symbolic phase is repeated (docs/decisions/0011).
+# symbolic phase is repeated (docs/decisions/0017).
 DIRECT_WITH_CONTACT = 1_200
 
 

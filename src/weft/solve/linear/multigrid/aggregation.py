@@ -184,7 +184,7 @@ def coarsenings(pattern: BlockPattern) -> list[Coarsening]:
 
     If the pattern extends another one (``pattern.base``), the prolongators are those of the other
     one: contacts change in every step, and the number of iterations is as small without them
-    (docs/decisions/0017).
+    (docs/decisions/appendix/0017-contact-speed.md).
     """
     source = pattern.base or pattern
     if source not in _made:

@@ -3,7 +3,7 @@
 The number of iterations hardly grows with the size of the mesh. The preconditioner is a cycle
 through a ``Hierarchy`` in float32; the conjugate gradients around it are in float64 and stop in the
 energy norm (see ``conjugate_gradients``). Each kernel index of a sum owns a chunk of rows, so that
-sums do not depend on the number of threads. docs/decisions/0007 has the measurements.
+sums do not depend on the number of threads. Measurements: docs/decisions/0007.
 """
 
 import dataclasses
