@@ -24,134 +24,33 @@ from typing import Any, TypeAlias
 
 import warp as wp
 
+from weft.kernel.native_code import constants, native
 from weft.kernel.types import WarpArray
 from weft.kernel.warp_private import Entry, launch_on_cpu, packed_for
 
-PIECES = 16  # of a thread: who is done takes the next, as indices differ in what they cost
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
 STAY = 20_000  # looks for those inside, before who waits for them lets others run
-MOST_STAGES, ROOM = 8, 512  # kernels of a job; eights of bytes for the arguments of one
+MOST_STAGES = 8  # kernels of a job
 MOST_THREADS = 32
 
-# Places in what is written down, in eights of bytes; what several threads change has lines of its
-# own. First how many threads may take part, 0 while no job is open; the next piece; how many are
-# inside; of the job pieces, indices, the first of them, kernels; of each kernel its entry point and
-# how long its arguments are; 1 for threads that are awake; arguments.
-_NEXT, _INSIDE, _JOB, _KERNELS, _AWAKE, _ARGUMENTS = 8, 16, 24, 28, 48, 80
+# Places in the memory that threads share, and in recorded launches: the header describes them.
+_places = constants("thread_pool.h")
+PIECES, ROOM, HEAD, LAUNCH = (_places[k] for k in ("PIECES", "ROOM", "HEAD", "LAUNCH"))
+_NEXT, _INSIDE, _JOB = (_places[k] for k in ("NEXT", "INSIDE", "JOB"))
+_KERNELS, _AWAKE, _ARGUMENTS = (_places[k] for k in ("KERNELS", "AWAKE", "ARGUMENTS"))
 _HEAD, _KERNEL = struct.Struct("4q"), struct.Struct("2q")
 _SIZE = _ARGUMENTS + MOST_STAGES * ROOM
 
-_PLACES = f"""
-    constexpr int NEXT = {_NEXT}, INSIDE = {_INSIDE}, JOB = {_JOB}, KERNELS = {_KERNELS};
-    constexpr int AWAKE = {_AWAKE}, ARGUMENTS = {_ARGUMENTS}, ROOM = {ROOM};
-"""
-_WORK = """
-#if defined(__clang__) && !defined(__CUDACC__)
-    long long* m = (long long*)shared.data;
-    auto rest = [] {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        __builtin_arm_yield();
-#endif
-    };
-    auto run = [](long long entry, long long n, void* arguments) {
-        struct { unsigned int shape, none; unsigned long long size, each; } bounds
-            = {(unsigned int)n, 0, (unsigned long long)n, 1};
-        ((void (*)(void*, void*))entry)(&bounds, arguments);
-    };
-    auto work = [m, run] {
-        const long long pieces = m[JOB], n = m[JOB + 1], begin = m[JOB + 2], stages = m[JOB + 3];
-        for (;;) {
-            const long long piece = __atomic_fetch_add(m + NEXT, 1, __ATOMIC_ACQ_REL);
-            if (piece >= pieces)
-                return;
-            const long long a = n * piece / pieces, b = n * (piece + 1) / pieces;
-            for (long long s = 0; s < stages && a < b; ++s) {
-                const long long* kernel = m + KERNELS + 2 * s;
-                alignas(16) long long own[ROOM];
-                for (long long k = 0; k < kernel[1]; ++k)
-                    own[k] = m[ARGUMENTS + ROOM * s + k];
-                *(int*)own = (int)(begin + a);
-                run(kernel[0], b - a, own);
-            }
-        }
-    };
-"""
-_LEAD = """
-    auto lead = [m, most, work, rest](long long threads) {
-        __atomic_store_n(m, threads, __ATOMIC_SEQ_CST);
-        work();
-        __atomic_store_n(m, 0, __ATOMIC_SEQ_CST);
-        for (int k = 0; k < most && __atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0; ++k)
-            rest();
-    };
-"""
-_ONE = """
-    lead(threads);
-#endif
-"""
-# Launches as they are written down: the next one, the one behind the last, threads, where each one
-# is; there its entry point, its indices, how many threads it is worth, how long its arguments are,
-# these.
-HEAD, LAUNCH = 3, 4
-_MANY = (
-    f"""
-    constexpr int HEAD = {HEAD}, LAUNCH = {LAUNCH}, PIECES = {PIECES};
-"""
-    + """
-    long long* s = (long long*)launches.data;
-    while (s[0] < s[1]) {
-        long long* one = s + s[HEAD + s[0]++];
-        const long long n = one[1], words = one[3], threads = one[2] < s[2] ? one[2] : s[2];
-        if (n > 0 && threads <= 1) {
-            run(one[0], n, one + LAUNCH);
-        } else if (n > 0) {
-            m[JOB] = PIECES * threads;
-            m[JOB + 1] = n;
-            m[JOB + 2] = 0;
-            m[JOB + 3] = 1;
-            m[KERNELS] = one[0];
-            m[KERNELS + 1] = words;
-            for (long long k = 0; k < words; ++k)
-                m[ARGUMENTS + k] = one[LAUNCH + k];
-            m[NEXT] = 0;
-            lead(threads);
-            if (__atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0)
-                break;
-        }
-    }
-#endif
-"""
-)
-_FOLLOW = """
-    for (int k = 0; k < most; ++k) {
-        const long long open = __atomic_load_n(m, __ATOMIC_RELAXED);
-        if (open > own) {
-            __atomic_fetch_add(m + INSIDE, 1, __ATOMIC_SEQ_CST);
-            if (__atomic_load_n(m, __ATOMIC_SEQ_CST) > own) {
-                work();
-                k = 0;
-            }
-            __atomic_fetch_sub(m + INSIDE, 1, __ATOMIC_SEQ_CST);
-        }
-        if (open < 0)
-            break;
-        rest();
-    }
-    __atomic_store_n(m + AWAKE + own, 0, __ATOMIC_SEQ_CST);
-#endif
-"""
 _module = wp.get_module("weft.team")
 _Stage: TypeAlias = tuple[Entry, bytes]
 
 
-@wp.func_native(_PLACES + _WORK + _LEAD + _ONE)
+@wp.func_native(native("thread_pool.h", "open_and_work"))
 def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
     """Open the job for so many threads, take part, close it, and wait for those inside, a while."""
 
 
-@wp.func_native(_PLACES + _WORK + _LEAD + _MANY)
+@wp.func_native(native("thread_pool.h", "open_one_by_one"))
 def open_one_by_one(
     shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
 ):
@@ -160,7 +59,7 @@ def open_one_by_one(
     """
 
 
-@wp.func_native(_PLACES + _WORK + _FOLLOW)
+@wp.func_native(native("thread_pool.h", "work_along"))
 def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
     """Take part in one job after another, until there has been none for so many looks."""
 
