@@ -173,12 +173,22 @@ def of_all_kinds(
 
 
 def test_arguments_of_all_kinds_are_packed_as_warp_does():
-    """Bytes between fields of different sizes, structures, and values that change."""
+    """Bytes between fields of different sizes, structures, and values that change. Integers of 64
+    bits whose values have 32 were written as such, and what followed was read in the wrong place.
+    """
     m = Mixed()
     m.many = kernel.array(np.arange(12.0).reshape(4, 3), vec3)
     for turn in range(3):
         m.small, m.large = 7 + turn, 0.25 * turn
-        args = (3, 2**40, 0.5, m, turn != 1, vec3(1.0, 2.0, 3.0 + turn), np.uint32(2**31 + 5))
+        args = (
+            3,
+            (2**40, 5, -1)[turn],
+            0.5,
+            m,
+            turn != 1,
+            vec3(1.0, 2.0, 3.0 + turn),
+            np.uint32(2**31 + 5),
+        )
         out, other = kernel.zeros((4, 3)), kernel.zeros((4, 3))
         kernel.launch(of_all_kinds, 4, *args, out)
         wp.launch(of_all_kinds, 4, inputs=[0, *args, other], device="cpu")

@@ -70,7 +70,7 @@ class Entry:
             self._names.append(_packed_as(a.type.dtype, a.type.ndim) if array else None)
             if a.type in _FLOATS or a.type in _INTEGERS:
                 self._numbers[i] = float if a.type in _FLOATS else int
-                codes.append(kind._type_)
+                codes.append(_code(kind))
             else:
                 codes.append(f"{ctypes.sizeof(kind)}s")
                 if not array:
@@ -107,6 +107,14 @@ class Entry:
     def run(self, n: int, packed: bytes) -> None:
         """Run indices 0 ... n-1."""
         self._call(_bounds(n), packed)
+
+
+def _code(kind: Any) -> str:
+    """Return the code of ``struct`` for a number of a type of ctypes. The codes ``l`` and ``L`` of
+    ctypes have eight bytes where those of ``struct`` have four.
+    """
+    code = str(kind._type_)
+    return {"l": "q", "L": "Q"}.get(code, code) if ctypes.sizeof(kind) == 8 else code
 
 
 def _packing(kernel: Any, a: Any, device: Any) -> Callable[[Any], bytes]:
