@@ -19,14 +19,15 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import warp as wp
 
 from weft.kernel.native_code import constants, native
 from weft.kernel.types import WarpArray
-from weft.kernel.warp_private import Entry, launch_on_cpu, packed_for
+from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, packed_for, write_known
 
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
 STAY = 20_000  # looks for those inside, before who waits for them lets others run
@@ -84,6 +85,17 @@ def follow(o: int, shared: wp.array(dtype=wp.int64), own: int, most: int):
     work_along(shared, own, most)
 
 
+@wp.func_native(native("thread_pool.h", "wait_for_others"))
+def wait_for_others(shared: wp.array(dtype=wp.int64)):
+    """Wait until no thread is inside of a job, without Python: an interrupt does not end it."""
+
+
+@wp.kernel(module=_module)
+def leave_job(o: int, shared: wp.array(dtype=wp.int64)):
+    """``wait_for_others``."""
+    wait_for_others(shared)
+
+
 class ThreadPool:
     """The threads of a process that help whoever launches."""
 
@@ -99,6 +111,9 @@ class ThreadPool:
         self._calls: list[Any] = []  # locks that sleepers wait for
         self._shared: Any = None
         self._leads: dict[int, _Stage] = {}  # how so many threads are led
+        # Waits until nobody is inside, in one call of C that no interrupt ends: arrays of a caller
+        # are freed with its frames, and threads that are inside write to them.
+        self._leave_job: Callable[[], Any] = int
         self._works: bool | None = None  # whether its kernels do on this machine; None: not tried
 
     @property
@@ -127,9 +142,12 @@ class ThreadPool:
             self._wake(threads)
             entry, packed = self._leads[threads]
             entry.run(1, packed)
+            self._wait()
         finally:
-            self._wait()  # also where somebody interrupts
-            self._job.release()
+            try:
+                self._leave_job()
+            finally:
+                self._job.release()
         return True
 
     def replay(self, launches: WarpArray, begin: int, end: int, threads: int) -> bool:
@@ -160,8 +178,10 @@ class ThreadPool:
                     self._wait()
         finally:
             if leads:
-                self._wait()
-                self._job.release()
+                try:
+                    self._leave_job()
+                finally:
+                    self._job.release()
         return True
 
     def _wait(self) -> None:
@@ -185,8 +205,8 @@ class ThreadPool:
                 self._calls[own - 1].release()
 
     def _compiles(self) -> bool:
-        """Whether its kernels do: not where Warp or the processor are others than those that they
-        were written for. One thread does then what they would share.
+        """Whether its kernels do, and give known results: not where Warp or the processor are
+        others than those that they were written for. One thread does then what they would share.
         """
         if self._works is None:
             with self._first:
@@ -195,17 +215,64 @@ class ThreadPool:
         return self._works
 
     def _try(self) -> bool:
-        """Compile them, and have a look at what is shared."""
+        """Compile them, have a look at what is shared, and run jobs whose result is known."""
         self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
         atexit.register(self.leave)
         try:
             launch_on_cpu(follow, 1, (0, self._shared, 0, 0))
-            return all(
-                packed_for(k, (0, self._shared, last, STAY)) is not None
-                for k, last in ((lead, 1), (lead_all, self._shared))
-            )
+            found = packed_for(leave_job, (0, self._shared))
+            if found is None:
+                return False
+            self._leave_job = found[0].bound(1, found[1])
+            return self._is_led() and self._is_followed() and self._is_replayed()
         except Exception:
             return False
+
+    def _is_led(self) -> bool:
+        """Whether the one who opens a job does all of it where nobody comes."""
+        found, test = packed_for(lead, (0, self._shared, 2, STAY)), SelfTest(9)
+        if found is None:
+            return False
+        self._write(4, 7, 1, self._stages(test, 2))
+        found[0].run(1, found[1])
+        return test.is_passed(1, 8, times=2)
+
+    def _is_followed(self) -> bool:
+        """Whether a thread that finds an open job does what is left of it; this thread does."""
+        test = SelfTest(9)
+        self._write(4, 7, 1, self._stages(test, 2))
+        self._numbers[0] = 2
+        try:
+            launch_on_cpu(follow, 1, (0, self._shared, 1, 1))
+        finally:
+            self._numbers[0] = 0
+        return self._numbers[_INSIDE] == 0 and test.is_passed(1, 8, times=2)
+
+    def _is_replayed(self) -> bool:
+        """Whether launches that are written down run in turn, as a job and by one thread."""
+        test = SelfTest(9)
+        ((entry, packed),) = self._stages(test, 1)
+        words = -(-len(packed) // 8)
+        size = LAUNCH + words + words % 2
+        places = [HEAD + 3 + k * size for k in range(2)]  # arguments begin at 16 bytes
+        numbers = np.zeros(places[-1] + size, dtype=np.int64)
+        numbers[: HEAD + 2] = 0, 2, 2, *places
+        for place, threads in zip(places, (2, 1), strict=True):
+            numbers[place : place + LAUNCH] = entry.address, 8, threads, words
+            at = slice(place + LAUNCH, place + LAUNCH + words)
+            numbers[at] = np.frombuffer(packed.ljust(8 * words, b"\0"), dtype=np.int64)
+        launches = wp.array(numbers, dtype=wp.int64, device="cpu")
+        found = packed_for(lead_all, (0, self._shared, launches, STAY))
+        if found is None:
+            return False
+        found[0].run(1, found[1])
+        return int(launches.numpy()[0]) == 2 and test.is_passed(0, 8, times=2)
+
+    @staticmethod
+    def _stages(test: SelfTest, times: int) -> list[_Stage]:
+        """A known kernel several times."""
+        found = packed_for(write_known, test.arguments())
+        return [] if found is None else [found] * times
 
     def _gather(self, threads: int) -> None:
         """So many threads in all."""
@@ -230,14 +297,16 @@ class ThreadPool:
 
     def leave(self) -> None:
         """No thread is in native code any more, which is about to be unloaded."""
-        with self._job:
-            self._numbers[0] = -1
-            end = time.perf_counter() + 1.0
-            while any(self._numbers[_AWAKE + 1 : _AWAKE + MOST_THREADS]):
-                if time.perf_counter() > end:
-                    break
-                time.sleep(1e-4)
-            self._numbers[0] = 0
+        is_free = self._job.acquire(timeout=1.0)
+        self._numbers[0] = -1
+        end = time.perf_counter() + 1.0
+        while any(self._numbers[_AWAKE + 1 : _AWAKE + MOST_THREADS]):
+            if time.perf_counter() > end:
+                break
+            time.sleep(1e-4)
+        self._numbers[0] = 0
+        if is_free:
+            self._job.release()
 
     def forget(self) -> None:
         """Begin anew: a process that was forked has no threads but its own."""

@@ -134,3 +134,14 @@ void work_along(wp::array_t<int64> shared, int own, int most) {
     __atomic_store_n(m + AWAKE + own, 0, __ATOMIC_SEQ_CST);
 #endif
 }
+
+// Wait until no thread is inside of a job. Native, because an interrupt (Ctrl-C, a timeout) cannot
+// end the wait: the caller's arrays are freed with its frames, and threads that are inside write to
+// them.
+void wait_for_others(wp::array_t<int64> shared) {
+#if defined(__clang__) && !defined(__CUDACC__)
+    long long* m = (long long*)shared.data;
+    while (__atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0)
+        rest();
+#endif
+}
