@@ -165,7 +165,7 @@ def is_cached(kernel: Any, block: int | None) -> bool:
         block: threads of a block; None: Warp's choice.
     """
     try:
-        name = kernel.module.get_module_identifier(block)
+        name = str(kernel.module.get_module_identifier(block))
     except (AttributeError, TypeError):
         return True
     return (Path(wp.config.kernel_cache_dir) / name).exists()
@@ -179,7 +179,10 @@ def load_module(kernel: Any, device: str, block: int | None) -> bool:
         device: where it is to run.
         block: threads of a block; None: Warp's choice.
     """
-    return kernel.module.load(wp.get_device(device), block) is not None
+    try:
+        return kernel.module.load(wp.get_device(device), block) is not None
+    except (AttributeError, TypeError):  # another Warp, whose ``wp.launch`` loads it
+        return True
 
 
 def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
