@@ -8,13 +8,14 @@ import sys
 import textwrap
 import threading
 import time
+from itertools import count
 
 import numpy as np
 import pytest
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Recorded, RecordedLaunches, Scalar, launching
+from weft.kernel import Recorded, RecordedLaunches, Scalar, launching, warp_private
 from weft.kernel import recorded_launches as chain
 from weft.kernel import thread_pool as team
 from weft.kernel.warp_private import packed_for
@@ -165,6 +166,114 @@ def test_one_thread_does_it_where_the_team_does_not_compile(own, threads, monkey
         out = kernel.zeros(4001)
         kernel.launch(roots, 4001, a, 20, out, slice_above=2)
         np.testing.assert_array_equal(kernel.numpy(out), expected)
+
+
+@pytest.fixture
+def fresh(own, monkeypatch):
+    """Nothing is known of Warp's layouts yet, and nothing is afterwards."""
+    monkeypatch.setattr(warp_private, "_entries", {})
+    warp_private.is_usable.cache_clear()
+    yield
+    own.leave()  # a thread that wakes up would try what is patched
+    monkeypatch.undo()
+    warp_private.is_usable.cache_clear()
+
+
+def by_all_ways(n: int) -> list[np.ndarray]:
+    """What kernels write that are launched, shared and replayed, with plain numbers and others."""
+    a = kernel.array(np.random.default_rng(5).uniform(1, 2, n), Scalar)
+    launched, shared, replayed = (kernel.zeros(n) for _ in range(3))
+    with kernel.use(threads=1):
+        kernel.launch(roots, n, a, wp.int32(20), launched)
+    kernel.launch_each(n, (roots, a, 3, shared), (add_own, a, shared), slice_above=2)
+    ends = [replayed, kernel.zeros(n)]
+    RecordedLaunches(steps(n, a, ends)).replay()
+    return [np.array(kernel.numpy(x)) for x in (launched, shared, *ends)]
+
+
+def test_the_layouts_of_this_version_are_verified(own, fresh):
+    """Else every launch takes three times as long, in one thread: look at ``warp_private``."""
+    assert warp_private.is_verified(wp.config.version)
+    assert warp_private.is_usable() and own._compiles()
+
+
+@pytest.mark.parametrize("version", ["1.18.1", "1.20.0", "2.0.0.dev1", "?"])
+def test_the_public_path_in_a_version_that_is_not_verified(
+    own, threads, fresh, monkeypatch, version
+):
+    threads(2)
+    expected = by_all_ways(501)
+    monkeypatch.setattr(warp_private, "_entries", {})
+    warp_private.is_usable.cache_clear()
+    monkeypatch.setattr(wp.config, "version", version)
+    monkeypatch.setattr(warp_private.Entry, "run", None)
+    for one, other in zip(by_all_ways(501), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert not warp_private.is_usable()
+
+
+def test_the_public_path_where_the_self_test_fails(own, threads, fresh, monkeypatch):
+    """As an argument is packed where the kernel does not look for it."""
+    threads(2)
+    expected = by_all_ways(501)
+    monkeypatch.setattr(warp_private, "_entries", {})
+    warp_private.is_usable.cache_clear()
+    pack = warp_private.pack_arg
+
+    def wrong(kernel, kind, label, value, device):
+        if label == "known":
+            value.scale = Scalar(0.75)
+        return pack(kernel, kind, label, value, device)
+
+    monkeypatch.setattr(warp_private, "pack_arg", wrong)
+    assert not warp_private.is_usable()
+    for one, other in zip(by_all_ways(501), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_one_thread_where_a_self_test_of_the_team_fails(own, threads, monkeypatch, which):
+    """Of the one who leads, of one who follows, and of launches that are replayed."""
+    threads(1)
+    expected = by_all_ways(501)
+    threads(2)
+    passed, tests = team.SelfTest.is_passed, count()
+
+    def is_passed(*arguments, **times) -> bool:
+        return next(tests) != which and passed(*arguments, **times)
+
+    monkeypatch.setattr(team.SelfTest, "is_passed", is_passed)
+    own._works = None
+    for one, same in zip(by_all_ways(501), expected, strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert own._works is False and next(tests) == which + 1 and not own._calls
+
+
+def test_an_interrupt_waits_for_those_inside(own, threads, monkeypatch):
+    """Else arrays are freed with the frames of the caller while a thread writes to them: Ctrl-C, or
+    a timeout, ended in a segmentation fault, and the lock was never given back.
+    """
+    threads(2)
+    a, expected = given(4001)
+    out = kernel.zeros(4001)
+    kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    def leave() -> None:
+        left.append(1)
+        own._numbers[16] -= 1
+
+    left: list[int] = []
+    own._numbers[16] += 1  # as if somebody were inside for long
+    late = threading.Timer(0.2, leave)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(team.time, "sleep", interrupted)
+        late.start()
+        kernel.launch(roots, 4001, a, 20, out, slice_above=2)
+    assert left and not own._job.locked()
+    np.testing.assert_array_equal(kernel.numpy(out), expected)
 
 
 def steps(n, a, out, *, long=True):

@@ -16,6 +16,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.sparse.incidence import Incidence
 
@@ -148,31 +149,7 @@ def packed(j: int, k: int, size: int):
     return (size - 1) * j - (j * (j - 1)) / 2 + k
 
 
-_ROW = """
-    const int k = (int)blocks.shape[1];
-    const int* at = blocks.data + (size_t)m * k;
-    auto block = [&values, at](int b) { return (double*)values.data + 9 * (size_t)at[b]; };
-"""  # how many vertices an element has, and the matrix' blocks of row m
-
-_PACKED = """
-    const double* of = (const double*)local.data + (size_t)i * (k * (k + 1) / 2) * 9;
-    for (int b = 0; b < k; ++b) {
-        double* out = block(b);
-        const int low = a < b ? a : b, high = a < b ? b : a;
-        const double* in = of + 9 * ((k - 1) * low - low * (low - 1) / 2 + high);
-        if (a <= b) {
-            for (int e = 0; e < 9; ++e)
-                out[e] += in[e];
-        } else {
-            for (int r = 0; r < 3; ++r)
-                for (int c = 0; c < 3; ++c)
-                    out[3 * r + c] += in[3 * c + r];
-        }
-    }
-"""
-
-
-@wp.func_native(_ROW + _PACKED)
+@wp.func_native(native("gather.h", "add_packed"))
 def add_packed(
     local: wp.array2d(dtype=mat33),
     i: int,
@@ -193,20 +170,7 @@ def _unpacked(local: Floats, k: int) -> Floats:
     return full
 
 
-_FACTOR = """
-    const double* g = (const double*)local.data + (size_t)i * k * 3;
-    const double f0 = g[3 * a], f1 = g[3 * a + 1], f2 = g[3 * a + 2];
-    for (int b = 0; b < k; ++b, g += 3) {
-        const double g0 = g[0], g1 = g[1], g2 = g[2];
-        double* out = block(b);
-        out[0] += f0 * g0; out[1] += f0 * g1; out[2] += f0 * g2;
-        out[3] += f1 * g0; out[4] += f1 * g1; out[5] += f1 * g2;
-        out[6] += f2 * g0; out[7] += f2 * g1; out[8] += f2 * g2;
-    }
-"""
-
-
-@wp.func_native(_ROW + _FACTOR)
+@wp.func_native(native("gather.h", "add_factor"))
 def add_factor(
     local: wp.array2d(dtype=vec3),
     i: int,
@@ -218,17 +182,7 @@ def add_factor(
     """Add f_a f_b^T for every vertex b."""
 
 
-_FULL = """
-    const double* in = (const double*)local.data + ((size_t)i * k + a) * k * 9;
-    for (int b = 0; b < k; ++b, in += 9) {
-        double* out = block(b);
-        for (int e = 0; e < 9; ++e)
-            out[e] += in[e];
-    }
-"""
-
-
-@wp.func_native(_ROW + _FULL)
+@wp.func_native(native("gather.h", "add_full"))
 def add_full(
     local: wp.array3d(dtype=mat33),
     i: int,
@@ -267,27 +221,7 @@ class Sampled:
     H: wp.array2d(dtype=mat33)  # (q,3) uu, uv, vv
 
 
-_SAMPLED = """
-    const double* H = (const double*)local.H.data + (size_t)q * 27;
-    const double* dN = (const double*)local.dN.data + (size_t)q * k * 2;
-    const double w = local.scale * local.weight.data[q];
-    const double du = w * dN[2 * a], dv = w * dN[2 * a + 1];
-    double u[9], v[9];
-    for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) {
-            u[3 * r + c] = du * H[3 * r + c] + dv * H[9 + 3 * c + r];
-            v[3 * r + c] = du * H[9 + 3 * r + c] + dv * H[18 + 3 * r + c];
-        }
-    for (int b = 0; b < k; ++b, dN += 2) {
-        const double su = dN[0], sv = dN[1];
-        double* out = block(b);
-        for (int e = 0; e < 9; ++e)
-            out[e] += su * u[e] + sv * v[e];
-    }
-"""
-
-
-@wp.func_native(_ROW + _SAMPLED)
+@wp.func_native(native("gather.h", "add_sampled"))
 def add_sampled(
     local: Sampled,
     q: int,
@@ -323,20 +257,7 @@ class Shared:
     scale: Scalar
 
 
-_SHARED = """
-    const double* K = (const double*)local.K.data + (size_t)q * 9;
-    const double* N = local.N.data + (size_t)q * k;
-    const double scale = local.scale * N[a];
-    for (int b = 0; b < k; ++b) {
-        const double s = scale * N[b];
-        double* out = block(b);
-        for (int e = 0; e < 9; ++e)
-            out[e] += s * K[e];
-    }
-"""
-
-
-@wp.func_native(_ROW + _SHARED)
+@wp.func_native(native("gather.h", "add_shared"))
 def add_shared(
     local: Shared,
     q: int,

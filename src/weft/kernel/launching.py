@@ -12,7 +12,6 @@ block of code.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,14 @@ from weft.base.errors import DeviceError
 from weft.kernel.context import context, device, initialize, is_cpu, process, threads
 from weft.kernel.segments import current
 from weft.kernel.thread_pool import team
-from weft.kernel.warp_private import Entry, is_ready, launch_on_cpu, packed_for
+from weft.kernel.warp_private import (
+    Entry,
+    is_cached,
+    is_ready,
+    launch_on_cpu,
+    load_module,
+    packed_for,
+)
 
 SLICE_ABOVE = (
     10_000  # indices; below, waking a second thread costs more than it saves (docs/decisions/0002)
@@ -45,11 +51,10 @@ def load(kernel: Any) -> None:
     if key in process.loaded:
         return
     initialize()
-    block = 1 if is_cpu() else None  # as launches do; otherwise a module is compiled twice
-    cache = Path(wp.config.kernel_cache_dir) / kernel.module.get_module_identifier(block)
-    if not cache.exists():
+    block = 1 if is_cpu() else None  # what launches ask for: else a module is compiled twice
+    if not is_cached(kernel, block):
         process.on_compile(kernel.module.name)
-    if kernel.module.load(wp.get_device(device()), block) is None:
+    if not load_module(kernel, device(), block):
         raise DeviceError(
             "kernel module", got=kernel.module.name, expected="a module that compiles"
         )

@@ -21,140 +21,39 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import warp as wp
 
+from weft.kernel.native_code import constants, native
 from weft.kernel.types import WarpArray
-from weft.kernel.warp_private import Entry, launch_on_cpu, packed_for
+from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, packed_for, write_known
 
-PIECES = 16  # pieces for each thread; there are many because indices differ in cost
-PATIENCE = 16_000  # looks for a job, about 400 us, before a thread goes to sleep
-STAY = 20_000  # looks at the count of threads inside a job, before the waiting thread yields
-MOST_STAGES, ROOM = 8, 512  # kernels of a job; 8-byte words for the arguments of one kernel
+PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
+STAY = 20_000  # looks for those inside, before who waits for them lets others run
+MOST_STAGES = 8  # kernels of a job
 MOST_THREADS = 32
 
-# Layout of the shared memory, in 8-byte words. Words that several threads change have cache lines
-# of their own. Word 0: number of threads that may take part, 0 while no job is open. Then: the next
-# piece; the number of threads inside; of the job, the numbers of pieces and indices, the first
-# index and the number of kernels; of each kernel, its entry point and the length of its arguments;
-# for each thread, 1 if it is awake; the arguments.
-_NEXT, _INSIDE, _JOB, _KERNELS, _AWAKE, _ARGUMENTS = 8, 16, 24, 28, 48, 80
+# Places in the memory that threads share, and in recorded launches: the header describes them.
+_places = constants("thread_pool.h")
+PIECES, ROOM, HEAD, LAUNCH = (_places[k] for k in ("PIECES", "ROOM", "HEAD", "LAUNCH"))
+_NEXT, _INSIDE, _JOB = (_places[k] for k in ("NEXT", "INSIDE", "JOB"))
+_KERNELS, _AWAKE, _ARGUMENTS = (_places[k] for k in ("KERNELS", "AWAKE", "ARGUMENTS"))
 _HEAD, _KERNEL = struct.Struct("4q"), struct.Struct("2q")
 _SIZE = _ARGUMENTS + MOST_STAGES * ROOM
 
-_PLACES = f"""
-    constexpr int NEXT = {_NEXT}, INSIDE = {_INSIDE}, JOB = {_JOB}, KERNELS = {_KERNELS};
-    constexpr int AWAKE = {_AWAKE}, ARGUMENTS = {_ARGUMENTS}, ROOM = {ROOM};
-"""
-_WORK = """
-#if defined(__clang__) && !defined(__CUDACC__)
-    long long* m = (long long*)shared.data;
-    auto rest = [] {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        __builtin_arm_yield();
-#endif
-    };
-    auto run = [](long long entry, long long n, void* arguments) {
-        struct { unsigned int shape, none; unsigned long long size, each; } bounds
-            = {(unsigned int)n, 0, (unsigned long long)n, 1};
-        ((void (*)(void*, void*))entry)(&bounds, arguments);
-    };
-    auto work = [m, run] {
-        const long long pieces = m[JOB], n = m[JOB + 1], begin = m[JOB + 2], stages = m[JOB + 3];
-        for (;;) {
-            const long long piece = __atomic_fetch_add(m + NEXT, 1, __ATOMIC_ACQ_REL);
-            if (piece >= pieces)
-                return;
-            const long long a = n * piece / pieces, b = n * (piece + 1) / pieces;
-            for (long long s = 0; s < stages && a < b; ++s) {
-                const long long* kernel = m + KERNELS + 2 * s;
-                alignas(16) long long own[ROOM];
-                for (long long k = 0; k < kernel[1]; ++k)
-                    own[k] = m[ARGUMENTS + ROOM * s + k];
-                *(int*)own = (int)(begin + a);
-                run(kernel[0], b - a, own);
-            }
-        }
-    };
-"""
-_LEAD = """
-    auto lead = [m, most, work, rest](long long threads) {
-        __atomic_store_n(m, threads, __ATOMIC_SEQ_CST);
-        work();
-        __atomic_store_n(m, 0, __ATOMIC_SEQ_CST);
-        for (int k = 0; k < most && __atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0; ++k)
-            rest();
-    };
-"""
-_ONE = """
-    lead(threads);
-#endif
-"""
-# Layout of recorded launches: the next launch, the end, the number of threads, and the place of
-# each launch. At that place: its entry point, number of indices, the number of threads that it is
-# worth, the length of its arguments, and the arguments.
-HEAD, LAUNCH = 3, 4
-_MANY = (
-    f"""
-    constexpr int HEAD = {HEAD}, LAUNCH = {LAUNCH}, PIECES = {PIECES};
-"""
-    + """
-    long long* s = (long long*)launches.data;
-    while (s[0] < s[1]) {
-        long long* one = s + s[HEAD + s[0]++];
-        const long long n = one[1], words = one[3], threads = one[2] < s[2] ? one[2] : s[2];
-        if (n > 0 && threads <= 1) {
-            run(one[0], n, one + LAUNCH);
-        } else if (n > 0) {
-            m[JOB] = PIECES * threads;
-            m[JOB + 1] = n;
-            m[JOB + 2] = 0;
-            m[JOB + 3] = 1;
-            m[KERNELS] = one[0];
-            m[KERNELS + 1] = words;
-            for (long long k = 0; k < words; ++k)
-                m[ARGUMENTS + k] = one[LAUNCH + k];
-            m[NEXT] = 0;
-            lead(threads);
-            if (__atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0)
-                break;
-        }
-    }
-#endif
-"""
-)
-_FOLLOW = """
-    for (int k = 0; k < most; ++k) {
-        const long long open = __atomic_load_n(m, __ATOMIC_RELAXED);
-        if (open > own) {
-            __atomic_fetch_add(m + INSIDE, 1, __ATOMIC_SEQ_CST);
-            if (__atomic_load_n(m, __ATOMIC_SEQ_CST) > own) {
-                work();
-                k = 0;
-            }
-            __atomic_fetch_sub(m + INSIDE, 1, __ATOMIC_SEQ_CST);
-        }
-        if (open < 0)
-            break;
-        rest();
-    }
-    __atomic_store_n(m + AWAKE + own, 0, __ATOMIC_SEQ_CST);
-#endif
-"""
 _module = wp.get_module("weft.team")
 _Stage: TypeAlias = tuple[Entry, bytes]
 
 
-@wp.func_native(_PLACES + _WORK + _LEAD + _ONE)
+@wp.func_native(native("thread_pool.h", "open_and_work"))
 def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
     """Open the job for so many threads, take part, close it, and wait for those inside, a while."""
 
 
-@wp.func_native(_PLACES + _WORK + _LEAD + _MANY)
+@wp.func_native(native("thread_pool.h", "open_one_by_one"))
 def open_one_by_one(
     shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
 ):
@@ -163,7 +62,7 @@ def open_one_by_one(
     """
 
 
-@wp.func_native(_PLACES + _WORK + _FOLLOW)
+@wp.func_native(native("thread_pool.h", "work_along"))
 def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
     """Take part in one job after another, until there has been none for so many looks."""
 
@@ -188,6 +87,17 @@ def follow(o: int, shared: wp.array(dtype=wp.int64), own: int, most: int):
     work_along(shared, own, most)
 
 
+@wp.func_native(native("thread_pool.h", "wait_for_others"))
+def wait_for_others(shared: wp.array(dtype=wp.int64)):
+    """Wait until no thread is inside of a job, without Python: an interrupt does not end it."""
+
+
+@wp.kernel(module=_module)
+def leave_job(o: int, shared: wp.array(dtype=wp.int64)):
+    """``wait_for_others``."""
+    wait_for_others(shared)
+
+
 class ThreadPool:
     """Threads of a process that help any thread that launches a kernel."""
 
@@ -202,8 +112,11 @@ class ThreadPool:
         self._first = threading.Lock()  # held while the kernels are compiled
         self._calls: list[Any] = []  # locks on which sleeping helpers wait
         self._shared: Any = None
-        self._leads: dict[int, _Stage] = {}  # packed call of ``lead`` for each number of threads
-        self._works: bool | None = None  # whether the native code works here; None: not tried
+        self._leads: dict[int, _Stage] = {}  # how so many threads are led
+        # Waits until nobody is inside, in one call of C that no interrupt ends: arrays of a caller
+        # are freed with its frames, and threads that are inside write to them.
+        self._leave_job: Callable[[], Any] = int
+        self._works: bool | None = None  # whether its kernels do on this machine; None: not tried
 
     @property
     def is_awake(self) -> bool:
@@ -234,9 +147,12 @@ class ThreadPool:
             self._wake(threads)
             entry, packed = self._leads[threads]
             entry.run(1, packed)
+            self._wait()
         finally:
-            self._wait()  # also after an interrupt
-            self._job.release()
+            try:
+                self._leave_job()
+            finally:
+                self._job.release()
         return True
 
     def replay(self, launches: WarpArray, begin: int, end: int, threads: int) -> bool:
@@ -269,8 +185,10 @@ class ThreadPool:
                     self._wait()
         finally:
             if leads:
-                self._wait()
-                self._job.release()
+                try:
+                    self._leave_job()
+                finally:
+                    self._job.release()
         return True
 
     def _wait(self) -> None:
@@ -295,9 +213,8 @@ class ThreadPool:
                 self._calls[own - 1].release()
 
     def _compiles(self) -> bool:
-        """Return whether the native code works with this version of Warp and this processor.
-
-        If it does not, one thread runs what several would share.
+        """Whether its kernels do, and give known results: not where Warp or the processor are
+        others than those that they were written for. One thread does then what they would share.
         """
         if self._works is None:
             with self._first:
@@ -306,17 +223,64 @@ class ThreadPool:
         return self._works
 
     def _try(self) -> bool:
-        """Compile the kernels and run one of them once."""
+        """Compile them, have a look at what is shared, and run jobs whose result is known."""
         self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
         atexit.register(self.leave)
         try:
             launch_on_cpu(follow, 1, (0, self._shared, 0, 0))
-            return all(
-                packed_for(k, (0, self._shared, last, STAY)) is not None
-                for k, last in ((lead, 1), (lead_all, self._shared))
-            )
+            found = packed_for(leave_job, (0, self._shared))
+            if found is None:
+                return False
+            self._leave_job = found[0].bound(1, found[1])
+            return self._is_led() and self._is_followed() and self._is_replayed()
         except Exception:
             return False
+
+    def _is_led(self) -> bool:
+        """Whether the one who opens a job does all of it where nobody comes."""
+        found, test = packed_for(lead, (0, self._shared, 2, STAY)), SelfTest(9)
+        if found is None:
+            return False
+        self._write(4, 7, 1, self._stages(test, 2))
+        found[0].run(1, found[1])
+        return test.is_passed(1, 8, times=2)
+
+    def _is_followed(self) -> bool:
+        """Whether a thread that finds an open job does what is left of it; this thread does."""
+        test = SelfTest(9)
+        self._write(4, 7, 1, self._stages(test, 2))
+        self._numbers[0] = 2
+        try:
+            launch_on_cpu(follow, 1, (0, self._shared, 1, 1))
+        finally:
+            self._numbers[0] = 0
+        return self._numbers[_INSIDE] == 0 and test.is_passed(1, 8, times=2)
+
+    def _is_replayed(self) -> bool:
+        """Whether launches that are written down run in turn, as a job and by one thread."""
+        test = SelfTest(9)
+        ((entry, packed),) = self._stages(test, 1)
+        words = -(-len(packed) // 8)
+        size = LAUNCH + words + words % 2
+        places = [HEAD + 3 + k * size for k in range(2)]  # arguments begin at 16 bytes
+        numbers = np.zeros(places[-1] + size, dtype=np.int64)
+        numbers[: HEAD + 2] = 0, 2, 2, *places
+        for place, threads in zip(places, (2, 1), strict=True):
+            numbers[place : place + LAUNCH] = entry.address, 8, threads, words
+            at = slice(place + LAUNCH, place + LAUNCH + words)
+            numbers[at] = np.frombuffer(packed.ljust(8 * words, b"\0"), dtype=np.int64)
+        launches = wp.array(numbers, dtype=wp.int64, device="cpu")
+        found = packed_for(lead_all, (0, self._shared, launches, STAY))
+        if found is None:
+            return False
+        found[0].run(1, found[1])
+        return int(launches.numpy()[0]) == 2 and test.is_passed(0, 8, times=2)
+
+    @staticmethod
+    def _stages(test: SelfTest, times: int) -> list[_Stage]:
+        """A known kernel several times."""
+        found = packed_for(write_known, test.arguments())
+        return [] if found is None else [found] * times
 
     def _gather(self, threads: int) -> None:
         """Start helpers until there are ``threads`` with the caller."""
@@ -340,15 +304,17 @@ class ThreadPool:
             launch_on_cpu(follow, 1, (0, self._shared, own, PATIENCE))
 
     def leave(self) -> None:
-        """Make all helpers leave native code, which is unloaded when the process ends."""
-        with self._job:
-            self._numbers[0] = -1
-            end = time.perf_counter() + 1.0
-            while any(self._numbers[_AWAKE + 1 : _AWAKE + MOST_THREADS]):
-                if time.perf_counter() > end:
-                    break
-                time.sleep(1e-4)
-            self._numbers[0] = 0
+        """No thread is in native code any more, which is about to be unloaded."""
+        is_free = self._job.acquire(timeout=1.0)
+        self._numbers[0] = -1
+        end = time.perf_counter() + 1.0
+        while any(self._numbers[_AWAKE + 1 : _AWAKE + MOST_THREADS]):
+            if time.perf_counter() > end:
+                break
+            time.sleep(1e-4)
+        self._numbers[0] = 0
+        if is_free:
+            self._job.release()
 
     def forget(self) -> None:
         """Reset the pool in a forked process, which has no threads but its own."""

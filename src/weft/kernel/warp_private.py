@@ -1,29 +1,36 @@
 """Fast kernel launches on the CPU, and the only use of private parts of Warp.
 
-``wp.launch`` resolves device, module, overload and block size and inspects every argument in each
-call, which takes 30 us of Python. A step of a small cloth launches a thousand kernels. This module
-caches what does not change between two launches of a kernel and calls the kernel's entry point,
-which takes 10 us.
+``wp.launch`` resolves device, module, overload and block size and looks at every argument anew; a
+step of a small cloth launches a thousand kernels. What does not change between two launches of a
+kernel is kept here.
 
-The private parts are the hooks of a loaded module and ``pack_arg``. If they are not as expected, or
-an argument is not plainly of the kernel's type, ``wp.launch`` runs the kernel and raises its own
-errors.
+This is the one module that touches parts of Warp that are not public: the hooks of a loaded module,
+``pack_arg``, descriptors of arrays, the bounds of a launch and the identifier of a module. They are
+used with the versions in ``VERIFIED`` alone, after a self-test whose result is known. Otherwise,
+and where an argument is not plainly of the kernel's type, ``wp.launch`` runs the kernel, in one
+thread and with its own errors.
 """
 
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import count
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import warp as wp
+
+from weft.kernel.types import Scalar
 
 try:
     from warp._src.context import pack_arg
     from warp._src.types import launch_bounds_t
 except ImportError:  # another version of Warp
     pack_arg = launch_bounds_t = None
+
+VERIFIED = ("1.19",)  # versions of Warp with which these layouts were compared
 
 _FLOATS = (wp.float64, wp.float32)
 _INTEGERS = (int, wp.int32, wp.uint32, wp.int64, wp.uint64)
@@ -65,7 +72,9 @@ class Entry:
         self._module = kernel.module.load(device, 1)  # a reference, so that it is not unloaded
         self._call = self._module.get_kernel_hooks(kernel).forward
         self.address = int(ctypes.cast(self._call, ctypes.c_void_p).value or 0)
-        self._names: list[str | None] = []  # attributes with an array's bytes; None: not an array
+        if not self.address:  # native code would jump there
+            raise RuntimeError(f"kernel {kernel.key} has no entry point")
+        self._names: list[str | None] = []  # of what has the bytes of an array
         self._numbers: dict[int, type] = {}
         self._others: list[tuple[int, Callable[[Any], bytes]]] = []
         codes, fields = [], []
@@ -115,6 +124,10 @@ class Entry:
         """Run indices 0 to n-1."""
         self._call(_bounds(n), packed)
 
+    def bound(self, n: int, packed: bytes) -> Callable[[], Any]:
+        """Return a function that runs indices 0 to n-1 in one call of C."""
+        return partial(self._call, _bounds(n), packed)
+
 
 def _code(kind: Any) -> str:
     """Return the code of ``struct`` for a number of a type of ctypes. The codes ``l`` and ``L`` of
@@ -148,6 +161,34 @@ def is_ready(kernel: Any) -> bool:
     return id(kernel) in _entries
 
 
+def is_cached(kernel: Any, block: int | None) -> bool:
+    """Whether the machine code of a kernel's module is in the cache; True where Warp does not say.
+
+    Args:
+        kernel: a Warp kernel.
+        block: threads of a block; None: Warp's choice.
+    """
+    try:
+        name = str(kernel.module.get_module_identifier(block))
+    except (AttributeError, TypeError):
+        return True
+    return (Path(wp.config.kernel_cache_dir) / name).exists()
+
+
+def load_module(kernel: Any, device: str, block: int | None) -> bool:
+    """Compile or load a kernel's module; False where it does not compile.
+
+    Args:
+        kernel: a Warp kernel.
+        device: where it is to run.
+        block: threads of a block; None: Warp's choice.
+    """
+    try:
+        return kernel.module.load(wp.get_device(device), block) is not None
+    except (AttributeError, TypeError):  # another Warp, whose ``wp.launch`` loads it
+        return True
+
+
 def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
     """Run indices 0 to n-1 of a kernel whose module is loaded."""
     found = packed_for(kernel, args)
@@ -165,7 +206,7 @@ def packed_for(kernel: Any, args: Sequence[Any]) -> tuple[Entry, bytes] | None:
     """
     kept = _entries.get(id(kernel))
     if kept is None:
-        kept = _entries[id(kernel)] = kernel, _entry(kernel, args)
+        kept = _entries[id(kernel)] = kernel, _entry(kernel, args) if is_usable() else None
     entry = kept[1]
     packed = None if entry is None else entry.packed(args)
     return None if entry is None or packed is None else (entry, packed)
@@ -179,3 +220,66 @@ def _entry(kernel: Any, args: Sequence[Any]) -> Entry | None:
         return Entry(kernel, args)
     except (AttributeError, TypeError, ValueError, RuntimeError):
         return None
+
+
+def is_verified(version: str) -> bool:
+    """Whether a version of Warp is one of those whose layouts were compared with this module."""
+    return ".".join(version.split(".")[:2]) in VERIFIED
+
+
+@cache
+def is_usable() -> bool:
+    """Whether kernels may be called at their entry points: tried once in a process, in a version of
+    Warp that is verified.
+    """
+    if pack_arg is None or not is_verified(wp.config.version):
+        return False
+    test = SelfTest(7)
+    entry = _entry(write_known, test.arguments(2))
+    packed = None if entry is None else entry.packed(test.arguments(2))
+    if entry is None or packed is None:
+        return False
+    entry.run(4, packed)
+    return test.is_passed(2, 6)
+
+
+@wp.struct
+class Known:
+    """A structure with a number, a vector and an array."""
+
+    scale: Scalar
+    weights: wp.vec3f
+    numbers: wp.array(dtype=wp.int32)
+
+
+@wp.kernel(module=wp.get_module("weft.team"))
+def write_known(
+    o: int, small: wp.float32, known: Known, large: wp.int64, x: wp.array(dtype=Scalar)
+):
+    """Add a number to x[i] that depends on i and on each argument."""
+    i = o + wp.tid()
+    one = known.scale * Scalar(known.numbers[i]) + Scalar(small)
+    x[i] += one + Scalar(known.weights[2]) * Scalar(large)
+
+
+class SelfTest:
+    """Arguments of ``write_known`` for n indices, and its result."""
+
+    def __init__(self, n: int) -> None:
+        self._known, numbers = Known(), np.arange(3, n + 3, dtype=np.int32) ** 2
+        self._known.scale, self._known.weights = Scalar(0.5), wp.vec3f(1.0, 2.0, 4.0)
+        self._known.numbers = wp.array(numbers, dtype=wp.int32, device="cpu")
+        self._one = 0.5 * numbers + 0.25 + 4.0 * 2**40
+        self._x = wp.zeros(n, dtype=Scalar, device="cpu")
+
+    def arguments(self, begin: int = 0) -> tuple[Any, ...]:
+        """Of the kernel, from an index on."""
+        return begin, 0.25, self._known, 2**40, self._x
+
+    def is_passed(self, begin: int, end: int, times: int = 1) -> bool:
+        """Whether the kernel has run so often for indices ``begin`` to ``end - 1``, and for no
+        other.
+        """
+        expected = np.zeros(len(self._one))
+        expected[begin:end] = times * self._one[begin:end]
+        return bool(np.array_equal(self._x.numpy(), expected))

@@ -13,6 +13,7 @@ import warp as wp
 
 from weft import kernel
 from weft.kernel import WarpArray, mat33, vec3
+from weft.kernel.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.incidence import Incidence
 
@@ -20,23 +21,7 @@ _module = wp.get_module("weft.contact_rows")
 PARTS = 256  # number of parts of the rows on devices other than the CPU
 
 
-_COPY = """
-    for (int b = first; b < end; ++b) {
-        double* to = (double*)out.data + 9 * (size_t)b;
-        const int s = source.data[b];
-        if (s < 0) {
-            for (int k = 0; k < 9; ++k)
-                to[k] = 0.0;
-        } else {
-            const double* from = (const double*)values.data + 9 * (size_t)s;
-            for (int k = 0; k < 9; ++k)
-                to[k] = from[k];
-        }
-    }
-"""
-
-
-@wp.func_native(_COPY)
+@wp.func_native(native("contact_matrix.h", "copy_row"))
 def copy_row(
     first: int,
     end: int,
@@ -169,72 +154,7 @@ def lump_blocks(local: wp.array3d(dtype=mat33), i: int, a: int):
     return wp.float64(4.0) * local[i, a, a]
 
 
-# Find the column ``wanted`` in a sorted row. On the CPU the smaller columns are counted, which is
-# vectorized: the branches of a binary search are mispredicted at every turn.
-_ROW = """
-    const int* v = stencil.data + 4 * (size_t)i;
-    int lacks = 0;
-    auto at = [&](int wanted) {
-        int low = first, high = end;
-#ifdef __CUDA_ARCH__
-        while (low < high) {
-            const int middle = (low + high) >> 1;
-            if (column.data[middle] < wanted)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-#else
-        for (int k = first; k < high; ++k)
-            low += column.data[k] < wanted;
-#endif
-        const bool there = low < end && column.data[low] == wanted;
-        lacks |= !there;
-        return there ? (double*)values.data + 9 * (size_t)low : nullptr;
-    };
-"""
-_FACTORED = """
-    const int rounds = (int)local.shape[1];
-    const double* f = (const double*)local.data + 12 * (size_t)rounds * i;
-    auto none = [=](int b) {
-        bool out = true;
-        for (int r = 0; r < rounds; ++r)
-            for (int k = 0; k < 3; ++k)
-                out &= f[12 * r + 3 * b + k] == 0.0;
-        return out;
-    };
-    if (none(a))
-        return 0;
-    for (int b = 0; b < 4; ++b) {
-        double* out = v[b] >= n || none(b) ? nullptr : at(v[b]);
-        if (out == nullptr)
-            continue;
-        double block[9] = {};
-        for (int r = 0; r < rounds; ++r) {
-            const double *p = f + 12 * r + 3 * a, *q = f + 12 * r + 3 * b;
-            for (int k = 0; k < 9; ++k) {
-                const double product = p[k / 3] * q[k % 3];
-                block[k] += product;
-            }
-        }
-        for (int k = 0; k < 9; ++k)
-            out[k] += block[k];
-    }
-    return lacks;
-"""
-_GIVEN = """
-    const double* in = (const double*)local.data + 36 * (4 * (size_t)i + a);
-    for (int b = 0; b < 4; ++b, in += 9) {
-        double* out = v[b] >= n ? nullptr : at(v[b]);
-        if (out != nullptr)
-            for (int k = 0; k < 9; ++k)
-                out[k] += in[k];
-    }
-    return lacks;
-"""
-
-
-@wp.func_native(_ROW + _FACTORED)
+@wp.func_native(native("contact_matrix.h", "add_factored"))
 def add_factored(  # type: ignore[empty-body]
     local: wp.array3d(dtype=vec3),
     i: int,
@@ -254,7 +174,7 @@ def add_factored(  # type: ignore[empty-body]
     """
 
 
-@wp.func_native(_ROW + _GIVEN)
+@wp.func_native(native("contact_matrix.h", "add_given"))
 def add_given(  # type: ignore[empty-body]
     local: wp.array3d(dtype=mat33),
     i: int,

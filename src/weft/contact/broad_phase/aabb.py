@@ -16,42 +16,14 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.broad_phase.aabb_simd import BOX, NONE, put_box
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
 from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel.native_code import native
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.boxes")
 WORTH_SLICING = 2000  # leaves above which launches are sliced
 
 
-# Lower corners are always rounded to slightly below the exact value, because a branch that asks
-# whether that is needed cannot be predicted and costs more. A distance along an axis that
-# ``separating_axis`` computes from midpoints in single precision may be off by 8e-7 of the largest
-# coordinate; 2e-6 is added to be safe.
-_ROUND = """
-    const double *p = (const double*)(below.data + v), *q = (const double*)(above.data + v);
-    const double* w = way.shape[0] ? (const double*)(way.data + v) : nullptr;
-    float *a = (float*)(low.data + v), *b = (float*)(high.data + v);
-    auto down = [](double x) {
-        const float r = (float)x;
-        return r - wp::abs(r) * 1.2e-7f - 1e-37f;
-    };
-    double square = 0.0, largest = 0.0;
-    for (int c = 0; c < 3; ++c) {
-        const double along = w ? w[c] : 0.0, half = 0.5 * (q[c] - p[c]);
-        a[c] = down(p[c] + along - grow);
-        b[c] = -down(-(q[c] + along) - grow);
-        const double x = p[c] + half + along;
-        square += half * half;
-        largest = wp::max(largest, wp::abs(x));
-        if (middle.shape[0])
-            ((float*)(middle.data + v))[c] = (float)x;
-    }
-    if (middle.shape[0])
-        ((float*)(middle.data + v))[3]
-            = (float)((square > 0.0 ? wp::sqrt(square) : 0.0) + 2e-6 * largest) * (1.0f + 2e-7f);
-"""
-
-
-@wp.func_native(_ROUND)
+@wp.func_native(native("aabb.h", "put_rounded"))
 def put_rounded(
     v: int,
     below: wp.array(dtype=vec3),
@@ -85,60 +57,7 @@ def enclose_points(
     put_rounded(o + wp.tid(), below, above, way, grow, low, high, middle)
 
 
-_PUT_LEAF = """
-    const int corners = (int)ids.shape[1];
-    const bool looked = places.shape[0] > 0;
-    float* box = boxes.data + 48 * (size_t)leaf;
-    float* place = looked ? places.data + 8 * (3 * corners + 1) * (size_t)leaf : nullptr;
-    for (int k = 0; k < 8; ++k) {
-        if (!(bits >> k & 1u))
-            continue;
-        if (k >= count) {
-            for (int c = 0; c < 3; ++c) {
-                box[8 * c + k] = INFINITY;
-                box[8 * (c + 3) + k] = -INFINITY;
-            }
-            continue;
-        }
-        const int* v = ids.data + ((size_t)first + k) * corners;
-        const float *a = (const float*)(low.data + v[0]), *b = (const float*)(high.data + v[0]);
-        float small[4] = {a[0], a[1], a[2], a[3]}, large[4] = {b[0], b[1], b[2], b[3]};
-        for (int j = 1; j < corners; ++j) {
-            a = (const float*)(low.data + v[j]);
-            b = (const float*)(high.data + v[j]);
-            for (int c = 0; c < 4; ++c) {
-                small[c] = a[c] < small[c] ? a[c] : small[c];
-                large[c] = b[c] > large[c] ? b[c] : large[c];
-            }
-        }
-        for (int c = 0; c < 3; ++c) {
-            box[8 * c + k] = small[c];
-            box[8 * (c + 3) + k] = large[c];
-        }
-        if (looked) {
-            float beside = 0.0f;
-            for (int j = 0; j < corners; ++j) {
-                const float* m = (const float*)(middle.data + v[j]);
-                for (int c = 0; c < 3; ++c)
-                    place[8 * (3 * j + c) + k] = m[c];
-                beside = m[3] > beside ? m[3] : beside;
-            }
-            place[24 * corners + k] = beside;
-        }
-    }
-    for (int c = 0; c < 3; ++c) {
-        float *a = box + 8 * c, *b = box + 8 * (c + 3), small = a[0], large = b[0];
-        for (int k = 1; k < 8; ++k) {
-            small = a[k] < small ? a[k] : small;
-            large = b[k] > large ? b[k] : large;
-        }
-        ((float*)(node_low.data + node))[c] = small;
-        ((float*)(node_high.data + node))[c] = large;
-    }
-"""
-
-
-@wp.func_native(_PUT_LEAF)
+@wp.func_native(native("aabb.h", "put_leaf"))
 def put_leaf(
     leaf: int,
     node: int,

@@ -13,21 +13,12 @@ from weft import kernel
 from weft.contact.broad_phase.candidates import UNKNOWN, Candidates
 from weft.kernel import Scalar, WarpArray
 from weft.kernel.bitmask import bits_per_thread
+from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.kept")
 
-_STAYED = """
-    unsigned int out = 0;
-    for (int k = 0; k < count; ++k) {
-        const int* v = stencil.data + 4 * ((size_t)first + k);
-        const int moved = left.data[v[0]] | left.data[v[1]] | left.data[v[2]] | left.data[v[3]];
-        out |= (unsigned int)(moved == 0) << k;
-    }
-    return out;
-"""
 
-
-@wp.func_native(_STAYED)
+@wp.func_native(native("compaction.h", "stayed"))
 def stayed(
     stencil: wp.array2d(dtype=wp.int32), first: int, count: int, left: wp.array(dtype=wp.int32)
 ) -> wp.uint32:
@@ -52,29 +43,7 @@ def mark_stayed(
     count[w] = wp.bit_count(found)
 
 
-_KEEP = """
-    while (bits) {
-        const int k = wp::bit_count(~bits & (bits - 1));
-        const unsigned int stays = ~(bits >> k);  // mostly all: copied on end
-        int run = stays ? wp::bit_count(~stays & (stays - 1)) : 32;
-        const int i = first + k;
-        if (i < points && run > points - i)
-            run = points - i;
-        const size_t to = (size_t)at + (i < points ? 0 : shift);
-        for (int r = 0; r < 4 * run; ++r)
-            out.data[4 * to + r] = stencil.data[4 * (size_t)i + r];
-        for (int r = 0; r < run; ++r)
-            out_bound.data[to + r] = bound.data[(size_t)i + r];
-        if (adjacent.shape[0])
-            for (int r = 0; r < run; ++r)
-                out_adjacent.data[to + r] = adjacent.data[(size_t)i + r];
-        at += run;
-        bits = k + run < 32 ? bits & ~0u << (k + run) : 0;
-    }
-"""
-
-
-@wp.func_native(_KEEP)
+@wp.func_native(native("compaction.h", "keep_some"))
 def keep_some(
     first: int,
     bits: wp.uint32,

@@ -7,18 +7,10 @@ in ``aabb_simd``, because it takes a few instructions for each of a million pair
 
 import warp as wp
 
-_NOTE = """
-    const int room = (int)slots.shape[1];
-    int found = count.data[i];
-    int* row = slots.data + room * (size_t)i;
-    for (; bits; bits &= bits - 1, ++found)
-        if (found < room)
-            row[found] = first + wp::bit_count(~bits & (bits - 1));
-    count.data[i] = found;
-"""
+from weft.kernel.native_code import native
 
 
-@wp.func_native(_NOTE)
+@wp.func_native(native("pair_list.h", "note"))
 def note(
     i: int,
     first: int,
@@ -32,41 +24,7 @@ def note(
     """
 
 
-_PUT = """
-    const int k = (int)a.shape[1], m = (int)b.shape[1];
-    auto put = [&](int place, int j) {
-        if (apart == 0) {
-            out.data[2 * (size_t)place] = i;
-            out.data[2 * (size_t)place + 1] = j;
-            return;
-        }
-        const int *one = a.data + k * (size_t)i, *other = b.data + m * (size_t)j;
-        int* row = out.data + (k + m) * (size_t)place;
-        if (k == 2 && m == 2) {
-            row[0] = one[0];
-            row[1] = one[1];
-            row[2] = other[0];
-            row[3] = other[1];
-            return;
-        }
-        for (int c = 0; c < k; ++c)
-            row[(m < k ? m : 0) + c] = one[c];
-        for (int c = 0; c < m; ++c)
-            row[(m < k ? 0 : k) + c] = other[c];
-    };
-"""
-_NOTED = """
-    const int* row = slots.data + slots.shape[1] * (size_t)i;
-    for (int s = 0; s < count; ++s)
-        put(place + s, row[s]);
-"""
-_GIVEN = """
-    for (; bits; bits &= bits - 1)
-        put(place++, first + wp::bit_count(~bits & (bits - 1)));
-"""
-
-
-@wp.func_native(_PUT + _NOTED)
+@wp.func_native(native("pair_list.h", "put_noted"))
 def put_noted(
     place: int,
     i: int,
@@ -85,7 +43,7 @@ def put_noted(
     """
 
 
-@wp.func_native(_PUT + _GIVEN)
+@wp.func_native(native("pair_list.h", "put_met"))
 def put_met(
     place: int,
     i: int,

@@ -21,6 +21,7 @@ from weft import kernel
 from weft.base.arrays import Faces, Ints, Positions
 from weft.contact.broad_phase.candidates import Candidates
 from weft.kernel import Scalar, WarpArray
+from weft.kernel.native_code import native
 
 PART = 0.5  # of the height of triangles: largest gap of adjacent pairs
 LOW = 0.05  # quantile of the heights of triangles that counts as their height
@@ -30,17 +31,8 @@ BEYOND = 1.8  # heights: pairs that k edges do not connect are about k times thi
 MARGIN = 1.5  # of the reach: pairs within it get blocks in the matrix beforehand
 MOST = 3  # largest number of edges in a row
 
-_CONNECTED = """
-    unsigned int out = 0;
-    for (int k = start.data[v]; k < start.data[v + 1]; ++k) {
-        const int w = neighbors.data[k];
-        out |= (w == a) | (w == b) | (w == c);
-    }
-    return out;
-"""
 
-
-@wp.func_native(_CONNECTED)
+@wp.func_native(native("adjacent_pairs.h", "connected"))
 def connected(
     start: wp.array(dtype=wp.int32),
     neighbors: wp.array(dtype=wp.int32),

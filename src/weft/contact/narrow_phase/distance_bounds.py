@@ -21,143 +21,10 @@ from weft import kernel
 from weft.contact.broad_phase.candidates import Candidates
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.kernel.bitmask import bits_per_thread, mask_below
-
-_BY_LENGTHS = """
-    const int last = (int)thickness.shape[0] - 1;
-    const unsigned char nothing = 0;  // no null: vector loads that are masked stumble over it
-    const unsigned char* marks = adjacent.shape[0] ? adjacent.data : &nothing;
-    const size_t step = adjacent.shape[0] ? 1 : 0;
-    unsigned int out = 0;
-    for (int k = 0; k < count; ++k) {
-        const size_t i = (size_t)(first + k) * stride;
-        const int* v = stencil.data + 4 * i;
-        const bool edges = (int)i >= points;
-        const double a = away.data[v[0]], b = away.data[v[1]];
-        const double c = away.data[v[2]], d = away.data[v[3]];
-        const double cd = c > d ? c : d, ab = a > b ? a : b;
-        const double moved = (edges ? ab : a) + (edges || cd > b ? cd : b);
-        const int other = edges ? v[2] : v[1];
-        const double sum = thickness.data[v[0] < last ? v[0] : last]
-            + thickness.data[other < last ? other : last];
-        const double own = marks[step * i] ? less : gap;
-        out |= (unsigned int)(bound.data[i] - moved > scale * 0.5 * sum + own) << k;
-    }
-    return out;
-"""
-
-# ``slack`` bounds the round-off relative to the longest displacement: ten operations of relative
-# error 6e-8, times six as a safety factor. Products of four vectors are transposed, so that the
-# coordinates of all four are summed at once.
-_FOUR = """
-    const double slack = 4e-6;
-    const float* s = (const float*)shift.data;
-#if defined(__clang__) && !defined(__CUDACC__)
-    typedef float four __attribute__((vector_size(16)));
-    auto load = [](const float* p) {
-        four out;
-        __builtin_memcpy(&out, p, sizeof(out));
-        return out;
-    };
-    auto sums = [](four a, four b, four c, four d) {
-        const four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-        const four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-        const four third = __builtin_shufflevector(
-            __builtin_shufflevector(a, b, 2, 6, 3, 7), __builtin_shufflevector(c, d, 2, 6, 3, 7),
-            0, 1, 4, 5);
-        return __builtin_shufflevector(ab, cd, 0, 1, 4, 5)
-            + __builtin_shufflevector(ab, cd, 2, 3, 6, 7) + third;
-    };
-#else
-    struct four {
-        float v[4];
-        float operator[](int k) const { return v[k]; }
-        four operator+(four b) const
-            { return {v[0] + b.v[0], v[1] + b.v[1], v[2] + b.v[2], v[3] + b.v[3]}; }
-        four operator-(four b) const
-            { return {v[0] - b.v[0], v[1] - b.v[1], v[2] - b.v[2], v[3] - b.v[3]}; }
-        four operator*(four b) const
-            { return {v[0] * b.v[0], v[1] * b.v[1], v[2] * b.v[2], v[3] * b.v[3]}; }
-        four operator*(float b) const { return {v[0] * b, v[1] * b, v[2] * b, v[3] * b}; }
-    };
-    auto load = [](const float* p) { return four{p[0], p[1], p[2], p[3]}; };
-    auto sums = [](four a, four b, four c, four d) {
-        auto sum = [](four x) { return x[0] + x[1] + x[2]; };
-        return four{sum(a), sum(b), sum(c), sum(d)};
-    };
-#endif
-    auto nearer = [load, sums](bool edges, const float* s, const int* v) {
-        const four a = load(s + 4 * v[0]), b = load(s + 4 * v[1]);
-        const four c = load(s + 4 * v[2]), d = load(s + 4 * v[3]);
-        const four mean = (a + b + (c + d)) * 0.25f;
-        const four p = a - mean, q = b - mean, r = c - mean, t = d - mean;
-        const four far = sums(p * p, q * q, r * r, t * t);
-        const float cd = far[2] > far[3] ? far[2] : far[3], ab = far[0] > far[1] ? far[0] : far[1];
-        return wp::sqrt(edges ? ab : far[0]) + wp::sqrt(edges || cd > far[1] ? cd : far[1]);
-    };
-    auto farthest = [](const float* s, const int* v) {
-        const float a = s[4 * v[0] + 3], b = s[4 * v[1] + 3], c = s[4 * v[2] + 3];
-        const float d = s[4 * v[3] + 3], ab = a > b ? a : b, cd = c > d ? c : d;
-        return ab > cd ? ab : cd;
-    };
-"""
-_REACH = """
-    const int last = (int)thickness.shape[0] - 1;
-    const unsigned char nothing = 0;  // no null: vector loads that are masked stumble over it
-    const unsigned char* marks = adjacent.shape[0] ? adjacent.data : &nothing;
-    const size_t step = adjacent.shape[0] ? 1 : 0;
-    const bool moves = way.shape[0] > 0;
-    const float* w = (const float*)way.data;
-    auto reach = [=](bool edges, const int* v, size_t i) {
-        const int other = edges ? v[2] : v[1];
-        const double sum = thickness.data[v[0] < last ? v[0] : last]
-            + thickness.data[other < last ? other : last];
-        return scale * 0.5 * sum + (marks[step * i] ? less : gap);
-    };
-    unsigned int out = 0;
-"""
-
-# A distance of points in single precision may be off by 1.2e-6 of the largest coordinate, if
-# primitives are that long; ``rounded`` is larger to be safe.
-_BY_PLACES = """
-    const double rounded = 2e-6;
-    const float* p = (const float*)place.data;
-    for (unsigned int left = asked; left; left &= left - 1) {
-        const int number = wp::bit_count(~left & (left - 1));
-        const size_t i = (size_t)(first + number) * stride;
-        const int* v = stencil.data + 4 * i;
-        const bool edges = (int)i >= points;
-        const float longest = farthest(s, v);
-        const double moved = longest > 0.0f ? nearer(edges, s, v) + slack * longest : 0.0;
-        const double far = moves ? limit * nearer(edges, w, v) + slack * farthest(w, v) : 0.0;
-        const double wanted = reach(edges, v, i) + far;
-        bool apart = bound.data[i] - moved > wanted;
-        if (!apart) {
-            const four a = load(p + 4 * v[0]), one = load(p + 4 * v[1]) - a;
-            const four two = load(p + 4 * v[2]) - a, three = load(p + 4 * v[3]) - a;
-            const four axis = two + three + one * (edges ? -1.0f : 1.0f);
-            const four along = sums(one * axis, two * axis, three * axis, axis * axis);
-            const float other = along[1] < along[2] ? along[1] : along[2];
-            const float own = edges && along[0] > 0.0f ? along[0] : 0.0f;
-            const float least = edges || other < along[0] ? other - own : along[0];
-            const double room = least / wp::sqrt(along[3]) - rounded * farthest(p, v);
-            apart = room > wanted;
-            if (apart && room - moved > bound.data[i])
-                bound.data[i] = room - moved;
-        }
-        out |= (unsigned int)apart << number;
-    }
-    return out;
-"""
-
-_REBASED = """
-    for (int k = first; k < end; ++k) {
-        const int* v = stencil.data + 4 * (size_t)k;
-        bound.data[k] -= nearer(k >= points, s, v) + slack * farthest(s, v);
-    }
-"""
+from weft.kernel.native_code import native
 
 
-@wp.func_native(_BY_LENGTHS)
+@wp.func_native(native("distance_bounds.h", "apart_by_lengths"))
 def apart_by_lengths(
     stencil: wp.array2d(dtype=wp.int32),
     points: int,
@@ -180,7 +47,7 @@ def apart_by_lengths(
     """
 
 
-@wp.func_native(_FOUR + _REACH + _BY_PLACES)
+@wp.func_native(native("distance_bounds.h", "apart_by_places"))
 def apart_by_places(
     stencil: wp.array2d(dtype=wp.int32),
     points: int,
@@ -208,7 +75,7 @@ def apart_by_places(
     """
 
 
-@wp.func_native(_FOUR + _REBASED)
+@wp.func_native(native("distance_bounds.h", "lessen"))
 def lessen(
     stencil: wp.array2d(dtype=wp.int32),
     points: int,
