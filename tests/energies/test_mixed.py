@@ -401,7 +401,7 @@ WITHOUT = {
     "Energy": "a protocol",
     "FastEnergy": "a protocol",
     "FrozenAir": "of a step already: AirForce is asked",
-    "Carried": "of a step already: AddedMass is asked",
+    "AddedMassPotential": "of a step already: AddedMass is asked",
     "FrozenRings": "of a step already: RigidRings is asked",
 }
 
