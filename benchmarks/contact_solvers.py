@@ -16,7 +16,7 @@ from weft.scene.build import load_scene
 SCENES = Path(__file__).parents[1] / "examples" / "contact"
 STEPS = {
     "sphere": 40,
-    "merge_pieces": 60,
+    "gathered": 60,
     "twist": 120,
     "ring": 60,
     "grasp": 90,
