@@ -31,7 +31,7 @@ def to_si(
 
     Raises:
         UnitError: the number is not finite, a text has no unit or a unit of another dimension, or
-            the number is larger than ``max_magnitude`` the unit or too small for floating point.
+            the number is larger than ``max_magnitude`` of the unit or too small for floating point.
     """
     found = _converted(value, unit, where, per_angle)
     if abs(found) > max_magnitude(unit):
