@@ -6,7 +6,6 @@ arguments are written again. Several threads share those of its launches that ar
 wait for one another after each.
 """
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ import warp as wp
 from weft.kernel.context import is_cpu, threads
 from weft.kernel.launching import Recorded, most_helping, worth_sharing
 from weft.kernel.memory import empty, view
-from weft.kernel.thread_pool import HEAD, LAUNCH, ROOM, team
+from weft.kernel.thread_pool import HEAD, ROOM, launch_places, team, write_launch
 from weft.kernel.types import WarpArray
 
 
@@ -57,26 +56,20 @@ class RecordedLaunches:
 
     def _write_all(self) -> bool:
         """Write all launches to memory; return False if native code cannot run one of them."""
-        packed = [one.packed() for one in self._launches]
-        if any(p is None or len(p[1]) > 8 * ROOM for p in packed):
+        stages = [stage for one in self._launches if (stage := one.packed()) is not None]
+        if len(stages) < len(self) or any(len(packed) > 8 * ROOM for _, packed in stages):
             return False
-        # Even places, so that arguments are aligned to 16 bytes.
-        places = [HEAD + len(packed) + (HEAD + len(packed)) % 2]
-        for p in packed:
-            assert p is not None
-            places.append(places[-1] + LAUNCH + 2 * -(-len(p[1]) // 16))
-        self._places, self._written = places, empty(places[-1], wp.int64)
-        view(self._written)[HEAD : HEAD + len(packed)] = places[:-1]
-        return all(self._write(k, place) for k, place in enumerate(places[:-1]))
+        *self._places, size = launch_places(stages)
+        self._written = empty(size, wp.int64)
+        view(self._written)[HEAD : HEAD + len(self)] = self._places
+        return all(self._write(k, place) for k, place in enumerate(self._places))
 
     def _write(self, k: int, place: int) -> bool:
         """Write launch k to its place in memory; return False if native code cannot run it."""
         one = self._launches[k]
-        packed = one.packed()
-        if packed is None:
+        stage = one.packed()
+        if stage is None:
             return False
-        entry, data = packed
-        head = entry.address, one.n, most_helping(one.n, one.slice_above), -(-len(data) // 8)
-        view(self._written)[place : place + LAUNCH] = head
-        ctypes.memmove(self._written.ptr + 8 * (place + LAUNCH), data, len(data))
+        threads = most_helping(one.n, one.slice_above)
+        write_launch(self._written, place, stage, one.n, threads)
         return True

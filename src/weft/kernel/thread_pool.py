@@ -98,6 +98,24 @@ def leave_job(o: int, shared: wp.array(dtype=wp.int64)):
     wait_for_others(shared)
 
 
+def launch_places(stages: Sequence[_Stage]) -> list[int]:
+    """Return the places of launches in an array of recorded launches, and last its length.
+
+    Places are in units of eight bytes. They are even, so that arguments are aligned to 16 bytes.
+    """
+    places = [HEAD + len(stages) + (HEAD + len(stages)) % 2]
+    for _, packed in stages:
+        places.append(places[-1] + LAUNCH + 2 * -(-len(packed) // 16))
+    return places
+
+
+def write_launch(launches: WarpArray, place: int, stage: _Stage, n: int, threads: int) -> None:
+    """Write a launch of n indices for at most ``threads`` threads into recorded launches."""
+    entry, packed = stage
+    head = _HEAD.pack(entry.address, n, threads, -(-len(packed) // 8))
+    ctypes.memmove(launches.ptr + 8 * place, head + packed, len(head) + len(packed))
+
+
 class ThreadPool:
     """Threads of a process that help any thread that launches a kernel."""
 
@@ -149,10 +167,7 @@ class ThreadPool:
             entry.run(1, packed)
             self._wait()
         finally:
-            try:
-                self._leave_job()
-            finally:
-                self._job.release()
+            self._end_job()
         return True
 
     def replay(self, launches: WarpArray, begin: int, end: int, threads: int) -> bool:
@@ -185,11 +200,15 @@ class ThreadPool:
                     self._wait()
         finally:
             if leads:
-                try:
-                    self._leave_job()
-                finally:
-                    self._job.release()
+                self._end_job()
         return True
+
+    def _end_job(self) -> None:
+        """Wait until no thread is inside the job, and let another caller write the next one."""
+        try:
+            self._leave_job()
+        finally:
+            self._job.release()
 
     def _wait(self) -> None:
         """Wait until no thread is inside a job."""
@@ -259,17 +278,13 @@ class ThreadPool:
     def _is_replayed(self) -> bool:
         """Whether launches that are written down run in turn, as a job and by one thread."""
         test = SelfTest(9)
-        ((entry, packed),) = self._stages(test, 1)
-        words = -(-len(packed) // 8)
-        size = LAUNCH + words + words % 2
-        places = [HEAD + 3 + k * size for k in range(2)]  # arguments begin at 16 bytes
-        numbers = np.zeros(places[-1] + size, dtype=np.int64)
+        stages = self._stages(test, 2)
+        *places, size = launch_places(stages)
+        numbers = np.zeros(size, dtype=np.int64)
         numbers[: HEAD + 2] = 0, 2, 2, *places
-        for place, threads in zip(places, (2, 1), strict=True):
-            numbers[place : place + LAUNCH] = entry.address, 8, threads, words
-            at = slice(place + LAUNCH, place + LAUNCH + words)
-            numbers[at] = np.frombuffer(packed.ljust(8 * words, b"\0"), dtype=np.int64)
         launches = wp.array(numbers, dtype=wp.int64, device="cpu")
+        for place, stage, threads in zip(places, stages, (2, 1), strict=True):
+            write_launch(launches, place, stage, 8, threads)
         found = packed_for(lead_all, (0, self._shared, launches, STAY))
         if found is None:
             return False
