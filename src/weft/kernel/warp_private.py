@@ -162,31 +162,35 @@ def is_ready(kernel: Any) -> bool:
 
 
 def is_cached(kernel: Any, block: int | None) -> bool:
-    """Whether the machine code of a kernel's module is in the cache; True where Warp does not say.
+    """Return whether the machine code of a kernel's module is in the cache.
+
+    The answer is True in versions of Warp that are not verified, because it is not known there.
 
     Args:
         kernel: a Warp kernel.
         block: threads of a block; None: Warp's choice.
     """
-    try:
-        name = str(kernel.module.get_module_identifier(block))
-    except (AttributeError, TypeError):
+    if not is_verified(wp.config.version):
         return True
+    name = str(kernel.module.get_module_identifier(block))
     return (Path(wp.config.kernel_cache_dir) / name).exists()
 
 
 def load_module(kernel: Any, device: str, block: int | None) -> bool:
-    """Compile or load a kernel's module; False where it does not compile.
+    """Compile or load a kernel's module, and return whether it compiles.
+
+    The public function, which versions of Warp that are not verified get, does not say whether it
+    compiles: there ``wp.launch`` raises its own error later.
 
     Args:
         kernel: a Warp kernel.
-        device: where it is to run.
+        device: device on which the kernel is to run.
         block: threads of a block; None: Warp's choice.
     """
-    try:
-        return kernel.module.load(wp.get_device(device), block) is not None
-    except (AttributeError, TypeError):  # another Warp, whose ``wp.launch`` loads it
+    if not is_verified(wp.config.version):
+        wp.load_module(kernel.module, device=device, block_dim=block)
         return True
+    return kernel.module.load(wp.get_device(device), block) is not None
 
 
 def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
