@@ -113,7 +113,7 @@ def integers(a):
 
 
 def test_every_function_is_compared():
-    """And the names of its parameters are those of the stub."""
+    """The names of its parameters are those of the stub, too."""
     there = {f.name for h in HEADERS for f in header(h).functions.values() if not f.is_helper}
     listed = {name for text in ELSEWHERE.values() for name in text.split()}
     for path, names in ELSEWHERE.items():
@@ -133,7 +133,7 @@ def test_every_function_is_compared():
 
 
 def test_a_header_is_read_as_it_is_written(tmp_path, monkeypatch):
-    """Helpers, and theirs, come before the body; comments are left out; templates get values."""
+    """Helpers come before the body, comments are left out, and templates get values."""
     (tmp_path / "one.h").write_text(
         """// A header.
 #pragma once

@@ -51,7 +51,7 @@ def load(kernel: Any) -> None:
     if key in process.loaded:
         return
     initialize()
-    block = 1 if is_cpu() else None  # what launches ask for: else a module is compiled twice
+    block = 1 if is_cpu() else None  # as launches do; otherwise a module is compiled twice
     if not is_cached(kernel, block):
         process.on_compile(kernel.module.name)
     if not load_module(kernel, device(), block):

@@ -1,20 +1,21 @@
-"""Native functions: C++ in ``native/*.h``, referred to from Python by the name of the function.
+"""Native functions: C++ in ``native/*.h`` that Python refers to by the name of the function.
 
 ``@wp.func_native(native("gather.h", "add_full"))`` on a typed stub hands the body of that C++
 function to Warp, which compiles it into the module of each kernel that calls it. (Warp looks for
 the word ``func_native`` in the source of the stub, so that this cannot be a decorator of our own.)
 A header is plain C++:
 
-- Inline functions are helpers. Those that the body needs are put before it as lambdas, because Warp
-  takes bodies of functions only; so they are not templates (parameters may be ``auto``).
-- What stands before the first function (constants, types) is put before them.
+- Inline functions are helpers. The helpers that a body calls are put before it as lambdas, because
+  Warp accepts only the body of a function. A helper is therefore not a template, but its parameters
+  may be ``auto``.
+- The text before the first function (constants, types) is put before the helpers.
 - Parameters of a template are given in Python: ``native("separating_axis.h", "apart_along_line",
   K=2, M=2)``.
-- ``constants`` reads the integer constants of a header that Python needs, too.
+- ``constants`` reads the integer constants of a header, for those that Python needs as well.
 - ``Scalar`` is the type of that name in ``kernel.types``.
 
-The text becomes part of the hash of Warp's modules, without comments: whoever changes a function
-compiles anew what calls it.
+The text without comments becomes part of the hash of Warp's modules, so that a kernel is compiled
+again when a native function that it calls has changed.
 """
 
 import re
@@ -49,13 +50,13 @@ class NativeFunction:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the parameters."""
+        """Return the names of the parameters."""
         one = re.sub(r"<[^>]*>", "", self.parameters)
         return tuple(p.split()[-1].lstrip("*&") for p in one.split(",") if p.strip())
 
     @property
     def as_lambda(self) -> str:
-        """The same function as a local variable."""
+        """Return the C++ text that defines the function as a local lambda."""
         result = "" if self.result == "auto" else f" -> {self.result}"
         return f"auto {self.name} = [=]({self.parameters}){result} {{\n{self.body}}};\n"
 
@@ -64,11 +65,13 @@ class NativeFunction:
 class NativeHeader:
     """A header without comments."""
 
-    preamble: str  # what stands before the first function
+    preamble: str  # text before the first function
     functions: dict[str, NativeFunction]
 
     def helpers(self, text: str) -> list[NativeFunction]:
-        """Helpers that a text calls, and those that these call, in the order of the header."""
+        """Return the helpers that a text calls, directly or through other helpers, in the order of
+        the header.
+        """
         called: set[str] = set()
         for helper in reversed([f for f in self.functions.values() if f.is_helper]):
             if re.search(rf"\b{helper.name}\(", text):
@@ -103,7 +106,7 @@ def constants(name: str) -> dict[str, int]:
 
 
 def native(name: str, function: str, **template: int | str) -> str:
-    """Return the text that Warp compiles as the body of a function.
+    """Return the C++ text that Warp compiles as the body of a function.
 
     Args:
         name: header in the folder ``native``.
@@ -112,7 +115,7 @@ def native(name: str, function: str, **template: int | str) -> str:
 
     Raises:
         KeyError: the header has no such function.
-        TypeError: not the parameters of its template.
+        TypeError: the parameters of its template are others.
     """
     file = header(name)
     one = file.functions[function]

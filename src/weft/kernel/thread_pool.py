@@ -32,11 +32,11 @@ from weft.kernel.types import WarpArray
 from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, packed_for, write_known
 
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
-STAY = 20_000  # looks for those inside, before who waits for them lets others run
+STAY = 20_000  # looks for threads inside the job, before the waiting thread lets others run
 MOST_STAGES = 8  # kernels of a job
 MOST_THREADS = 32
 
-# Places in the memory that threads share, and in recorded launches: the header describes them.
+# Places in the shared memory and in recorded launches, which the header describes.
 _places = constants("thread_pool.h")
 PIECES, ROOM, HEAD, LAUNCH = (_places[k] for k in ("PIECES", "ROOM", "HEAD", "LAUNCH"))
 _NEXT, _INSIDE, _JOB = (_places[k] for k in ("NEXT", "INSIDE", "JOB"))
@@ -50,21 +50,23 @@ _Stage: TypeAlias = tuple[Entry, bytes]
 
 @wp.func_native(native("thread_pool.h", "open_and_work"))
 def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
-    """Open the job for so many threads, take part, close it, and wait for those inside, a while."""
+    """Open the job for ``threads`` threads, take part, close it, and look at most ``most`` times
+    whether other threads are still inside.
+    """
 
 
 @wp.func_native(native("thread_pool.h", "open_one_by_one"))
 def open_one_by_one(
     shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
 ):
-    """Launches in turn, as they are written down: those worth several threads as jobs. Where
-    somebody stays inside for long, what is left waits for another call.
+    """Run recorded launches in turn, large ones as jobs of several threads. Return early when a
+    thread stays inside a job for long; the caller waits and calls again.
     """
 
 
 @wp.func_native(native("thread_pool.h", "work_along"))
 def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
-    """Take part in one job after another, until there has been none for so many looks."""
+    """Take part in one job after another, until no job was open for ``most`` looks."""
 
 
 @wp.kernel(module=_module)
@@ -89,12 +91,14 @@ def follow(o: int, shared: wp.array(dtype=wp.int64), own: int, most: int):
 
 @wp.func_native(native("thread_pool.h", "wait_for_others"))
 def wait_for_others(shared: wp.array(dtype=wp.int64)):
-    """Wait until no thread is inside of a job, without Python: an interrupt does not end it."""
+    """Wait until no thread is inside a job. An interrupt does not end the wait, because no Python
+    code runs meanwhile.
+    """
 
 
 @wp.kernel(module=_module)
 def leave_job(o: int, shared: wp.array(dtype=wp.int64)):
-    """``wait_for_others``."""
+    """Run ``wait_for_others``."""
     wait_for_others(shared)
 
 
@@ -130,11 +134,11 @@ class ThreadPool:
         self._first = threading.Lock()  # held while the kernels are compiled
         self._calls: list[Any] = []  # locks on which sleeping helpers wait
         self._shared: Any = None
-        self._leads: dict[int, _Stage] = {}  # how so many threads are led
-        # Waits until nobody is inside, in one call of C that no interrupt ends: arrays of a caller
-        # are freed with its frames, and threads that are inside write to them.
+        self._leads: dict[int, _Stage] = {}  # packed call of ``lead`` for each number of threads
+        # Waits until no thread is inside the job, in one call of C that an interrupt cannot end.
+        # The caller's arrays are freed with its frames, and threads inside the job write to them.
         self._leave_job: Callable[[], Any] = int
-        self._works: bool | None = None  # whether its kernels do on this machine; None: not tried
+        self._works: bool | None = None  # whether the native code works here; None: not tried
 
     @property
     def is_awake(self) -> bool:
@@ -232,8 +236,9 @@ class ThreadPool:
                 self._calls[own - 1].release()
 
     def _compiles(self) -> bool:
-        """Whether its kernels do, and give known results: not where Warp or the processor are
-        others than those that they were written for. One thread does then what they would share.
+        """Return whether the native code works with this version of Warp and this processor.
+
+        If it does not, one thread runs what several would share.
         """
         if self._works is None:
             with self._first:
@@ -242,7 +247,9 @@ class ThreadPool:
         return self._works
 
     def _try(self) -> bool:
-        """Compile them, have a look at what is shared, and run jobs whose result is known."""
+        """Compile the native code and run jobs whose results are known; return whether they are
+        right.
+        """
         self._shared = wp.array(ptr=self._begin, shape=_SIZE, dtype=wp.int64, device="cpu")
         atexit.register(self.leave)
         try:
@@ -256,7 +263,7 @@ class ThreadPool:
             return False
 
     def _is_led(self) -> bool:
-        """Whether the one who opens a job does all of it where nobody comes."""
+        """Return whether a thread that opens a job runs all of it if no helper takes part."""
         found, test = packed_for(lead, (0, self._shared, 2, STAY)), SelfTest(9)
         if found is None:
             return False
@@ -265,7 +272,10 @@ class ThreadPool:
         return test.is_passed(1, 8, times=2)
 
     def _is_followed(self) -> bool:
-        """Whether a thread that finds an open job does what is left of it; this thread does."""
+        """Return whether a helper that finds an open job runs all of it.
+
+        This thread acts as the helper.
+        """
         test = SelfTest(9)
         self._write(4, 7, 1, self._stages(test, 2))
         self._numbers[0] = 2
@@ -276,7 +286,7 @@ class ThreadPool:
         return self._numbers[_INSIDE] == 0 and test.is_passed(1, 8, times=2)
 
     def _is_replayed(self) -> bool:
-        """Whether launches that are written down run in turn, as a job and by one thread."""
+        """Return whether recorded launches run in turn, one as a job and one in this thread."""
         test = SelfTest(9)
         stages = self._stages(test, 2)
         *places, size = launch_places(stages)
@@ -293,7 +303,7 @@ class ThreadPool:
 
     @staticmethod
     def _stages(test: SelfTest, times: int) -> list[_Stage]:
-        """A known kernel several times."""
+        """Return the kernel of a self-test ``times`` times; empty if it cannot be packed."""
         found = packed_for(write_known, test.arguments())
         return [] if found is None else [found] * times
 
@@ -319,7 +329,7 @@ class ThreadPool:
             launch_on_cpu(follow, 1, (0, self._shared, own, PATIENCE))
 
     def leave(self) -> None:
-        """No thread is in native code any more, which is about to be unloaded."""
+        """Send all helpers out of native code, which is about to be unloaded."""
         is_free = self._job.acquire(timeout=1.0)
         self._numbers[0] = -1
         end = time.perf_counter() + 1.0

@@ -3,7 +3,8 @@
 
 #include "types.h"
 
-// Round to a float below x, a bit lower than necessary, without a branch that nobody can predict.
+// Round to a float slightly below x, always: a branch that asks whether this is necessary cannot be
+// predicted.
 inline float round_down(Scalar x) {
     const float r = (float)x;
     return r - wp::abs(r) * 1.2e-7f - 1e-37f;

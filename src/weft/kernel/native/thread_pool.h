@@ -3,8 +3,9 @@
 
 #include "types.h"
 
-// Places in the memory that threads share, in units of eight bytes. What several threads change has
-// a cache line of its own. Place 0: how many threads may take part, 0 while no job is open.
+// Places in the memory that threads share, in units of eight bytes. Numbers that several threads
+// change have a cache line of their own. Place 0: how many threads may take part, 0 while no job is
+// open.
 constexpr int NEXT = 8;       // the next piece of the job
 constexpr int INSIDE = 16;    // how many threads are inside of the job
 constexpr int JOB = 24;       // pieces, indices, the first index, kernels
@@ -135,7 +136,7 @@ void work_along(wp::array_t<int64> shared, int own, int most) {
 #endif
 }
 
-// Wait until no thread is inside of a job. Native, because an interrupt (Ctrl-C, a timeout) cannot
+// Wait until no thread is inside of a job. Native, so that an interrupt (Ctrl-C, a timeout) cannot
 // end the wait: the caller's arrays are freed with its frames, and threads that are inside write to
 // them.
 void wait_for_others(wp::array_t<int64> shared) {
