@@ -7,6 +7,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.kernel import FloatArray, IntArray, Vec3fArray
 
 FARTHEST = 10.0  # [m] radius of the search around a point
 
@@ -15,10 +16,10 @@ FARTHEST = 10.0  # [m] radius of the search around a point
 def nearest(
     o: int,
     body: wp.uint64,
-    x: wp.array(dtype=wp.vec3f),
+    x: Vec3fArray,
     farthest: wp.float32,
-    distance: wp.array(dtype=wp.float32),
-    face: wp.array(dtype=wp.int32),
+    distance: FloatArray,
+    face: IntArray,
     weight: wp.array(dtype=wp.vec2f),
 ):
     """Compute the distance of points from a surface, the nearest face and the place on it."""

@@ -24,7 +24,19 @@ from weft.contact.distance.distance import closest, combination
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
-from weft.kernel import Scalar, WarpArray, corners, vec3
+from weft.kernel import (
+    BitsArray,
+    ByteArray,
+    IntArray,
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    Vec4fArray,
+    WarpArray,
+    corners,
+    vec3,
+)
 from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 from weft.solve.sparse.vectors import combine, equal
 
@@ -34,21 +46,21 @@ _module = wp.get_module("weft.contact_search")
 @wp.kernel(module=_module)
 def mark_near(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     points: int,
-    none: wp.array(dtype=Scalar),
+    none: ScalarArray,
     reach: Scalar,
     less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    place: wp.array(dtype=wp.vec4f),
-    away: wp.array(dtype=Scalar),
-    shift: wp.array(dtype=wp.vec4f),
-    nowhere: wp.array(dtype=wp.vec4f),
-    bound: wp.array(dtype=Scalar),
+    adjacent: ByteArray,
+    place: Vec4fArray,
+    away: ScalarArray,
+    shift: Vec4fArray,
+    nowhere: Vec4fArray,
+    bound: ScalarArray,
     width: int,
-    bits: wp.array(dtype=wp.uint32),
-    number: wp.array(dtype=wp.int32),
+    bits: BitsArray,
+    number: IntArray,
 ):
     """Mark and count the pairs nearer than ``reach`` (``less`` for adjacent pairs) among ``width``
     pairs.

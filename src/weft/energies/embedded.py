@@ -23,7 +23,7 @@ from weft.energies.by_constants import ByName
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.sparse.scalar_csr import ScalarCsr
@@ -38,14 +38,14 @@ WIDEST = 9
 @wp.kernel(module=_module)
 def add_pulled_back(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    target: wp.array(dtype=wp.int32),
-    source: wp.array(dtype=wp.int32),
-    share: wp.array(dtype=Scalar),
-    H: wp.array(dtype=mat33),
-    row_start: wp.array(dtype=wp.int32),
+    start: IntArray,
+    target: IntArray,
+    source: IntArray,
+    share: ScalarArray,
+    H: Mat33Array,
+    row_start: IntArray,
     clear: int,
-    values: wp.array(dtype=mat33),
+    values: Mat33Array,
 ):
     """Add sum_ij W_iv H_ij W_j to row v."""
     v = o + wp.tid()

@@ -15,7 +15,23 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray,
+    IntArray2d,
+    Mat33Array,
+    Mat33Array2d,
+    Mat33Array3d,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Scratch,
+    Vec2Array2d,
+    Vec3Array,
+    Vec3Array2d,
+    WarpArray,
+    mat33,
+    vec3,
+)
 from weft.kernel.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.sparse.incidence import Incidence
@@ -25,10 +41,10 @@ from weft.solve.sparse.incidence import Incidence
 class Entries:
     """Elements around every vertex, and the places of their blocks in the matrix."""
 
-    start: wp.array(dtype=wp.int32)  # (n+1,)
-    element: wp.array(dtype=wp.int32)  # (i,)
-    place: wp.array(dtype=wp.int32)  # (i,) of the vertex in the element
-    block: wp.array2d(dtype=wp.int32)  # (i,k) block (vertex of entry i, b-th vertex of its element)
+    start: IntArray  # (n+1,)
+    element: IntArray  # (i,)
+    place: IntArray  # (i,) of the vertex in the element
+    block: IntArray2d  # (i,k) block (vertex of entry i, b-th vertex of its element)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +108,7 @@ class GatherMap:
 
 @wp.kernel(module=wp.get_module("weft.gather"))
 def gather_gradient(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    local: wp.array2d(dtype=vec3),
-    g: wp.array(dtype=vec3),
+    o: int, start: IntArray, element: IntArray, place: IntArray, local: Vec3Array2d, g: Vec3Array
 ):
     """Add the local gradients (m,k) of the elements around v to g[v]."""
     v = o + wp.tid()
@@ -119,12 +130,7 @@ def gather_rows(name: str, Local: Any, add: Any) -> Any:
 
     @wp.kernel(module=wp.get_module(f"weft.rows.{name}"))
     def add_rows(
-        o: int,
-        entries: Entries,
-        local: Local,
-        row_start: wp.array(dtype=wp.int32),
-        clear: int,
-        values: wp.array(dtype=mat33),
+        o: int, entries: Entries, local: Local, row_start: IntArray, clear: int, values: Mat33Array
     ):
         v = o + wp.tid()
         clear_row(v, row_start, clear, values)
@@ -150,14 +156,7 @@ def packed(j: int, k: int, size: int):
 
 
 @wp.func_native(native("gather.h", "add_packed"))
-def add_packed(
-    local: wp.array2d(dtype=mat33),
-    i: int,
-    a: int,
-    blocks: wp.array2d(dtype=wp.int32),
-    m: int,
-    values: wp.array(dtype=mat33),
-):
+def add_packed(local: Mat33Array2d, i: int, a: int, blocks: IntArray2d, m: int, values: Mat33Array):
     """Add the blocks of row a from those on and above the diagonal."""
 
 
@@ -171,26 +170,12 @@ def _unpacked(local: Floats, k: int) -> Floats:
 
 
 @wp.func_native(native("gather.h", "add_factor"))
-def add_factor(
-    local: wp.array2d(dtype=vec3),
-    i: int,
-    a: int,
-    blocks: wp.array2d(dtype=wp.int32),
-    m: int,
-    values: wp.array(dtype=mat33),
-):
+def add_factor(local: Vec3Array2d, i: int, a: int, blocks: IntArray2d, m: int, values: Mat33Array):
     """Add f_a f_b^T for every vertex b."""
 
 
 @wp.func_native(native("gather.h", "add_full"))
-def add_full(
-    local: wp.array3d(dtype=mat33),
-    i: int,
-    a: int,
-    blocks: wp.array2d(dtype=wp.int32),
-    m: int,
-    values: wp.array(dtype=mat33),
-):
+def add_full(local: Mat33Array3d, i: int, a: int, blocks: IntArray2d, m: int, values: Mat33Array):
     """Add every block as it is."""
 
 
@@ -215,21 +200,14 @@ FULL = BlockLayout(  # (m,k,k) mat33
 class Sampled:
     """Hessians of membranes: those of psi(F) at samples, with the shape function gradients."""
 
-    dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
-    weight: wp.array(dtype=Scalar)  # (q,) [m^2]
+    dN: Vec2Array2d  # (q,k) [1/m]
+    weight: ScalarArray  # (q,) [m^2]
     scale: Scalar
-    H: wp.array2d(dtype=mat33)  # (q,3) uu, uv, vv
+    H: Mat33Array2d  # (q,3) uu, uv, vv
 
 
 @wp.func_native(native("gather.h", "add_sampled"))
-def add_sampled(
-    local: Sampled,
-    q: int,
-    a: int,
-    blocks: wp.array2d(dtype=wp.int32),
-    m: int,
-    values: wp.array(dtype=mat33),
-):
+def add_sampled(local: Sampled, q: int, a: int, blocks: IntArray2d, m: int, values: Mat33Array):
     """Add w_q dN_a . H_q . dN_b for every vertex b. Kim 2020, eq. 20."""
 
 
@@ -252,20 +230,13 @@ SAMPLED = BlockLayout(  # Sampled
 class Shared:
     """Hessians of energies that depend on the places of samples only: scale N_a N_b K_q."""
 
-    N: wp.array2d(dtype=Scalar)  # (q,k)
-    K: wp.array(dtype=mat33)  # (q,)
+    N: ScalarArray2d  # (q,k)
+    K: Mat33Array  # (q,)
     scale: Scalar
 
 
 @wp.func_native(native("gather.h", "add_shared"))
-def add_shared(
-    local: Shared,
-    q: int,
-    a: int,
-    blocks: wp.array2d(dtype=wp.int32),
-    m: int,
-    values: wp.array(dtype=mat33),
-):
+def add_shared(local: Shared, q: int, a: int, blocks: IntArray2d, m: int, values: Mat33Array):
     """Add scale N_a N_b K_q for every vertex b."""
 
 
@@ -276,7 +247,5 @@ def _shared(local: Any, k: int) -> Floats:
 
 
 SHARED = BlockLayout(  # Shared
-    gather_rows("shared", Shared, add_shared),
-    lambda scratch, m, k: scratch.take(m, mat33),
-    _shared,
+    gather_rows("shared", Shared, add_shared), lambda scratch, m, k: scratch.take(m, mat33), _shared
 )

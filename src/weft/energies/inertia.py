@@ -7,7 +7,7 @@ from weft import kernel
 from weft.base.arrays import Floats
 from weft.energies.base import Bound
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
 from weft.solve.sparse.vectors import weighted_distance
@@ -16,13 +16,7 @@ _module = wp.get_module("weft.inertia")
 
 
 @wp.kernel(module=_module)
-def add_inertia(
-    o: int,
-    x: wp.array(dtype=vec3),
-    y: wp.array(dtype=vec3),
-    shift: wp.array(dtype=Scalar),
-    g: wp.array(dtype=vec3),
-):
+def add_inertia(o: int, x: Vec3Array, y: Vec3Array, shift: ScalarArray, g: Vec3Array):
     """Add (m/s) (x - y) to g."""
     v = o + wp.tid()
     g[v] += shift[v] * (x[v] - y[v])

@@ -21,7 +21,7 @@ from weft.energies.by_constants import ByName, Differentiable, by_constants
 from weft.energies.step import Step
 from weft.integrators.assembly import summed
 from weft.integrators.model import Model
-from weft.kernel import WarpArray, vec3
+from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, close
@@ -35,7 +35,7 @@ Continuous collision detection has checked the motion to them. Searches start no
 
 
 @wp.kernel(module=wp.get_module("weft.potential"))
-def zero_at_fixed(o: int, fixed: wp.array(dtype=wp.int32), value: int, g: wp.array(dtype=vec3)):
+def zero_at_fixed(o: int, fixed: IntArray, value: int, g: Vec3Array):
     """Set g to zero at vertices that are fixed (value 1), or at those that are not (value 0)."""
     v = o + wp.tid()
     if fixed[v] == value:

@@ -14,7 +14,7 @@ import warp as wp
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
 from weft.kernel.segments import current
-from weft.kernel.types import Scalar, WarpArray, vec3
+from weft.kernel.types import Scalar, ScalarArray, WarpArray, vec3
 
 
 @dataclass
@@ -257,7 +257,7 @@ def _extreme(a: WarpArray, sign: float, empty: float) -> float:
 
 
 @wp.kernel(module=wp.get_module("weft.kernel"))
-def _least(o: int, a: wp.array(dtype=Scalar), sign: Scalar, out: wp.array(dtype=Scalar)):
+def _least(o: int, a: ScalarArray, sign: Scalar, out: ScalarArray):
     """Compute a minimum by atomic operations, on devices other than the CPU."""
     wp.atomic_min(out, 0, sign * a[o + wp.tid()])
 

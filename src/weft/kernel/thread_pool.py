@@ -28,7 +28,7 @@ import numpy as np
 import warp as wp
 
 from weft.kernel.native_code import constants, native
-from weft.kernel.types import WarpArray
+from weft.kernel.types import LongArray, WarpArray
 from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, packed_for, write_known
 
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
@@ -49,55 +49,51 @@ _Stage: TypeAlias = tuple[Entry, bytes]
 
 
 @wp.func_native(native("thread_pool.h", "open_and_work"))
-def open_and_work(shared: wp.array(dtype=wp.int64), threads: int, most: int):
+def open_and_work(shared: LongArray, threads: int, most: int):
     """Open the job for ``threads`` threads, take part, close it, and look at most ``most`` times
     whether other threads are still inside.
     """
 
 
 @wp.func_native(native("thread_pool.h", "open_one_by_one"))
-def open_one_by_one(
-    shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
-):
+def open_one_by_one(shared: LongArray, launches: LongArray, most: int):
     """Run recorded launches in turn, large ones as jobs of several threads. Return early when a
     thread stays inside a job for long; the caller waits and calls again.
     """
 
 
 @wp.func_native(native("thread_pool.h", "work_along"))
-def work_along(shared: wp.array(dtype=wp.int64), own: int, most: int):
+def work_along(shared: LongArray, own: int, most: int):
     """Take part in one job after another, until no job was open for ``most`` looks."""
 
 
 @wp.kernel(module=_module)
-def lead(o: int, shared: wp.array(dtype=wp.int64), threads: int, most: int):
+def lead(o: int, shared: LongArray, threads: int, most: int):
     """Run ``open_and_work``."""
     open_and_work(shared, threads, most)
 
 
 @wp.kernel(module=_module)
-def lead_all(
-    o: int, shared: wp.array(dtype=wp.int64), launches: wp.array(dtype=wp.int64), most: int
-):
+def lead_all(o: int, shared: LongArray, launches: LongArray, most: int):
     """Run ``open_one_by_one``."""
     open_one_by_one(shared, launches, most)
 
 
 @wp.kernel(module=_module)
-def follow(o: int, shared: wp.array(dtype=wp.int64), own: int, most: int):
+def follow(o: int, shared: LongArray, own: int, most: int):
     """Run ``work_along``."""
     work_along(shared, own, most)
 
 
 @wp.func_native(native("thread_pool.h", "wait_for_others"))
-def wait_for_others(shared: wp.array(dtype=wp.int64)):
+def wait_for_others(shared: LongArray):
     """Wait until no thread is inside a job. An interrupt does not end the wait, because no Python
     code runs meanwhile.
     """
 
 
 @wp.kernel(module=_module)
-def leave_job(o: int, shared: wp.array(dtype=wp.int64)):
+def leave_job(o: int, shared: LongArray):
     """Run ``wait_for_others``."""
     wait_for_others(shared)
 

@@ -14,10 +14,34 @@ mat22 = wp.types.matrix(shape=(2, 2), dtype=Scalar)
 mat32 = wp.types.matrix(shape=(3, 2), dtype=Scalar)
 mat33 = wp.types.matrix(shape=(3, 3), dtype=Scalar)
 
+# Arrays in the signatures of kernels and in structs.
+ScalarArray = wp.array(dtype=Scalar)
+ScalarArray2d = wp.array2d(dtype=Scalar)
+ScalarArray3d = wp.array3d(dtype=Scalar)
+Vec2Array = wp.array(dtype=vec2)
+Vec2Array2d = wp.array2d(dtype=vec2)
+Vec3Array = wp.array(dtype=vec3)
+Vec3Array2d = wp.array2d(dtype=vec3)
+Vec3Array3d = wp.array3d(dtype=vec3)
+Mat32Array = wp.array(dtype=mat32)
+Mat33Array = wp.array(dtype=mat33)
+Mat33Array2d = wp.array2d(dtype=mat33)
+Mat33Array3d = wp.array3d(dtype=mat33)
+FloatArray = wp.array(dtype=wp.float32)
+FloatArray2d = wp.array2d(dtype=wp.float32)
+Vec3fArray = wp.array(dtype=wp.vec3f)
+Vec3fArray2d = wp.array2d(dtype=wp.vec3f)
+Vec4fArray = wp.array(dtype=wp.vec4f)
+IntArray = wp.array(dtype=wp.int32)
+IntArray2d = wp.array2d(dtype=wp.int32)
+LongArray = wp.array(dtype=wp.int64)
+ByteArray = wp.array(dtype=wp.uint8)
+BitsArray = wp.array(dtype=wp.uint32)
+
 WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
 
 
 @wp.func
-def corners(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
+def corners(i: int, x: Vec3Array, stencil: IntArray2d):
     """Return the four vertices of element i."""
     return x[stencil[i, 0]], x[stencil[i, 1]], x[stencil[i, 2]], x[stencil[i, 3]]

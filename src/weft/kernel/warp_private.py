@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from weft.kernel.types import Scalar
+from weft.kernel.types import IntArray, Scalar, ScalarArray
 
 try:
     from warp._src.context import pack_arg
@@ -256,13 +256,11 @@ class Known:
 
     scale: Scalar
     weights: wp.vec3f
-    numbers: wp.array(dtype=wp.int32)
+    numbers: IntArray
 
 
 @wp.kernel(module=wp.get_module("weft.team"))
-def write_known(
-    o: int, small: wp.float32, known: Known, large: wp.int64, x: wp.array(dtype=Scalar)
-):
+def write_known(o: int, small: wp.float32, known: Known, large: wp.int64, x: ScalarArray):
     """Add a number to x[i] that depends on i and on each argument."""
     i = o + wp.tid()
     one = known.scale * Scalar(known.numbers[i]) + Scalar(small)

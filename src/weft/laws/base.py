@@ -18,7 +18,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Gradients
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
-from weft.kernel import Scalar, WarpArray, mat32, mat33
+from weft.kernel import Mat32Array, Mat33Array2d, Scalar, ScalarArray, WarpArray, mat32, mat33
 from weft.laws import generated
 from weft.solve.newton.psd import Psd
 
@@ -70,13 +70,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
     module = wp.get_module(f"weft.law.{functions.name}")
 
     @wp.kernel(module=module)
-    def psi(
-        o: int,
-        F: wp.array(dtype=mat32),
-        p: wp.array(dtype=Params),
-        add: int,
-        out: wp.array(dtype=Scalar),
-    ):
+    def psi(o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: ScalarArray):
         q = o + wp.tid()
         value = psi_of(F[q], p[q])
         if add != 0:
@@ -85,13 +79,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
     def pk1_kernel() -> Any:
         @wp.kernel(module=module)
-        def pk1(
-            o: int,
-            F: wp.array(dtype=mat32),
-            p: wp.array(dtype=Params),
-            add: int,
-            out: wp.array(dtype=mat32),
-        ):
+        def pk1(o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat32Array):
             q = o + wp.tid()
             P = pk1_of(F[q], p[q])
             if add != 0:
@@ -103,13 +91,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
     def hessian_kernel(mode: int) -> Any:
         # The kernel is built in a function so that each one captures its own mode as a constant.
         @wp.kernel(module=module)
-        def hessian(
-            o: int,
-            F: wp.array(dtype=mat32),
-            p: wp.array(dtype=Params),
-            add: int,
-            out: wp.array2d(dtype=mat33),
-        ):
+        def hessian(o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat33Array2d):
             q = o + wp.tid()
             uu, uv, vv = hessian_of(F[q], p[q], mode)
             if add != 0:
@@ -128,8 +110,8 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
         @wp.kernel(module=module)
         def shift(
             o: int,
-            F: wp.array(dtype=mat32),
-            rate: wp.array(dtype=mat32),
+            F: Mat32Array,
+            rate: Mat32Array,
             p: wp.array(dtype=Params),
             keep: Scalar,
             beta: Scalar,

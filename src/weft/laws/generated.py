@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
-from weft.kernel import Scalar, mat32, mat33
+from weft.kernel import Mat32Array, Mat33Array2d, Scalar, mat32, mat33
 
 if TYPE_CHECKING:
     from weft.laws.base import LawFunctions
@@ -105,13 +105,7 @@ def stress_kernel(functions: "LawFunctions") -> Any:
     module = wp.get_module(f"weft.law.{functions.name}.adjoint")
 
     @wp.kernel(module=module)
-    def pk1(
-        o: int,
-        F: wp.array(dtype=mat32),
-        p: wp.array(dtype=Params),
-        add: int,
-        out: wp.array(dtype=mat32),
-    ):
+    def pk1(o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat32Array):
         q = o + wp.tid()
         P, _dp = wp.grad(psi)(F[q], p[q])
         if add != 0:
@@ -134,12 +128,7 @@ def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
 
         @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.adjoint"))
         def hessian(
-            o: int,
-            F: wp.array(dtype=mat32),
-            p: wp.array(dtype=Params),
-            add: int,
-            out: wp.array2d(dtype=mat33),
-            six: int,
+            o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat33Array2d, six: int
         ):
             q = o + wp.tid()
             H = mat66(Scalar(0.0))
@@ -162,12 +151,7 @@ def _hessian_kernel(functions: "LawFunctions", mode: int) -> Any:
 
     @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.differences"))
     def hessian_of_stress(
-        o: int,
-        F: wp.array(dtype=mat32),
-        p: wp.array(dtype=Params),
-        add: int,
-        out: wp.array2d(dtype=mat33),
-        six: int,
+        o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat33Array2d, six: int
     ):
         q = o + wp.tid()
         H = mat66(Scalar(0.0))

@@ -18,7 +18,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Gradients
-from weft.kernel import WarpArray, mat32, mat33
+from weft.kernel import Mat32Array, Mat33Array2d, WarpArray, mat32, mat33
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.newton.psd import Psd
 
@@ -155,11 +155,7 @@ def _stress(functions: LawFunctions) -> Any:
 
     @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed"))
     def mixed(
-        o: int,
-        F: wp.array(dtype=mat32),
-        p: wp.array(dtype=Params),
-        L: wp.array(dtype=mat32),
-        out: wp.array(dtype=Params),
+        o: int, F: Mat32Array, p: wp.array(dtype=Params), L: Mat32Array, out: wp.array(dtype=Params)
     ):
         q = o + wp.tid()
         _dF, dp, _dL = wp.grad(contracted)(F[q], p[q], L[q])
@@ -181,9 +177,9 @@ def _tangent(functions: LawFunctions) -> Any:
     @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed_tangent"))
     def mixed(
         o: int,
-        F: wp.array(dtype=mat32),
+        F: Mat32Array,
         p: wp.array(dtype=Params),
-        A: wp.array2d(dtype=mat33),
+        A: Mat33Array2d,
         out: wp.array(dtype=Params),
     ):
         q = o + wp.tid()
@@ -199,9 +195,7 @@ def _energy(functions: LawFunctions) -> Any:
     Params, psi = functions.Params, functions.psi
 
     @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed_energy"))
-    def mixed(
-        o: int, F: wp.array(dtype=mat32), p: wp.array(dtype=Params), out: wp.array(dtype=Params)
-    ):
+    def mixed(o: int, F: Mat32Array, p: wp.array(dtype=Params), out: wp.array(dtype=Params)):
         q = o + wp.tid()
         _dF, dp = wp.grad(psi)(F[q], p[q])
         out[q] = dp

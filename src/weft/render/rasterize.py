@@ -11,7 +11,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints
-from weft.kernel import WarpArray
+from weft.kernel import FloatArray2d, IntArray, IntArray2d, Vec3fArray, WarpArray
 
 TILE = 32  # pixels a side
 TILES_WORTH_SLICING = 64
@@ -34,12 +34,12 @@ def fill_tiles(
     tiles_across: int,
     tile: int,
     spread: int,
-    start: wp.array(dtype=wp.int32),
-    item: wp.array(dtype=wp.int32),
-    faces: wp.array2d(dtype=wp.int32),
-    point: wp.array(dtype=vec3f),
-    nearness: wp.array2d(dtype=float),
-    face: wp.array2d(dtype=wp.int32),
+    start: IntArray,
+    item: IntArray,
+    faces: IntArray2d,
+    point: Vec3fArray,
+    nearness: FloatArray2d,
+    face: IntArray2d,
 ):
     """Find the nearest face of every pixel of a tile; pixels without a face are not changed."""
     t = ((o + wp.tid()) * spread) % (start.shape[0] - 1)

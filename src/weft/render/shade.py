@@ -8,6 +8,7 @@ from typing import Any
 
 import warp as wp
 
+from weft.kernel import FloatArray2d, IntArray2d, Vec3fArray, Vec3fArray2d
 from weft.render.weave import woven
 
 _module = wp.get_module("weft.shade")
@@ -50,11 +51,11 @@ class ShadingCamera:
 class ShadedSurface:
     """The surface of cloth and bodies."""
 
-    position: wp.array(dtype=vec3f)
-    normal: wp.array(dtype=vec3f)
-    faces: wp.array2d(dtype=wp.int32)
+    position: Vec3fArray
+    normal: Vec3fArray
+    faces: IntArray2d
     uv: wp.array2d(dtype=vec2f)  # (m,3) [m]
-    color: wp.array2d(dtype=vec3f)  # (m,3) linear
+    color: Vec3fArray2d  # (m,3) linear
     cell: float  # [m] side of a checker square; 0: none
     flatness: float  # 0: shaded, 1: the color alone; color scales must stay readable
     weave: int  # pattern; 0: none
@@ -63,7 +64,7 @@ class ShadedSurface:
 
 
 @wp.func
-def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
+def lit(p: vec3f, light: Light, shadow: FloatArray2d):
     """Return the share of the key light that reaches p, from 3 x 3 samples of the shadow map."""
     x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter
@@ -83,7 +84,7 @@ def lit(p: vec3f, light: Light, shadow: wp.array2d(dtype=float)):
 
 
 @wp.func
-def soft_shadow(p: vec3f, light: Light, cover: wp.array2d(dtype=float)):
+def soft_shadow(p: vec3f, light: Light, cover: FloatArray2d):
     """Return the blurred share of light that the cloth takes from a point of the ground,
     bilinear.
     """
@@ -113,7 +114,7 @@ def around(
     y: int,
     depth: float,
     view: ShadingCamera,
-    depths: wp.array2d(dtype=float),
+    depths: FloatArray2d,
     surroundings: wp.array2d(dtype=vec2f),
 ):
     """Return openness and light at the point of a sample.
@@ -164,8 +165,8 @@ def dimmed(
     d: vec3f,
     view: ShadingCamera,
     light: Light,
-    cover: wp.array2d(dtype=float),
-    depths: wp.array2d(dtype=float),
+    cover: FloatArray2d,
+    depths: FloatArray2d,
     surroundings: wp.array2d(dtype=vec2f),
 ):
     """Return the share of light that the ground lacks where a ray from the eye meets it."""
@@ -234,8 +235,8 @@ def shade_point(
     view: ShadingCamera,
     surface: ShadedSurface,
     light: Light,
-    shadow: wp.array2d(dtype=float),
-    depths: wp.array2d(dtype=float),
+    shadow: FloatArray2d,
+    depths: FloatArray2d,
     surroundings: wp.array2d(dtype=vec2f),
 ):
     """Return the color of face f where the ray from the eye along d meets it."""
@@ -296,10 +297,10 @@ def shade_rows(
     view: ShadingCamera,
     surface: ShadedSurface,
     light: Light,
-    face: wp.array2d(dtype=wp.int32),
-    shadow: wp.array2d(dtype=float),
-    cover: wp.array2d(dtype=float),
-    depths: wp.array2d(dtype=float),
+    face: IntArray2d,
+    shadow: FloatArray2d,
+    cover: FloatArray2d,
+    depths: FloatArray2d,
     surroundings: wp.array2d(dtype=vec2f),
     out: wp.array3d(dtype=wp.uint8),
 ):

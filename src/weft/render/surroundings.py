@@ -14,7 +14,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Positions
-from weft.kernel import WarpArray
+from weft.kernel import FloatArray2d, IntArray2d, WarpArray
 from weft.render.rasterize import DepthBuffer, spread
 from weft.render.shade import Light, ShadedSurface, ShadingCamera, met, ray
 
@@ -41,9 +41,9 @@ def depth_rows(
     spread: int,
     view: ShadingCamera,
     light: Light,
-    nearness: wp.array2d(dtype=float),
-    face: wp.array2d(dtype=wp.int32),
-    depths: wp.array2d(dtype=float),
+    nearness: FloatArray2d,
+    face: IntArray2d,
+    depths: FloatArray2d,
 ):
     """Compute the depth [m] at the middle of every place of a row, also of the ground."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
@@ -90,7 +90,7 @@ def horizon(
     radius: float,
     samples: vec2f,
     view: ShadingCamera,
-    depths: wp.array2d(dtype=float),
+    depths: FloatArray2d,
 ):
     """Return the cosine, from the direction v of the eye, of the highest place along a
     direction.
@@ -124,7 +124,7 @@ def openness(
     radius: float,
     samples: vec2f,
     view: ShadingCamera,
-    depths: wp.array2d(dtype=float),
+    depths: FloatArray2d,
 ):
     """Return the share of the cosine-weighted hemisphere about n that is open."""
     rows = float(depths.shape[0])
@@ -164,9 +164,7 @@ def openness(
 
 
 @wp.func
-def lamp(
-    phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: wp.array2d(dtype=float)
-):
+def lamp(phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: FloatArray2d):
     """Return the share of the lamp that p sees."""
     facing = wp.dot(n, light.direction)
     if facing < -0.2:
@@ -229,9 +227,9 @@ def look_rows(
     widest: float,
     low: vec3f,
     high: vec3f,
-    face: wp.array2d(dtype=wp.int32),
-    shadow: wp.array2d(dtype=float),
-    depths: wp.array2d(dtype=float),
+    face: IntArray2d,
+    shadow: FloatArray2d,
+    depths: FloatArray2d,
     raw: wp.array2d(dtype=vec2f),
 ):
     """Compute openness, and the share of the lamp, at the middle of every place of a row."""
@@ -276,7 +274,7 @@ def blur_rows(
     o: int,
     spread: int,
     tolerance: float,
-    depths: wp.array2d(dtype=float),
+    depths: FloatArray2d,
     raw: wp.array2d(dtype=vec2f),
     out: wp.array2d(dtype=vec2f),
 ):

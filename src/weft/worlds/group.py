@@ -21,7 +21,7 @@ from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.potential import Potential, zero_at_fixed
-from weft.kernel import WarpArray, vec3
+from weft.kernel import Vec3Array, WarpArray, vec3
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
@@ -193,7 +193,7 @@ class WorldGroup:
 
 
 @wp.kernel(module=wp.get_module("weft.worlds"))
-def clear(o: int, g: wp.array(dtype=vec3)):
+def clear(o: int, g: Vec3Array):
     """Set g to zero."""
     g[o + wp.tid()] = vec3(wp.float64(0.0))
 

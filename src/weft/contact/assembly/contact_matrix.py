@@ -12,7 +12,17 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.kernel import WarpArray, mat33, vec3
+from weft.kernel import (
+    ByteArray,
+    IntArray,
+    IntArray2d,
+    Mat33Array,
+    Mat33Array3d,
+    Vec3Array3d,
+    WarpArray,
+    mat33,
+    vec3,
+)
 from weft.kernel.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.incidence import Incidence
@@ -22,30 +32,19 @@ PARTS = 256  # number of parts of the rows on devices other than the CPU
 
 
 @wp.func_native(native("contact_matrix.h", "copy_row"))
-def copy_row(
-    first: int,
-    end: int,
-    source: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    out: wp.array(dtype=mat33),
-):
+def copy_row(first: int, end: int, source: IntArray, values: Mat33Array, out: Mat33Array):
     """Copy out[b] = values[source[b]], or zero where source[b] < 0, for first <= b < end."""
 
 
 @wp.kernel(module=_module)
-def copy_blocks(
-    o: int,
-    source: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    out: wp.array(dtype=mat33),
-):
+def copy_blocks(o: int, source: IntArray, values: Mat33Array, out: Mat33Array):
     """Copy out[b] = values[source[b]], or zero where source[b] < 0, for all blocks."""
     b = o + wp.tid()
     copy_row(b, b + 1, source, values, out)
 
 
 @wp.func
-def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int):
+def place_of(column: IntArray, first: int, end: int, wanted: int):
     """Return the index of the column ``wanted`` in the sorted row [first, end), or -1."""
     low = int(first)
     high = int(end)
@@ -66,14 +65,14 @@ def place_of(column: wp.array(dtype=wp.int32), first: int, end: int, wanted: int
 def collect_columns(
     o: int,
     parts: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    stencil: wp.array2d(dtype=wp.int32),
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    seen: wp.array2d(dtype=wp.int32),
-    out: wp.array(dtype=wp.int32),
-    count: wp.array(dtype=wp.int32),
+    start: IntArray,
+    element: IntArray,
+    stencil: IntArray2d,
+    row_start: IntArray,
+    column: IntArray,
+    seen: IntArray2d,
+    out: IntArray,
+    count: IntArray,
 ):
     """Collect the columns of the rows of one part, sorted and each once.
 
@@ -109,13 +108,13 @@ def collect_columns(
 @wp.kernel(module=_module)
 def pack_columns(
     o: int,
-    first: wp.array(dtype=wp.int32),
-    collected: wp.array(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=wp.int32),
-    source: wp.array(dtype=wp.int32),
+    first: IntArray,
+    collected: IntArray,
+    start: IntArray,
+    row_start: IntArray,
+    column: IntArray,
+    out: IntArray,
+    source: IntArray,
 ):
     """Write the rows one after the other, and for each block its index in the elastic pattern, or
     -1.
@@ -129,7 +128,7 @@ def pack_columns(
 
 
 @wp.func
-def lump_factors(local: wp.array3d(dtype=vec3), i: int, a: int):
+def lump_factors(local: Vec3Array3d, i: int, a: int):
     """Return the block of vertex a of a block-diagonal matrix that bounds the Hessian of pair i.
 
     With the blocks sum_r f_r[a] f_r[a]^T sum_b |f_r[b]| / |f_r[a]| of all four vertices, the matrix
@@ -147,7 +146,7 @@ def lump_factors(local: wp.array3d(dtype=vec3), i: int, a: int):
 
 
 @wp.func
-def lump_blocks(local: wp.array3d(dtype=mat33), i: int, a: int):
+def lump_blocks(local: Mat33Array3d, i: int, a: int):
     """Return that block for a positive semidefinite Hessian: four times its block (a,a), because a
     pair has four vertices.
     """
@@ -156,15 +155,15 @@ def lump_blocks(local: wp.array3d(dtype=mat33), i: int, a: int):
 
 @wp.func_native(native("contact_matrix.h", "add_factored"))
 def add_factored(  # type: ignore[empty-body]
-    local: wp.array3d(dtype=vec3),
+    local: Vec3Array3d,
     i: int,
     a: int,
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     n: int,
     first: int,
     end: int,
-    column: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
+    column: IntArray,
+    values: Mat33Array,
 ) -> int:
     """Add sum_r f_r[a] f_r[b]^T to the row of vertex a of pair i, for every vertex b < n of the
     pair.
@@ -176,15 +175,15 @@ def add_factored(  # type: ignore[empty-body]
 
 @wp.func_native(native("contact_matrix.h", "add_given"))
 def add_given(  # type: ignore[empty-body]
-    local: wp.array3d(dtype=mat33),
+    local: Mat33Array3d,
     i: int,
     a: int,
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     n: int,
     first: int,
     end: int,
-    column: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
+    column: IntArray,
+    values: Mat33Array,
 ) -> int:
     """Add the blocks (a,b) of pair i to the row of its vertex a; arguments and result as for
     ``add_factored``.
@@ -205,18 +204,18 @@ def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
     @wp.kernel(module=_module)
     def add_rows(
         o: int,
-        start: wp.array(dtype=wp.int32),
-        element: wp.array(dtype=wp.int32),
-        place: wp.array(dtype=wp.int32),
-        stencil: wp.array2d(dtype=wp.int32),
+        start: IntArray,
+        element: IntArray,
+        place: IntArray,
+        stencil: IntArray2d,
         local: Local,
-        source: wp.array(dtype=wp.int32),
-        elastic: wp.array(dtype=mat33),
-        row_start: wp.array(dtype=wp.int32),
-        column: wp.array(dtype=wp.int32),
-        values: wp.array(dtype=mat33),
-        late: wp.array(dtype=wp.uint8),
-        missing: wp.array(dtype=wp.int32),
+        source: IntArray,
+        elastic: Mat33Array,
+        row_start: IntArray,
+        column: IntArray,
+        values: Mat33Array,
+        late: ByteArray,
+        missing: IntArray,
     ):
         # Blocks with a body's vertex have no place in the matrix; ``missing[0]`` reports any other
         # block without a place. Pairs in ``late`` have diagonal blocks only (lumped).

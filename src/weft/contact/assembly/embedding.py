@@ -16,7 +16,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Ints, Positions
 from weft.contact.assembly.contact_matrix import JoinedPattern, PairBlocks, stacked
 from weft.contact.assembly.pull_back import DeviceWeights, PulledPattern, mark_touching
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
 from weft.solve.sparse.block_csr import BlockCsr
 
 _module = wp.get_module("weft.embedded")
@@ -114,12 +114,7 @@ class ContactEmbedding(ABC):
 
 @wp.kernel(module=_module)
 def weighted_lengths(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
-    d: wp.array(dtype=vec3),
-    out: wp.array(dtype=Scalar),
+    o: int, start: IntArray, column: IntArray, weight: ScalarArray, d: Vec3Array, out: ScalarArray
 ):
     """Write sum_a |w_a| |d_a| for every vertex."""
     i = o + wp.tid()
@@ -130,9 +125,7 @@ def weighted_lengths(
 
 
 @wp.kernel(module=_module)
-def shorten(
-    o: int, d: wp.array(dtype=vec3), part: wp.array(dtype=Scalar), out: wp.array(dtype=vec3)
-):
+def shorten(o: int, d: Vec3Array, part: ScalarArray, out: Vec3Array):
     """Write part[v] d[v]."""
     v = o + wp.tid()
     out[v] = part[v] * d[v]
@@ -140,12 +133,7 @@ def shorten(
 
 @wp.kernel(module=_module)
 def shorten_points(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    d: wp.array(dtype=vec3),
-    part: wp.array(dtype=Scalar),
-    out: wp.array(dtype=vec3),
+    o: int, start: IntArray, column: IntArray, d: Vec3Array, part: ScalarArray, out: Vec3Array
 ):
     """Write d[v] times the least part of the vertices that point v moves."""
     v = o + wp.tid()

@@ -18,7 +18,7 @@ from weft.contact.barrier.barrier import BarrierParameters
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest, combination
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN
-from weft.kernel import Scalar, WarpArray, corners, vec3
+from weft.kernel import ByteArray, IntArray, IntArray2d, Scalar, Vec3Array, WarpArray, corners, vec3
 
 FEW = 0.05  # of the pairs: if more come late, a new pattern is made
 LEAST = 1.0  # pairs for each vertex on average: with fewer, a new pattern costs little
@@ -27,12 +27,12 @@ LEAST = 1.0  # pairs for each vertex on average: with fewer, a new pattern costs
 @wp.kernel(module=wp.get_module("weft.latecomers"))
 def mark_late(
     o: int,
-    before: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    before: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
     thickest: Scalar,
-    late: wp.array(dtype=wp.uint8),
-    number: wp.array(dtype=wp.int32),
+    late: ByteArray,
+    number: IntArray,
 ):
     """Mark the pairs that were too far apart at ``before`` to have blocks."""
     i = o + wp.tid()

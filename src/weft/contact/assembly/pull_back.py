@@ -14,7 +14,7 @@ import warp as wp
 from weft import kernel
 from weft.contact.assembly.contact_matrix import copy_blocks, place_of
 from weft.discretization.embedding import Embedding
-from weft.kernel import Scalar, WarpArray, mat33
+from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray, WarpArray, mat33
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.scalar_csr import ScalarCsr
 
@@ -22,7 +22,7 @@ _module = wp.get_module("weft.galerkin")
 
 
 @wp.kernel(module=_module)
-def mark_touching(o: int, start: wp.array(dtype=wp.int32), touches: wp.array(dtype=wp.int32)):
+def mark_touching(o: int, start: IntArray, touches: IntArray):
     """Mark the vertices that belong to a pair."""
     i = o + wp.tid()
     if start[i + 1] > start[i]:
@@ -32,16 +32,16 @@ def mark_touching(o: int, start: wp.array(dtype=wp.int32), touches: wp.array(dty
 @wp.kernel(module=_module)
 def multiply_by_weights(
     o: int,
-    touches: wp.array(dtype=wp.int32),
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    H: wp.array(dtype=mat33),
-    w_start: wp.array(dtype=wp.int32),
-    w_column: wp.array(dtype=wp.int32),
-    weight: wp.array(dtype=Scalar),
-    out_start: wp.array(dtype=wp.int32),
-    out_column: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=mat33),
+    touches: IntArray,
+    row_start: IntArray,
+    column: IntArray,
+    H: Mat33Array,
+    w_start: IntArray,
+    w_column: IntArray,
+    weight: ScalarArray,
+    out_start: IntArray,
+    out_column: IntArray,
+    out: Mat33Array,
 ):
     """Compute row i of H W if vertex i belongs to a pair."""
     i = o + wp.tid()
@@ -61,16 +61,16 @@ def multiply_by_weights(
 @wp.kernel(module=_module)
 def add_pulled_rows(
     o: int,
-    touches: wp.array(dtype=wp.int32),
-    t_start: wp.array(dtype=wp.int32),
-    t_column: wp.array(dtype=wp.int32),
-    t_weight: wp.array(dtype=Scalar),
-    hw_start: wp.array(dtype=wp.int32),
-    hw_column: wp.array(dtype=wp.int32),
-    hw: wp.array(dtype=mat33),
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
+    touches: IntArray,
+    t_start: IntArray,
+    t_column: IntArray,
+    t_weight: ScalarArray,
+    hw_start: IntArray,
+    hw_column: IntArray,
+    hw: Mat33Array,
+    row_start: IntArray,
+    column: IntArray,
+    values: Mat33Array,
 ):
     """Add sum_i W_iv (row i of H W) to row v, for the vertices i that point v moves."""
     v = o + wp.tid()

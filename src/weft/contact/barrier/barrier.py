@@ -24,14 +24,18 @@ derivatives of the mollifier.
 
 import warp as wp
 
-from weft.contact.distance.distance import (
-    Closest,
-    closest,
-    combination,
-    mollifier,
-    vec4,
+from weft.contact.distance.distance import Closest, closest, combination, mollifier, vec4
+from weft.kernel import (
+    IntArray,
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    Vec3Array2d,
+    Vec3Array3d,
+    corners,
+    vec3,
 )
-from weft.kernel import Scalar, corners, vec3
 
 _module = wp.get_module("weft.contact")
 PARALLEL_PART = Scalar(
@@ -84,12 +88,12 @@ def mollified(t: BarrierParameters, a: vec3, b: vec3, c: vec3, d: vec3):
 @wp.kernel(module=_module)
 def closest_points(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
-    distance: wp.array(dtype=Scalar),
+    x: Vec3Array,
+    stencil: IntArray2d,
+    kind: IntArray,
+    distance: ScalarArray,
     weights: wp.array(dtype=vec4),
-    free: wp.array(dtype=wp.int32),
+    free: IntArray,
     dw: wp.array2d(dtype=vec4),
 ):
     """Write the distance, the weights and the free parameters of every pair."""
@@ -105,11 +109,7 @@ def closest_points(
 
 @wp.kernel(module=_module)
 def pair_distances(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    kind: wp.array(dtype=wp.int32),
-    distance: wp.array(dtype=Scalar),
+    o: int, x: Vec3Array, stencil: IntArray2d, kind: IntArray, distance: ScalarArray
 ):
     """Write the distance of every candidate pair."""
     i = o + wp.tid()
@@ -121,10 +121,10 @@ def pair_distances(
 @wp.kernel(module=_module)
 def set_distances(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    distance: wp.array(dtype=Scalar),
+    distance: ScalarArray,
 ):
     """Write the distance of every pair of a contact set."""
     i = o + wp.tid()
@@ -136,11 +136,11 @@ def set_distances(
 @wp.kernel(module=_module)
 def relative_distance_changes(
     o: int,
-    x: wp.array(dtype=vec3),
-    d: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    d: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    out: wp.array(dtype=Scalar),
+    out: ScalarArray,
 ):
     """Write the relative change of every pair's room by the displacement d, to first order.
 
@@ -160,10 +160,10 @@ def relative_distance_changes(
 @wp.kernel(module=_module)
 def barrier_energy(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    out: wp.array(dtype=Scalar),
+    out: ScalarArray,
 ):
     """Write E of every pair; infinite at or below the thickness."""
     i = o + wp.tid()
@@ -183,10 +183,10 @@ def barrier_energy(
 @wp.kernel(module=_module)
 def barrier_gradient(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    out: wp.array2d(dtype=vec3),
+    out: Vec3Array2d,
 ):
     """Write dE/dx of every pair."""
     i = o + wp.tid()
@@ -215,7 +215,7 @@ def spread(
     b: vec3,
     c: vec3,
     d: vec3,
-    out: wp.array2d(dtype=vec3),
+    out: Vec3Array2d,
 ):
     """Write the gradient of k m b(D - xi^2) of pair i, whose b and b' are ``value`` and
     ``slope``.
@@ -310,11 +310,11 @@ def turning(dw: vec4, length: Scalar, w: vec4):
 @wp.kernel(module=_module)
 def barrier_factors(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
     turn: int,
-    out: wp.array3d(dtype=vec3),
+    out: Vec3Array3d,
 ):
     """Write f_r of every pair: the projected Hessian is the sum of f_r f_r^T. Without ``turn`` all
     but the first are zero (GAUSS_NEWTON).

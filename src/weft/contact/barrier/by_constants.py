@@ -11,17 +11,17 @@ import warp as wp
 
 from weft.contact.barrier.barrier import BarrierParameters, barrier, mollified, spread, width
 from weft.contact.distance.distance import closest, combination
-from weft.kernel import Scalar, corners, vec3
+from weft.kernel import IntArray2d, Scalar, Vec3Array, Vec3Array2d, corners
 
 
 @wp.kernel(module=wp.get_module("weft.contact.barrier.set_by_constants"))
 def barrier_mixed(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
     change: wp.array(dtype=BarrierParameters),
-    out: wp.array2d(dtype=vec3),
+    out: Vec3Array2d,
 ):
     """Write the derivative of dE/dx of every pair in the direction ``change`` of its parameters."""
     i = o + wp.tid()

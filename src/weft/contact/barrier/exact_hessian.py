@@ -12,7 +12,7 @@ import warp as wp
 
 from weft.contact.barrier.barrier import BarrierParameters, barrier, width
 from weft.contact.distance.distance import Closest, closest, combination, vec4
-from weft.kernel import Scalar, corners, mat33, vec3
+from weft.kernel import IntArray2d, Mat33Array3d, Scalar, Vec3Array, corners, mat33, vec3
 
 _module = wp.get_module("weft.contact.barrier.exact_hessian")
 _mat43 = wp.types.matrix(shape=(4, 3), dtype=Scalar)
@@ -47,10 +47,10 @@ def turned_part(p: Closest, x: _mat43, v: vec3, i: int, j: int):
 @wp.kernel(module=_module)
 def barrier_hessians(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    out: wp.array3d(dtype=mat33),
+    out: Mat33Array3d,
 ):
     """Write the (4,4) blocks of the exact Hessian of every pair."""
     n = o + wp.tid()

@@ -15,7 +15,18 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.broad_phase.aabb_simd import BOX, NONE, put_box
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import (
+    BitsArray,
+    FloatArray,
+    IntArray,
+    IntArray2d,
+    Scalar,
+    Vec3Array,
+    Vec3fArray,
+    Vec4fArray,
+    WarpArray,
+    vec3,
+)
 from weft.kernel.native_code import native
 from weft.solve.sparse.vectors import combine
 
@@ -26,13 +37,13 @@ WORTH_SLICING = 2000  # leaves above which launches are sliced
 @wp.func_native(native("aabb.h", "put_rounded"))
 def put_rounded(
     v: int,
-    below: wp.array(dtype=vec3),
-    above: wp.array(dtype=vec3),
-    way: wp.array(dtype=vec3),
+    below: Vec3Array,
+    above: Vec3Array,
+    way: Vec3Array,
     grow: Scalar,
-    low: wp.array(dtype=wp.vec4f),
-    high: wp.array(dtype=wp.vec4f),
-    middle: wp.array(dtype=wp.vec4f),
+    low: Vec4fArray,
+    high: Vec4fArray,
+    middle: Vec4fArray,
 ):
     """Write the bounding box of vertex v, which lies between ``below`` and ``above``.
 
@@ -45,13 +56,13 @@ def put_rounded(
 @wp.kernel(module=_module)
 def enclose_points(
     o: int,
-    below: wp.array(dtype=vec3),
-    above: wp.array(dtype=vec3),
-    way: wp.array(dtype=vec3),
+    below: Vec3Array,
+    above: Vec3Array,
+    way: Vec3Array,
     grow: Scalar,
-    low: wp.array(dtype=wp.vec4f),
-    high: wp.array(dtype=wp.vec4f),
-    middle: wp.array(dtype=wp.vec4f),
+    low: Vec4fArray,
+    high: Vec4fArray,
+    middle: Vec4fArray,
 ):
     """Write the bounding boxes of all vertices."""
     put_rounded(o + wp.tid(), below, above, way, grow, low, high, middle)
@@ -64,14 +75,14 @@ def put_leaf(
     first: int,
     count: int,
     bits: wp.uint32,
-    ids: wp.array2d(dtype=wp.int32),
-    low: wp.array(dtype=wp.vec4f),
-    high: wp.array(dtype=wp.vec4f),
-    middle: wp.array(dtype=wp.vec4f),
-    boxes: wp.array(dtype=wp.float32),
-    places: wp.array(dtype=wp.float32),
-    node_low: wp.array(dtype=wp.vec3f),
-    node_high: wp.array(dtype=wp.vec3f),
+    ids: IntArray2d,
+    low: Vec4fArray,
+    high: Vec4fArray,
+    middle: Vec4fArray,
+    boxes: FloatArray,
+    places: FloatArray,
+    node_low: Vec3fArray,
+    node_high: Vec3fArray,
 ):
     """Write the boxes of the primitives of a leaf, and the box around all of them.
 
@@ -84,20 +95,20 @@ def put_leaf(
 @wp.kernel(module=_module)
 def bound(
     o: int,
-    low: wp.array(dtype=wp.vec4f),
-    high: wp.array(dtype=wp.vec4f),
-    middle: wp.array(dtype=wp.vec4f),
-    ids: wp.array2d(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    node: wp.array(dtype=wp.int32),
-    moved: wp.array(dtype=wp.uint32),
-    first: wp.array(dtype=wp.int32),
-    block: wp.array(dtype=wp.int32),
-    boxes: wp.array(dtype=wp.float32),
-    leaves: wp.array(dtype=wp.float32),
-    node_low: wp.array(dtype=wp.vec3f),
-    node_high: wp.array(dtype=wp.vec3f),
-    places: wp.array(dtype=wp.float32),
+    low: Vec4fArray,
+    high: Vec4fArray,
+    middle: Vec4fArray,
+    ids: IntArray2d,
+    start: IntArray,
+    node: IntArray,
+    moved: BitsArray,
+    first: IntArray,
+    block: IntArray,
+    boxes: FloatArray,
+    leaves: FloatArray,
+    node_low: Vec3fArray,
+    node_high: Vec3fArray,
+    places: FloatArray,
 ):
     """Write the boxes of one leaf and the box around them; if ``moved`` is not empty, renew only
     the boxes that have moved.
@@ -125,16 +136,16 @@ def bound(
 class LeafBoxes:
     """Boxes in leaves, in the form that kernels take."""
 
-    start: wp.array(dtype=wp.int32)  # (c+1,) first box of each leaf
-    node: wp.array(dtype=wp.int32)  # (c,) root node of each leaf's block
-    boxes: wp.array(dtype=wp.float32)  # (c,6,8) at the start of paths, flat
-    ends: wp.array(dtype=wp.float32)  # boxes at the end of paths; empty: they do not move
-    ids: wp.array2d(dtype=wp.int32)  # (n,k) vertices of primitives
-    corners: wp.array(dtype=wp.int32)  # (c,3,8) vertices leaf by leaf, flat
+    start: IntArray  # (c+1,) first box of each leaf
+    node: IntArray  # (c,) root node of each leaf's block
+    boxes: FloatArray  # (c,6,8) at the start of paths, flat
+    ends: FloatArray  # boxes at the end of paths; empty: they do not move
+    ids: IntArray2d  # (n,k) vertices of primitives
+    corners: IntArray  # (c,3,8) vertices leaf by leaf, flat
     marks: wp.array2d(dtype=wp.uint32)  # (n,2) group bits; empty: no groups
-    sewn: wp.array(dtype=wp.int32)  # (v,) number of sewn vertices; empty: none are sewn
-    places: wp.array(dtype=wp.float32)  # (c,3k+1,8) midpoints of vertices, flat; empty: boxes only
-    last_places: wp.array(dtype=wp.float32)  # midpoints at the end of paths
+    sewn: IntArray  # (v,) number of sewn vertices; empty: none are sewn
+    places: FloatArray  # (c,3k+1,8) midpoints of vertices, flat; empty: boxes only
+    last_places: FloatArray  # midpoints at the end of paths
 
 
 @dataclass(frozen=True, eq=False)

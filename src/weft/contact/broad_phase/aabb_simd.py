@@ -9,6 +9,7 @@ takes four times as long.
 import warp as wp
 
 from weft.contact.broad_phase.tree_order import LEAF
+from weft.kernel import FloatArray, IntArray
 from weft.kernel.native_code import native
 
 ROWS = 6  # numbers of a box: lower x, y, z, upper x, y, z
@@ -19,8 +20,8 @@ NONE = -1  # stands for a vertex where a leaf has no primitive
 
 @wp.func_native(native("aabb_simd.h", "overlap_mask_of_box"))
 def overlap_mask_of_box(
-    boxes: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
+    boxes: FloatArray,
+    ends: FloatArray,
     leaf: int,
     low: wp.vec3f,
     high: wp.vec3f,
@@ -34,11 +35,11 @@ def overlap_mask_of_box(
 
 @wp.func_native(native("aabb_simd.h", "overlap_mask"))
 def overlap_mask(
-    boxes: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
+    boxes: FloatArray,
+    ends: FloatArray,
     leaf: int,
-    others: wp.array(dtype=wp.float32),
-    other_ends: wp.array(dtype=wp.float32),
+    others: FloatArray,
+    other_ends: FloatArray,
     other: int,
     number: int,
 ) -> wp.uint32:
@@ -51,11 +52,11 @@ def overlap_mask(
 
 @wp.func_native(native("aabb_simd.h", "shrunk_overlap_mask"))
 def shrunk_overlap_mask(
-    boxes: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
+    boxes: FloatArray,
+    ends: FloatArray,
     leaf: int,
-    others: wp.array(dtype=wp.float32),
-    other_ends: wp.array(dtype=wp.float32),
+    others: FloatArray,
+    other_ends: FloatArray,
     other: int,
     number: int,
     by: wp.float32,
@@ -67,13 +68,13 @@ def shrunk_overlap_mask(
 
 @wp.func_native(native("aabb_simd.h", "beside"))
 def beside(
-    corners: wp.array(dtype=wp.int32),
+    corners: IntArray,
     leaf: int,
-    others: wp.array(dtype=wp.int32),
+    others: IntArray,
     other: int,
     number: int,
-    start: wp.array(dtype=wp.int32),
-    neighbors: wp.array(dtype=wp.int32),
+    start: IntArray,
+    neighbors: IntArray,
 ) -> wp.uint32:
     """Return the bits of the primitives of a leaf that contain a mesh neighbor of a vertex of
     another one.
@@ -84,20 +85,14 @@ def beside(
 
 
 @wp.func_native(native("aabb_simd.h", "sharing"))
-def sharing(
-    corners: wp.array(dtype=wp.int32),
-    leaf: int,
-    others: wp.array(dtype=wp.int32),
-    other: int,
-    number: int,
-) -> wp.uint32:
+def sharing(corners: IntArray, leaf: int, others: IntArray, other: int, number: int) -> wp.uint32:
     """Return the bits of the primitives of a leaf that share a vertex with primitive ``number`` of
     the leaf ``other``.
     """
 
 
 @wp.func
-def box_of(boxes: wp.array(dtype=wp.float32), leaf: int, k: int):
+def box_of(boxes: FloatArray, leaf: int, k: int):
     """Return the lower and upper corner of box k of a leaf."""
     p = BOX * leaf + k
     low = wp.vec3f(boxes[p], boxes[p + LEAF], boxes[p + 2 * LEAF])
@@ -105,7 +100,7 @@ def box_of(boxes: wp.array(dtype=wp.float32), leaf: int, k: int):
 
 
 @wp.func
-def corners_of(corners: wp.array(dtype=wp.int32), leaf: int, k: int):
+def corners_of(corners: IntArray, leaf: int, k: int):
     """Return the three vertices of primitive k of a leaf (the last one repeated if it has
     fewer).
     """
@@ -114,7 +109,7 @@ def corners_of(corners: wp.array(dtype=wp.int32), leaf: int, k: int):
 
 
 @wp.func
-def put_box(boxes: wp.array(dtype=wp.float32), leaf: int, k: int, low: wp.vec3f, high: wp.vec3f):
+def put_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f):
     """Write box k of a leaf."""
     p = BOX * leaf + k
     for a in range(3):
@@ -123,7 +118,7 @@ def put_box(boxes: wp.array(dtype=wp.float32), leaf: int, k: int, low: wp.vec3f,
 
 
 @wp.func
-def united(ids: wp.vec3i, sewn: wp.array(dtype=wp.int32)):
+def united(ids: wp.vec3i, sewn: IntArray):
     """Return the numbers of three vertices, equal for vertices that are sewn together."""
     return wp.vec3i(sewn[ids[0]], sewn[ids[1]], sewn[ids[2]])
 

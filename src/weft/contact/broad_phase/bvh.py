@@ -18,7 +18,7 @@ from weft.contact.broad_phase.pair_list import note, put_met, put_noted
 from weft.contact.broad_phase.query import OverlapQuery, QueryScope, filter_overlaps, query_mask
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
-from weft.kernel import WarpArray
+from weft.kernel import FloatArray, IntArray, IntArray2d, Vec3fArray, WarpArray
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 _module = wp.get_module("weft.broad_phase")
@@ -34,25 +34,19 @@ class Nodes:
     leaves.
     """
 
-    block: wp.array(dtype=wp.int32)  # (2c-1,) number of the block; -1: the node has two children
-    beyond: wp.array(dtype=wp.int32)  # (2c-1,) first node after the subtree
-    low: wp.array(dtype=wp.vec3f)  # (2c-1,) corners of boxes
-    high: wp.array(dtype=wp.vec3f)
-    first: wp.array(dtype=wp.int32)  # (b+1,) first leaf of each block
-    leaves: wp.array(dtype=wp.float32)  # (b,6,8) boxes around the leaves of each block, flat
-    last_low: wp.array(dtype=wp.vec3f)  # boxes at the end of paths; empty: they do not move
-    last_high: wp.array(dtype=wp.vec3f)
-    last_leaves: wp.array(dtype=wp.float32)
+    block: IntArray  # (2c-1,) number of the block; -1: the node has two children
+    beyond: IntArray  # (2c-1,) first node after the subtree
+    low: Vec3fArray  # (2c-1,) corners of boxes
+    high: Vec3fArray
+    first: IntArray  # (b+1,) first leaf of each block
+    leaves: FloatArray  # (b,6,8) boxes around the leaves of each block, flat
+    last_low: Vec3fArray  # boxes at the end of paths; empty: they do not move
+    last_high: Vec3fArray
+    last_leaves: FloatArray
 
 
 @wp.kernel(module=_module)
-def enclose_nodes(
-    o: int,
-    nodes: wp.array(dtype=wp.int32),
-    beyond: wp.array(dtype=wp.int32),
-    low: wp.array(dtype=wp.vec3f),
-    high: wp.array(dtype=wp.vec3f),
-):
+def enclose_nodes(o: int, nodes: IntArray, beyond: IntArray, low: Vec3fArray, high: Vec3fArray):
     """Compute the boxes of nodes from those of their two children."""
     p = nodes[o + wp.tid()]
     left = p + 1
@@ -133,11 +127,11 @@ def find_overlaps(
     theirs: LeafBoxes,
     t: Nodes,
     q: OverlapQuery,
-    count: wp.array(dtype=wp.int32),
-    slots: wp.array2d(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
+    count: IntArray,
+    slots: IntArray2d,
+    start: IntArray,
     begin: int,
-    out: wp.array2d(dtype=wp.int32),
+    out: IntArray2d,
 ):
     """Count the overlaps of every box of leaf c, or write them as pairs if ``out`` is not empty.
 

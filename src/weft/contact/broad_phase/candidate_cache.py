@@ -27,7 +27,7 @@ from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import BitsArray, IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.neighborhood")
@@ -40,13 +40,7 @@ FEW = 0.3  # of the vertices: if more have left their boxes, all candidates are 
 
 
 @wp.kernel(module=_module)
-def beside(
-    o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    mean: vec3,
-    out: wp.array(dtype=Scalar),
-):
+def beside(o: int, y: Vec3Array, end: Vec3Array, mean: vec3, out: ScalarArray):
     """Write the length of each path after the mean displacement is subtracted."""
     v = o + wp.tid()
     out[v] = wp.length(end[v] - y[v] - mean)
@@ -55,12 +49,12 @@ def beside(
 @wp.kernel(module=_module)
 def progress(
     o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    low: wp.array(dtype=vec3),
-    way: wp.array(dtype=vec3),
+    y: Vec3Array,
+    end: Vec3Array,
+    low: Vec3Array,
+    way: Vec3Array,
     stride: int,
-    out: wp.array(dtype=vec3),
+    out: Vec3Array,
 ):
     """Write the terms of a least squares fit of the times at which y and ``end`` lie on the boxes'
     paths.
@@ -83,17 +77,17 @@ def outside(x: vec3, low: vec3, high: vec3):
 @wp.kernel(module=_module)
 def leave(
     o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    low: wp.array(dtype=vec3),
-    high: wp.array(dtype=vec3),
-    way: wp.array(dtype=vec3),
+    y: Vec3Array,
+    end: Vec3Array,
+    low: Vec3Array,
+    high: Vec3Array,
+    way: Vec3Array,
     here: Scalar,
     there: Scalar,
     by: vec3,
     then: vec3,
     spare: Scalar,
-    left: wp.array(dtype=wp.int32),
+    left: IntArray,
 ):
     """Mark the vertices whose path from y to ``end`` leaves their box by more than ``spare``.
 
@@ -109,17 +103,17 @@ def leave(
 @wp.kernel(module=_module)
 def enclose(
     o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    way: wp.array(dtype=vec3),
+    y: Vec3Array,
+    end: Vec3Array,
+    way: Vec3Array,
     here: Scalar,
     there: Scalar,
     by: vec3,
     then: vec3,
-    left: wp.array(dtype=wp.int32),
-    low: wp.array(dtype=vec3),
-    high: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
+    left: IntArray,
+    low: Vec3Array,
+    high: Vec3Array,
+    origin: Vec3Array,
 ):
     """Give each marked vertex a new box, around its path in the frame of the boxes, and note where
     it is.
@@ -134,12 +128,7 @@ def enclose(
 
 
 @wp.kernel(module=_module)
-def mark_moved(
-    o: int,
-    corners: wp.array(dtype=wp.int32),
-    left: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=wp.uint32),
-):
+def mark_moved(o: int, corners: IntArray, left: IntArray, out: BitsArray):
     """Mark the primitives of each leaf with a vertex that has left its box."""
     c = o + wp.tid()
     bits = wp.uint32(0)

@@ -11,7 +11,7 @@ from weft import kernel
 from weft.base.arrays import Ints, Positions
 from weft.contact.barrier.barrier import pair_distances
 from weft.contact.distance.distance import PairKind
-from weft.kernel import WarpArray
+from weft.kernel import IntArray, WarpArray
 
 UNKNOWN = -1e300  # [m] lower bound of a distance that has not been computed
 
@@ -25,7 +25,7 @@ def kind_of(i: int, points: int):
 
 
 @wp.kernel(module=wp.get_module("weft.candidates"))
-def write_kinds(o: int, points: int, kind: wp.array(dtype=wp.int32)):
+def write_kinds(o: int, points: int, kind: IntArray):
     """Write the kind of every candidate pair."""
     i = o + wp.tid()
     kind[i] = kind_of(i, points)

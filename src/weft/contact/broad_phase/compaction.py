@@ -11,7 +11,7 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.broad_phase.candidates import UNKNOWN, Candidates
-from weft.kernel import Scalar, WarpArray
+from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, ScalarArray, WarpArray
 from weft.kernel.bitmask import bits_per_thread
 from weft.kernel.native_code import native
 
@@ -19,9 +19,7 @@ _module = wp.get_module("weft.kept")
 
 
 @wp.func_native(native("compaction.h", "stayed"))
-def stayed(
-    stencil: wp.array2d(dtype=wp.int32), first: int, count: int, left: wp.array(dtype=wp.int32)
-) -> wp.uint32:
+def stayed(stencil: IntArray2d, first: int, count: int, left: IntArray) -> wp.uint32:
     """Return the bits of those of ``count`` pairs from number ``first`` on that have no vertex that
     left its box.
     """
@@ -29,12 +27,7 @@ def stayed(
 
 @wp.kernel(module=_module)
 def mark_stayed(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    left: wp.array(dtype=wp.int32),
-    width: int,
-    bits: wp.array(dtype=wp.uint32),
-    count: wp.array(dtype=wp.int32),
+    o: int, stencil: IntArray2d, left: IntArray, width: int, bits: BitsArray, count: IntArray
 ):
     """Mark the pairs without a vertex that left its box among ``width`` pairs, and count them."""
     w = o + wp.tid()
@@ -48,14 +41,14 @@ def keep_some(
     first: int,
     bits: wp.uint32,
     at: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    bound: wp.array(dtype=Scalar),
+    stencil: IntArray2d,
+    bound: ScalarArray,
     points: int,
     shift: int,
-    adjacent: wp.array(dtype=wp.uint8),
-    out: wp.array2d(dtype=wp.int32),
-    out_bound: wp.array(dtype=Scalar),
-    out_adjacent: wp.array(dtype=wp.uint8),
+    adjacent: ByteArray,
+    out: IntArray2d,
+    out_bound: ScalarArray,
+    out_adjacent: ByteArray,
 ):
     """Copy the pairs ``first`` + k for each set bit k, with their bounds and marks, to the rows
     from ``at`` on.
@@ -65,17 +58,17 @@ def keep_some(
 @wp.kernel(module=_module)
 def keep(
     o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    bound: wp.array(dtype=Scalar),
-    kept: wp.array(dtype=wp.uint32),
-    place: wp.array(dtype=wp.int32),
+    stencil: IntArray2d,
+    bound: ScalarArray,
+    kept: BitsArray,
+    place: IntArray,
     width: int,
     points: int,
     shift: int,
-    adjacent: wp.array(dtype=wp.uint8),
-    out: wp.array2d(dtype=wp.int32),
-    out_bound: wp.array(dtype=Scalar),
-    out_adjacent: wp.array(dtype=wp.uint8),
+    adjacent: ByteArray,
+    out: IntArray2d,
+    out_bound: ScalarArray,
+    out_adjacent: ByteArray,
 ):
     """Copy the marked pairs, with edge-edge pairs ``shift`` rows further on."""
     w = o + wp.tid()

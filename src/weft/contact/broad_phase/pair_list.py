@@ -7,17 +7,12 @@ in ``aabb_simd``, because it takes a few instructions for each of a million pair
 
 import warp as wp
 
+from weft.kernel import IntArray, IntArray2d
 from weft.kernel.native_code import native
 
 
 @wp.func_native(native("pair_list.h", "note"))
-def note(
-    i: int,
-    first: int,
-    bits: wp.uint32,
-    count: wp.array(dtype=wp.int32),
-    slots: wp.array2d(dtype=wp.int32),
-):
+def note(i: int, first: int, bits: wp.uint32, count: IntArray, slots: IntArray2d):
     """Record that box i overlaps the boxes ``first`` + k for each set bit k.
 
     All overlaps are counted; they are stored in row i of ``slots`` as long as there is room.
@@ -29,11 +24,11 @@ def put_noted(
     place: int,
     i: int,
     count: int,
-    slots: wp.array2d(dtype=wp.int32),
+    slots: IntArray2d,
     apart: int,
-    a: wp.array2d(dtype=wp.int32),
-    b: wp.array2d(dtype=wp.int32),
-    out: wp.array2d(dtype=wp.int32),
+    a: IntArray2d,
+    b: IntArray2d,
+    out: IntArray2d,
 ):
     """Write the pairs of box i with the boxes stored in its row of ``slots``, from row ``place``
     on.
@@ -50,9 +45,9 @@ def put_met(
     first: int,
     bits: wp.uint32,
     apart: int,
-    a: wp.array2d(dtype=wp.int32),
-    b: wp.array2d(dtype=wp.int32),
-    out: wp.array2d(dtype=wp.int32),
+    a: IntArray2d,
+    b: IntArray2d,
+    out: IntArray2d,
 ):
     """Write the pairs of box i with the boxes ``first`` + k for each set bit k, in the format of
     ``put_noted``.

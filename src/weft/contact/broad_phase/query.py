@@ -19,6 +19,7 @@ from weft.contact.broad_phase.aabb_simd import (
     united,
 )
 from weft.contact.narrow_phase.separating_axis import apart_by_lines
+from weft.kernel import BitsArray, IntArray
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 
@@ -36,16 +37,16 @@ class QueryScope(enum.IntEnum):
 class OverlapQuery:
     """Parameters of one traversal of the hierarchy."""
 
-    moved: wp.array(dtype=wp.uint32)  # (n_leaves,) bit k: box k searches; empty: every box
-    theirs: wp.array(dtype=wp.uint32)  # moved boxes of the other tree; or empty
+    moved: BitsArray  # (n_leaves,) bit k: box k searches; empty: every box
+    theirs: BitsArray  # moved boxes of the other tree; or empty
     first: wp.int32  # boxes with a smaller index search
     after: wp.int32  # 1: one tree against itself, each pair once
     apart: wp.int32  # 1: no pairs with a common vertex; 2: nor pairs that ignore each other
     others: wp.int32  # a ``QueryScope``
     closer: wp.float32  # [m] subtracted from the search distance of adjacent pairs; 0: all alike
     wanted: wp.float32  # [m] pairs that an axis separates by this are left out; 0: no test
-    connected: wp.array(dtype=wp.int32)  # (n+1,) where the neighbors of each vertex begin
-    neighbors: wp.array(dtype=wp.int32)  # vertices that edges connect with each vertex
+    connected: IntArray  # (n+1,) where the neighbors of each vertex begin
+    neighbors: IntArray  # vertices that edges connect with each vertex
 
 
 @wp.func

@@ -23,7 +23,17 @@ from weft.contact.distance.distance import (
     pair_thickness,
 )
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
-from weft.kernel import Scalar, WarpArray, corners, vec3
+from weft.kernel import (
+    ByteArray,
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    Vec4fArray,
+    WarpArray,
+    corners,
+    vec3,
+)
 from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 from weft.solve.sparse.vectors import combine
 
@@ -92,26 +102,26 @@ def max_step_of_pair(
 @wp.kernel(module=_module)
 def advance(
     o: int,
-    x: wp.array(dtype=vec3),
-    dx: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    dx: Vec3Array,
+    stencil: IntArray2d,
     points: int,
-    kept: wp.array(dtype=Scalar),
-    bound: wp.array(dtype=Scalar),
-    origin: wp.array(dtype=vec3),
-    place: wp.array(dtype=wp.vec4f),
-    away: wp.array(dtype=Scalar),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
+    kept: ScalarArray,
+    bound: ScalarArray,
+    origin: Vec3Array,
+    place: Vec4fArray,
+    away: ScalarArray,
+    shift: Vec4fArray,
+    way: Vec4fArray,
     scale: Scalar,
     fraction: Scalar,
     reach: Scalar,
-    alike: wp.array(dtype=wp.uint8),
+    alike: ByteArray,
     limit: Scalar,
     stride: int,
     most: int,
     width: int,
-    out: wp.array(dtype=Scalar),
+    out: ScalarArray,
 ):
     """Write the largest part of the step dx, in [0, limit], that ``width`` pairs may go.
 

@@ -13,7 +13,16 @@ import warp as wp
 from weft.contact.broad_phase.candidates import kind_of
 from weft.contact.distance.distance import PairKind, closest, combination, pair_thickness, vec4
 from weft.contact.narrow_phase.distance_bounds import undecided
-from weft.kernel import Scalar, corners, vec3
+from weft.kernel import (
+    ByteArray,
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Vec3Array,
+    Vec4fArray,
+    corners,
+)
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 KEEP = 0.15  # of its room that a pair keeps: a bit more than ``FRACTION`` of ``max_step``
@@ -24,13 +33,13 @@ _module = wp.get_module("weft.truncation")
 def cut(
     i: int,
     kind: int,
-    y: wp.array(dtype=vec3),
-    dy: wp.array(dtype=vec3),
-    bound: wp.array(dtype=Scalar),
-    stencil: wp.array2d(dtype=wp.int32),
+    y: Vec3Array,
+    dy: Vec3Array,
+    bound: ScalarArray,
+    stencil: IntArray2d,
     kept: Scalar,
     keep: Scalar,
-    part: wp.array(dtype=Scalar),
+    part: ScalarArray,
 ):
     """Cut the displacements of the vertices of pair i: ``part[v]`` becomes the least part that a
     pair leaves v.
@@ -81,24 +90,24 @@ def cut(
 @wp.kernel(module=_module)
 def cut_ways(
     o: int,
-    y: wp.array(dtype=vec3),
-    dy: wp.array(dtype=vec3),
-    bound: wp.array(dtype=Scalar),
-    stencil: wp.array2d(dtype=wp.int32),
+    y: Vec3Array,
+    dy: Vec3Array,
+    bound: ScalarArray,
+    stencil: IntArray2d,
     points: int,
-    thickness: wp.array(dtype=Scalar),
+    thickness: ScalarArray,
     scale: Scalar,
     reach: Scalar,
-    alike: wp.array(dtype=wp.uint8),
-    place: wp.array(dtype=wp.vec4f),
-    away: wp.array(dtype=Scalar),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
-    known: wp.array(dtype=Scalar),
+    alike: ByteArray,
+    place: Vec4fArray,
+    away: ScalarArray,
+    shift: Vec4fArray,
+    way: Vec4fArray,
+    known: ScalarArray,
     keep: Scalar,
     width: int,
     words: int,
-    part: wp.array2d(dtype=Scalar),
+    part: ScalarArray2d,
 ):
     """Write the least part of dy[v] that the pairs of each vertex v leave it, to a row of ``part``.
 
@@ -142,7 +151,7 @@ def cut_ways(
 
 
 @wp.kernel(module=_module)
-def least_parts(o: int, part: wp.array2d(dtype=Scalar), out: wp.array(dtype=Scalar)):
+def least_parts(o: int, part: ScalarArray2d, out: ScalarArray):
     """Write the least part of every vertex over all rows."""
     v = o + wp.tid()
     least = part[0, v]

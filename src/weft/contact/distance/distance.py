@@ -16,7 +16,7 @@ import enum
 
 import warp as wp
 
-from weft.kernel import Scalar, vec3
+from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, vec3
 
 _module = wp.get_module("weft.contact")
 vec4 = wp.types.vector(length=4, dtype=Scalar)
@@ -42,7 +42,7 @@ class Closest:
 
 
 @wp.func
-def other_side(kind: int, i: int, stencil: wp.array2d(dtype=wp.int32)):
+def other_side(kind: int, i: int, stencil: IntArray2d):
     """Return a vertex of the second side of pair i; the first vertex of a pair belongs to the first
     side.
     """
@@ -52,13 +52,7 @@ def other_side(kind: int, i: int, stencil: wp.array2d(dtype=wp.int32)):
 
 
 @wp.func
-def pair_thickness(
-    kind: int,
-    i: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    thickness: wp.array(dtype=Scalar),
-    scale: Scalar,
-):
+def pair_thickness(kind: int, i: int, stencil: IntArray2d, thickness: ScalarArray, scale: Scalar):
     """Return the distance [m] that pair i keeps: the mean thickness of both sides, times ``scale``.
 
     ``thickness`` has a value for every vertex, or a single one for all.
@@ -90,13 +84,7 @@ def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
 
 
 @wp.func
-def approached(
-    kind: int,
-    i: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    origin: wp.array(dtype=vec3),
-    x: wp.array(dtype=vec3),
-):
+def approached(kind: int, i: int, stencil: IntArray2d, origin: Vec3Array, x: Vec3Array):
     """Return by how much [m] the distance of pair i at x may be smaller than at ``origin``."""
     a = stencil[i, 0]
     b = stencil[i, 1]

@@ -24,7 +24,7 @@ from weft.contact.broad_phase.aabb import Boxes, MovingPoints
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.exact.intersections import triangles_meet
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import IntArray, IntArray2d, Scalar, Vec3Array, WarpArray, vec3
 
 ROUND_OFF = 2e-15  # of the sum of absolute products of a determinant: twice Shewchuk's bound
 _module = wp.get_module("weft.intersection_check")
@@ -71,12 +71,7 @@ def may_meet(a: vec3, b: vec3, c: vec3, p: vec3, q: vec3):
 
 
 @wp.kernel(module=_module)
-def mark_meeting(
-    o: int,
-    x: wp.array(dtype=vec3),
-    pairs: wp.array2d(dtype=wp.int32),
-    out: wp.array(dtype=wp.int32),
-):
+def mark_meeting(o: int, x: Vec3Array, pairs: IntArray2d, out: IntArray):
     """Write 1 for pairs of triangles that are not certainly apart, else 0."""
     i = o + wp.tid()
     a = x[pairs[i, 0]]

@@ -8,7 +8,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Bools, Faces, Ints, Positions
-from weft.kernel import Scalar, vec3
+from weft.kernel import ByteArray, IntArray2d, Scalar, Vec3Array, vec3
 
 CLEAR = 1e-12  # of the largest coordinate: a plane this far from both faces separates them exactly
 _module = wp.get_module("weft.separated")
@@ -26,12 +26,12 @@ def toward(center: vec3, corners: vec3):
 @wp.kernel(module=_module)
 def mark_separated(
     o: int,
-    x: wp.array(dtype=vec3),
-    faces: wp.array2d(dtype=wp.int32),
-    pairs: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    faces: IntArray2d,
+    pairs: IntArray2d,
     size: Scalar,
     clear: Scalar,
-    out: wp.array(dtype=wp.uint8),
+    out: ByteArray,
 ):
     """Write 1 if a plane strictly separates the faces of a pair, except for the vertices that they
     share.

@@ -4,7 +4,19 @@ import warp as wp
 
 from weft.contact.barrier.barrier import BarrierParameters
 from weft.contact.distance.distance import closest, combination, other_side, vec4
-from weft.kernel import Scalar, corners, mat33, vec3
+from weft.kernel import (
+    IntArray,
+    IntArray2d,
+    Mat33Array3d,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Vec3Array,
+    Vec3Array2d,
+    Vec3Array3d,
+    corners,
+    vec3,
+)
 
 _module = wp.get_module("weft.friction")
 
@@ -50,13 +62,7 @@ def smoothed_friction(y: Scalar, s: SlidingPair):
 
 
 @wp.func
-def sliding(
-    i: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    s: SlidingPair,
-):
+def sliding(i: int, x: Vec3Array, origin: Vec3Array, stencil: IntArray2d, s: SlidingPair):
     """Return the components of the slip u of pair i along t0 and t1."""
     a, b, c, d = corners(i, x, stencil)
     a0, b0, c0, d0 = corners(i, origin, stencil)
@@ -67,14 +73,14 @@ def sliding(
 @wp.kernel(module=_module)
 def normal_loads(
     o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    gradient: wp.array2d(dtype=vec3),
-    load: wp.array(dtype=Scalar),
+    gradient: Vec3Array2d,
+    load: ScalarArray,
     weights: wp.array(dtype=vec4),
-    normal: wp.array(dtype=vec3),
-    pushes: wp.array(dtype=wp.int32),
+    normal: Vec3Array,
+    pushes: IntArray,
 ):
     """Write the normal force, weights and normal of every pair, and whether it pushes.
 
@@ -101,19 +107,19 @@ def normal_loads(
 @wp.kernel(module=_module)
 def freeze_slides(
     o: int,
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    load: wp.array(dtype=Scalar),
+    load: ScalarArray,
     weights: wp.array(dtype=vec4),
-    normal: wp.array(dtype=vec3),
-    pushes: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    part: wp.array(dtype=wp.int32),
-    mu_static: wp.array2d(dtype=Scalar),
-    mu_kinetic: wp.array2d(dtype=Scalar),
+    normal: Vec3Array,
+    pushes: IntArray,
+    place: IntArray,
+    part: IntArray,
+    mu_static: ScalarArray2d,
+    mu_kinetic: ScalarArray2d,
     smooth: Scalar,
-    slip: wp.array(dtype=vec3),
-    out: wp.array2d(dtype=wp.int32),
+    slip: Vec3Array,
+    out: IntArray2d,
     slide: wp.array(dtype=SlidingPair),
 ):
     """Write the pairs that push, with the plane in which they may slide.
@@ -159,11 +165,11 @@ def freeze_slides(
 @wp.kernel(module=_module)
 def friction_energy(
     o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    origin: Vec3Array,
+    stencil: IntArray2d,
     slide: wp.array(dtype=SlidingPair),
-    out: wp.array(dtype=Scalar),
+    out: ScalarArray,
 ):
     """Write E of every pair."""
     i = o + wp.tid()
@@ -176,11 +182,11 @@ def friction_energy(
 @wp.kernel(module=_module)
 def friction_gradient(
     o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    origin: Vec3Array,
+    stencil: IntArray2d,
     slide: wp.array(dtype=SlidingPair),
-    out: wp.array2d(dtype=vec3),
+    out: Vec3Array2d,
 ):
     """Write dE/dx of every pair."""
     i = o + wp.tid()
@@ -195,11 +201,11 @@ def friction_gradient(
 @wp.kernel(module=_module)
 def friction_hessians(
     o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    origin: Vec3Array,
+    stencil: IntArray2d,
     slide: wp.array(dtype=SlidingPair),
-    out: wp.array3d(dtype=mat33),
+    out: Mat33Array3d,
 ):
     """Write the exact Hessian of every pair."""
     i = o + wp.tid()
@@ -223,11 +229,11 @@ def friction_hessians(
 @wp.kernel(module=_module)
 def friction_factors(
     o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    origin: Vec3Array,
+    stencil: IntArray2d,
     slide: wp.array(dtype=SlidingPair),
-    out: wp.array3d(dtype=vec3),
+    out: Vec3Array3d,
 ):
     """Write the projected Hessian of every pair as two outer products, along u and across it."""
     i = o + wp.tid()
@@ -252,11 +258,11 @@ def friction_factors(
 @wp.kernel(module=_module)
 def slips(
     o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    origin: Vec3Array,
+    stencil: IntArray2d,
     slide: wp.array(dtype=SlidingPair),
-    out: wp.array(dtype=vec3),
+    out: Vec3Array,
 ):
     """Write the displacement of one side of every pair relative to the other in the step, in units
     of e.
@@ -270,13 +276,13 @@ def slips(
 @wp.kernel(module=_module)
 def update_slips(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
+    start: IntArray,
+    element: IntArray,
+    place: IntArray,
     slide: wp.array(dtype=SlidingPair),
-    change: wp.array(dtype=vec3),
-    slip: wp.array(dtype=vec3),
-    out: wp.array(dtype=vec3),
+    change: Vec3Array,
+    slip: Vec3Array,
+    out: Vec3Array,
 ):
     """Write q of every vertex after a step; 0 if no pair presses on it."""
     v = o + wp.tid()

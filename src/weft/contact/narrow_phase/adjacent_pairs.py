@@ -20,7 +20,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Faces, Ints, Positions
 from weft.contact.broad_phase.candidates import Candidates
-from weft.kernel import Scalar, WarpArray
+from weft.kernel import ByteArray, IntArray, IntArray2d, Scalar, WarpArray
 from weft.kernel.native_code import native
 
 PART = 0.5  # of the height of triangles: largest gap of adjacent pairs
@@ -33,14 +33,7 @@ MOST = 3  # largest number of edges in a row
 
 
 @wp.func_native(native("adjacent_pairs.h", "connected"))
-def connected(
-    start: wp.array(dtype=wp.int32),
-    neighbors: wp.array(dtype=wp.int32),
-    v: int,
-    a: int,
-    b: int,
-    c: int,
-) -> wp.uint32:
+def connected(start: IntArray, neighbors: IntArray, v: int, a: int, b: int, c: int) -> wp.uint32:
     """Return 1 if a, b or c is a neighbor of the vertex v, else 0."""
 
 
@@ -48,11 +41,11 @@ def connected(
 def mark_adjacent(
     o: int,
     begin: int,
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     points: int,
-    start: wp.array(dtype=wp.int32),
-    neighbors: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=wp.uint8),
+    start: IntArray,
+    neighbors: IntArray,
+    out: ByteArray,
 ):
     """Mark the adjacent pairs from number ``begin`` on."""
     i = begin + o + wp.tid()
@@ -64,7 +57,7 @@ def mark_adjacent(
 
 
 @wp.func
-def own_gap(i: int, adjacent: wp.array(dtype=wp.uint8), gap: Scalar, less: Scalar):
+def own_gap(i: int, adjacent: ByteArray, gap: Scalar, less: Scalar):
     """Return the gap [m] of pair i: ``less`` if it is adjacent, else ``gap``; an empty array
     ``adjacent`` marks none.
     """

@@ -24,7 +24,21 @@ from weft.contact.distance.distance import (
 )
 from weft.contact.narrow_phase.adjacent_pairs import own_gap
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
-from weft.kernel import GrowingArray, Scalar, WarpArray, corners, vec3
+from weft.kernel import (
+    BitsArray,
+    ByteArray,
+    GrowingArray,
+    IntArray,
+    IntArray2d,
+    LongArray,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    Vec4fArray,
+    WarpArray,
+    corners,
+    vec3,
+)
 from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 
 _module = wp.get_module("weft.narrow_phase")
@@ -72,7 +86,7 @@ def reduced(w: vec4, ids: wp.vec4i, n: int):
 
 
 @wp.func
-def parallel_threshold(ids: wp.vec4i, rest: wp.array(dtype=vec3)):
+def parallel_threshold(ids: wp.vec4i, rest: Vec3Array):
     """Return the value of |e x f|^2 [m^4] below which two edges count as nearly parallel (Li et al.
     2020).
     """
@@ -102,28 +116,28 @@ def met_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: 
 @wp.kernel(module=_module)
 def classify(
     o: int,
-    x: wp.array(dtype=vec3),
-    rest: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    rest: Vec3Array,
+    stencil: IntArray2d,
     points: int,
-    thickness: wp.array(dtype=Scalar),
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    origin: wp.array(dtype=vec3),
-    place: wp.array(dtype=wp.vec4f),
-    away: wp.array(dtype=Scalar),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
-    bound: wp.array(dtype=Scalar),
+    adjacent: ByteArray,
+    origin: Vec3Array,
+    place: Vec4fArray,
+    away: ScalarArray,
+    shift: Vec4fArray,
+    way: Vec4fArray,
+    bound: ScalarArray,
     width: int,
-    whole: wp.array(dtype=wp.uint32),
-    fewer: wp.array(dtype=wp.uint32),
-    n_whole: wp.array(dtype=wp.int32),
-    n_fewer: wp.array(dtype=wp.int32),
-    key: wp.array(dtype=wp.int64),
-    parallel: wp.array(dtype=Scalar),
+    whole: BitsArray,
+    fewer: BitsArray,
+    n_whole: IntArray,
+    n_fewer: IntArray,
+    key: LongArray,
+    parallel: ScalarArray,
 ):
     """Mark the candidates that are in contact among ``width`` pairs.
 
@@ -190,14 +204,7 @@ def classify(
 
 
 @wp.kernel(module=_module)
-def collect(
-    o: int,
-    key: wp.array(dtype=wp.int64),
-    fewer: wp.array(dtype=wp.uint32),
-    place: wp.array(dtype=wp.int32),
-    width: int,
-    out: wp.array(dtype=wp.int64),
-):
+def collect(o: int, key: LongArray, fewer: BitsArray, place: IntArray, width: int, out: LongArray):
     """Write the keys of the reduced pairs one after the other."""
     w = o + wp.tid()
     left = fewer[w]
@@ -209,7 +216,7 @@ def collect(
 
 
 @wp.kernel(module=_module)
-def mark_first(o: int, key: wp.array(dtype=wp.int64), first: wp.array(dtype=wp.int32)):
+def mark_first(o: int, key: LongArray, first: IntArray):
     """Mark the first of equal keys in a sorted array."""
     i = o + wp.tid()
     first[i] = 1
@@ -222,8 +229,8 @@ def mark_first(o: int, key: wp.array(dtype=wp.int64), first: wp.array(dtype=wp.i
 def touching(
     kind: int,
     i: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    thickness: wp.array(dtype=Scalar),
+    stencil: IntArray2d,
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     stiffness: Scalar,
@@ -240,20 +247,20 @@ def touching(
 @wp.kernel(module=_module)
 def write_whole(
     o: int,
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     points: int,
-    whole: wp.array(dtype=wp.uint32),
-    place: wp.array(dtype=wp.int32),
+    whole: BitsArray,
+    place: IntArray,
     width: int,
-    parallel: wp.array(dtype=Scalar),
-    adjacent: wp.array(dtype=wp.uint8),
-    thickness: wp.array(dtype=Scalar),
+    parallel: ScalarArray,
+    adjacent: ByteArray,
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     less: Scalar,
     stiffness: Scalar,
     firmer: Scalar,
-    out: wp.array2d(dtype=wp.int32),
+    out: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
 ):
     """Write the contacts that keep four vertices; ``firmer`` is the stiffness of adjacent pairs,
@@ -278,18 +285,18 @@ def write_whole(
 @wp.kernel(module=_module)
 def write_reduced(
     o: int,
-    key: wp.array(dtype=wp.int64),
-    first: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
+    key: LongArray,
+    first: IntArray,
+    place: IntArray,
     begin: int,
     n: int,
-    thickness: wp.array(dtype=Scalar),
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     less: Scalar,
     stiffness: Scalar,
     firmer: Scalar,
-    out: wp.array2d(dtype=wp.int32),
+    out: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
 ):
     """Write the reduced contacts as (p, a, b, p) or (p, a, p, p), with their stiffness multiplied

@@ -19,25 +19,34 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.broad_phase.candidates import Candidates
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import (
+    ByteArray,
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    Vec4fArray,
+    WarpArray,
+    vec3,
+)
 from weft.kernel.bitmask import bits_per_thread, mask_below
 from weft.kernel.native_code import native
 
 
 @wp.func_native(native("distance_bounds.h", "apart_by_lengths"))
 def apart_by_lengths(
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     points: int,
     first: int,
     count: int,
     stride: int,
-    thickness: wp.array(dtype=Scalar),
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    away: wp.array(dtype=Scalar),
-    bound: wp.array(dtype=Scalar),
+    adjacent: ByteArray,
+    away: ScalarArray,
+    bound: ScalarArray,
 ) -> wp.uint32:
     """Return the bits of the candidates that a bound by the lengths of displacements rejects.
 
@@ -49,21 +58,21 @@ def apart_by_lengths(
 
 @wp.func_native(native("distance_bounds.h", "apart_by_places"))
 def apart_by_places(
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     points: int,
     first: int,
     asked: wp.uint32,
     stride: int,
-    thickness: wp.array(dtype=Scalar),
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    place: wp.array(dtype=wp.vec4f),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
+    adjacent: ByteArray,
+    place: Vec4fArray,
+    shift: Vec4fArray,
+    way: Vec4fArray,
     limit: Scalar,
-    bound: wp.array(dtype=Scalar),
+    bound: ScalarArray,
 ) -> wp.uint32:
     """Return the bits of the candidates in ``asked`` that displacements or a separating axis
     reject.
@@ -77,12 +86,7 @@ def apart_by_places(
 
 @wp.func_native(native("distance_bounds.h", "lessen"))
 def lessen(
-    stencil: wp.array2d(dtype=wp.int32),
-    points: int,
-    first: int,
-    end: int,
-    shift: wp.array(dtype=wp.vec4f),
-    bound: wp.array(dtype=Scalar),
+    stencil: IntArray2d, points: int, first: int, end: int, shift: Vec4fArray, bound: ScalarArray
 ):
     """Subtract ``distance.approach`` of the displacements ``shift`` from the bounds of the
     candidates ``first`` to ``end`` - 1.
@@ -91,12 +95,7 @@ def lessen(
 
 @wp.kernel(module=wp.get_module("weft.known"))
 def rebase(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    points: int,
-    width: int,
-    shift: wp.array(dtype=wp.vec4f),
-    bound: wp.array(dtype=Scalar),
+    o: int, stencil: IntArray2d, points: int, width: int, shift: Vec4fArray, bound: ScalarArray
 ):
     """Subtract the displacements ``shift`` from the bounds of ``width`` candidates."""
     first = (o + wp.tid()) * width
@@ -106,22 +105,22 @@ def rebase(
 
 @wp.func
 def undecided(
-    stencil: wp.array2d(dtype=wp.int32),
+    stencil: IntArray2d,
     points: int,
     first: int,
     count: int,
     stride: int,
-    thickness: wp.array(dtype=Scalar),
+    thickness: ScalarArray,
     scale: Scalar,
     gap: Scalar,
     less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    place: wp.array(dtype=wp.vec4f),
-    away: wp.array(dtype=Scalar),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
+    adjacent: ByteArray,
+    place: Vec4fArray,
+    away: ScalarArray,
+    shift: Vec4fArray,
+    way: Vec4fArray,
     limit: Scalar,
-    bound: wp.array(dtype=Scalar),
+    bound: ScalarArray,
 ):
     """Return the bits of those of ``count`` candidates that neither test rejects."""
     left = mask_below(count) & ~apart_by_lengths(
@@ -205,13 +204,13 @@ def seen(a: vec3):
 @wp.kernel(module=wp.get_module("weft.known"))
 def measure(
     o: int,
-    y: wp.array(dtype=vec3),
-    end: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    place: wp.array(dtype=wp.vec4f),
-    away: wp.array(dtype=Scalar),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
+    y: Vec3Array,
+    end: Vec3Array,
+    origin: Vec3Array,
+    place: Vec4fArray,
+    away: ScalarArray,
+    shift: Vec4fArray,
+    way: Vec4fArray,
 ):
     """Write the positions and displacements of one vertex in single precision, and how far the path
     leads from the origin at most.

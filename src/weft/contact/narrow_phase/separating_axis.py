@@ -12,16 +12,17 @@ a vertex may be from its stored position: half the diagonal of its box, and roun
 import warp as wp
 
 from weft.contact.broad_phase.aabb import LeafBoxes
+from weft.kernel import FloatArray
 from weft.kernel.native_code import native
 
 
 @wp.func_native(native("separating_axis.h", "apart_along_line", K=2, M=2))
 def _edges(
-    places: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
+    places: FloatArray,
+    ends: FloatArray,
     leaf: int,
-    others: wp.array(dtype=wp.float32),
-    other_ends: wp.array(dtype=wp.float32),
+    others: FloatArray,
+    other_ends: FloatArray,
     other: int,
     number: int,
     wanted: wp.float32,
@@ -32,11 +33,11 @@ def _edges(
 
 @wp.func_native(native("separating_axis.h", "apart_along_line", K=3, M=1))
 def _faces(
-    places: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
+    places: FloatArray,
+    ends: FloatArray,
     leaf: int,
-    others: wp.array(dtype=wp.float32),
-    other_ends: wp.array(dtype=wp.float32),
+    others: FloatArray,
+    other_ends: FloatArray,
     other: int,
     number: int,
     wanted: wp.float32,
@@ -47,11 +48,11 @@ def _faces(
 
 @wp.func_native(native("separating_axis.h", "apart_along_line", K=1, M=3))
 def _points(
-    places: wp.array(dtype=wp.float32),
-    ends: wp.array(dtype=wp.float32),
+    places: FloatArray,
+    ends: FloatArray,
     leaf: int,
-    others: wp.array(dtype=wp.float32),
-    other_ends: wp.array(dtype=wp.float32),
+    others: FloatArray,
+    other_ends: FloatArray,
     other: int,
     number: int,
     wanted: wp.float32,

@@ -6,7 +6,18 @@ The numbers are those of ``AddedMass.load`` in NumPy, to round-off.
 import warp as wp
 
 from weft.energies.air.lift_and_drag import ClothSamples
-from weft.kernel import Scalar, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray,
+    Mat33Array,
+    Scalar,
+    ScalarArray,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    mat33,
+    vec2,
+    vec3,
+)
 
 _module = wp.get_module("weft.added_mass")
 
@@ -26,13 +37,7 @@ class SampleFlow:
 
 
 @wp.func
-def flow_at(
-    q: int,
-    x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
-    air: wp.array(dtype=vec3),
-    s: ClothSamples,
-):
+def flow_at(q: int, x: Vec3Array, v: Vec3Array, air: Vec3Array, s: ClothSamples):
     """Return the flow at sample q of cloth at x that moves with v."""
     f0 = vec3(Scalar(0.0))
     f1 = vec3(Scalar(0.0))
@@ -76,13 +81,13 @@ def flow_at(
 @wp.kernel(module=_module)
 def faces(
     o: int,
-    x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
-    air: wp.array(dtype=vec3),
+    x: Vec3Array,
+    v: Vec3Array,
+    air: Vec3Array,
     s: ClothSamples,
     mu: Scalar,
-    own: wp.array(dtype=mat33),
-    local: wp.array2d(dtype=vec3),
+    own: Mat33Array,
+    local: Vec3Array2d,
 ):
     """Compute the mass mu A/3 n n^T of each face at a vertex, and minus the forces on vertices."""
     q = o + wp.tid()
@@ -98,13 +103,13 @@ def faces(
 @wp.kernel(module=_module)
 def edges(
     o: int,
-    x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
-    air: wp.array(dtype=vec3),
+    x: Vec3Array,
+    v: Vec3Array,
+    air: Vec3Array,
     s: ClothSamples,
-    outward: wp.array(dtype=vec2),
+    outward: Vec2Array,
     mu: Scalar,
-    local: wp.array2d(dtype=vec3),
+    local: Vec3Array2d,
 ):
     """Compute minus the forces of momentum that leaves at each edge."""
     q = o + wp.tid()
@@ -116,12 +121,7 @@ def edges(
 
 @wp.kernel(module=_module)
 def gather_masses(
-    o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    own: wp.array(dtype=mat33),
-    scale: Scalar,
-    M: wp.array(dtype=mat33),
+    o: int, start: IntArray, element: IntArray, own: Mat33Array, scale: Scalar, M: Mat33Array
 ):
     """Compute M[i], ``scale`` times the sum over the faces around i."""
     i = o + wp.tid()
@@ -134,12 +134,12 @@ def gather_masses(
 @wp.kernel(module=_module)
 def energies(
     o: int,
-    x: wp.array(dtype=vec3),
-    M: wp.array(dtype=mat33),
-    y: wp.array(dtype=vec3),
-    load: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    out: wp.array(dtype=Scalar),
+    x: Vec3Array,
+    M: Mat33Array,
+    y: Vec3Array,
+    load: Vec3Array,
+    origin: Vec3Array,
+    out: ScalarArray,
 ):
     """Compute (x - y).M (x - y)/2 + load.(x - origin) of every vertex."""
     i = o + wp.tid()
@@ -148,26 +148,14 @@ def energies(
 
 
 @wp.kernel(module=_module)
-def add_gradients(
-    o: int,
-    x: wp.array(dtype=vec3),
-    M: wp.array(dtype=mat33),
-    y: wp.array(dtype=vec3),
-    load: wp.array(dtype=vec3),
-    g: wp.array(dtype=vec3),
-):
+def add_gradients(o: int, x: Vec3Array, M: Mat33Array, y: Vec3Array, load: Vec3Array, g: Vec3Array):
     """Add M (x - y) + load to g."""
     i = o + wp.tid()
     g[i] += M[i] * (x[i] - y[i]) + load[i]
 
 
 @wp.kernel(module=_module)
-def add_blocks(
-    o: int,
-    diagonal: wp.array(dtype=wp.int32),
-    M: wp.array(dtype=mat33),
-    values: wp.array(dtype=mat33),
-):
+def add_blocks(o: int, diagonal: IntArray, M: Mat33Array, values: Mat33Array):
     """Add M to the diagonal blocks."""
     i = o + wp.tid()
     values[diagonal[i]] += M[i]

@@ -26,7 +26,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 
 KARMAN = 1.339  # Gamma(1/3) / (sqrt(pi) Gamma(5/6)): makes L the integral length
 # [1/L] range of the bands' wave numbers; the first and last band take the energy beyond the range.
@@ -64,12 +64,7 @@ def cos_of_turns(t: Scalar):
 
 @wp.kernel(module=_module)
 def add_waves(
-    o: int,
-    x: wp.array(dtype=vec3),
-    wave: wp.array(dtype=vec3),
-    amplitude: wp.array(dtype=vec3),
-    phase: wp.array(dtype=Scalar),
-    out: wp.array(dtype=vec3),
+    o: int, x: Vec3Array, wave: Vec3Array, amplitude: Vec3Array, phase: ScalarArray, out: Vec3Array
 ):
     """Add sum_n a_n cos(2 pi (k_n . x + phase_n)) to out, k and phase in turns."""
     i = o + wp.tid()

@@ -39,7 +39,21 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Scratch,
+    Vec2Array2d,
+    Vec3Array,
+    Vec3Array2d,
+    WarpArray,
+    mat33,
+    vec2,
+    vec3,
+)
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -50,24 +64,24 @@ _module = wp.get_module("weft.wind")
 class ClothSamples:
     """Samples of the cloth on the device."""
 
-    stencil: wp.array2d(dtype=wp.int32)  # (q,k)
-    N: wp.array2d(dtype=Scalar)  # (q,k)
-    dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
-    weight: wp.array(dtype=Scalar)  # (q,) [m^2]
+    stencil: IntArray2d  # (q,k)
+    N: ScalarArray2d  # (q,k)
+    dN: Vec2Array2d  # (q,k) [1/m]
+    weight: ScalarArray  # (q,) [m^2]
 
 
 @wp.struct
 class Frozen:
     """Lagged quantities of a step."""
 
-    K: wp.array(dtype=mat33)  # (q,) [N s/m] of which F = K u
-    push: wp.array(dtype=vec3)  # (q,) [N] K w, the force on cloth that does not move
-    origin: wp.array(dtype=vec3)  # (n,) [m] velocities are (x - origin) rate
+    K: Mat33Array  # (q,) [N s/m] of which F = K u
+    push: Vec3Array  # (q,) [N] K w, the force on cloth that does not move
+    origin: Vec3Array  # (n,) [m] velocities are (x - origin) rate
     rate: Scalar  # [1/s] 1/span; 0 in an equilibrium
 
 
 @wp.kernel(module=_module)
-def place(o: int, x: wp.array(dtype=vec3), s: ClothSamples, out: wp.array(dtype=vec3)):
+def place(o: int, x: Vec3Array, s: ClothSamples, out: Vec3Array):
     """Compute the place sum_a N_a x_a of every sample."""
     q = o + wp.tid()
     sum = vec3(Scalar(0.0))
@@ -79,10 +93,10 @@ def place(o: int, x: wp.array(dtype=vec3), s: ClothSamples, out: wp.array(dtype=
 @wp.kernel(module=_module)
 def resist(
     o: int,
-    x: wp.array(dtype=vec3),
-    v: wp.array(dtype=vec3),
+    x: Vec3Array,
+    v: Vec3Array,
     s: ClothSamples,
-    wind: wp.array(dtype=vec3),
+    wind: Vec3Array,
     along: Scalar,
     across: Scalar,
     crossflow: int,
@@ -116,7 +130,7 @@ def resist(
 
 
 @wp.func
-def moved(x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, q: int):
+def moved(x: Vec3Array, s: ClothSamples, frozen: Frozen, q: int):
     """Return d = sum_a N_a (x - origin)_a at sample q."""
     d = vec3(Scalar(0.0))
     for a in range(s.stencil.shape[1]):
@@ -126,9 +140,7 @@ def moved(x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, q: int):
 
 
 @wp.kernel(module=_module)
-def energies(
-    o: int, x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, out: wp.array(dtype=Scalar)
-):
+def energies(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: ScalarArray):
     """Compute -(K w).d + d.K d rate/2 of every sample."""
     q = o + wp.tid()
     d = moved(x, s, frozen, q)
@@ -137,9 +149,7 @@ def energies(
 
 
 @wp.kernel(module=_module)
-def gradients(
-    o: int, x: wp.array(dtype=vec3), s: ClothSamples, frozen: Frozen, out: wp.array2d(dtype=vec3)
-):
+def gradients(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: Vec3Array2d):
     """Compute N_a (K d rate - K w) of every sample and vertex."""
     q = o + wp.tid()
     g = frozen.rate * (frozen.K[q] * moved(x, s, frozen, q)) - frozen.push[q]

@@ -14,7 +14,7 @@ from weft.base.arrays import ArrayOf, Floats
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.io.archive import read_npz
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import Scalar, Vec3Array, WarpArray, vec3
 
 _module = wp.get_module("weft.wind_grid")
 
@@ -22,13 +22,13 @@ _module = wp.get_module("weft.wind_grid")
 @wp.kernel(module=_module)
 def add_linear(
     o: int,
-    x: wp.array(dtype=vec3),
+    x: Vec3Array,
     velocity: wp.array4d(dtype=vec3),
     origin: vec3,
     spacing: vec3,
     frame: int,
     part: Scalar,
-    out: wp.array(dtype=vec3),
+    out: Vec3Array,
 ):
     """Add the field between two frames to out, trilinear in the cell of x or the nearest cell."""
     i = o + wp.tid()

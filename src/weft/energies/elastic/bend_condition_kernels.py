@@ -11,7 +11,17 @@ import warp as wp
 
 from weft.energies.elastic.hinge_kernels import Hinge, angle_difference, deviation, energies, frozen
 from weft.energies.gather import packed
-from weft.kernel import Scalar, corners, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array2d,
+    Scalar,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    corners,
+    mat33,
+    vec3,
+)
 
 _module = wp.get_module("weft.bend_condition")
 
@@ -173,7 +183,7 @@ def curvatures(j: int, k: int, f: BendFold):
 
 
 @wp.func
-def fold_of(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)):
+def fold_of(i: int, x: Vec3Array, stencil: IntArray2d):
     """Return the geometry of hinge i."""
     x0, x1, x2, x3 = corners(i, x, stencil)
     return fold(x0, x1, x2, x3)
@@ -181,11 +191,7 @@ def fold_of(i: int, x: wp.array(dtype=vec3), stencil: wp.array2d(dtype=wp.int32)
 
 @wp.kernel(module=_module)
 def fold_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array(dtype=vec2),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec2Array
 ):
     """Compute 1/2 k (theta - rest)^2 and the dissipated energy of every hinge."""
     i = o + wp.tid()
@@ -196,9 +202,9 @@ def fold_energy(
 @wp.kernel(module=_module)
 def freeze_folds(
     o: int,
-    x: wp.array(dtype=vec3),
-    other: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    other: Vec3Array,
+    stencil: IntArray2d,
     rate: Scalar,
     h: Scalar,
     past: Scalar,
@@ -224,11 +230,7 @@ def freeze_folds(
 
 @wp.kernel(module=_module)
 def fold_gradient(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
 ):
     """Compute k (theta - rest) g of every hinge, damping included."""
     i = o + wp.tid()
@@ -240,11 +242,7 @@ def fold_gradient(
 
 @wp.kernel(module=_module)
 def fold_factor(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
 ):
     """Compute f = sqrt(k (1 + beta/h)) g of every hinge; the Gauss-Newton Hessian is f f^T."""
     i = o + wp.tid()
@@ -256,11 +254,7 @@ def fold_factor(
 
 @wp.kernel(module=_module)
 def fold_hessian(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array2d(dtype=mat33),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Mat33Array2d
 ):
     """Compute the blocks of k [(1 + beta/h) g g^T + deviation h], h of eq. 57."""
     i = o + wp.tid()

@@ -15,7 +15,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats
-from weft.kernel import Scalar
+from weft.kernel import Scalar, ScalarArray, ScalarArray2d
 
 _module = wp.get_module("weft.pairs")
 
@@ -68,7 +68,7 @@ def arc(r: Scalar):
 
 
 @wp.kernel(module=_module)
-def arcs(o: int, r: wp.array(dtype=Scalar), out: wp.array2d(dtype=Scalar)):
+def arcs(o: int, r: ScalarArray, out: ScalarArray2d):
     """Evaluate ``arc`` for every distance."""
     i = o + wp.tid()
     e, force, stiffness = arc(r[i])

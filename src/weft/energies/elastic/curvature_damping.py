@@ -25,7 +25,18 @@ from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR
 from weft.energies.step import Step
-from weft.kernel import Scalar, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Vec2Array,
+    Vec2Array2d,
+    Vec3Array,
+    Vec3Array2d,
+    vec2,
+    vec3,
+)
 from weft.solve.newton.psd import Psd
 
 _module = wp.get_module("weft.curvature_damping")
@@ -37,21 +48,16 @@ TINY = 1e-30  # least length of a normal, which only avoids a division by zero
 class BendingPoints:
     """Sample points of bending, and their damping in a step."""
 
-    dN: wp.array2d(dtype=vec2)  # (q,k) [1/m]
-    c: wp.array2d(dtype=Scalar)  # (q,k) coefficients of the Laplacian
-    weight: wp.array(dtype=Scalar)  # (q,) w of bending
-    start: wp.array(dtype=Scalar)  # (q,) h_n
-    rate: wp.array(dtype=Scalar)  # (1,) beta/h
+    dN: Vec2Array2d  # (q,k) [1/m]
+    c: ScalarArray2d  # (q,k) coefficients of the Laplacian
+    weight: ScalarArray  # (q,) w of bending
+    start: ScalarArray  # (q,) h_n
+    rate: ScalarArray  # (1,) beta/h
     least: Scalar  # length of a normal that counts as none
 
 
 @wp.func
-def frame_of(
-    q: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    p: BendingPoints,
-):
+def frame_of(q: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints):
     """Return the tangents t0 and t1 of the surface at point q, and its Laplacian."""
     t0 = vec3(Scalar(0.0))
     t1 = vec3(Scalar(0.0))
@@ -80,9 +86,9 @@ def normal_laplacian(t0: vec3, t1: vec3, L: vec3, least: Scalar):
 @wp.kernel(module=_module)
 def freeze_curvatures(
     o: int,
-    x: wp.array(dtype=vec3),
-    other: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    other: Vec3Array,
+    stencil: IntArray2d,
     rate: Scalar,
     h: Scalar,
     past: Scalar,
@@ -104,13 +110,7 @@ def freeze_curvatures(
 
 
 @wp.kernel(module=_module)
-def rate_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    p: BendingPoints,
-    out: wp.array(dtype=vec2),
-):
+def rate_energy(o: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints, out: Vec2Array):
     """Compute beta/(2h) w (h - h_n)^2, which is all dissipated."""
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
@@ -120,12 +120,7 @@ def rate_energy(
 
 @wp.func
 def differentiate(
-    q: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    p: BendingPoints,
-    root: int,
-    out: wp.array2d(dtype=vec3),
+    q: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints, root: int, out: Vec3Array2d
 ):
     """Compute dh times rate w (h - h_n) (root 0), or dh times sqrt(rate w) (root 1).
 
@@ -152,13 +147,7 @@ def _derivative(root: int) -> Any:
     """Build the kernel of the gradient (root 0) or of the factor of the Hessian (root 1)."""
 
     @wp.kernel(module=_module)
-    def derivative(
-        o: int,
-        x: wp.array(dtype=vec3),
-        stencil: wp.array2d(dtype=wp.int32),
-        p: BendingPoints,
-        out: wp.array2d(dtype=vec3),
-    ):
+    def derivative(o: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints, out: Vec3Array2d):
         differentiate(o + wp.tid(), x, stencil, p, root, out)
 
     return derivative
@@ -179,10 +168,7 @@ class CurvatureDamping(ElementEnergy):
     least_normal: float = TINY  # [1] |dx/du x dx/dv| that counts as no normal
 
     kernels = ElementKernels(
-        rate_energy,
-        _derivative(0),
-        dict.fromkeys(Psd, (_derivative(1), FACTOR)),
-        freeze_curvatures,
+        rate_energy, _derivative(0), dict.fromkeys(Psd, (_derivative(1), FACTOR)), freeze_curvatures
     )
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 import warp as wp
 
 from weft.base.arrays import Floats, Gradients
-from weft.kernel import Scalar, mat32, mat33
+from weft.kernel import Mat32Array, Mat33Array2d, Scalar
 from weft.laws.viscous import ViscousParams, strain, strain_gradient
 
 # Multiple of its trace that is added to B B^T, which is singular for a collapsed triangle.
@@ -24,11 +24,7 @@ _module = wp.get_module("weft.damping")
 
 @wp.kernel(module=_module)
 def freeze_tangent(
-    o: int,
-    F: wp.array(dtype=mat32),
-    H: wp.array2d(dtype=mat33),
-    scale: Scalar,
-    p: wp.array(dtype=ViscousParams),
+    o: int, F: Mat32Array, H: Mat33Array2d, scale: Scalar, p: wp.array(dtype=ViscousParams)
 ):
     """Compute C_n = scale G B H B^T G and e_n of every sample."""
     q = o + wp.tid()
@@ -47,9 +43,7 @@ def freeze_tangent(
 
 
 @wp.kernel(module=_module)
-def extrapolate_strain(
-    o: int, F: wp.array(dtype=mat32), past: Scalar, p: wp.array(dtype=ViscousParams)
-):
+def extrapolate_strain(o: int, F: Mat32Array, past: Scalar, p: wp.array(dtype=ViscousParams)):
     """Replace e_n by e_n + past (e_n - e_(n-1)), with F of x_(n-1)."""
     q = o + wp.tid()
     e = p[q].start

@@ -9,7 +9,19 @@ Hessian).
 import warp as wp
 
 from weft.energies.gather import packed
-from weft.kernel import Scalar, corners, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array2d,
+    Scalar,
+    ScalarArray,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    corners,
+    mat33,
+    vec2,
+    vec3,
+)
 
 _module = wp.get_module("weft.hinge")
 
@@ -119,12 +131,7 @@ def flap_derivative(e: vec3, d: vec3, n: vec3, N: mat33, length_gradient: vec3):
 
 
 @wp.kernel(module=_module)
-def angles(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    out: wp.array(dtype=Scalar),
-):
+def angles(o: int, x: Vec3Array, stencil: IntArray2d, out: ScalarArray):
     """Compute theta of every hinge."""
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
@@ -133,11 +140,7 @@ def angles(
 
 @wp.kernel(module=_module)
 def hinge_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array(dtype=vec2),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec2Array
 ):
     """Compute the elastic and the dissipated energy of every hinge."""
     i = o + wp.tid()
@@ -148,9 +151,9 @@ def hinge_energy(
 @wp.kernel(module=_module)
 def freeze_hinges(
     o: int,
-    x: wp.array(dtype=vec3),
-    other: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    other: Vec3Array,
+    stencil: IntArray2d,
     rate: Scalar,
     h: Scalar,
     past: Scalar,
@@ -177,11 +180,7 @@ def freeze_hinges(
 
 @wp.kernel(module=_module)
 def hinge_gradient(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
 ):
     """Compute moment times d theta/dx of every hinge."""
     i = o + wp.tid()
@@ -196,11 +195,7 @@ def hinge_gradient(
 
 @wp.kernel(module=_module)
 def hinge_factor(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
 ):
     """Compute f = sqrt(w (1 + beta/h)) d theta/dx; the Gauss-Newton Hessian is f f^T."""
     i = o + wp.tid()
@@ -215,11 +210,7 @@ def hinge_factor(
 
 @wp.kernel(module=_module)
 def hinge_hessian(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    hinge: wp.array(dtype=Hinge),
-    out: wp.array2d(dtype=mat33),
+    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Mat33Array2d
 ):
     """Compute the exact Hessian of every hinge.
 

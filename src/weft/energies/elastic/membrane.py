@@ -26,7 +26,21 @@ from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, 
 from weft.energies.element_energy import damping_of
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, mat32, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray,
+    IntArray2d,
+    Mat32Array,
+    Scalar,
+    ScalarArray,
+    Scratch,
+    Vec2Array2d,
+    Vec3Array,
+    WarpArray,
+    mat32,
+    mat33,
+    vec2,
+    vec3,
+)
 from weft.laws.base import Law, law_kernels
 from weft.laws.mixed import constants_of
 from weft.laws.viscous import Viscous, ViscousParams
@@ -38,13 +52,7 @@ _module = wp.get_module("weft.membrane")
 
 
 @wp.kernel(module=_module)
-def deform(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    dN: wp.array2d(dtype=vec2),
-    F: wp.array(dtype=mat32),
-):
+def deform(o: int, x: Vec3Array, stencil: IntArray2d, dN: Vec2Array2d, F: Mat32Array):
     """Compute F_q = sum_a x_a (dN_a/dX)^T. Kim 2020, eqs. 2-3."""
     q = o + wp.tid()
     sum = mat32(Scalar(0.0))
@@ -54,7 +62,7 @@ def deform(
 
 
 @wp.kernel(module=_module)
-def weigh(o: int, weight: wp.array(dtype=Scalar), value: wp.array(dtype=Scalar)):
+def weigh(o: int, weight: ScalarArray, value: ScalarArray):
     """Multiply value_q by weight_q."""
     q = o + wp.tid()
     value[q] = weight[q] * value[q]
@@ -63,13 +71,13 @@ def weigh(o: int, weight: wp.array(dtype=Scalar), value: wp.array(dtype=Scalar))
 @wp.kernel(module=_module)
 def add_nodal_gradient(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-    dN: wp.array2d(dtype=vec2),
-    weight: wp.array(dtype=Scalar),
-    P: wp.array(dtype=mat32),
-    g: wp.array(dtype=vec3),
+    start: IntArray,
+    element: IntArray,
+    place: IntArray,
+    dN: Vec2Array2d,
+    weight: ScalarArray,
+    P: Mat32Array,
+    g: Vec3Array,
 ):
     """Add sum_q w_q P_q dN_v to g_v. Kim 2020, eq. 6."""
     v = o + wp.tid()

@@ -10,7 +10,16 @@ import warp as wp
 
 from weft.energies.elastic.buckled_arc import arc
 from weft.energies.gather import SYMMETRIC, BlockLayout
-from weft.kernel import Scalar, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array2d,
+    Scalar,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    vec2,
+    vec3,
+)
 from weft.laws.fiber import guarded_length
 from weft.solve.newton.psd import Psd
 
@@ -59,11 +68,7 @@ def damped(r: Scalar, p: Pair):
 
 @wp.kernel(module=_module)
 def pair_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    pair: wp.array(dtype=Pair),
-    out: wp.array(dtype=vec2),
+    o: int, x: Vec3Array, stencil: IntArray2d, pair: wp.array(dtype=Pair), out: Vec2Array
 ):
     """Compute the elastic and the dissipated energy of every pair."""
     i = o + wp.tid()
@@ -77,11 +82,7 @@ def pair_energy(
 
 @wp.kernel(module=_module)
 def pair_gradient(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    pair: wp.array(dtype=Pair),
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, stencil: IntArray2d, pair: wp.array(dtype=Pair), out: Vec3Array2d
 ):
     """Compute dE/dx of both vertices of every pair."""
     i = o + wp.tid()
@@ -105,11 +106,7 @@ def pair_hessian(mode: Psd) -> tuple[Any, BlockLayout]:
 
     @wp.kernel(module=_module)
     def hessian(
-        o: int,
-        x: wp.array(dtype=vec3),
-        stencil: wp.array2d(dtype=wp.int32),
-        pair: wp.array(dtype=Pair),
-        out: wp.array2d(dtype=mat33),
+        o: int, x: Vec3Array, stencil: IntArray2d, pair: wp.array(dtype=Pair), out: Mat33Array2d
     ):
         i = o + wp.tid()
         p = pair[i]
@@ -139,9 +136,9 @@ def pair_hessian(mode: Psd) -> tuple[Any, BlockLayout]:
 @wp.kernel(module=_module)
 def freeze_pairs(
     o: int,
-    x: wp.array(dtype=vec3),
-    other: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
+    x: Vec3Array,
+    other: Vec3Array,
+    stencil: IntArray2d,
     rate: Scalar,
     h: Scalar,
     past: Scalar,

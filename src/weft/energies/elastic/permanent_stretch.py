@@ -20,7 +20,7 @@ from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.plasticity import COLUMNS, Plasticity
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray
+from weft.kernel import Scalar, ScalarArray, Scratch, WarpArray
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -34,12 +34,7 @@ def rest_kernel(functions: LawFunctions) -> Any:
     Params = functions.Params
 
     @wp.kernel(module=wp.get_module(f"weft.stretch_set.{functions.name}"))
-    def write_rest(
-        o: int,
-        warp: wp.array(dtype=Scalar),
-        weft: wp.array(dtype=Scalar),
-        out: wp.array(dtype=Params),
-    ):
+    def write_rest(o: int, warp: ScalarArray, weft: ScalarArray, out: wp.array(dtype=Params)):
         q = o + wp.tid()
         p = out[q]
         p.rest_warp = warp[q]

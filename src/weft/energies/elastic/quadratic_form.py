@@ -20,7 +20,20 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.element_energy import damping_of
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray,
+    IntArray2d,
+    Mat33Array,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Scratch,
+    Vec2Array,
+    Vec3Array,
+    WarpArray,
+    vec2,
+    vec3,
+)
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
 from weft.solve.sparse.scalar_csr import ScalarCsr
@@ -31,13 +44,13 @@ _module = wp.get_module("weft.quadratic_form")
 @wp.kernel(module=_module)
 def form_energy(
     o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
+    x: Vec3Array,
+    origin: Vec3Array,
     rate: Scalar,
-    stencil: wp.array2d(dtype=wp.int32),
-    coefficient: wp.array2d(dtype=Scalar),
-    weight: wp.array(dtype=Scalar),
-    out: wp.array(dtype=vec2),
+    stencil: IntArray2d,
+    coefficient: ScalarArray2d,
+    weight: ScalarArray,
+    out: Vec2Array,
 ):
     """Compute w/2 |y|^2 and rate w/2 |y - y_n|^2, y = sum_a c_a x_a. Meng 2025 supp. eq. 18."""
     q = o + wp.tid()
@@ -52,13 +65,7 @@ def form_energy(
 
 
 @wp.kernel(module=_module)
-def pulled(
-    o: int,
-    x: wp.array(dtype=vec3),
-    origin: wp.array(dtype=vec3),
-    rate: Scalar,
-    out: wp.array(dtype=vec3),
-):
+def pulled(o: int, x: Vec3Array, origin: Vec3Array, rate: Scalar, out: Vec3Array):
     """Compute x + rate (x - origin)."""
     v = o + wp.tid()
     out[v] = x[v] + rate * (x[v] - origin[v])
@@ -67,13 +74,13 @@ def pulled(
 @wp.kernel(module=_module)
 def add_form_rows(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    block: wp.array(dtype=wp.int32),
-    K: wp.array(dtype=Scalar),
+    start: IntArray,
+    block: IntArray,
+    K: ScalarArray,
     scale: Scalar,
-    row_start: wp.array(dtype=wp.int32),
+    row_start: IntArray,
     clear: int,
-    values: wp.array(dtype=mat33),
+    values: Mat33Array,
 ):
     """Add scale K_vb I to the blocks of row v. Meng 2025 supp. eq. 19."""
     v = o + wp.tid()

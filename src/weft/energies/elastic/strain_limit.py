@@ -23,7 +23,7 @@ from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.membrane_by_constants import DAMPING
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, mat32, vec3
+from weft.kernel import Mat32Array, Scalar, ScalarArray, Scratch, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
@@ -129,14 +129,14 @@ def column(F: mat32, j: int):
 @wp.kernel(module=_module)
 def reaches(
     o: int,
-    F: wp.array(dtype=mat32),
-    D: wp.array(dtype=mat32),
+    F: Mat32Array,
+    D: Mat32Array,
     warp: Scalar,
     weft: Scalar,
     sine: Scalar,
     halvings: int,
     back: int,
-    out: wp.array(dtype=Scalar),
+    out: ScalarArray,
 ):
     """Compute how far along D every sample may go before it reaches a limit."""
     q = o + wp.tid()

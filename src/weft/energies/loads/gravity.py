@@ -11,7 +11,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, vec3
+from weft.kernel import Scalar, ScalarArray, Scratch, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -19,20 +19,14 @@ _module = wp.get_module("weft.gravity")
 
 
 @wp.kernel(module=_module)
-def weights(
-    o: int,
-    mass: wp.array(dtype=Scalar),
-    acceleration: vec3,
-    x: wp.array(dtype=vec3),
-    out: wp.array(dtype=Scalar),
-):
+def weights(o: int, mass: ScalarArray, acceleration: vec3, x: Vec3Array, out: ScalarArray):
     """Compute -m g.x of every vertex."""
     v = o + wp.tid()
     out[v] = -mass[v] * wp.dot(acceleration, x[v])
 
 
 @wp.kernel(module=_module)
-def add_weight(o: int, mass: wp.array(dtype=Scalar), acceleration: vec3, g: wp.array(dtype=vec3)):
+def add_weight(o: int, mass: ScalarArray, acceleration: vec3, g: Vec3Array):
     """Add the gradient of -m g.x."""
     v = o + wp.tid()
     g[v] = g[v] - mass[v] * acceleration

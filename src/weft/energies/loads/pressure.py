@@ -27,7 +27,18 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array2d,
+    Scalar,
+    ScalarArray,
+    Scratch,
+    Vec3Array,
+    Vec3Array2d,
+    WarpArray,
+    mat33,
+    vec3,
+)
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -37,13 +48,7 @@ _module = wp.get_module("weft.pressure")
 
 
 @wp.kernel(module=_module)
-def face_volumes(
-    o: int,
-    x: wp.array(dtype=vec3),
-    faces: wp.array2d(dtype=wp.int32),
-    center: vec3,
-    out: wp.array(dtype=Scalar),
-):
+def face_volumes(o: int, x: Vec3Array, faces: IntArray2d, center: vec3, out: ScalarArray):
     """Compute the signed volume of the tetrahedron of every face and the center."""
     i = o + wp.tid()
     a = x[faces[i, 0]] - center
@@ -54,12 +59,7 @@ def face_volumes(
 
 @wp.kernel(module=_module)
 def volume_gradients(
-    o: int,
-    x: wp.array(dtype=vec3),
-    faces: wp.array2d(dtype=wp.int32),
-    center: vec3,
-    scale: Scalar,
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, faces: IntArray2d, center: vec3, scale: Scalar, out: Vec3Array2d
 ):
     """Compute ``scale`` times dV/dx of every face's volume."""
     i = o + wp.tid()
@@ -74,12 +74,7 @@ def volume_gradients(
 
 @wp.kernel(module=_module)
 def volume_hessians(
-    o: int,
-    x: wp.array(dtype=vec3),
-    faces: wp.array2d(dtype=wp.int32),
-    center: vec3,
-    scale: Scalar,
-    out: wp.array2d(dtype=mat33),
+    o: int, x: Vec3Array, faces: IntArray2d, center: vec3, scale: Scalar, out: Mat33Array2d
 ):
     """Compute ``scale`` times d2V/dx2 of every face's volume: blocks on and above the diagonal."""
     i = o + wp.tid()

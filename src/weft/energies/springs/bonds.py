@@ -28,7 +28,19 @@ from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array2d,
+    Scalar,
+    Scratch,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    WarpArray,
+    mat33,
+    vec2,
+    vec3,
+)
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -44,13 +56,7 @@ class Bond:
 
 
 @wp.kernel(module=module)
-def bond_energy(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    p: wp.array(dtype=Bond),
-    out: wp.array(dtype=vec2),
-):
+def bond_energy(o: int, x: Vec3Array, stencil: IntArray2d, p: wp.array(dtype=Bond), out: Vec2Array):
     """Compute 1/2 k (|d| - g)^2 of bonds that are pulled."""
     i = o + wp.tid()
     pull = wp.max(wp.length(x[stencil[i, 1]] - x[stencil[i, 0]]) - p[i].length, Scalar(0.0))
@@ -59,11 +65,7 @@ def bond_energy(
 
 @wp.kernel(module=module)
 def bond_gradient(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    p: wp.array(dtype=Bond),
-    out: wp.array2d(dtype=vec3),
+    o: int, x: Vec3Array, stencil: IntArray2d, p: wp.array(dtype=Bond), out: Vec3Array2d
 ):
     """Compute the gradient k (1 - g/|d|) d on the second point, and minus it on the first."""
     i = o + wp.tid()
@@ -78,11 +80,7 @@ def bond_gradient(
 
 @wp.kernel(module=module)
 def bond_hessian(
-    o: int,
-    x: wp.array(dtype=vec3),
-    stencil: wp.array2d(dtype=wp.int32),
-    p: wp.array(dtype=Bond),
-    out: wp.array2d(dtype=mat33),
+    o: int, x: Vec3Array, stencil: IntArray2d, p: wp.array(dtype=Bond), out: Mat33Array2d
 ):
     """Compute k [(1 - g/|d|) I + g/|d| n n^T] in blocks 00, 01 and 11."""
     i = o + wp.tid()
@@ -139,9 +137,7 @@ class Bonds(ElementEnergy):
     along: Floats | None = field(default=None, compare=False)
 
     kernels = ElementKernels(
-        bond_energy,
-        bond_gradient,
-        dict.fromkeys(Psd, (bond_hessian, SYMMETRIC)),
+        bond_energy, bond_gradient, dict.fromkeys(Psd, (bond_hessian, SYMMETRIC))
     )
 
     def __post_init__(self) -> None:

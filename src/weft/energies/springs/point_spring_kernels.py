@@ -18,7 +18,18 @@ from typing import Any
 
 import warp as wp
 
-from weft.kernel import Scalar, mat33, vec2, vec3
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array,
+    Scalar,
+    ScalarArray,
+    ScalarArray2d,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    vec2,
+    vec3,
+)
 
 _module = wp.get_module("weft.ties")
 NEAR = 1e-12  # [m] distance below which two places count as equal, and n as zero
@@ -46,11 +57,11 @@ class PointSpring:
 class PointSpringSet:
     """Ties of an attachment, and its rail (without points if there is none)."""
 
-    stencil: wp.array2d(dtype=wp.int32)  # (m,k)
-    c: wp.array2d(dtype=Scalar)  # (m,k)
+    stencil: IntArray2d  # (m,k)
+    c: ScalarArray2d  # (m,k)
     tie: wp.array(dtype=PointSpring)  # (m,)
-    rail: wp.array(dtype=vec3)  # (p,) [m]
-    along: wp.array(dtype=Scalar)  # (p,) [m] length of the rail up to its points, as it began
+    rail: Vec3Array  # (p,) [m]
+    along: ScalarArray  # (p,) [m] length of the rail up to its points, as it began
 
 
 @wp.struct
@@ -64,9 +75,7 @@ class RailFoot:
 
 
 @wp.func
-def foot_on(
-    x: vec3, rail: wp.array(dtype=vec3), s: wp.array(dtype=Scalar), low: Scalar, high: Scalar
-):
+def foot_on(x: vec3, rail: Vec3Array, s: ScalarArray, low: Scalar, high: Scalar):
     """Return the nearest place on the segments of a rail that reach into [low, high]."""
     found = RailFoot()
     nearest = Scalar(1e300)
@@ -132,12 +141,12 @@ def friction_potential(u: Scalar, p: PointSpring):
 @wp.kernel(module=_module)
 def respond(
     o: int,
-    x: wp.array(dtype=vec3),
+    x: Vec3Array,
     T: PointSpringSet,
     exact: int,
-    energy: wp.array(dtype=vec2),
-    g: wp.array(dtype=vec3),
-    K: wp.array(dtype=mat33),
+    energy: Vec2Array,
+    g: Vec3Array,
+    K: Mat33Array,
 ):
     """Compute E, dissipated energy, dE/dA and d2E/dA2 of every tie.
 
@@ -191,9 +200,7 @@ def respond(
 
 
 @wp.kernel(module=_module)
-def shared_out(
-    o: int, c: wp.array2d(dtype=Scalar), g: wp.array(dtype=vec3), out: wp.array2d(dtype=vec3)
-):
+def shared_out(o: int, c: ScalarArray2d, g: Vec3Array, out: Vec3Array2d):
     """Compute the gradients c_a g of the points from those of A."""
     i = o + wp.tid()
     for a in range(c.shape[1]):

@@ -22,7 +22,16 @@ from weft.energies.springs.point_spring_kernels import PointSpringSet, foot_on
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.rail import Feet, feet_on
 from weft.energies.step import Step
-from weft.kernel import Scalar, Scratch, WarpArray, vec3
+from weft.kernel import (
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    Scratch,
+    Vec3Array,
+    Vec3Array2d,
+    WarpArray,
+    vec3,
+)
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -31,7 +40,7 @@ ONSET = 0.1  # part of the distance within which the push becomes stiff
 
 
 @wp.func
-def foot_of(i: int, x: wp.array(dtype=vec3), T: PointSpringSet):
+def foot_of(i: int, x: Vec3Array, T: PointSpringSet):
     """Return the foot of ring i."""
     A = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
     for a in range(T.stencil.shape[1]):
@@ -61,15 +70,15 @@ def push_of(e: Scalar, k: Scalar, onset: Scalar):
 @wp.kernel(module=_module)
 def neighbors(
     o: int,
-    x: wp.array(dtype=vec3),
+    x: Vec3Array,
     T: PointSpringSet,
-    pair: wp.array2d(dtype=wp.int32),
-    stiffness: wp.array(dtype=Scalar),
+    pair: IntArray2d,
+    stiffness: ScalarArray,
     apart: Scalar,
     onset: Scalar,
     second: int,
-    energy: wp.array(dtype=Scalar),
-    out: wp.array2d(dtype=vec3),
+    energy: ScalarArray,
+    out: Vec3Array2d,
 ):
     """Compute E of every pair, and its gradient or the factor f of its Hessian f f^T.
 

@@ -7,7 +7,7 @@ stored as nine scalars row by row.
 
 import warp as wp
 
-from weft.kernel import Scalar, mat33, vec3
+from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray3d, Vec3Array, vec3
 
 LANES = 8
 Lanes = wp.types.vector(length=LANES, dtype=Scalar)
@@ -42,13 +42,7 @@ def noted(low: Lanes, a: Lanes):
 
 
 @wp.kernel(module=_module)
-def pack_matrices(
-    o: int,
-    values: wp.array(dtype=mat33),
-    block: wp.array(dtype=wp.int32),
-    blocks: int,
-    out: wp.array3d(dtype=Scalar),
-):
+def pack_matrices(o: int, values: Mat33Array, block: IntArray, blocks: int, out: ScalarArray3d):
     """Copy the needed blocks (e,) of each matrix into its lane of ``out`` (g,9e,8)."""
     i = o + wp.tid()
     w = i / block.shape[0]
@@ -60,9 +54,7 @@ def pack_matrices(
 
 
 @wp.kernel(module=_module)
-def pack_vectors(
-    o: int, b: wp.array(dtype=vec3), place: wp.array(dtype=wp.int32), out: wp.array3d(dtype=Scalar)
-):
+def pack_vectors(o: int, b: Vec3Array, place: IntArray, out: ScalarArray3d):
     """Copy each matrix's vector into its lane of ``out`` (g,3n,8), in elimination order."""
     i = o + wp.tid()
     n = place.shape[0]
@@ -73,9 +65,7 @@ def pack_vectors(
 
 
 @wp.kernel(module=_module)
-def unpack_vectors(
-    o: int, x: wp.array3d(dtype=Scalar), place: wp.array(dtype=wp.int32), out: wp.array(dtype=vec3)
-):
+def unpack_vectors(o: int, x: ScalarArray3d, place: IntArray, out: Vec3Array):
     """Copy the lanes of x (g,3n,8) back into vectors, in the order of the rows."""
     i = o + wp.tid()
     n = place.shape[0]
@@ -89,11 +79,11 @@ def unpack_vectors(
 @wp.kernel(module=_module)
 def factorize(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    left: wp.array(dtype=wp.int32),
-    right: wp.array(dtype=wp.int32),
-    diagonal: wp.array(dtype=wp.int32),
-    source: wp.array(dtype=wp.int32),
+    start: IntArray,
+    left: IntArray,
+    right: IntArray,
+    diagonal: IntArray,
+    source: IntArray,
     A: wp.array2d(dtype=Lanes),
     L: wp.array2d(dtype=Lanes),
     pivot: wp.array(dtype=Lanes),
@@ -192,11 +182,11 @@ def factorize(
 @wp.kernel(module=_module)
 def substitute(
     o: int,
-    row_start: wp.array(dtype=wp.int32),
-    row_block: wp.array(dtype=wp.int32),
-    row_column: wp.array(dtype=wp.int32),
-    first: wp.array(dtype=wp.int32),
-    row_of: wp.array(dtype=wp.int32),
+    row_start: IntArray,
+    row_block: IntArray,
+    row_column: IntArray,
+    first: IntArray,
+    row_of: IntArray,
     L: wp.array2d(dtype=Lanes),
     x: wp.array2d(dtype=Lanes),
 ):

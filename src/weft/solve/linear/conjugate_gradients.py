@@ -15,7 +15,17 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Recorded, Scalar, WarpArray, mat33, vec3
+from weft.kernel import (
+    IntArray,
+    Mat33Array,
+    Recorded,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    WarpArray,
+    mat33,
+    vec3,
+)
 from weft.solve.linear.solver import LinearSolution, Outcome, Stop
 from weft.solve.sparse.block_csr import BlockCsr
 
@@ -27,12 +37,7 @@ _module = wp.get_module("weft.pcg")
 
 
 @wp.kernel(module=_module)
-def invert_diagonal(
-    o: int,
-    diagonal: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    out: wp.array(dtype=mat33),
-):
+def invert_diagonal(o: int, diagonal: IntArray, values: Mat33Array, out: Mat33Array):
     """Invert every diagonal block; a singular one is replaced by its mean diagonal entry."""
     v = o + wp.tid()
     D = values[diagonal[v]]
@@ -49,12 +54,12 @@ def start(
     o: int,
     n: int,
     chunk: int,
-    inverse: wp.array(dtype=mat33),
-    b: wp.array(dtype=vec3),
-    x: wp.array(dtype=vec3),
-    r: wp.array(dtype=vec3),
-    p: wp.array(dtype=vec3),
-    partial: wp.array(dtype=Scalar),
+    inverse: Mat33Array,
+    b: Vec3Array,
+    x: Vec3Array,
+    r: Vec3Array,
+    p: Vec3Array,
+    partial: ScalarArray,
 ):
     """Set x = 0, r = b and p = P^-1 r, and compute partial sums of r.P^-1 r."""
     c = o + wp.tid()
@@ -73,12 +78,12 @@ def multiply(
     o: int,
     n: int,
     chunk: int,
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    p: wp.array(dtype=vec3),
-    q: wp.array(dtype=vec3),
-    partial: wp.array(dtype=Scalar),
+    row_start: IntArray,
+    column: IntArray,
+    values: Mat33Array,
+    p: Vec3Array,
+    q: Vec3Array,
+    partial: ScalarArray,
 ):
     """Compute q = A p and partial sums of p.q."""
     c = o + wp.tid()
@@ -98,13 +103,13 @@ def advance(
     n: int,
     chunk: int,
     a: Scalar,
-    inverse: wp.array(dtype=mat33),
-    p: wp.array(dtype=vec3),
-    q: wp.array(dtype=vec3),
-    x: wp.array(dtype=vec3),
-    r: wp.array(dtype=vec3),
-    z: wp.array(dtype=vec3),
-    partial: wp.array(dtype=Scalar),
+    inverse: Mat33Array,
+    p: Vec3Array,
+    q: Vec3Array,
+    x: Vec3Array,
+    r: Vec3Array,
+    z: Vec3Array,
+    partial: ScalarArray,
 ):
     """Compute x += a p, r -= a q, z = P^-1 r and partial sums of r.z."""
     c = o + wp.tid()
@@ -120,7 +125,7 @@ def advance(
 
 
 @wp.kernel(module=_module)
-def turn(o: int, n: int, chunk: int, b: Scalar, z: wp.array(dtype=vec3), p: wp.array(dtype=vec3)):
+def turn(o: int, n: int, chunk: int, b: Scalar, z: Vec3Array, p: Vec3Array):
     """Compute the next search direction p = z + b p."""
     c = o + wp.tid()
     for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
@@ -222,10 +227,7 @@ class PreparedPcg:
         rows = (pattern.device_row_start, pattern.device_column, A.values)
         product = Recorded(multiply, v.chunks, *size, *rows, v.p, v.q, v.p_dot_q, **sliced)
         update = Recorded(
-            advance,
-            v.chunks,
-            *(*size, 0.0, v.inverse, v.p, v.q, x, v.r, v.z, v.r_dot_z),
-            **sliced,
+            advance, v.chunks, *(*size, 0.0, v.inverse, v.p, v.q, x, v.r, v.z, v.r_dot_z), **sliced
         )
         direction = Recorded(turn, v.chunks, *size, 0.0, v.z, v.p, **sliced)
         estimate, error = EnergyError(DELAY), 1.0

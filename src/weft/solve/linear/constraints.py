@@ -22,7 +22,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Velocities
 from weft.base.errors import SolverError
 from weft.base.runtime_types import checked
-from weft.kernel import mat33, vec3
+from weft.kernel import IntArray, Mat33Array, mat33, vec3
 from weft.solve.linear.solver import LinearSolution, LinearSolver, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr
 
@@ -35,12 +35,12 @@ MOST_RELEASES = 10  # rounds of releasing constraints that pull, in one step
 @wp.kernel(module=_module)
 def filter_rows(
     o: int,
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    held: wp.array(dtype=wp.int32),
-    S: wp.array(dtype=mat33),
-    values: wp.array(dtype=mat33),
-    out: wp.array(dtype=mat33),
+    row_start: IntArray,
+    column: IntArray,
+    held: IntArray,
+    S: Mat33Array,
+    values: Mat33Array,
+    out: Mat33Array,
 ):
     """Compute S A S + (I - S); the second term makes the matrix invertible.
 

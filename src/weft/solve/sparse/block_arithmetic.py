@@ -8,7 +8,7 @@ loops add the same numbers.
 
 import warp as wp
 
-from weft.kernel import mat33, vec3
+from weft.kernel import Mat33Array, Vec3Array, vec3
 from weft.kernel.native_code import native
 
 ints = wp.array(dtype=wp.int32)
@@ -25,18 +25,13 @@ def row_times(first: int, end: int, column: ints, values: blocks, x: vectors) ->
 
 @wp.func_native(native("block_arithmetic.h", "row_times_double"))
 def row_times_double(
-    first: int,
-    end: int,
-    column: ints,
-    index: ints,
-    values: wp.array(dtype=mat33),
-    x: wp.array(dtype=vec3),
+    first: int, end: int, column: ints, index: ints, values: Mat33Array, x: Vec3Array
 ) -> vec3:
     """The sum of values[index[k]] x[column[k]], k from ``first`` to before ``end``."""
 
 
 @wp.func_native(native("block_arithmetic.h", "take_block"))
-def take_block(values: wp.array(dtype=mat33), b: int, out: blocks, at: int) -> int:  # type: ignore[empty-body]
+def take_block(values: Mat33Array, b: int, out: blocks, at: int) -> int:  # type: ignore[empty-body]
     """out[at] = values[b] in float32; 0 where it is a block of zeros."""
 
 

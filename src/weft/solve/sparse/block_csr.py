@@ -12,7 +12,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +181,7 @@ class BlockCsr:
 
 
 @wp.func
-def clear_row(
-    v: int, row_start: wp.array(dtype=wp.int32), clear: int, values: wp.array(dtype=mat33)
-):
+def clear_row(v: int, row_start: IntArray, clear: int, values: Mat33Array):
     """Set the blocks of row v to zero if ``clear`` (from ``BlockCsr.claim``) is not 0."""
     if clear != 0:
         for b in range(row_start[v], row_start[v + 1]):
@@ -192,12 +190,7 @@ def clear_row(
 
 @wp.kernel(module=wp.get_module("weft.block_csr"))
 def multiply_rows(
-    o: int,
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
-    x: wp.array(dtype=vec3),
-    out: wp.array(dtype=vec3),
+    o: int, row_start: IntArray, column: IntArray, values: Mat33Array, x: Vec3Array, out: Vec3Array
 ):
     """Compute one block row of A x."""
     v = o + wp.tid()
@@ -210,11 +203,11 @@ def multiply_rows(
 @wp.kernel(module=wp.get_module("weft.block_csr"))
 def close_rows(
     o: int,
-    row_start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    diagonal: wp.array(dtype=wp.int32),
-    fixed: wp.array(dtype=wp.int32),
-    values: wp.array(dtype=mat33),
+    row_start: IntArray,
+    column: IntArray,
+    diagonal: IntArray,
+    fixed: IntArray,
+    values: Mat33Array,
 ):
     """Give fixed vertices an identity row and column, so that they are decoupled exactly."""
     v = o + wp.tid()
@@ -230,11 +223,7 @@ def close_rows(
 
 @wp.kernel(module=wp.get_module("weft.block_csr"))
 def shift_diagonal(
-    o: int,
-    diagonal: wp.array(dtype=wp.int32),
-    scale: Scalar,
-    shift: wp.array(dtype=Scalar),
-    values: wp.array(dtype=mat33),
+    o: int, diagonal: IntArray, scale: Scalar, shift: ScalarArray, values: Mat33Array
 ):
     """Compute A += scale diag(shift)."""
     v = o + wp.tid()
@@ -242,7 +231,7 @@ def shift_diagonal(
 
 
 @wp.kernel(module=wp.get_module("weft.block_csr"))
-def scale_blocks(o: int, scale: Scalar, values: wp.array(dtype=mat33)):
+def scale_blocks(o: int, scale: Scalar, values: Mat33Array):
     """Compute A = scale A."""
     b = o + wp.tid()
     values[b] = scale * values[b]

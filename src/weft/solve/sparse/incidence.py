@@ -11,18 +11,13 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Ints
-from weft.kernel import WarpArray
+from weft.kernel import IntArray, IntArray2d, WarpArray
 
 _module = wp.get_module("weft.incidence")
 
 
 @wp.kernel(module=_module)
-def list_entries(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    vertex: wp.array(dtype=wp.int32),
-    entry: wp.array(dtype=wp.int32),
-):
+def list_entries(o: int, stencil: IntArray2d, vertex: IntArray, entry: IntArray):
     """Write vertex and index of every entry of the stencils."""
     i = o + wp.tid()
     for a in range(stencil.shape[1]):
@@ -32,9 +27,7 @@ def list_entries(
 
 
 @wp.kernel(module=_module)
-def first_entries(
-    o: int, vertex: wp.array(dtype=wp.int32), count: int, start: wp.array(dtype=wp.int32)
-):
+def first_entries(o: int, vertex: IntArray, count: int, start: IntArray):
     """Find the first sorted entry of every vertex by binary search."""
     v = o + wp.tid()
     low = int(0)
@@ -49,13 +42,7 @@ def first_entries(
 
 
 @wp.kernel(module=_module)
-def split_entries(
-    o: int,
-    entry: wp.array(dtype=wp.int32),
-    k: int,
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-):
+def split_entries(o: int, entry: IntArray, k: int, element: IntArray, place: IntArray):
     """Split sorted entry numbers into element and local index."""
     m = o + wp.tid()
     element[m] = entry[m] / k
@@ -63,13 +50,7 @@ def split_entries(
 
 
 @wp.kernel(module=_module)
-def sort_entries(
-    o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    element: wp.array(dtype=wp.int32),
-    place: wp.array(dtype=wp.int32),
-):
+def sort_entries(o: int, stencil: IntArray2d, start: IntArray, element: IntArray, place: IntArray):
     """Build all lists by a counting sort in one thread.
 
     ``start`` has two entries more than there are vertices and begins with zeros. Counts are stored

@@ -7,18 +7,18 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 
 
 @wp.kernel(module=wp.get_module("weft.scalar_csr"))
 def combine_rows(
     o: int,
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    value: wp.array(dtype=Scalar),
-    x: wp.array(dtype=vec3),
+    start: IntArray,
+    column: IntArray,
+    value: ScalarArray,
+    x: Vec3Array,
     add: int,
-    out: wp.array(dtype=vec3),
+    out: Vec3Array,
 ):
     """Compute out_i = sum_b value_b x[column_b], or add it to out_i if ``add`` is not 0."""
     i = o + wp.tid()

@@ -8,42 +8,34 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray
 
 _module = wp.get_module("weft.vectors")
 
 
 @wp.kernel(module=_module)
-def add_multiple(
-    o: int,
-    x: wp.array(dtype=vec3),
-    a: Scalar,
-    d: wp.array(dtype=vec3),
-    out: wp.array(dtype=vec3),
-):
+def add_multiple(o: int, x: Vec3Array, a: Scalar, d: Vec3Array, out: Vec3Array):
     """Compute out = x + a d."""
     i = o + wp.tid()
     out[i] = x[i] + a * d[i]
 
 
 @wp.kernel(module=_module)
-def products(o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=Scalar)):
+def products(o: int, a: Vec3Array, b: Vec3Array, out: ScalarArray):
     """Compute the dot product of corresponding entries, out[i] = a[i].b[i]."""
     i = o + wp.tid()
     out[i] = wp.dot(a[i], b[i])
 
 
 @wp.kernel(module=_module)
-def negate_entries(o: int, a: wp.array(dtype=vec3)):
+def negate_entries(o: int, a: Vec3Array):
     """Compute a = -a."""
     i = o + wp.tid()
     a[i] = -a[i]
 
 
 @wp.kernel(module=_module)
-def compare_entries(
-    o: int, a: wp.array(dtype=vec3), b: wp.array(dtype=vec3), out: wp.array(dtype=wp.int32)
-):
+def compare_entries(o: int, a: Vec3Array, b: Vec3Array, out: IntArray):
     """Set out[0] = 1 if any entry differs."""
     i = o + wp.tid()
     for k in range(3):
@@ -120,13 +112,7 @@ def largest_part(a: WarpArray) -> float:
 
 
 @wp.kernel(module=_module)
-def weighted_squares(
-    o: int,
-    a: wp.array(dtype=vec3),
-    b: wp.array(dtype=vec3),
-    weight: wp.array(dtype=Scalar),
-    out: wp.array(dtype=Scalar),
-):
+def weighted_squares(o: int, a: Vec3Array, b: Vec3Array, weight: ScalarArray, out: ScalarArray):
     """Compute w |a - b|^2 of every entry."""
     i = o + wp.tid()
     d = a[i] - b[i]
@@ -147,7 +133,7 @@ def weighted_distance(a: WarpArray, b: WarpArray, weight: WarpArray, scratch: Wa
 
 
 @wp.kernel(module=_module)
-def mark_longer(o: int, a: wp.array(dtype=vec3), least: Scalar, out: wp.array(dtype=Scalar)):
+def mark_longer(o: int, a: Vec3Array, least: Scalar, out: ScalarArray):
     """Write 1 for entries longer than ``least``, else 0."""
     i = o + wp.tid()
     out[i] = Scalar(0.0)

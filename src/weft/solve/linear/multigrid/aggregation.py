@@ -17,7 +17,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Ints
-from weft.kernel import WarpArray
+from weft.kernel import IntArray, WarpArray
 from weft.solve.sparse.block_csr import BlockPattern
 
 SMOOTHING = 1.8  # w above; measured best of 1 to 1.8 (2 is the largest eigenvalue of D^-1 L)
@@ -30,14 +30,7 @@ _module = wp.get_module("weft.aggregation")
 
 
 @wp.kernel(module=_module)
-def aggregate(
-    o: int,
-    n: int,
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    out: wp.array(dtype=wp.int32),
-    count: wp.array(dtype=wp.int32),
-):
+def aggregate(o: int, n: int, start: IntArray, column: IntArray, out: IntArray, count: IntArray):
     """Group the vertices of a graph into aggregates, in one thread.
 
     A vertex whose neighborhood is free makes an aggregate of the whole neighborhood. Remaining
@@ -74,13 +67,13 @@ def aggregate(
 def multiply_patterns(
     o: int,
     n: int,
-    a_start: wp.array(dtype=wp.int32),
-    a_column: wp.array(dtype=wp.int32),
-    b_start: wp.array(dtype=wp.int32),
-    b_column: wp.array(dtype=wp.int32),
-    seen: wp.array(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
+    a_start: IntArray,
+    a_column: IntArray,
+    b_start: IntArray,
+    b_column: IntArray,
+    seen: IntArray,
+    start: IntArray,
+    column: IntArray,
 ):
     """Compute the pattern of a matrix product, in one thread.
 
@@ -106,13 +99,13 @@ def multiply_patterns(
 @wp.kernel(module=_module)
 def find_slots(
     o: int,
-    a_start: wp.array(dtype=wp.int32),
-    a_column: wp.array(dtype=wp.int32),
-    b_start: wp.array(dtype=wp.int32),
-    b_column: wp.array(dtype=wp.int32),
-    start: wp.array(dtype=wp.int32),
-    column: wp.array(dtype=wp.int32),
-    first: wp.array(dtype=wp.int32),
+    a_start: IntArray,
+    a_column: IntArray,
+    b_start: IntArray,
+    b_column: IntArray,
+    start: IntArray,
+    column: IntArray,
+    first: IntArray,
     slot: wp.array(dtype=wp.uint16),
 ):
     """Find the entry of the product's row to which each product of two entries contributes."""

@@ -7,7 +7,7 @@ step.
 
 import warp as wp
 
-from weft.kernel import Scalar, mat33, vec3
+from weft.kernel import Mat33Array, Scalar, vec3
 from weft.solve.sparse.block_arithmetic import (
     blocks,
     floats,
@@ -349,7 +349,7 @@ def multiply(
     end: ints,
     column: ints,
     index: ints,
-    values: wp.array(dtype=mat33),
+    values: Mat33Array,
     p: vectors64,
     q: vectors64,
     partial: numbers64,

@@ -4,7 +4,7 @@ from typing import Any
 
 import warp as wp
 
-from weft.kernel import Scalar, mat33
+from weft.kernel import Mat33Array2d, Scalar, mat33
 from weft.solve.sparse.block_arithmetic import blocks, ints
 
 _module = wp.get_module("weft.multigrid")
@@ -12,9 +12,7 @@ square: Any = wp.array2d(dtype=Scalar)
 
 
 @wp.kernel(module=_module)
-def dense_matrix(
-    o: int, start: ints, end: ints, column: ints, values: blocks, out: wp.array2d(dtype=mat33)
-):
+def dense_matrix(o: int, start: ints, end: ints, column: ints, values: blocks, out: Mat33Array2d):
     """Write row v of a sparse matrix as a dense row of 3x3 blocks in float64."""
     v = o + wp.tid()
     for j in range(out.shape[1]):

@@ -7,7 +7,7 @@ do not depend on the pattern in which it is stored.
 
 import warp as wp
 
-from weft.kernel import mat33
+from weft.kernel import Mat33Array
 from weft.solve.sparse.block_arithmetic import (
     add_many,
     add_to_many,
@@ -49,7 +49,7 @@ def take_fine(
     chunk: int,
     start: ints,
     column: ints,
-    values: wp.array(dtype=mat33),
+    values: Mat33Array,
     first: ints,
     end: ints,
     out_column: ints,
