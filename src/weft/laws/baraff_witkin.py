@@ -26,7 +26,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws import skewed
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.laws.fiber import fiber_force, fiber_hessian, guarded_length
+from weft.laws.fiber import columns, fiber_force, fiber_hessian, from_columns, guarded_length
 from weft.laws.spectra import (
     Direction,
     Eigensystem,
@@ -51,8 +51,7 @@ class BaraffWitkinParams:
 @wp.func
 def psi(F: mat32, p: BaraffWitkinParams):
     """Return the energy density. Kim 2020, eqs. 11 and 13, each term with 1/2."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     length0, _s0, _o0, _c0 = guarded_length(wp.length(f0))
     length1, _s1, _o1, _c1 = guarded_length(wp.length(f1))
     stretch0 = length0 - p.rest_warp
@@ -71,12 +70,11 @@ def pk1(F: mat32, p: BaraffWitkinParams):
 
     Its shear part is ks I6 F (a b^T + b a^T), Kim 2020, eq. 29.
     """
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     I6 = p.shear * wp.dot(f0, f1)
     P0 = fiber_force(f0, p.stretch_warp, p.rest_warp) + I6 * f1
     P1 = fiber_force(f1, p.stretch_weft, p.rest_weft) + I6 * f0
-    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+    return from_columns(P0, P1)
 
 
 @wp.func
@@ -146,8 +144,7 @@ def hessian(F: mat32, p: BaraffWitkinParams, psd: int):
 
     It is the sum of stretch and shear, each exact, clamped or without second derivatives.
     """
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1), psd)
     uu = p.shear * uu + fiber_hessian(f0, p.stretch_warp, p.rest_warp, psd)
     vv = p.shear * vv + fiber_hessian(f1, p.stretch_weft, p.rest_weft, psd)
@@ -158,10 +155,8 @@ def hessian(F: mat32, p: BaraffWitkinParams, psd: int):
 def shift(F: mat32, rate: mat32, p: BaraffWitkinParams, keep: Scalar, beta: Scalar):
     """Return p with the rest stretch that makes |f| - b of both fibers keep (C + beta dC/dt)."""
     out = p
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
-    v0 = vec3(rate[0, 0], rate[1, 0], rate[2, 0])
-    v1 = vec3(rate[0, 1], rate[1, 1], rate[2, 1])
+    f0, f1 = columns(F)
+    v0, v1 = columns(rate)
     l0, _a0, over0, _c0 = guarded_length(wp.length(f0))
     l1, _a1, over1, _c1 = guarded_length(wp.length(f1))
     out.rest_warp = l0 - keep * (l0 - p.rest_warp + beta * over0 * wp.dot(f0, v0))

@@ -5,10 +5,22 @@ Source: Kim 2020, eqs. 11 and 21-26; the quartic variant is eq. 43.
 
 import warp as wp
 
-from weft.kernel import Scalar, vec3
+from weft.kernel import Scalar, mat32, vec3
 from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # stretch below which the length |f| is replaced by a C2 polynomial in |f|
+
+
+@wp.func
+def columns(F: mat32):
+    """Return the columns f0 and f1 of F."""
+    return vec3(F[0, 0], F[1, 0], F[2, 0]), vec3(F[0, 1], F[1, 1], F[2, 1])
+
+
+@wp.func
+def from_columns(P0: vec3, P1: vec3):
+    """Return the matrix with the columns P0 and P1."""
+    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
 
 
 @wp.func
@@ -43,26 +55,37 @@ def fiber_force(f: vec3, k: Scalar, b: Scalar):
 
 
 @wp.func
-def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
-    """Return d2/df2 of k/2 (|f| - b)^2. Kim 2020, eqs. 21-26.
+def stretch_hessian(f: vec3, force: Scalar, stiffness: Scalar, psd: int):
+    """Return d2/df2 of W(|f|), with force W' and stiffness W'' at the guarded length of f.
 
-    The eigenvalues are k along f, and k (1 - b/|f|) twice across it. GAUSS_NEWTON keeps k along f
-    and nothing across; the paper's "1/I5^(3/2)" (section 4.2.2) is a slip.
+    The eigenvalues are W'' along f and W'/|f| twice across it. GAUSS_NEWTON keeps W'' along f and
+    nothing across.
     """
     r = wp.length(f)
-    length, slope, slope_over_r, second = guarded_length(r)
-    along = k * slope * slope
+    _length, slope, slope_over_r, second = guarded_length(r)
+    along = stiffness * slope * slope
     across = Scalar(0.0)
     if psd != Psd.GAUSS_NEWTON:
-        along += k * (length - b) * second
-        across = k * (length - b) * slope_over_r
+        along += force * second
+        across = force * slope_over_r
         if psd == Psd.PROJECTED:
             along = wp.max(along, Scalar(0.0))
             across = wp.max(across, Scalar(0.0))
-    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    n = vec3(Scalar(0.0))
     if r > Scalar(0.0):
         n = f / r
     return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
+
+
+@wp.func
+def fiber_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
+    """Return d2/df2 of k/2 (|f| - b)^2. Kim 2020, eqs. 21-26.
+
+    The eigenvalues are k along f, and k (1 - b/|f|) twice across it. The paper's "1/I5^(3/2)"
+    (section 4.2.2) is a slip.
+    """
+    length, _slope, _slope_over_r, _second = guarded_length(wp.length(f))
+    return stretch_hessian(f, k * (length - b), k, psd)
 
 
 @wp.func
@@ -79,18 +102,6 @@ def quartic_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
 
     The eigenvalues are 6 k (|f| - b)^2 along f, and 2 k (|f| - b)^3/|f| twice across it.
     """
-    r = wp.length(f)
-    length, slope, slope_over_r, second = guarded_length(r)
+    length, _slope, _slope_over_r, _second = guarded_length(wp.length(f))
     c = length - b
-    along = Scalar(6.0) * k * c * c * slope * slope
-    across = Scalar(0.0)
-    if psd != Psd.GAUSS_NEWTON:
-        along += Scalar(2.0) * k * c * c * c * second
-        across = Scalar(2.0) * k * c * c * c * slope_over_r
-        if psd == Psd.PROJECTED:
-            along = wp.max(along, Scalar(0.0))
-            across = wp.max(across, Scalar(0.0))
-    n = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    if r > Scalar(0.0):
-        n = f / r
-    return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
+    return stretch_hessian(f, Scalar(2.0) * k * c * c * c, Scalar(6.0) * k * c * c, psd)

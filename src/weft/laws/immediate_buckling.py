@@ -29,6 +29,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, vec2, vec3
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.fiber import columns, from_columns
 from weft.laws.skewed import along
 from weft.laws.spectra import Spectrum, fiber_spectrum
 from weft.solve.newton.psd import Psd
@@ -89,8 +90,7 @@ def taut_hessian(f: vec3, k: Scalar, b: Scalar, psd: int):
 def fibers(F: mat32):
     """Return the images of the four directions. Choi & Ko 2003, eqs. 1 and 4."""
     h = Scalar(0.7071067811865476)
-    u = vec3(F[0, 0], F[1, 0], F[2, 0])
-    v = vec3(F[0, 1], F[1, 1], F[2, 1])
+    u, v = columns(F)
     return u, v, h * (u + v), h * (u - v)
 
 
@@ -114,7 +114,7 @@ def pk1(F: mat32, p: ImmediateBucklingParams):
     g_minus = h * taut_force(minus, p.diagonal_minus, p.rest_diagonal)
     P0 = taut_force(u, p.stretch_warp, p.rest_warp) + g_plus + g_minus
     P1 = taut_force(v, p.stretch_weft, p.rest_weft) + g_plus - g_minus
-    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+    return from_columns(P0, P1)
 
 
 @wp.func

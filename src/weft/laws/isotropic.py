@@ -17,6 +17,7 @@ import warp as wp
 
 from weft.kernel import Scalar, mat32, vec2, vec3
 from weft.laws.clamp import clamp2
+from weft.laws.fiber import columns
 from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-9)  # stretch below which a direction counts as collapsed
@@ -57,8 +58,7 @@ def principal(F: mat32):
     s1 is the area |f0 x f1| over s0, which is accurate for small s1 too. Collapsed directions get
     an arbitrary orthonormal completion.
     """
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     angle = Scalar(0.5) * wp.atan2(Scalar(2.0) * wp.dot(f0, f1), wp.dot(f0, f0) - wp.dot(f1, f1))
     p = Principal()
     p.v0 = vec2(wp.cos(angle), wp.sin(angle))

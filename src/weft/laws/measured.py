@@ -19,11 +19,10 @@ from weft.base.curve import MOST_POINTS, Curve
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
-from weft.kernel import Scalar, mat32, vec3
+from weft.kernel import Scalar, mat32
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
-from weft.laws.fiber import guarded_length
-from weft.solve.newton.psd import Psd
+from weft.laws.fiber import columns, from_columns, guarded_length, stretch_hessian
 
 if TYPE_CHECKING:
     Knots = Any
@@ -128,8 +127,7 @@ def at_weft(length: Scalar, p: MeasuredParams):
 @wp.func
 def psi(F: mat32, p: MeasuredParams):
     """Return the energy density."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     l0, _a0, _o0, _c0 = guarded_length(wp.length(f0))
     l1, _a1, _o1, _c1 = guarded_length(wp.length(f1))
     w0, _s0, _k0 = at_warp(l0, p)
@@ -141,8 +139,7 @@ def psi(F: mat32, p: MeasuredParams):
 @wp.func
 def pk1(F: mat32, p: MeasuredParams):
     """Return the first Piola-Kirchhoff stress."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     l0, _a0, o0, _c0 = guarded_length(wp.length(f0))
     l1, _a1, o1, _c1 = guarded_length(wp.length(f1))
     _w0, s0, _k0 = at_warp(l0, p)
@@ -150,40 +147,20 @@ def pk1(F: mat32, p: MeasuredParams):
     I6 = p.shear * wp.dot(f0, f1)
     P0 = (s0 * o0) * f0 + I6 * f1
     P1 = (s1 * o1) * f1 + I6 * f0
-    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
-
-
-@wp.func
-def fiber(f: vec3, s: Scalar, k: Scalar, psd: int):
-    """Return d2/df2 of W(|f| - b): W'' along f, W'/|f| across. s is W' and k is W''."""
-    r = wp.length(f)
-    _length, slope, slope_over_r, second = guarded_length(r)
-    along = k * slope * slope
-    across = Scalar(0.0)
-    if psd != Psd.GAUSS_NEWTON:
-        along += s * second
-        across = s * slope_over_r
-        if psd == Psd.PROJECTED:
-            along = wp.max(along, Scalar(0.0))
-            across = wp.max(across, Scalar(0.0))
-    n = vec3(Scalar(0.0))
-    if r > Scalar(0.0):
-        n = f / r
-    return across * wp.identity(n=3, dtype=Scalar) + (along - across) * wp.outer(n, n)
+    return from_columns(P0, P1)
 
 
 @wp.func
 def hessian(F: mat32, p: MeasuredParams, psd: int):
     """Return d2 psi/dF2 as (uu, uv, vv), each term exact, clamped or Gauss-Newton."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     l0, _a0, _o0, _c0 = guarded_length(wp.length(f0))
     l1, _a1, _o1, _c1 = guarded_length(wp.length(f1))
     _w0, s0, k0 = at_warp(l0, p)
     _w1, s1, k1 = at_weft(l1, p)
     uu, uv, vv = shear_hessian(f0, f1, wp.dot(f0, f1), psd)
-    uu = p.shear * uu + fiber(f0, s0, k0, psd)
-    vv = p.shear * vv + fiber(f1, s1, k1, psd)
+    uu = p.shear * uu + stretch_hessian(f0, s0, k0, psd)
+    vv = p.shear * vv + stretch_hessian(f1, s1, k1, psd)
     return uu, p.shear * uv, vv
 
 

@@ -19,6 +19,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws.baraff_witkin import shear_hessian
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.fiber import columns, from_columns
 from weft.solve.newton.psd import Psd
 
 COLLAPSED = Scalar(1e-6)  # lower bound of a fiber's length in divisions
@@ -30,12 +31,6 @@ class ShearParams:
 
     shear: Scalar
     rest: Scalar
-
-
-@wp.func
-def columns(F: mat32):
-    """Return the columns f0 and f1 of F."""
-    return vec3(F[0, 0], F[1, 0], F[2, 0]), vec3(F[0, 1], F[1, 1], F[2, 1])
 
 
 @wp.func
@@ -51,7 +46,7 @@ def dot_pk1(F: mat32, p: ShearParams):
     """Return the derivative of ``dot_psi`` with respect to F. Pritchard 2012, eqs. 20-21."""
     f0, f1 = columns(F)
     s = p.shear * (wp.dot(f0, f1) - p.rest)
-    return s * mat32(f1[0], f0[0], f1[1], f0[1], f1[2], f0[2])
+    return s * from_columns(f1, f0)
 
 
 @wp.func
@@ -102,7 +97,7 @@ def angle_pk1(F: mat32, p: ShearParams):
     f0, f1 = columns(F)
     c, c0, c1 = cosine(f0, f1)
     s = p.shear * (c - p.rest)
-    return s * mat32(c0[0], c1[0], c0[1], c1[1], c0[2], c1[2])
+    return s * from_columns(c0, c1)
 
 
 @wp.func

@@ -25,6 +25,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.fiber import columns, from_columns
 from weft.laws.generated import clamp6, mat66
 from weft.solve.newton.psd import Psd
 
@@ -78,8 +79,7 @@ def sine_of_shear(f0: vec3, f1: vec3):
 @wp.func
 def psi(F: mat32, p: StrainLimitParams):
     """Return the energy density."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     s, _r0, _r1 = sine_of_shear(f0, f1)
     warp, _w1, _w2 = barrier(wp.length(f0), p.onset_warp, p.most_warp)
     weft, _v1, _v2 = barrier(wp.length(f1), p.onset_weft, p.most_weft)
@@ -101,8 +101,7 @@ def fiber_pull(f: vec3, k: Scalar, a: Scalar, m: Scalar):
 @wp.func
 def pk1(F: mat32, p: StrainLimitParams):
     """Return the first Piola-Kirchhoff stress."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     P0 = fiber_pull(f0, p.stretch_warp, p.onset_warp, p.most_warp)
     P1 = fiber_pull(f1, p.stretch_weft, p.onset_weft, p.most_weft)
     s, r0, r1 = sine_of_shear(f0, f1)
@@ -111,7 +110,7 @@ def pk1(F: mat32, p: StrainLimitParams):
         slope = p.shear * b1 * wp.sign(s)
         P0 += (slope / r0) * (f1 / r1 - s * (f0 / r0))
         P1 += (slope / r1) * (f0 / r0 - s * (f1 / r1))
-    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+    return from_columns(P0, P1)
 
 
 @wp.func
@@ -163,8 +162,7 @@ def clamped(uu: mat33, uv: mat33, vv: mat33, n: int):
 @wp.func
 def hessian(F: mat32, p: StrainLimitParams, psd: int):
     """Return d2 psi/dF2 as (uu, uv, vv); PROJECTED clamps the part of the shear."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     uu = mat33(Scalar(0.0))
     uv = mat33(Scalar(0.0))
     vv = mat33(Scalar(0.0))

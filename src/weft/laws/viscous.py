@@ -15,6 +15,7 @@ import warp as wp
 
 from weft.kernel import Scalar, mat32, mat33, vec3
 from weft.laws.base import LawFunctions, SingleLaw
+from weft.laws.fiber import columns, from_columns
 from weft.solve.newton.psd import Psd
 
 
@@ -29,8 +30,7 @@ class ViscousParams:
 @wp.func
 def strain(F: mat32):
     """Return e(F) = (f0.f0/2, f1.f1/2, f0.f1)."""
-    f0 = vec3(F[0, 0], F[1, 0], F[2, 0])
-    f1 = vec3(F[0, 1], F[1, 1], F[2, 1])
+    f0, f1 = columns(F)
     half = Scalar(0.5)
     return vec3(half * wp.dot(f0, f0), half * wp.dot(f1, f1), wp.dot(f0, f1))
 
@@ -78,7 +78,7 @@ def pk1(F: mat32, p: ViscousParams):
     B0, B1 = strain_gradient(F)
     P0 = B0 * s
     P1 = B1 * s
-    return mat32(P0[0], P1[0], P0[1], P1[1], P0[2], P1[2])
+    return from_columns(P0, P1)
 
 
 @wp.func
