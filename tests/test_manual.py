@@ -141,6 +141,15 @@ def test_every_field_of_a_scene_is_in_the_reference(manual):
         assert name in text and meaning[:40] in text, (name, meaning)
 
 
+def test_every_field_of_a_fabric_is_in_the_reference():
+    from scene_reference import markdown
+
+    from weft.fabric.fields import CURVES, OPTIONAL, UNITS
+
+    text = markdown()
+    assert [n for n in (*UNITS, *OPTIONAL, *CURVES) if f"| `{n}` |" not in text] == []
+
+
 def test_every_preset_and_command_is_in_the_reference(manual):
     from weft.cli.commands import app
     from weft.fabric.fabric import UNITS, fabric, preset_names

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from weft.base.settings import settings_by_field
-from weft.fabric.fabric import CURVES, LIMITS, PER_ANGLE, UNITS, known_ranges
+from weft.fabric.fabric import described_fields
 from weft.scene.explain import explain
 from weft.scene.field_units import unit_of
 from weft.scene.file import block_at
@@ -136,17 +136,10 @@ def _plural(word: str) -> str:
 
 def _fabric() -> str:
     """The fields of ``cloth.fabric`` that is said as a mapping."""
-    rows = []
-    for name, unit in UNITS.items():
-        low, high = known_ranges()[name]
-        per = " per rad" if name in PER_ANGLE else ""
-        shown = f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"
-        rows.append([f"`{name}`", cell(unit + per), shown])
-    rows += [[f"`{n}`", u, "none: a strain that is never passed"] for n, u in LIMITS.items()]
-    rows += [[f"`{n}`", "1, N/m", "none: pairs [strain, force per width]"] for n in CURVES]
+    rows = [[f"`{name}`", cell(unit), meaning] for name, unit, meaning in described_fields()]
     text = (
         "`fabric` is the name of a preset ([fabrics](fabrics.md)), a .yaml file, or these fields, "
         "over those of `preset`. A name without `_warp` or `_weft` says both."
     )
     head = "(scene-cloth-fabric)=\n\n## Fields of a fabric"
-    return f"{head}\n\n{text}\n\n{table(('field', 'unit', 'range of the presets'), rows)}"
+    return f"{head}\n\n{text}\n\n{table(('field', 'unit', 'range of the presets, or meaning'), rows)}"

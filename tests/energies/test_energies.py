@@ -57,6 +57,15 @@ def drawn_out(mesh):
     return PermanentStretch(linear_triangle(mesh), LAW, limits=(0.02, 0.03))
 
 
+def drawn_out_by_samples(mesh):
+    """As it is, but with stiffness and stretches at rest of each sample's own."""
+    energy, spread = drawn_out(mesh), 1.0 + 0.1 * mesh.vertices[mesh.faces, 0].mean(axis=1)
+    (records,) = (np.array(r) for r in energy.records())
+    for name in ("stretch_warp", "rest_warp", "rest_weft"):
+        records[name] *= spread
+    return dataclasses.replace(energy, parameters=records)
+
+
 def quadratic(mesh):
     return QuadraticBending.of(mesh, (2e-2, 1e-2))
 
@@ -143,6 +152,7 @@ ENERGIES = {
         bent_bending,
         creases,
         drawn_out,
+        drawn_out_by_samples,
         quadratic,
         pairs,
         spline_membrane,

@@ -258,6 +258,10 @@ REFUSED = [
         drawing([block("p", polyline(SQUARE[:3], 1, False))]),
         r"outline of piece 'p' = open: from \(0, 0\) to \(9, 9\) mm \(shape.dxf\)",
     ),
+    (
+        drawing([block("p", polyline(SQUARE[:3], 14, False))]),
+        r"outline of piece 'p' = open: from \(0, 0\) to \(9, 9\) mm",
+    ),
     (drawing([block("p", polyline(SQUARE, 5))]), "no block with lines on layer 1"),
     (drawing([]), "no block with lines on layer 1"),
     (drawing([block("p", polyline(SQUARE))], ("Units: FURLONG",)), "Units = 'FURLONG'"),

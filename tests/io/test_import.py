@@ -117,6 +117,40 @@ def test_mirrored_cloth_keeps_its_front(stage, tmp_path):
         assert (np.cross(b - a, c - a)[:, 1] > 0).all()
 
 
+def test_mirrored_bodies_that_move_keep_their_outside(stage, tmp_path):
+    """As those at rest do: the same faces, whether something moves or not."""
+    from pxr import Gf, UsdGeom
+
+    stage, path = stage
+    top = UsdGeom.Xform.Define(stage, "/a")
+    move = top.AddTranslateOp()
+    for code, y in ((0, 0.0), (24, 1.0)):
+        move.Set(Gf.Vec3d(0, y, 0), code)
+    top.AddScaleOp().Set(Gf.Vec3f(-1, 1, 1))
+    define(stage, "/a/b", GRID.vertices, GRID.faces)
+    define(stage, "/c", GRID.vertices, GRID.faces)
+    stage.Save()
+    keys = [np.array([0.0, 1.0]), np.array([[0.0, 0, 0], [0, 1, 0]])]
+    tree = {
+        "nodes": [{"mesh": 0, "scale": [-1, 1, 1]}, {"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "animations": [
+            {
+                "samplers": [{"input": 2, "output": 3}],
+                "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}],
+            }
+        ],
+    }
+    ids = GRID.faces.ravel().astype(np.uint16)
+    other = gltf(tree, [GRID.vertices, ids, *keys], tmp_path / "a.gltf")
+    for file in (path, other):
+        times, x, faces = read_moving(file)
+        assert len(times) > 1
+        a, b, c = np.moveaxis(x[0][faces], 1, 0)
+        assert (np.cross(b - a, c - a)[:, 1] > 0).all()
+        np.testing.assert_array_equal(faces, read_surface(file)[1])
+
+
 def test_usd_of_several_meshes(stage):
     stage, path = stage
     define(stage, "/a/one", GRID.vertices, GRID.faces, GRID.vertex_uv)

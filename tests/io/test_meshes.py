@@ -78,6 +78,14 @@ def test_obj_dialect(tmp_path):
     }
 
 
+def test_groups_come_in_the_order_of_the_file(tmp_path):
+    """Not in that of a set of strings, which changes from one Python process to the next."""
+    names = [f"n{k}" for k in range(20)]
+    path = tmp_path / "a.obj"
+    path.write_text(OBJ.replace("g front panel", f"g {' '.join(names)}"))
+    assert list(read_obj(path).groups) == ["shirt", *names, "back"]
+
+
 def test_uv_scale_is_the_scale_unless_given(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(OBJ)

@@ -152,6 +152,25 @@ def test_follows_a_run_that_goes_on(copied):
     assert player.place == 6
 
 
+def test_the_scale_of_a_run_that_begins_with_zeros_follows_its_values(tmp_path):
+    """Cloth at rest has speed 0, which says nothing about the speeds to come."""
+    folder, later = tmp_path / "run", tmp_path / "later"
+    later.mkdir()
+    scene = weft.Scene(weft.sheet(4, 4), step=0.002)
+    weft.simulate(scene, frames=3, fps=500, out=folder, progress=False, fsync=False)
+    for k in (1, 2, 3):
+        name = f"{k:06d}.npz"
+        (folder / "frames" / name).rename(later / name)
+    written_by(folder, os.getpid())
+    player = Player(lambda: Run(folder), look="speed")
+    assert player.scale().high == 1.0  # of zeros
+    arrive(folder, later, 1, 2, 3)
+    player.tick(2 * EVERY)
+    fastest = player.picture().values.max()
+    assert 0 < fastest < 0.1
+    assert fastest <= player.scale().high <= 2.5 * fastest
+
+
 def test_a_run_whose_process_was_killed_has_stopped(copied):
     folder, _ = copied
     written_by(folder, 2**22 - 3)  # no such process

@@ -89,8 +89,8 @@ def _fabric() -> object:
     """The fields of a fabric, with units and the range of the presets."""
     from rich.table import Table
 
-    from weft.fabric.fabric import known_ranges
-    from weft.fabric.fields import CHANGING, CURVES, LIMITS, MEANINGS, MEMORY, PER_ANGLE, UNITS
+    from weft.fabric.fabric import described_fields
+    from weft.fabric.fields import CHANGING
 
     table = Table(
         box=None,
@@ -101,15 +101,6 @@ def _fabric() -> object:
     )
     for column in ("field", "unit", "presets"):
         table.add_column(column)
-    for name, unit in UNITS.items():
-        low, high = known_ranges()[name]
-        per = " (per rad)" if name in PER_ANGLE else ""
-        per += ", keyframes" if name in CHANGING else ""
-        table.add_row(name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}")
-    for name, unit in LIMITS.items():
-        table.add_row(name, unit, "none: a strain that is never passed")
-    for name, unit in MEMORY.items():
-        table.add_row(name, unit + ", keyframes", f"none: {MEANINGS[name]}")
-    for name in CURVES:
-        table.add_row(name, "1, N/m", "none: pairs [strain, force per width]")
+    for name, unit, meaning in described_fields():
+        table.add_row(name, unit + (", keyframes" if name in CHANGING else ""), meaning)
     return table

@@ -312,6 +312,20 @@ def known_ranges() -> Mapping[str, tuple[float, float]]:
     return {key: (min(column), max(column)) for key, column in columns.items()}
 
 
+def described_fields() -> list[tuple[str, str, str]]:
+    """Return name, unit, and range over all presets or meaning of every field, as tables have
+    them.
+    """
+    rows = []
+    for name, unit in UNITS.items():
+        low, high = known_ranges()[name]
+        per = " per rad" if name in PER_ANGLE else ""
+        rows.append((name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"))
+    rows += [(name, unit, "none: a strain that is never passed") for name, unit in LIMITS.items()]
+    rows += [(name, unit, f"none: {MEANINGS[name]}") for name, unit in MEMORY.items()]
+    return rows + [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
+
+
 def _doubt(key: str, value: float, where: str) -> None:
     """Warn about a number far from those of all presets; 0 is assumed to be intended."""
     low, high = known_ranges()[key]

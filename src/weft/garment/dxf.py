@@ -185,7 +185,9 @@ def _outline(
     """
     what = f"outline of piece {name!r}"
     for layer in (SEW, BOUNDARY):
-        chains = joined(block.chains.get(layer, []))
+        if layer not in block.chains:
+            continue
+        chains = joined(block.chains[layer])
         halves = [mirror is not None and _sides(c, mirror) < 2 for c in chains]
         whole = [
             (unfolded(c, mirror) if half and mirror is not None else c, half)
@@ -213,7 +215,7 @@ def _outline(
     raise PatternError(
         what,
         got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
-        expected="a closed line on layer 1",
+        expected="a closed line on layer 1 or 14",
         where=file,
     )
 

@@ -58,7 +58,8 @@ class Settings1998:
     psd: Psd = setting(
         Psd.EXACT,
         "second derivatives of conditions in K: exact keeps them (an indefinite matrix is solved "
-        "again with projected), gauss_newton drops them",
+        "again with projected), projected sets negative eigenvalues to zero, gauss_newton drops "
+        "them",
     )
     tolerance: float = setting(
         1e-2, "relative error of the solve; direct solvers go to round-off", above=0, below=1

@@ -61,7 +61,7 @@ class QuasiStaticSettings:
     force_tolerance: float = setting(
         1e-3, "largest force on a free vertex over the largest one of a pin or a load", above=0
     )
-    max_iterations: int = setting(400, "Newton iterations of a load step", least=1)
+    max_iterations: int = setting(1000, "Newton iterations of a load step", least=1)
     psd: Psd = setting(Psd.PROJECTED, "which Hessian; exact may fail under compression")
     linear: str = setting(
         "auto", "linear solver; auto takes the fastest one for the size", choices=LINEAR_SOLVERS

@@ -70,7 +70,7 @@ class _Contents:
             raise self.error(line, "face", " ".join(words), "texture coordinates at all corners")
         if len(set(v)) < len(v):
             raise self.error(line, "face", " ".join(words), "each vertex once")
-        names = {n for names in self.active.values() for n in names}
+        names = dict.fromkeys(n for names in self.active.values() for n in names)
         self.memberships += len(names)
         if self.memberships > OBJ_MEMBERSHIPS + 4 * len(self.polygons):
             raise self.error(line, "groups", len(names), "fewer: every face is in each of them")

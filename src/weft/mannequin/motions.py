@@ -33,7 +33,7 @@ ARM_SWING = np.radians([-8.0, 16.0])  # middle, amplitude
 ELBOW = np.radians([24.0, 10.0])
 # Pelvis (Perry & Burnfield 2010, chapter 6): yaw of 5 degrees to either side about the vertical,
 # list of 4 degrees down to the side whose foot is in the air.
-YAW, LIST = np.radians([5.0, 3.5])
+YAW, LIST = np.radians([5.0, 4.0])
 SWAY = 0.010  # sway of the pelvis over the stature, to the side of the foot on the floor
 
 

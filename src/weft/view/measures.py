@@ -66,9 +66,16 @@ class VertexMeasure:
         If only one side of 0 is shown, the scale suits the positive values alone, because zeros are
         cloth without load.
         """
-        limit = nice_limit(values if self.signed else values[values > 0])
+        limit = nice_limit(self._colored(values))
         low, anchors = (-limit, BLUE_RED) if self.signed else (0.0, VIRIDIS)
         return Scale(self.title, low, limit, self.unit, anchors)
+
+    def has_range(self, values: Floats) -> bool:
+        """Return whether values of any shape determine a scale; zeros do not."""
+        return bool(self._colored(values).any())
+
+    def _colored(self, values: Floats) -> Floats:
+        return values if self.signed else values[values > 0]
 
 
 def _pressure(at: At) -> Floats:

@@ -112,6 +112,7 @@ class Player:
         self.looks = self.subject.looks()
         self.goes_on = is_written(run.folder.inside)
         self._scales: dict[str, Scale] = {}
+        self._without_range: set[str] = set()  # looks whose values were all zero so far
         self._read: OrderedDict[tuple[int, str, Mark | None], Picture] = OrderedDict()
         self._shown = None
         self._mesh_mark = _mark(run.path / MESH)
@@ -233,15 +234,19 @@ class Player:
         return found
 
     def _values(self, number: int, x: Positions) -> Floats | None:
-        """Return the values (n,) of the look; a frame that exceeds its scale by half widens the
-        scale.
+        """Return the values (n,) of the look.
+
+        A frame that exceeds the scale by half widens it, and the first frame with values other than
+        zero replaces a scale of zeros.
         """
         if self.look not in MEASURES:
             return None
-        found = self.subject.values(self.look, number, x)
-        scale, own = self._scales.get(self.look), MEASURES[self.look].scale(found)
-        if scale is not None and own.high > 1.5 * scale.high:
+        found, measure = self.subject.values(self.look, number, x), MEASURES[self.look]
+        scale, own = self._scales.get(self.look), measure.scale(found)
+        first = self.look in self._without_range and measure.has_range(found)
+        if scale is not None and (first or own.high > 1.5 * scale.high):
             self._scales[self.look] = own
+            self._without_range.discard(self.look)
         return found
 
     def scale(self) -> Scale | None:
@@ -249,7 +254,10 @@ class Player:
         if self.look not in MEASURES:
             return None
         if self.look not in self._scales:
-            self._scales[self.look] = self.subject.scale(self.look, self.numbers)
+            values, measure = self.subject.sample(self.look, self.numbers), MEASURES[self.look]
+            self._scales[self.look] = measure.scale(values)
+            if not measure.has_range(values):
+                self._without_range.add(self.look)
         return self._scales[self.look]
 
     def box(self) -> tuple[Positions, Positions]:

@@ -12,7 +12,6 @@ from weft.cloth.fields import Physics
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
-from weft.render.looks import Scale
 from weft.run.animation import RunFrames, bodies_of, regions_of
 from weft.view.corners import Corners
 from weft.view.measures import MEASURES, At, available
@@ -140,10 +139,9 @@ class Subject:
         """
         return MEASURES[look].of(self.at(frame, x))
 
-    def scale(self, look: str, frames: "range | list[int]") -> Scale:
-        """Return a color scale of a measure for these frames, from a sample of them."""
-        samples = [self.values(look, k) for k in spread(frames)]
-        return MEASURES[look].scale(np.concatenate(samples))
+    def sample(self, look: str, frames: "range | list[int]") -> Floats:
+        """Return the values of a measure in a sample of frames, for a color scale."""
+        return np.concatenate([self.values(look, k) for k in spread(frames)])
 
 
 def spread(frames: "range | list[int]") -> Iterator[int]:

@@ -34,10 +34,11 @@ class Keyframe:
 @documented
 @dataclass(frozen=True)
 class Path:
-    """A motion through keyframes; before the first keyframe vertices stay where they start.
+    """A motion through keyframes; until the first keyframe vertices are where that one puts them.
 
-    After the last keyframe vertices stay only if ``hold`` is set, because a run that is longer than
-    its path is more often a mistake than intended.
+    A first keyframe without translation and rotation leaves them where they start. After the last
+    keyframe vertices stay only if ``hold`` is set, because a run that is longer than its path is
+    more often a mistake than intended.
 
     ``smooth`` is a monotone cubic (no overshoot, continuous velocity); ``linear`` has jumps in
     velocity.

@@ -113,8 +113,12 @@ class BoundPermanentStretch(BoundMembrane):
         self.is_condition = False  # Baraff & Witkin's (1998) step has no conditions with a memory
 
     def _parameters(self) -> tuple[WarpArray, ...]:
-        """Return a copy of the law's parameters, because ``freeze`` writes into it."""
-        return self.membrane.law.device_parameters(len(self.samples))
+        """Return a copy of the parameters, because ``freeze`` writes into it."""
+        m = self.membrane
+        return tuple(
+            kernel.array(np.array(records), part.functions.Params)
+            for records, part in zip(m.records(), m.law.parts, strict=True)
+        )
 
     def freeze(self, step: Step) -> None:
         """Take the plastic strains at the start of the step, and freeze damping."""
@@ -122,7 +126,7 @@ class BoundPermanentStretch(BoundMembrane):
         self._kept = np.asarray(step.kept.get(m.key, _none(n)))
         self._dt = step.dt
         part: SingleLaw = m.law.parts[self._part]
-        rest = _rest(part)[:, None] + self._sets()
+        rest = self._rest() + self._sets()
         columns = (kernel.array(np.ascontiguousarray(c), Scalar) for c in rest)
         write = rest_kernel(part.functions)
         kernel.launch(write, n, *columns, self._elastic[1][self._part])
@@ -132,11 +136,16 @@ class BoundPermanentStretch(BoundMembrane):
         """Return the plastic strains of warp and weft, (2,q)."""
         return np.stack([Plasticity.plastic_strain(self._kept[:, k]) for k in (0, 1)])
 
+    def _rest(self) -> Floats:
+        """Return the stretches of warp and weft at rest before they yielded, (2,q)."""
+        records = self.membrane.records()[self._part]
+        return np.stack([records["rest_warp"], records["rest_weft"]])
+
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic strains after a step that ended at x, by name."""
         m = self.membrane
         F = m.samples.deformation_gradient(np.array(kernel.numpy(x)))
-        lengths, rest = np.linalg.norm(F, axis=1), _rest(m.law.parts[self._part])
+        lengths, rest = np.linalg.norm(F, axis=1), self._rest()
         after = [
             m.plasticity.after(lengths[:, k] - rest[k], self._kept[:, k], m.limits[k], self._dt)
             for k in (0, 1)
@@ -152,9 +161,3 @@ def _none(n: int) -> Floats:
 def _has_rest(part: SingleLaw) -> bool:
     """Return whether a law has rest stretches."""
     return part.functions.name in LAWS
-
-
-def _rest(part: SingleLaw) -> Floats:
-    """Return the stretch at rest of warp and weft, (2,)."""
-    given = part.parameters()
-    return np.array([given["rest_warp"], given["rest_weft"]], dtype=np.float64)

@@ -108,10 +108,9 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
         if n_transforms > GLTF_TRANSFORMS:
             raise ValueError(f"{n_transforms} transforms of nodes, more than {GLTF_TRANSFORMS}")
         document.check_size(3 * len(times) * sum(len(p.x) for p in pieces), GLTF_POSITIONS)
-        frames = []
-        for t in times:
-            pose = posed(document, t)
-            frames.append(np.concatenate([_placed(document, p, pose) for p in pieces]))
+        poses = [posed(document, t) for t in times]
+        frames = [np.concatenate([_placed(document, p, pose) for p in pieces]) for pose in poses]
+        pieces = [_facing(p, poses[0]) for p in pieces]
     except Broken as error:
         raise document.error(error) from error
     first = np.cumsum([0, *(len(p.x) for p in pieces)])

@@ -34,7 +34,7 @@ from weft.io.formats.usd_mesh import (
     weights_of,
 )
 from weft.io.formats.usd_stage import Placed, all_meshes, drawn_meshes
-from weft.io.surface import SPACE, Contents, MovingMesh, check_file, triangulated
+from weft.io.surface import SPACE, Contents, MovingMesh, check_file
 
 FEW = 8  # largest number of names in a message
 SPEED = 5e6  # [bytes/s] least speed of the trial reading
@@ -103,7 +103,7 @@ def _moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     first, faces = 0, []
     for p in parts:
         x = positions(stage, p, codes[0], path)
-        faces.append(triangulated(x, p.polygons, f"{path}{p.name}")[0] + first)
+        faces.append(triangles(p, x, codes[0], path)[0] + first)
         first += len(x)
     rate = fps or stage.GetTimeCodesPerSecond()
     if not rate > 0:
