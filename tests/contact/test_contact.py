@@ -14,7 +14,7 @@ from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
-from weft.contact.assembly.contact_matrix import JoinedPattern, PairBlocks
+from weft.contact.assembly.contact_matrix import ExtendedMatrix, PairBlocks, pattern_with_pairs
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet
 from weft.discretization.mesh import TriangleMesh, grid
@@ -152,14 +152,14 @@ def test_joined_matrix_is_the_sum():
     np.testing.assert_allclose(
         joined.to_scipy().toarray(), expected, atol=1e-12 * np.abs(expected).max()
     )
-    kept = JoinedPattern.of(pattern, set_.device[0])
+    kept = ExtendedMatrix.of(pattern_with_pairs(pattern, set_.device[0]))
 
     def fits(pairs, part=1.0):
         some = ContactSet.of(pairs, np.zeros(len(pairs)), 1.0, 1.0)
         ones = kernel.array(np.full((len(pairs), 3, 4, 3), part), vec3)
         return kept.add(A, [PairBlocks(some, some.device[0], ones)]) is not None
 
-    assert fits(set_.stencil[:5]) and kept.pattern.base is pattern
+    assert fits(set_.stencil[:5]) and kept.extends(A)
     apart = np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32)
     assert not fits(apart) and fits(apart, 0.0)  # blocks of zeros need no place
 

@@ -7,6 +7,7 @@ import warp as wp
 import weft
 from weft import kernel
 from weft.contact.assembly import contact_matrix as rows
+from weft.contact.assembly import embedding
 from weft.contact.assembly import lumped_pairs as latecomers
 from weft.contact.contact_set import ContactSet
 from weft.contact.detector import ContactDetector
@@ -55,13 +56,13 @@ def test_steps_do_not_depend_on_patterns_before(linear):
 def test_what_iterates_makes_few_patterns(monkeypatch):
     """Far fewer than steps with contact; orders of elimination begin anew in each."""
     made = []
-    of = rows.JoinedPattern.of
+    extend = embedding.pattern_with_pairs
 
     def counted(*args):
         made.append(1)
-        return of(*args)
+        return extend(*args)
 
-    monkeypatch.setattr(rows.JoinedPattern, "of", staticmethod(counted))
+    monkeypatch.setattr(embedding, "pattern_with_pairs", counted)
     counts = {}
     for linear in ("multigrid", "splu"):
         made.clear()
@@ -93,7 +94,8 @@ def test_who_comes_late_is_lumped(monkeypatch):
     """Where a search may end early, the few pairs that come late in a step make no new pattern; who
     they are does not depend on the steps before: a run that is taken up has the same bits.
     """
-    found, made, of, among = [], [], rows.JoinedPattern.of, latecomers.LumpedPairs.among
+    found, made, among = [], [], latecomers.LumpedPairs.among
+    extend = embedding.pattern_with_pairs
 
     def told(self, y, contacts):
         late = among(self, y, contacts)
@@ -101,7 +103,7 @@ def test_who_comes_late_is_lumped(monkeypatch):
         return late
 
     monkeypatch.setattr(latecomers.LumpedPairs, "among", told)
-    monkeypatch.setattr(rows.JoinedPattern, "of", staticmethod(lambda *a: made.append(1) or of(*a)))
+    monkeypatch.setattr(embedding, "pattern_with_pairs", lambda *a: made.append(1) or extend(*a))
     scene = heap(effort="interactive")
     whole = steps(scene, 14)
     assert whole[-1][2].contact["count"] > 1.5 * len(scene.cloth.points)

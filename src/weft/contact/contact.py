@@ -22,7 +22,6 @@ from weft.base.settings import REQUIRED, Accepts, documented, setting
 from weft.bodies.body import Body, joined_faces, joined_positions
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, shown
 from weft.contact.assembly.embedding import ContactEmbedding, IdentityEmbedding, WeightedEmbedding
-from weft.contact.assembly.pull_back import DeviceWeights
 from weft.contact.broad_phase.candidates import least_distance
 from weft.contact.collision_groups import Friction
 from weft.contact.collision_mesh import CollisionMesh, Excluded
@@ -31,6 +30,7 @@ from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
+from weft.solve.sparse.pull_back import Interpolation
 
 LOAD = 10.0  # times the mean weight of a vertex: force of a contact at half the gap
 GRAVITY = 9.81  # [m/s^2]
@@ -229,11 +229,11 @@ class Contact:
         return contact
 
     @cached_property
-    def weights(self) -> DeviceWeights | None:
+    def weights(self) -> Interpolation | None:
         """Return the embedding on the device, which is kept from step to step; None if there is
         none.
         """
-        return None if self.embedding is None else DeviceWeights(self.embedding)
+        return None if self.embedding is None else Interpolation(self.embedding.matrix)
 
     @property
     def gap(self) -> float:
@@ -304,11 +304,9 @@ class Contact:
 
     def embedded(self) -> ContactEmbedding:
         """Return a new map from the points to the vertices."""
-        return (
-            IdentityEmbedding(len(self.mass))
-            if self.weights is None
-            else WeightedEmbedding(self.weights)
-        )
+        if self.embedding is None or self.weights is None:
+            return IdentityEmbedding(len(self.mass))
+        return WeightedEmbedding(self.embedding, self.weights)
 
     def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
         """Return the pairs of faces that intersect, although they must not.

@@ -24,7 +24,7 @@ from weft.kernel import (
     vec3,
 )
 from weft.kernel.native_code import native
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, block_at
 from weft.solve.sparse.incidence import Incidence
 
 _module = wp.get_module("weft.contact_rows")
@@ -41,24 +41,6 @@ def copy_blocks(o: int, source: IntArray, values: Mat33Array, out: Mat33Array):
     """Copy out[b] = values[source[b]], or zero where source[b] < 0, for all blocks."""
     b = o + wp.tid()
     copy_row(b, b + 1, source, values, out)
-
-
-@wp.func
-def place_of(column: IntArray, first: int, end: int, wanted: int):
-    """Return the index of the column ``wanted`` in the sorted row [first, end), or -1."""
-    low = int(first)
-    high = int(end)
-    while low < high:
-        middle = (low + high) >> 1
-        if column[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    found = int(-1)
-    if low < end:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if column[low] == wanted:
-            found = low
-    return found
 
 
 @wp.kernel(module=_module)
@@ -112,19 +94,28 @@ def pack_columns(
     collected: IntArray,
     start: IntArray,
     row_start: IntArray,
-    column: IntArray,
     out: IntArray,
-    source: IntArray,
 ):
-    """Write the rows one after the other, and for each block its index in the elastic pattern, or
-    -1.
-    """
+    """Write the rows of ``collect_columns`` one after the other."""
     v = o + wp.tid()
     room = row_start[v] + 4 * first[v]
     for i in range(start[v + 1] - start[v]):
-        c = collected[room + i]
-        out[start[v] + i] = c
-        source[start[v] + i] = place_of(column, row_start[v], row_start[v + 1], c)
+        out[start[v] + i] = collected[room + i]
+
+
+@wp.kernel(module=_module)
+def find_base_blocks(
+    o: int,
+    start: IntArray,
+    column: IntArray,
+    base_start: IntArray,
+    base_column: IntArray,
+    out: IntArray,
+):
+    """Write the number of each block of row v in the base pattern, or -1."""
+    v = o + wp.tid()
+    for b in range(start[v], start[v + 1]):
+        out[b] = block_at(base_column, base_start[v], base_start[v + 1], column[b])
 
 
 @wp.func
@@ -230,7 +221,7 @@ def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
             if late.shape[0] > 0:
                 comes_late = int(late[i])
             if comes_late != 0:
-                at = place_of(column, row_start[v], row_start[v + 1], v)
+                at = block_at(column, row_start[v], row_start[v + 1], v)
                 values[at] = values[at] + alone(local, i, a)
             elif add(local, i, a, stencil, n, row_start[v], row_start[v + 1], column, values) != 0:
                 missing[0] = 1
@@ -273,53 +264,70 @@ class PairBlocks:
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedPattern:
-    """An elastic pattern joined with the blocks of contact pairs."""
+class ExtendedMatrix:
+    """A matrix on a pattern that extends the pattern ``base`` of another matrix A by more blocks.
 
-    elastic: BlockPattern
-    pattern: BlockPattern  # with the blocks of contact
-    matrix: BlockCsr  # on the joined pattern, its values are overwritten
-    source: WarpArray  # (b,) int32 elastic block of each block, or -1
+    Its values are overwritten by every sum.
+    """
+
+    matrix: BlockCsr
+    source: WarpArray  # (b,) int32 block of A for each block, or -1
 
     @staticmethod
-    def of(
-        elastic: BlockPattern, stencil: WarpArray, room: kernel.GrowingArray | None = None
-    ) -> "JoinedPattern":
-        """Join an elastic pattern with the blocks of pairs.
-
-        Args:
-            elastic: the elastic pattern.
-            stencil: (m,4) int32 vertices of the pairs.
-            room: memory for the values of the matrix. The matrix of an earlier pattern that used it
-                is invalid afterwards. None: new memory.
+    def of(pattern: BlockPattern, values: WarpArray | None = None) -> "ExtendedMatrix":
+        """Prepare sums on a pattern that has a ``base``, in memory for its values if that is
+        given.
         """
-        n = elastic.n
-        i = Incidence.on_device(stencil, n)
-        own = (elastic.device_row_start, elastic.device_column)
-        most = elastic.n_blocks + 16 * stencil.shape[0]  # a pair has 16 blocks
-        collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
-        counts = count[:n]
-        parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
-        parts = parts if kernel.is_cpu() else min(n, PARTS)
-        seen = kernel.empty((parts, n), wp.int32)
-        seen.fill_(-1)
-        rows = (parts, i.start, i.element, stencil, *own, seen, collected, counts)
-        kernel.launch(collect_columns, parts, *rows, slice_above=2)
-        start = kernel.empty(n + 1, wp.int32)
-        total = kernel.scan(count, start)
-        column, source = (kernel.empty(total, wp.int32) for _ in range(2))
-        kernel.launch(pack_columns, n, i.start, collected, start, *own, column, source)
-        starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
-        pattern = BlockPattern(n, starts, columns, base=elastic)
-        values = (room or kernel.GrowingArray(mat33)).take(total)
-        return JoinedPattern(elastic, pattern, BlockCsr(pattern, values), source)
+        assert pattern.base is not None
+        own = (pattern.device_row_start, pattern.device_column)
+        base = (pattern.base.device_row_start, pattern.base.device_column)
+        source = kernel.empty(pattern.n_blocks, wp.int32)
+        kernel.launch(find_base_blocks, pattern.n, *own, *base, source)
+        values = kernel.empty(pattern.n_blocks, mat33) if values is None else values
+        return ExtendedMatrix(BlockCsr(pattern, values), source)
+
+    def extends(self, A: BlockCsr) -> bool:
+        """Return whether A has the pattern that this one extends."""
+        return self.matrix.pattern.base is A.pattern
+
+    def copy_of(self, A: BlockCsr) -> BlockCsr:
+        """Return A on the extended pattern."""
+        out = self.matrix
+        kernel.launch(copy_blocks, out.pattern.n_blocks, self.source, A.values, out.values)
+        return BlockCsr(out.pattern, out.values)
 
     def add(self, A: BlockCsr, blocks: Sequence[PairBlocks]) -> BlockCsr | None:
-        """Return A plus the blocks on the joined pattern; None if the pattern lacks a block."""
+        """Return A plus the blocks of pairs on the extended pattern; None if that lacks a block."""
         out, missing = self.matrix, kernel.zeros(1, wp.int32)
         for number, pairs in enumerate(blocks):
             pairs.add(out, missing, None if number else (self.source, A.values))
-        return None if kernel.scalar(missing) else BlockCsr(self.pattern, out.values)
+        return None if kernel.scalar(missing) else BlockCsr(out.pattern, out.values)
+
+
+def pattern_with_pairs(elastic: BlockPattern, stencil: WarpArray) -> BlockPattern:
+    """Extend a pattern by the blocks of pairs.
+
+    Args:
+        elastic: the pattern that is extended.
+        stencil: (m,4) int32 vertices of the pairs; vertices beyond the pattern have no blocks.
+    """
+    n = elastic.n
+    i = Incidence.on_device(stencil, n)
+    own = (elastic.device_row_start, elastic.device_column)
+    most = elastic.n_blocks + 16 * stencil.shape[0]  # a pair has 16 blocks
+    collected, count = kernel.empty(most, wp.int32), kernel.zeros(n + 1, wp.int32)
+    counts = count[:n]
+    parts = kernel.threads() if n >= kernel.SLICE_ABOVE else 1
+    parts = parts if kernel.is_cpu() else min(n, PARTS)
+    seen = kernel.empty((parts, n), wp.int32)
+    seen.fill_(-1)
+    rows = (parts, i.start, i.element, stencil, *own, seen, collected, counts)
+    kernel.launch(collect_columns, parts, *rows, slice_above=2)
+    start = kernel.empty(n + 1, wp.int32)
+    column = kernel.empty(kernel.scan(count, start), wp.int32)
+    kernel.launch(pack_columns, n, i.start, collected, start, own[0], column)
+    starts, columns = (np.array(kernel.numpy(a)) for a in (start, column))
+    return BlockPattern(n, starts, columns, base=elastic)
 
 
 def stacked(stencils: Sequence[WarpArray]) -> WarpArray:

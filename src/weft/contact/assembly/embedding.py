@@ -14,10 +14,16 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Bools, Ints, Positions
-from weft.contact.assembly.contact_matrix import JoinedPattern, PairBlocks, stacked
-from weft.contact.assembly.pull_back import DeviceWeights, PulledPattern, mark_touching
+from weft.contact.assembly.contact_matrix import (
+    ExtendedMatrix,
+    PairBlocks,
+    pattern_with_pairs,
+    stacked,
+)
+from weft.discretization.embedding import Embedding
 from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
-from weft.solve.sparse.block_csr import BlockCsr
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.pull_back import Interpolation, PullBack
 
 _module = wp.get_module("weft.embedded")
 Soon = Callable[[], WarpArray]  # (k,4) pairs that soon may be in contact, on the device
@@ -31,7 +37,7 @@ class ContactEmbedding(ABC):
     n: int  # number of vertices
 
     def __init__(self) -> None:
-        self._joined: JoinedPattern | None = None
+        self._joined: ExtendedMatrix | None = None
         self._values = kernel.GrowingArray(mat33)
         self.has_joined = False  # whether a matrix of this step has blocks of pairs
 
@@ -102,11 +108,12 @@ class ContactEmbedding(ABC):
     def _joined_with(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
         """Return the matrix A of the vertices plus the blocks."""
         matrix, self.has_joined = None, True
-        if self._joined is not None and self._joined.elastic is A.pattern:
+        if self._joined is not None and self._joined.extends(A):
             matrix = self._joined.add(A, blocks)
         if matrix is None:
             every = stacked([*(b.stencil for b in blocks), soon()])
-            self._joined = JoinedPattern.of(A.pattern, every, self._values)
+            pattern = pattern_with_pairs(A.pattern, every)
+            self._joined = ExtendedMatrix.of(pattern, self._values.take(pattern.n_blocks))
             matrix = self._joined.add(A, blocks)
         assert matrix is not None  # the new pattern has every pair's blocks
         return matrix
@@ -187,13 +194,28 @@ class IdentityEmbedding(ContactEmbedding):
         return self._joined_with(A, blocks, soon)
 
 
-class WeightedEmbedding(ContactEmbedding):
-    """The embedding of vertices that are weighted sums of points, x = W c."""
+@wp.kernel(module=_module)
+def mark_used(o: int, start: IntArray, used: IntArray):
+    """Mark the vertices that belong to a pair."""
+    i = o + wp.tid()
+    if start[i + 1] > start[i]:
+        used[i] = 1
 
-    def __init__(self, weights: DeviceWeights) -> None:
+
+class WeightedEmbedding(ContactEmbedding):
+    """The embedding of vertices that are weighted sums of points, x = W c.
+
+    Args:
+        embedding: the weights W.
+        weights: the same on the device.
+    """
+
+    def __init__(self, embedding: Embedding, weights: Interpolation) -> None:
         super().__init__()
-        self.W, self.weights, self.n = weights.embedding, weights, len(weights.embedding)
-        self._pulled: PulledPattern | None = None
+        self.W, self.weights, self.n = embedding, weights, len(embedding)
+        # The matrix of the vertices without contacts, which is zero and is never written to.
+        self.nothing = BlockCsr.zeros(BlockPattern.of(self.n, []))
+        self._pulled: tuple[PullBack, ExtendedMatrix] | None = None
         self._local = kernel.empty(self.n, vec3)
 
     def forget(self) -> None:
@@ -203,7 +225,7 @@ class WeightedEmbedding(ContactEmbedding):
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
         """Write W x to ``out``."""
-        self.weights.to_surface(x, out)
+        self.weights.to_vertices(x, out)
 
     def of(self, x: Positions) -> Positions:
         """Return W x."""
@@ -242,11 +264,16 @@ class WeightedEmbedding(ContactEmbedding):
 
     def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
         """Return A + W^T H W."""
-        H = self._joined_with(self.weights.nothing, blocks, soon)
-        p = self._pulled
-        if p is None or p.elastic is not A.pattern or p.surface is not H.pattern:
-            p = self._pulled = PulledPattern.of(A.pattern, H.pattern, self.weights)
-        touches = kernel.zeros(self.n, wp.int32)
+        H = self._joined_with(self.nothing, blocks, soon)
+        if self._pulled is None or not (
+            self._pulled[0].source is H.pattern and self._pulled[1].extends(A)
+        ):
+            products = PullBack.extending(self.weights, H.pattern, A.pattern)
+            self._pulled = products, ExtendedMatrix.of(products.target)
+        products, extended = self._pulled
+        used = kernel.zeros(self.n, wp.int32)
         for pairs in blocks:
-            kernel.launch(mark_touching, self.n, pairs.pairs.incidence(self.n).start, touches)
-        return p.add(A, H, touches, self.weights)
+            kernel.launch(mark_used, self.n, pairs.pairs.incidence(self.n).start, used)
+        out = extended.copy_of(A)
+        products.add(H, out, used)
+        return out

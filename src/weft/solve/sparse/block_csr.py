@@ -15,6 +15,15 @@ from weft.base.arrays import Floats, Ints
 from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
 
 
+@wp.struct
+class BlockRows:
+    """A matrix of 3x3 blocks in the form that kernels take."""
+
+    start: IntArray  # (n+1,) first block of each row
+    column: IntArray  # (b,) column of each block, ascending within a row
+    values: Mat33Array  # (b,)
+
+
 @dataclass(frozen=True, eq=False)
 class BlockPattern:
     """Pattern of a block matrix: the 3x3 blocks that are stored.
@@ -152,6 +161,13 @@ class BlockCsr:
         """Return the number of block rows."""
         return self.pattern.n
 
+    @property
+    def rows(self) -> BlockRows:
+        """Return this matrix in the form that kernels take."""
+        out, p = BlockRows(), self.pattern
+        out.start, out.column, out.values = p.device_row_start, p.device_column, self.values
+        return out
+
     def without_zeros(self) -> "BlockCsr":
         """Return a copy without the off-diagonal blocks that are zero."""
         p, values = self.pattern, kernel.numpy(self.values)
@@ -178,6 +194,27 @@ class BlockCsr:
         out = kernel.empty(self.n, vec3)
         self.multiply(kernel.array(np.asarray(x, dtype=np.float64), vec3), out)
         return np.array(kernel.numpy(out))
+
+
+@wp.func
+def block_at(column: IntArray, first: int, end: int, wanted: int):
+    """Return the number of the block with the column ``wanted`` in the row [first, end), or -1.
+
+    The columns of a row ascend.
+    """
+    low = int(first)
+    high = int(end)
+    while low < high:
+        middle = (low + high) >> 1
+        if column[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    found = int(-1)
+    if low < end:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if column[low] == wanted:
+            found = low
+    return found
 
 
 @wp.func

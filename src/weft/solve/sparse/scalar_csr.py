@@ -1,6 +1,7 @@
 """Sparse matrices of numbers that act alike on x, y and z: weights of points, quadratic forms."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,15 @@ import warp as wp
 
 from weft import kernel
 from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, vec3
+
+
+@wp.struct
+class ScalarRows:
+    """A sparse matrix of numbers in the form that kernels take."""
+
+    start: IntArray  # (n+1,) first entry of each row
+    column: IntArray  # (b,)
+    value: ScalarArray  # (b,)
 
 
 @wp.kernel(module=wp.get_module("weft.scalar_csr"))
@@ -52,6 +62,13 @@ class ScalarCsr:
     def n(self) -> int:
         """Return the number of rows."""
         return int(self.start.shape[0]) - 1
+
+    @cached_property
+    def rows(self) -> ScalarRows:
+        """Return this matrix in the form that kernels take."""
+        out = ScalarRows()
+        out.start, out.column, out.value = self.arrays
+        return out
 
     @property
     def arrays(self) -> tuple[WarpArray, WarpArray, WarpArray]:
