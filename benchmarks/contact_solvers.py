@@ -1,6 +1,6 @@
 """Linear solvers and stiffness under contact (docs/decisions/appendix/0011-contact.md).
 
-    python benchmarks/contact_solvers.py [SCENE ...]
+    python -m benchmarks.contact_solvers [SCENE ...]
 
 prints a line for every scene, solver and load: Newton iterations a step, linear iterations and
 milliseconds a Newton iteration, solves that another solver had to finish, and steps that failed.

@@ -1,6 +1,6 @@
 """weft beside other simulators of cloth: the same sheet on the same sphere and floor.
 
-    python benchmarks/peers.py [--only NAME ...] [--side 41] [--into FOLDER] [--markdown]
+    python -m benchmarks.peers [--only NAME ...] [--side 41] [--into FOLDER] [--markdown]
 
 Each simulator is installed with pip from the registry, into an environment of its own under
 FOLDER, and runs there on one core. Seconds are processor time of its steps, without set-up or
@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 
 import weft
-from weft.bench.reference import machine
-from weft.contact import intersections
+from benchmarks.reference import machine
+from benchmarks.rivals import exchange
+from weft.contact import Friction, intersections
 from weft.scene.build import LoadedScene, load_scene
 from weft.scene.scene import Scene
 
 HERE = Path(__file__).parent
 RIVALS = HERE / "rivals"
-sys.path.insert(0, str(RIVALS))
-import exchange  # noqa: E402
 
 DEMO = Path(weft.__file__).parent / "scenes" / "drape.yaml"
 LIMIT = 3600  # [s] after which an installation or a run is given up
@@ -118,7 +117,7 @@ def numbers(loaded: LoadedScene, cores: int) -> dict[str, float]:
     """The rest of it [SI]: stretch and bending are means of warp and weft."""
     scene, cloth = loaded.scene, loaded.scene.cloth
     contact, ball = scene.contact, scene.bodies[0]
-    assert contact is not None
+    assert contact is not None and isinstance(contact.friction, Friction)
     center = (ball.vertices.min(0) + ball.vertices.max(0)) / 2
     f = cloth.fabric
     return {

@@ -1,6 +1,6 @@
 """Measure weft anew and write the tables of docs/speed.md.
 
-    python benchmarks/speed.py [--only peers-41 peers-100 scenes phases iteration] [--repeats 3]
+    python -m benchmarks.speed [--only peers-41 peers-100 scenes phases iteration] [--repeats 3]
 
 Each table is what stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``. Rows of other
 simulators are those that ``peers.py`` found last (``--into`` as there); the text around the tables
@@ -15,10 +15,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import peers
-
-from weft.bench.measure import BenchMeasure, BenchSelection
-from weft.bench.runner import run
+from benchmarks import peers
+from benchmarks.measure import BenchMeasure, BenchSelection
+from benchmarks.runner import run
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "speed.md"
 # [ms] of an iteration of the drape of 41 x 41, converged, one thread, normalized: commit 9c7f5d8,
@@ -52,10 +51,14 @@ def replaced(text: str, name: str, block: str) -> str:
 
 def beside_others(side: int, into: Path) -> str:
     """The table of ``peers.py``, with weft's rows measured now."""
-    command = [sys.executable, Path(peers.__file__), "--side", str(side), "--into", into]
+    command = [sys.executable, "-m", "benchmarks.peers", "--side", str(side)]
     ours = ["weft", "weft-interactive"]
     done = subprocess.run(
-        [*command, "--only", *ours, "--markdown"], stdout=subprocess.PIPE, text=True, check=True
+        [*command, "--into", str(into.resolve()), "--only", *ours, "--markdown"],
+        cwd=DOCUMENT.parents[1],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     return done.stdout
 

@@ -20,7 +20,7 @@ def test_named_tests_and_links_exist(path):
 
 
 def test_every_study_and_experiment_is_documented():
-    from weft.reproduce.runner import names
+    from studies.runner import names
 
     gallery = "".join(p.read_text() for p in (ROOT / "docs" / "gallery").glob("*.md"))
     for name in names():

@@ -31,9 +31,7 @@ STAGES = [
     ["fitting"],
     ["validate"],
     ["robotics"],
-    ["reproduce"],
     ["sweep"],
-    ["bench"],
     ["cli"],
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
@@ -75,11 +73,11 @@ def test_imports_come_from_the_left(path):
         assert STAGE[other] < STAGE[here], f"{here} imports {other}, which is not to its left"
 
 
-WITH_SCENES = ("scene", "fitting", "cli", "bench", "reproduce", "robotics", "sweep", None)
+WITH_SCENES = ("scene", "fitting", "cli", "robotics", "sweep", None)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
-def test_only_the_command_line_benchmarks_fits_studies_and_sweeps_import_scenes(path):
+def test_only_the_command_line_fits_and_sweeps_import_scenes(path):
     if part_of(path) not in WITH_SCENES:
         assert "scene" not in set(imports(path))
 

@@ -3,16 +3,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from weft.bench.reference import REFERENCE, Machine
+from benchmarks import peers
+from benchmarks.reference import REFERENCE, Machine
 from weft.scene.build import load_scene
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-import peers
 
 
 @pytest.fixture

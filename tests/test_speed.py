@@ -1,15 +1,11 @@
 """The tables of docs/speed.md: where they stand, and what is made of measures."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-from weft.bench.measure import at_most, info
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-import speed
+from benchmarks import speed
+from benchmarks.measure import at_most, info
 
 DOCUMENT = speed.DOCUMENT.read_text()
 

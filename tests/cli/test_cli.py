@@ -258,7 +258,7 @@ def test_json_is_pure(run, monkeypatch):
     factor, took = measures[0]["value"], measures[1]
     assert measures[0]["name"] == "machine/factor" and factor > 0
     assert took["normalized"] == pytest.approx(took["value"] / factor)
-    monkeypatch.setattr("weft.bench.startup.import_time", lambda: iter(()))
+    monkeypatch.setattr("benchmarks.startup.import_time", lambda: iter(()))
     status, out, _ = run("bench", "import", "--markdown")
     assert status == 0 and out.startswith("machine: ")
     rows = [line for line in out.splitlines() if line.startswith("|")]

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 import weft
+from studies import effort_scenes
 from weft import kernel
 from weft.base.errors import RunError, SceneError
 from weft.bodies.motion.pins import Pin
@@ -17,7 +18,6 @@ from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import ImmediateBuckling
-from weft.reproduce import effort_scenes
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 

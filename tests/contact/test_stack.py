@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.bench.drapes import layers
+from benchmarks.drapes import layers
 
 
 def fallen(effort: str, step: float, seconds: float = 0.1) -> tuple[float, float]:

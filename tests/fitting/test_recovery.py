@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from studies.fabric_recovery import FIELDS, STRAINS, _forces, measured
 from weft.fabric.fabric import fabric
 from weft.fitting.fit import fit
-from weft.reproduce.fabric_recovery import FIELDS, STRAINS, _forces, measured
 from weft.validate.fitting import START, Trial
 
 

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 import warp as wp
 from threadpoolctl import threadpool_info
 
+from benchmarks.multigrid import system
 from weft import kernel
-from weft.bench.multigrid import system
 from weft.kernel import mat33, vec3
 from weft.solve.linear.multigrid import cycle_kernels as mk
 from weft.solve.linear.multigrid import dense_kernels, hierarchy

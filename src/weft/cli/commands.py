@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from weft.cli import (
-    bench,
     check,
     dataset,
     demo,
@@ -17,7 +16,6 @@ from weft.cli import (
     mannequin,
     quality,
     render,
-    reproduce,
     run,
     settle,
     sweep,
@@ -52,9 +50,7 @@ app.command("quality", rich_help_panel=_LOOK)(quality.quality)
 app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("dataset", rich_help_panel=_LOOK)(dataset.dataset)
 app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
-app.command("reproduce", rich_help_panel=_TRUST, cls=reproduce.Command)(reproduce.reproduce)
 app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)
-app.command("bench", rich_help_panel=_TRUST, cls=bench.Command)(bench.bench)
 
 
 def _version(show: bool) -> None:

@@ -1,0 +1,80 @@
+"""Which studies there are, and how to run one."""
+
+from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
+
+from studies.study import Say, Study
+from weft.base.errors import WeftError, check_known
+
+_STUDIES = {
+    "pritchard-scale": "scale",
+    "pritchard-unit-magnitude": "unit_magnitude",
+    "pritchard-macri": "macri",
+    "pritchard-damping": "damping",
+    "pritchard-rest-stretch": "rest_stretch",
+    "kim2020-fig1": "kim_fig1",
+    "kim2020-fig2": "kim_fig2",
+    "kim2020-fig3": "kim_fig3",
+    "kim2020-fig3-skewed": "kim_fig3_skewed",
+    "kim2020-fig4": "kim_fig4",
+    "kim2020-fig5": "kim_fig5",
+    "locking": "locking",
+    "spline-convergence": "spline_convergence",
+    "spline-wrinkles": "spline_wrinkles",
+    "meng2025-hanging": "meng_hanging",
+    "meng2025-drape": "meng_drape",
+    "meng2025-shear": "meng_shear",
+    "meng2025-quadrature": "meng_quadrature",
+    "meng2025-skirt": "meng_skirt",
+    "buckling-mesh": "buckling_mesh",
+    "buckling-compression": "buckling_compression",
+    "buckling-bias": "buckling_bias",
+    "buckling-anisotropy": "buckling_anisotropy",
+    "effort": "effort",
+    "gradients-at-snaps": "snaps",
+    "fabric-recovery": "fabric_recovery",
+}
+# Of some studies: the least, what it counts, and which they are.
+_NUMBERS = {
+    "n": (8, "vertices a side", "on one mesh: kim2020-..., effort"),
+    "seeds": (1, "start", "that repeats: effort (starts), fabric-recovery (noise)"),
+}
+
+
+def names() -> list[str]:
+    """Names of all studies."""
+    return list(_STUDIES)
+
+
+def question(name: str) -> str:
+    """The first line of a study's docstring: what it asks."""
+    text = import_module(f"studies.{_STUDIES[name]}").__doc__ or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def run(
+    name: str, say: Say = lambda _: None, n: int | None = None, seeds: int | None = None
+) -> Study:
+    """Run a study.
+
+    Args:
+        name: which.
+        say: called with a line for every part that is done.
+        n: vertices a side, of studies on one mesh; None: as published.
+        seeds: starts, of studies that take the mean over some; None: as published.
+
+    Raises:
+        WeftError: an unknown name, a number that is too small or that the study does not have.
+    """
+    check_known(name, _STUDIES, "study")
+    study: Callable[..., Study] = import_module(f"studies.{_STUDIES[name]}").study
+    given = {key: value for key, value in (("n", n), ("seeds", seeds)) if value is not None}
+    for key, (least, unit, who) in _NUMBERS.items():
+        if key not in given:
+            continue
+        if key not in signature(study).parameters:
+            raise WeftError(f"--{key}", got=f"with {name}", expected=f"a study {who}")
+        if given[key] < least:
+            raise WeftError(f"--{key}", got=given[key], expected=f"at least {least} {unit}")
+    return study(say, **given)
