@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 TOOLS := .venv/.tools
+OUT ?= reproduced
 # With pytest-xdist on two cores or more, a file of tests on one of them.
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
@@ -11,7 +12,7 @@ QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/te
 	tests/render
 LATER := --ignore=tests/scene/test_garments.py --ignore=tests/scene/test_bad_input.py --ignore=tests/io/test_blender.py --ignore=tests/energies/test_wind.py --ignore=tests/laws/test_mixed.py --ignore=tests/energies/test_mixed.py --ignore=tests/scene/test_keys_more.py --ignore=tests/scene/test_keys_held.py
 
-.PHONY: demo check test test-all fuzz kill lint typecheck docs package addon validate bench clean
+.PHONY: demo check test test-all fuzz kill lint typecheck docs package addon validate study bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
@@ -60,8 +61,11 @@ addon:  ## the add-on for Blender, into build/weft_blender.zip
 validate: $(INSTALLED)  ## the certificate: closed-form and published answers
 	$(BIN)/weft validate
 
-bench: $(INSTALLED)  ## speed and memory beside their targets
-	$(BIN)/weft bench
+study: $(INSTALLED)  ## NAME=...: a question of the papers, into OUT; without a name, which there are
+	$(BIN)/python -m studies $(NAME) --out $(OUT)
+
+bench: $(INSTALLED)  ## speed and memory beside their targets; NAME=...: one benchmark
+	$(BIN)/python -m benchmarks $(NAME)
 
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "weft needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -1,71 +1,107 @@
-"""``weft bench``: speed and memory, beside their targets."""
+"""``python -m benchmarks``: speed and memory beside their targets, run from a clone."""
 
+import argparse
 import dataclasses
-from typing import Annotated
+import json
+import sys
+from collections.abc import Sequence
 
-import typer
-
-from weft.cli.listing import listing
-from weft.cli.options import AsJson, Device, Threads, configure, print_json, say, tell_compiling
-
-
-def _names() -> list[str]:
-    from benchmarks.runner import names
-
-    return names()
+from benchmarks.runner import BenchMeasure, BenchSelection, Machine, names, run
+from weft import kernel
+from weft.base.errors import WeftError
 
 
-Command = listing(("Benchmarks", _names))
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure speed and memory on this machine, beside a fixed piece of work that "
+        "is not weft's: times are given as they are, and normalized to a reference machine, which "
+        "is what targets are for. Nothing fails.",
+        epilog=f"Benchmarks: {', '.join(names())}.",
+    )
+    made.add_argument("names", nargs="*", metavar="NAME", help="none runs all")
+    made.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="SCENE",
+        help="a scene of contact-drape; repeatable",
+    )
+    made.add_argument("--all", action="store_true", help="big scenes of contact-drape, too")
+    made.add_argument("--whole", action="store_true", help="scenes to their end: hours")
+    made.add_argument(
+        "--repeats", type=int, default=1, help="runs of a scene of contact-drape; medians count"
+    )
+    output = made.add_mutually_exclusive_group()
+    output.add_argument("--markdown", action="store_true", help="a table for documents")
+    output.add_argument("--json", action="store_true", help="JSON and nothing else")
+    made.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
+    made.add_argument("--threads", type=int, help="CPU threads that share large kernels")
+    return made
 
 
-def bench(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Benchmarks; none runs all.", metavar="[NAME]...")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help="A scene of contact-drape. Repeatable.", metavar="SCENE"),
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Big scenes of contact-drape, too.")] = False,
-    whole: Annotated[bool, typer.Option("--whole", help="Scenes to their end: hours.")] = False,
-    repeats: Annotated[
-        int, typer.Option(help="Runs of a scene of contact-drape; medians count.", min=1)
-    ] = 1,
-    markdown: Annotated[bool, typer.Option("--markdown", help="A table for documents.")] = False,
-    json: AsJson = False,
-    device: Device = "cpu",
-    threads: Threads = None,
-) -> None:
-    """Measure speed and memory on this machine, beside a fixed piece of work that none of it is
-    ours: times are given as they are, and normalized to a reference machine, which is what targets
-    are for. Nothing fails.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run benchmarks and print their measures.
+
+    Args:
+        arguments: of the command line; None: those of this process.
+
+    Returns:
+        The exit status: 0, or 2 for a mistake of the user, said on standard error.
     """
-    configure(device, threads)
-    from benchmarks.runner import BenchMeasure, BenchSelection, Machine, run
-
-    selection = BenchSelection(tuple(only or ()), every, whole, repeats)
-    if json:
-        measures = run(names or (), selection=selection)
-        print_json([dataclasses.asdict(m) for m in measures])
-        return
-    tell_compiling()
-
-    def head(machine: Machine) -> None:
-        say(str(machine))
-        if markdown:
-            say("\n| measure | value | normalized | unit | target | |\n|---|---|---|---|---|---|")
+    made = parser()
+    options = made.parse_args(arguments)
+    if options.repeats < 1:
+        made.error(f"argument --repeats: {options.repeats}, expected at least 1")
+    selection = BenchSelection(tuple(options.only), options.all, options.whole, options.repeats)
+    try:
+        kernel.configure(device=options.device, threads=options.threads)
+        if options.json:
+            measures = run(options.names, selection=selection)
+            print(json.dumps([dataclasses.asdict(m) for m in measures], indent=2))
         else:
-            say(f"{'measure':58} {'value':>9} {'normalized':>10} {'target':>8}  unit")
+            table = markdown_row if options.markdown else terminal_row
+            head = MARKDOWN_HEAD if options.markdown else TERMINAL_HEAD
 
-    def show(m: BenchMeasure) -> None:
-        normalized = "" if m.normalized is None else f"{m.normalized:.3g}"
-        target = "" if m.target is None else f"{m.target:.4g}"
-        verdict = "" if m.ok is None else ("ok" if m.ok else "missed")
-        if markdown:
-            cells = (m.name, f"{m.value:.3g}", normalized, m.unit, target, verdict)
-            say(f"| {' | '.join(cells)} |")
-        else:
-            unit = f"{m.unit}  {verdict}".strip()
-            say(f"{m.name:58} {m.value:9.4g} {normalized:>10} {target:>8}  {unit}")
+            def begin(machine: Machine) -> None:
+                print(f"{machine}\n{head}", flush=True)
 
-    run(names or (), on_result=show, selection=selection, on_machine=head)
+            def show(measure: BenchMeasure) -> None:
+                print(table(measure), flush=True)
+
+            run(options.names, show, selection, begin)
+    except WeftError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+TERMINAL_HEAD = f"{'measure':58} {'value':>9} {'normalized':>10} {'target':>8}  unit"
+MARKDOWN_HEAD = "\n| measure | value | normalized | unit | target | |\n|---|---|---|---|---|---|"
+
+
+def terminal_row(m: BenchMeasure) -> str:
+    """Return a measure as a line of aligned columns."""
+    normalized, target, verdict = _cells(m)
+    unit = f"{m.unit}  {verdict}".strip()
+    return f"{m.name:58} {m.value:9.4g} {normalized:>10} {target:>8}  {unit}"
+
+
+def markdown_row(m: BenchMeasure) -> str:
+    """Return a measure as a row of a table in Markdown."""
+    normalized, target, verdict = _cells(m)
+    return f"| {m.name} | {m.value:.3g} | {normalized} | {m.unit} | {target} | {verdict} |"
+
+
+def _cells(m: BenchMeasure) -> tuple[str, str, str]:
+    """Return the normalized value, the target and whether it is met, as texts; "" for none."""
+    return (
+        "" if m.normalized is None else f"{m.normalized:.3g}",
+        "" if m.target is None else f"{m.target:.4g}",
+        "" if m.ok is None else ("ok" if m.ok else "missed"),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The scenes of ``weft bench contact-drape``, and how a run of one is measured.
+"""The scenes of ``python -m benchmarks contact-drape``, and how a run of one is measured.
 
 Every run has a process of its own, so that its peak of memory is its own too.
 """

@@ -64,7 +64,7 @@ def beside_others(side: int, into: Path) -> str:
 
 
 def measured(selection: BenchSelection) -> list[BenchMeasure]:
-    """``weft bench contact-drape``, with its lines on stderr as they come."""
+    """``python -m benchmarks contact-drape``, with its lines on stderr as they come."""
 
     def show(m: BenchMeasure) -> None:
         print(f"{m.name}: {m.value:.4g} {m.unit}", file=sys.stderr, flush=True)

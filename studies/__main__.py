@@ -1,69 +1,78 @@
-"""``weft reproduce``: figures and open questions of the papers."""
+"""``python -m studies``: answer questions of the papers, from a clone of the repository."""
 
+import argparse
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from weft.cli.listing import listing
-from weft.cli.options import Device, Threads, configure, say, tell_compiling
+from studies import runner
+from weft import kernel
+from weft.base.errors import WeftError, check_known
 
 
-def _names() -> list[str]:
-    from studies.runner import names
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    names = ", ".join(runner.names())
+    made = argparse.ArgumentParser(
+        prog="python -m studies",
+        description="Answer a question of a paper: a table (CSV), a plot (PNG) and what follows "
+        "from them. Plots need matplotlib.",
+        epilog=f"Studies: {names}.",
+    )
+    made.add_argument("names", nargs="*", metavar="NAME", help="none lists them, `all` runs all")
+    made.add_argument("--out", type=Path, default=Path("reproduced"), metavar="DIR", help="folder")
+    made.add_argument("--n", type=int, help="vertices a side, for studies on one mesh")
+    made.add_argument("--seeds", type=int, help="starts, for studies that average over some")
+    made.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
+    made.add_argument("--threads", type=int, help="CPU threads that share large kernels")
+    return made
 
-    return names()
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """List studies or run some.
 
-Command = listing(("Studies", _names))
+    Args:
+        arguments: of the command line; None: those of this process.
 
-
-def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(help="Studies; none lists them, `all` runs all.", metavar="[NAME]..."),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of tables and plots.", metavar="DIR")] = Path(
-        "reproduced"
-    ),
-    n: Annotated[
-        int | None,
-        typer.Option(help="Vertices a side, for studies on one mesh.", show_default="the paper's"),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(help="Starts, for studies that average over some.", show_default="a few"),
-    ] = None,
-    device: Device = "cpu",
-    threads: Threads = None,
-) -> None:
-    """Answer a question of a paper: a table (CSV), a plot (PNG) and what follows from them.
-
-    Plots need matplotlib: `pip install 'weft\\[plots]'`.
+    Returns:
+        The exit status: 0, or 2 for a mistake of the user, said on standard error.
     """
-    configure(device, threads)
-    from studies import runner
-    from weft.base.errors import check_known
+    options = parser().parse_args(arguments)
+    try:
+        kernel.configure(device=options.device, threads=options.threads)
+        for name in options.names:
+            check_known(name, [*runner.names(), "all"], "study")
+        if not options.names:
+            for name in runner.names():
+                say(f"{name:26} {runner.question(name)}")
+            say("\nmake study NAME=... runs one (seconds to minutes), NAME=all every one")
+        for name in runner.names() if "all" in options.names else options.names:
+            run(name, options.out, options.n, options.seeds)
+    except WeftError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
 
-    if not names:
-        for name in runner.names():
-            say(f"{name:26} {runner.question(name)}")
-        say("\nweft reproduce NAME runs one (seconds to minutes), `weft reproduce all` every one")
-        return
-    for name in names:
-        check_known(name, [*runner.names(), "all"], "study")
-    tell_compiling()
-    chosen = runner.names() if "all" in names else names
-    for name in chosen:
-        clock = time.perf_counter()
-        study = runner.run(name, lambda text: say(f"  {text}", error=True), n, seeds)
-        say(f"{study.title}\n\n{study.table.text()}\n")
-        for finding in study.findings:
-            say(f"- {finding}")
-        written = study.write(out)
-        files = "  ".join(str(path) for path in written)
-        say(f"\n{name} in {time.perf_counter() - clock:.0f} s: {files}")
-        if study.missing():
-            say(study.missing())
-        say("")
+
+def run(name: str, out: Path, n: int | None, seeds: int | None) -> None:
+    """Run one study, print what it found, and write its files into the folder ``out``."""
+    clock = time.perf_counter()
+    study = runner.run(name, lambda text: print(f"  {text}", file=sys.stderr), n, seeds)
+    say(f"{study.title}\n\n{study.table.text()}\n")
+    for finding in study.findings:
+        say(f"- {finding}")
+    written = "  ".join(str(path) for path in study.write(out))
+    say(f"\n{name} in {time.perf_counter() - clock:.0f} s: {written}")
+    if study.missing():
+        say(study.missing())
+    say("")
+
+
+def say(text: str) -> None:
+    """Print a line at once, also where the output is a file."""
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

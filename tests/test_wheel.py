@@ -45,6 +45,8 @@ def wheel(tmp_path_factory):
         "docs/conf.py",
         "docs/_ext/generated_pages.py",
         "tests/test_wheel.py",
+        "studies/__main__.py",
+        "benchmarks/__main__.py",
         "Makefile",
     ):
         assert (tree / name).exists(), f"no {name} in the sdist"
@@ -73,6 +75,7 @@ def test_every_file_of_the_package_is_in_the_wheel(installed):
     assert source <= files(installed / "weft")
     for name in ("py.typed", "fabrics/silk.yaml", "scenes/demo.yaml", "view/page.html"):
         assert name in source
+    assert not (installed / "studies").exists() and not (installed / "benchmarks").exists()
     examples = files(ROOT / "examples", ".yaml", ".py")
     assert len(examples) > 20 and examples <= files(installed / "weft" / "examples")
 

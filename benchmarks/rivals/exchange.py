@@ -79,6 +79,6 @@ def read() -> Drape:
     return Drape(**arrays, numbers=numbers, options=json.loads(sys.argv[3]))
 
 
-def save(path: Any, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, float]) -> None:
+def save(path: Any, arrays: Mapping[str, Any], numbers: Mapping[str, float]) -> None:
     """Write a scene for ``read``."""
     np.savez(path, numbers=json.dumps(dict(numbers)), **arrays)

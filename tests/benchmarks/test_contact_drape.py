@@ -1,4 +1,4 @@
-"""The scenes of `weft bench contact-drape`: what is run, and what is made of it."""
+"""The scenes of `python -m benchmarks contact-drape`: what is run, and what is made of it."""
 
 from functools import partial
 

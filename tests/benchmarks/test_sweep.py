@@ -1,4 +1,4 @@
-"""`weft bench sweep`: its folders are what they say, and its measures are named."""
+"""`python -m benchmarks sweep`: its folders are what they say, and its measures are named."""
 
 import pytest
 

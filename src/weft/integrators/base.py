@@ -37,7 +37,7 @@ from weft.solve.sparse.block_csr import BlockCsr
 
 # Interactive steps are limited to 8 iterations and 10 ms. With these numbers they are closer to
 # converged steps of 2.5 ms than converged steps of 20 ms are, in half the time
-# (`weft reproduce effort`).
+# (`python -m studies effort`).
 INTERACTIVE, INTERACTIVE_STEP = 8, 1e-2  # iterations, [s]
 # An interactive step ends after an increment below this part of the cloth's root mean square speed,
 # clamped to the two bounds: cloth that swings slowly would come to a halt with a larger threshold.

@@ -4,7 +4,7 @@ Data are made by the virtual laboratory from presets (tensile, shear, bending, c
 with noise of known size, and are fitted starting from another preset. If noise is normal and the
 fit is right, the true number is within two standard deviations in 95.45 % of many draws; the
 counted share may differ by three standard deviations of the count. The sum of squares must have the
-mean of chi^2. With the simulated drape and bias strips: ``weft reproduce fabric-recovery``.
+mean of chi^2. With the simulated drape and bias strips: ``python -m studies fabric-recovery``.
 """
 
 from collections.abc import Iterator, Sequence

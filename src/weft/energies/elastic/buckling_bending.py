@@ -13,7 +13,7 @@ pushes less; ``compression`` is its c, "comparable" to the stretch stiffness.
 
 An arc of curvature kappa is only kappa^2 L^2/24 shorter than L, and cloth of stretch stiffness K
 would rather stretch by that amount than push with 12 k/L^2: below a curvature of about 17
-sqrt(k/K)/L^2 this model hardly resists bending (``weft reproduce buckling-compression``).
+sqrt(k/K)/L^2 this model hardly resists bending (``python -m studies buckling-compression``).
 
 The exact Hessian of a pair that pushes has the eigenvalue dE/dd / d < 0 across the pair. PROJECTED
 and GAUSS_NEWTON leave it out and keep the (positive) one along the pair, as Choi & Ko do; this is
