@@ -142,4 +142,5 @@ def _fabric() -> str:
         "over those of `preset`. A name without `_warp` or `_weft` says both."
     )
     head = "(scene-cloth-fabric)=\n\n## Fields of a fabric"
-    return f"{head}\n\n{text}\n\n{table(('field', 'unit', 'range of the presets, or meaning'), rows)}"
+    heads = ("field", "unit", "range of the presets, or meaning")
+    return f"{head}\n\n{text}\n\n{table(heads, rows)}"
