@@ -45,6 +45,15 @@ def edge(**motion):
     return scene(pins=[weft.Pin(SHEET.border("top"), **motion)])
 
 
+def swelling(most):
+    """The ball, of which frames raise the upper half by up to ``most`` [m] and lower it again."""
+    x = np.array(BALL.vertices)
+    upper = (x[:, 1:2] > -0.08) * np.array([0.0, 1.0, 0.0])
+    frames = np.stack([x + share * most * upper for share in (0.0, 1.0, 0.0)])
+    times = np.array([0.0, 0.1, 0.2])
+    return dataclasses.replace(BALL, frames=weft.contact.BodyFrames(times, frames, True))
+
+
 UNSTRESSED = {
     "corners": corners(),
     "an edge": edge(),
@@ -65,6 +74,8 @@ UNSTRESSED = {
         bodies=[dataclasses.replace(BALL, path=path((0.0, 0.07, 0.0), (0.0, 0.0, 0.0)))],
         contact=GAP,
     ),
+    "a body of frames": corners(bodies=[swelling(0.02)], contact=GAP),
+    "a body of frames that pushes and goes back": corners(bodies=[swelling(0.05)], contact=GAP),
     "a body that touches what nothing holds": scene(
         bodies=[BALL.moved((0.0, 0.027, 0.0))], contact=GAP
     ),
