@@ -319,7 +319,7 @@ def described_fields() -> list[tuple[str, str, str]]:
     rows = []
     for name, unit in UNITS.items():
         low, high = known_ranges()[name]
-        per = " per rad" if name in PER_ANGLE else ""
+        per = " (per rad)" if name in PER_ANGLE else ""
         rows.append((name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"))
     rows += [(name, unit, "none: a strain that is never passed") for name, unit in LIMITS.items()]
     rows += [(name, unit, f"none: {MEANINGS[name]}") for name, unit in MEMORY.items()]
