@@ -96,6 +96,36 @@ def test_indefinite_diagonal_block_is_not_taken_for_convergence(rng):
         assert solution.outcome is Outcome.INDEFINITE
 
 
+@pytest.mark.parametrize("n", [7, 300])
+@pytest.mark.parametrize("name", ["multigrid", "pcg"])
+def test_a_captured_graph_is_the_same_as_recorded_launches(name, n, rng):
+    """What CUDA runs, on the CPU's graphs of Warp: every digit, and as many rounds."""
+    A, _ = spd(n, rng, shift=1e-2)
+    right_sides = [kernel.array(rng.normal(size=(n, 3)), vec3) for _ in range(2)]
+    prepared = linear_solver(name).prepare(A)
+    recorded = [prepared.solve(b, t) for b in right_sides for t in (0.3, 1e-6)]
+    loop = type(prepared.work.iterations.loop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "run", loop.run_graph)
+        captured = [prepared.solve(b, t) for b in right_sides for t in (0.3, 1e-6)]
+    for one, other in zip(recorded, captured, strict=True):
+        np.testing.assert_array_equal(kernel.numpy(one.x), kernel.numpy(other.x))
+        assert (one.iterations, one.residual) == (other.iterations, other.residual)
+        assert one.outcome is other.outcome and one.iterations > 0
+
+
+def test_the_host_reads_once_in_a_solve(rng):
+    """Step lengths and the stop test stay on the device; nothing is uploaded."""
+    A, _ = spd(60, rng)
+    b = kernel.array(rng.normal(size=(60, 3)), vec3)
+    for name in ("multigrid", "pcg"):
+        prepared = linear_solver(name).prepare(A)
+        prepared.solve(b, 1e-6)
+        with kernel.watched() as traffic:
+            assert prepared.solve(b, 1e-6).iterations > 3
+        assert (traffic.uploads, traffic.downloads, traffic.scalars) == (0, 0, 1)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_not_finite_is_an_outcome(name, rng):
     A, _ = spd(20, rng)

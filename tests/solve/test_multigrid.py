@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_info
 from benchmarks.multigrid import system
 from weft import kernel
 from weft.kernel import mat33, vec3
-from weft.solve.linear.multigrid import cycle_kernels as mk
 from weft.solve.linear.multigrid import dense_kernels, hierarchy
 from weft.solve.linear.multigrid import solver as multigrid
 from weft.solve.linear.multigrid.aggregation import COARSEST, aggregates, coarsenings
@@ -100,18 +99,21 @@ def test_rows_of_blocks_of_every_length(rng):
     expected = (A.to_scipy() @ x.reshape(-1)).reshape(n, 3)
     work = MultigridWork(Hierarchy(pattern))
     work.hierarchy.refresh(A)
-    work.p.assign(x)
-    work.begin(kernel.array(x, vec3), 1.0)
-    chain, middle = work.chain(A.values)
-    chain.replay(middle)
-    curvature = kernel.scalar(work.numbers, int(mk.CURVATURE))
-    assert curvature == pytest.approx((x * expected).sum(), rel=1e-13)
-    np.testing.assert_allclose(kernel.numpy(work.q), expected, atol=1e-14)
-    fine = work.fine
+    work.iterations.vectors.p.assign(x)
+    np.testing.assert_allclose(multiplied(work.iterations, A.values), expected, atol=1e-14)
+    fine = work.hierarchy.levels[0]
     fine.x.assign(x.astype(np.float32))
     fine.b.zero_()
     fine.residual.launch()
     np.testing.assert_allclose(-kernel.numpy(fine.r), expected, atol=1e-5)
+
+
+def multiplied(iterations, values):
+    """The product of a matrix and the direction p, by the launch of conjugate gradients."""
+    iterations.loop.set(iterations.product, 4, values)
+    iterations.product.argument(2).fill_(1)
+    iterations.product.launch()
+    return np.array(kernel.numpy(iterations.vectors.q))
 
 
 def test_blocks_of_zeros_change_no_digit(rng):
@@ -132,17 +134,13 @@ def test_blocks_of_zeros_change_no_digit(rng):
 def test_preconditioner_is_symmetric_and_definite(sheet, rng):
     _, _, prepared = sheet
     n = prepared.A.n
-    work = prepared.work
-    free = kernel.numpy(work.fine.keep)[:, None] > 0
+    free = kernel.numpy(prepared.hierarchy.levels[0].keep)[:, None] > 0
 
     def apply(r):
-        work.begin(kernel.array(r, vec3), 1.0)
-        chain, middle = work.chain(prepared.A.values)
-        chain.replay(0, middle)
-        z_dot_r = work.number(mk.R_DOT_Z)
-        z = np.array(kernel.numpy(work.fine.x))
-        assert z_dot_r == pytest.approx((z.astype(float) * r).sum(), rel=1e-12)
-        return z
+        z = kernel.empty(n, vec3)
+        for launch in prepared.hierarchy.precondition(kernel.array(r, vec3), z):
+            launch.launch()
+        return np.array(kernel.numpy(z))
 
     for _ in range(5):
         a, b = rng.normal(size=(2, n, 3)) * free

@@ -7,7 +7,8 @@ No other package knows about these. Read it in this order:
 3. ``memory``: device arrays, copies, sums and sorting.
 4. ``launching``: launches, shared by several CPU threads where that is faster.
 5. ``recorded_launches``: sequences of launches that are replayed by one native call.
-6. ``segments``: launches and sums for some of several worlds in one array.
+6. ``granularity``: how much one kernel index works on, by device.
+7. ``segments``: launches and sums for some of several worlds in one array.
 
 ``thread_pool`` holds the threads, ``warp_private`` everything that uses private parts of Warp, and
 ``bitmask`` functions on sets of bits.
@@ -25,6 +26,12 @@ from weft.kernel.context import (
     notify_compile,
     threads,
     use,
+)
+from weft.kernel.granularity import (
+    ROWS,
+    bits_per_thread,
+    numbers_per_sum,
+    rows_per_thread,
 )
 from weft.kernel.launching import (
     SLICE_ABOVE,
@@ -51,6 +58,7 @@ from weft.kernel.memory import (
     numpy,
     points,
     scalar,
+    scalars,
     scan,
     sort,
     sort_pairs,
@@ -59,7 +67,7 @@ from weft.kernel.memory import (
     watched,
     zeros,
 )
-from weft.kernel.recorded_launches import RecordedLaunches
+from weft.kernel.recorded_launches import RecordedLaunches, RecordedLoop
 from weft.kernel.segments import shared, shares
 from weft.kernel.types import (
     BitsArray,
@@ -96,6 +104,7 @@ from weft.kernel.types import (
 
 __all__ = [
     "COMPILING",
+    "ROWS",
     "SLICE_ABOVE",
     "TRIVIAL",
     "BitsArray",
@@ -113,6 +122,7 @@ __all__ = [
     "Mat33Array3d",
     "Recorded",
     "RecordedLaunches",
+    "RecordedLoop",
     "Scalar",
     "ScalarArray",
     "ScalarArray2d",
@@ -129,6 +139,7 @@ __all__ = [
     "Vec4fArray",
     "WarpArray",
     "array",
+    "bits_per_thread",
     "claim_compile_notice",
     "columns",
     "configure",
@@ -151,9 +162,12 @@ __all__ = [
     "mat33",
     "mean",
     "notify_compile",
+    "numbers_per_sum",
     "numpy",
     "points",
+    "rows_per_thread",
     "scalar",
+    "scalars",
     "scan",
     "shared",
     "shares",

@@ -2,19 +2,14 @@
 
 Kernels on the CPU test 32 indices at a time: the bits that one test leaves set are the input of the
 next test, in loops without unpredictable branches. Devices with many threads test one index per
-thread.
+thread (``kernel.granularity``).
 """
 
 import warp as wp
 
-from weft.kernel import is_cpu
+from weft.kernel.granularity import WORD, bits_per_thread
 
-WORD = 32
-
-
-def bits_per_thread() -> int:
-    """Return the number of indices of a word that one thread handles on the device in use."""
-    return WORD if is_cpu() else 1
+__all__ = ["WORD", "bits_per_thread", "lowest_set_bit", "mask_below"]
 
 
 @wp.func

@@ -226,6 +226,11 @@ class Recorded:
             self._packed = packed_for(kernel, (0, *args))
         return self._packed
 
+    def launch_plainly(self) -> None:
+        """Run the launch by ``wp.launch``, which a graph of Warp captures."""
+        kernel, *args = self._stage
+        wp.launch(kernel, self.n, inputs=[0, *args], device=device(), record_tape=False)
+
     def launch(self) -> None:
         """Run the launch again."""
         if self._command is not None:

@@ -183,6 +183,12 @@ def scalar(a: WarpArray, index: int = -1) -> Any:
     return a[index : index + 1].numpy()[0]
 
 
+def scalars(a: WarpArray) -> list[Any]:
+    """Return all numbers of a small device array (n,), which are read at once."""
+    _count("scalars")
+    return (view(a) if a.device.is_cpu else a.numpy()).tolist()  # type: ignore[no-any-return]
+
+
 def total(a: WarpArray) -> float:
     """Return the sum of all numbers of an array, independent of the number of threads.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import warp as wp
 
-from weft.kernel.context import is_cpu, threads
+from weft.kernel.context import device, is_cpu, threads
 from weft.kernel.launching import Recorded, most_helping, worth_sharing
 from weft.kernel.memory import empty, view
 from weft.kernel.thread_pool import HEAD, ROOM, launch_places, team, write_launch
@@ -39,12 +39,16 @@ class RecordedLaunches:
             if self._written is not None:
                 self._plain = self._write(launch, self._places[launch])
 
-    def replay(self, begin: int = 0, end: int | None = None) -> None:
-        """Run the launches from ``begin`` to before ``end``; None: to the last one."""
+    def replay(self, begin: int = 0, end: int | None = None, condition: WarpArray = None) -> None:
+        """Run the launches from ``begin`` to before ``end``; None: to the last one.
+
+        With a ``condition``, (1,) int32, they are repeated while it is not 0, several times at
+        most.
+        """
         end = len(self._launches) if end is None else end
         if self._plain and self._written is None:
             self._plain = self._write_all()
-        if self._plain and team.replay(self._written, begin, end, self._threads()):
+        if self._plain and team.replay(self._written, begin, end, self._threads(), condition):
             return
         for one in self._launches[begin:end]:
             one.launch()
@@ -73,3 +77,66 @@ class RecordedLaunches:
         threads = most_helping(one.n, one.slice_above)
         write_launch(self._written, place, stage, one.n, threads)
         return True
+
+
+class RecordedLoop:
+    """Launches of which some are repeated while an integer on the device is not 0.
+
+    On CUDA they are one captured graph. On the CPU they are replayed by native code, which several
+    threads share; ``run_graph`` runs the CPU's graph of Warp in one thread, with the same result.
+
+    Args:
+        before: launches that run once, first.
+        body: launches that are repeated; their last round is the one that sets the condition to 0.
+        after: launches that run once, last.
+        condition: (1,) int32.
+    """
+
+    def __init__(
+        self,
+        before: Sequence[Recorded],
+        body: Sequence[Recorded],
+        after: Sequence[Recorded],
+        condition: WarpArray,
+    ) -> None:
+        self._before, self._body, self._after = tuple(before), tuple(body), tuple(after)
+        self._condition = condition
+        launches = [*before, *body, *after]
+        self._launches = RecordedLaunches(launches)
+        self._index = {id(one): k for k, one in enumerate(launches)}
+        self._graph: Any = None
+
+    def set(self, launch: Recorded, index: int, value: Any) -> None:
+        """Replace an argument of a launch, as ``Recorded.set`` does."""
+        if launch.argument(index) is not value:
+            self._launches.set(self._index[id(launch)], index, value)
+            self._graph = None
+
+    def run(self) -> None:
+        """Run the loop."""
+        if not is_cpu():
+            self.run_graph()
+            return
+        first, last = len(self._before), len(self._before) + len(self._body)
+        go = view(self._condition)
+        self._launches.replay(0, first)
+        while go[0]:
+            self._launches.replay(first, last, self._condition)
+        self._launches.replay(last)
+
+    def run_graph(self) -> None:
+        """Run the loop as a captured graph of Warp."""
+        if self._graph is None:
+            with wp.ScopedCapture(device=device()) as capture:
+                for one in self._before:
+                    one.launch_plainly()
+                wp.capture_while(self._condition, self._launch_body)
+                for one in self._after:
+                    one.launch_plainly()
+            self._graph = capture.graph
+        wp.capture_launch(self._graph)
+
+    def _launch_body(self) -> None:
+        """Launch one round."""
+        for one in self._body:
+            one.launch_plainly()

@@ -35,6 +35,7 @@ PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
 STAY = 20_000  # looks for threads inside the job, before the waiting thread lets others run
 MOST_STAGES = 8  # kernels of a job
 MOST_THREADS = 32
+MOST_ROUNDS = 64  # times that launches are repeated before Python may see an interrupt
 
 # Places in the shared memory and in recorded launches, which the header describes.
 _places = constants("thread_pool.h")
@@ -170,7 +171,14 @@ class ThreadPool:
             self._end_job()
         return True
 
-    def replay(self, launches: WarpArray, begin: int, end: int, threads: int) -> bool:
+    def replay(
+        self,
+        launches: WarpArray,
+        begin: int,
+        end: int,
+        threads: int,
+        condition: WarpArray = None,
+    ) -> bool:
         """Run recorded launches from ``begin`` to before ``end``, in turn.
 
         Args:
@@ -178,6 +186,8 @@ class ThreadPool:
             begin: the first launch.
             end: the launch after the last one.
             threads: number of threads that share large launches; one if another thread's job runs.
+            condition: (1,) int32; the launches are repeated while it is not 0, at most
+                ``MOST_ROUNDS`` times. None: they run once.
 
         Returns:
             False, with nothing done, if this machine cannot run the native code.
@@ -191,7 +201,8 @@ class ThreadPool:
                 self._gather(threads)
                 self._wake(threads)
             head = (ctypes.c_int64 * HEAD).from_address(launches.ptr)
-            head[:] = [begin, end, threads]
+            rounds, flag = (1, 0) if condition is None else (MOST_ROUNDS, condition.ptr)
+            head[:] = [begin, end, threads, rounds, begin, flag]
             found = packed_for(lead_all, (0, self._shared, launches, STAY))
             assert found is not None
             while head[0] < end:
@@ -287,7 +298,7 @@ class ThreadPool:
         stages = self._stages(test, 2)
         *places, size = launch_places(stages)
         numbers = np.zeros(size, dtype=np.int64)
-        numbers[: HEAD + 2] = 0, 2, 2, *places
+        numbers[: HEAD + 2] = 0, 2, 2, 1, 0, 0, *places
         launches = wp.array(numbers, dtype=wp.int64, device="cpu")
         for place, stage, threads in zip(places, stages, (2, 1), strict=True):
             write_launch(launches, place, stage, 8, threads)

@@ -16,9 +16,11 @@ constexpr int ROOM = 512;     // for the arguments of one kernel
 constexpr int PIECES = 16;    // of a thread
 
 // Places in an array of recorded launches (weft.kernel.recorded_launches). In its head are the next
-// launch, the one behind the last, threads, and the place of each launch. A launch is its entry
-// point, its indices, how many threads it is worth, the length of its arguments, its arguments.
-constexpr int HEAD = 3;
+// launch, the one behind the last, threads, how often the launches are repeated at most, the launch
+// to begin again with, the address of an int that ends the repetition when it is 0, and the place of
+// each launch. A launch is its entry point, its indices, how many threads it is worth, the length of
+// its arguments, its arguments.
+constexpr int HEAD = 6;
 constexpr int LAUNCH = 4;
 
 // Let the other hardware thread of a core run while this one waits.
@@ -83,7 +85,8 @@ void open_and_work(wp::array_t<int64> shared, int threads, int most) {
     lead_job((long long*)shared.data, threads, most);
 }
 
-// Run recorded launches in turn, and lead those that are worth several threads as jobs. It returns
+// Run recorded launches in turn, and lead those that are worth several threads as jobs. Repeat them
+// while a condition holds, but not too often, because an interrupt is only seen in Python. It returns
 // early when a thread stays inside of a job for long: the caller waits and calls again. Native,
 // because Python takes 1.5 us for a launch, and one iteration of conjugate gradients is a dozen.
 void open_one_by_one(wp::array_t<int64> shared, wp::array_t<int64> launches, int most) {
@@ -108,6 +111,10 @@ void open_one_by_one(wp::array_t<int64> shared, wp::array_t<int64> launches, int
             lead_job(m, threads, most);
             if (__atomic_load_n(m + INSIDE, __ATOMIC_SEQ_CST) > 0)
                 break;
+        }
+        if (s[0] == s[1] && s[3] > 1 && *(int*)s[5] != 0) {
+            s[3]--;
+            s[0] = s[4];
         }
     }
 #endif

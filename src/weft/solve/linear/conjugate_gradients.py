@@ -1,15 +1,24 @@
-"""Conjugate gradients with a 3x3 block-Jacobi preconditioner, in three fused kernels per iteration.
+"""Preconditioned conjugate gradients whose scalars stay on the device.
 
-Each kernel index owns a chunk of rows and its partial sums, so dot products do not depend on the
-number of threads. The solve stops by the energy norm of the error, estimated from the decrease of
-the quadratic model over the last iterations (Hestenes & Stiefel 1952; Strakos & Tichy 2002),
-because the 2-norm of the residual does not see smooth error.
+One loop serves every preconditioner: a preconditioner is a list of launches that compute z = M^-1 r
+(``block_jacobi``, ``multigrid``). A solve is a recorded loop (``kernel.RecordedLoop``), which is
+one captured graph on CUDA. Step lengths, the stop test and the outcome are computed by kernels of
+one thread; the host reads them once, when the solve has ended.
+
+The right-hand side is divided by a power of two near its norm. The division is exact, and
+residuals fit the range of preconditioners in float32. Dot products are sums over blocks of rows
+(``kernel.granularity``), so they do not depend on the number of threads.
+
+The solve stops by the energy norm of the error, estimated from the decrease of the quadratic model
+over the last iterations, because the 2-norm of the residual does not see smooth error. The squared
+error ``delay`` iterations ago is at least the sum of the decreases since then (Hestenes & Stiefel
+1952; Strakos & Tichy 2002).
 """
 
-from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import warp as wp
@@ -19,246 +28,387 @@ from weft.kernel import (
     IntArray,
     Mat33Array,
     Recorded,
+    RecordedLoop,
     Scalar,
     ScalarArray,
     Vec3Array,
     WarpArray,
-    mat33,
     vec3,
 )
 from weft.solve.linear.solver import LinearSolution, Outcome, Stop
-from weft.solve.sparse.block_csr import BlockCsr
+from weft.solve.sparse.block_arithmetic import row_times_double
 
-CHUNK = 64  # rows whose dot products one kernel index sums
-CHUNKS_WORTH_SLICING = 100  # below, one thread is as fast (docs/decisions/0002)
-DELAY = 12  # iterations over which the decrease of the model is summed
+_VALUES = 4  # position of the matrix values among the arguments of the kernel ``multiply``
 
-_module = wp.get_module("weft.pcg")
+_module = wp.get_module("weft.conjugate_gradients")
+
+# r.M^-1 r is a square, so eps^2 of its first value is round-off.
+ROUND_OFF = wp.constant(wp.float64(np.finfo(np.float64).eps ** 2))
+
+
+class Number(enum.IntEnum):
+    """Numbers of a solve, by their index in an array on the device."""
+
+    TOLERANCE = 0  # of the error
+    MOST = 1  # iterations
+    BY_ENERGY = 2  # 1: the error is measured in the energy norm
+    SIZE = 3  # by which the right-hand side is divided
+    R_DOT_Z = 4
+    FIRST = 5  # r.z of the first iteration
+    FACTOR = 6  # on the last direction
+    LENGTH = 7  # of the step along the direction
+    TOTAL = 8  # sum of all gains, which are twice the decreases of the quadratic model
+    ITERATION = 9
+    ERROR = 10
+    END = 11  # a value of ``End``
+
+
+class End(enum.IntEnum):
+    """How a solve ends."""
+
+    NOT_YET = 0
+    CONVERGED = 1
+    MAX_ITERATIONS = 2
+    NOT_FINITE = 3
+    INDEFINITE_MATRIX = 4
+    INDEFINITE_PRECONDITIONER = 5
+
+
+OUTCOMES = {
+    End.CONVERGED: Outcome.CONVERGED,
+    End.MAX_ITERATIONS: Outcome.MAX_ITERATIONS,
+    End.NOT_FINITE: Outcome.NOT_FINITE,
+    End.INDEFINITE_MATRIX: Outcome.INDEFINITE,
+    End.INDEFINITE_PRECONDITIONER: Outcome.INDEFINITE,
+}
+
+
+@wp.struct
+class Rows:
+    """Rows of a matrix of 3x3 blocks, each with a start and an end of its own."""
+
+    start: IntArray  # (n,) first entry of each row
+    end: IntArray  # (n,) entry after the last one of each row
+    column: IntArray  # of each entry
+    index: IntArray  # of each entry: its block in the values of the matrix
+
+
+@wp.struct
+class Vectors:
+    """Vectors of conjugate gradients, (n,) each."""
+
+    x: Vec3Array  # the solution
+    r: Vec3Array  # the residual b - A x
+    z: Vec3Array  # M^-1 r
+    p: Vec3Array  # the search direction
+    q: Vec3Array  # A p
 
 
 @wp.kernel(module=_module)
-def invert_diagonal(o: int, diagonal: IntArray, values: Mat33Array, out: Mat33Array):
-    """Invert every diagonal block; a singular one is replaced by its mean diagonal entry."""
-    v = o + wp.tid()
-    D = values[diagonal[v]]
-    scale = wp.trace(D)
-    det = wp.determinant(D)
-    if wp.abs(det) > Scalar(1e-30) * scale * scale * wp.abs(scale):
-        out[v] = wp.inverse(D)
-    else:
-        out[v] = wp.identity(n=3, dtype=Scalar) / wp.max(scale / Scalar(3.0), Scalar(1e-300))
+def begin(o: int, tolerance: Scalar, most: int, by_energy: int, numbers: ScalarArray):
+    """Store the settings of a solve, and reset its numbers."""
+    for k in range(o, numbers.shape[0]):
+        numbers[k] = Scalar(0.0)
+    numbers[Number.TOLERANCE] = tolerance
+    numbers[Number.MOST] = Scalar(most)
+    numbers[Number.BY_ENERGY] = Scalar(by_energy)
+    numbers[Number.ERROR] = Scalar(1.0)
+
+
+@wp.func
+def end_loop(how: int, iterations: Scalar, numbers: ScalarArray, go: IntArray):
+    """End the loop with an outcome."""
+    numbers[Number.END] = Scalar(how)
+    numbers[Number.ITERATION] = iterations
+    go[0] = 0
+
+
+@wp.func
+def sum_range(values: ScalarArray, first: int, last: int):
+    """Return the sum of a range of numbers, added in ascending order."""
+    sum = Scalar(0.0)
+    for k in range(first, last):
+        sum += values[k]
+    return sum
 
 
 @wp.kernel(module=_module)
-def start(
-    o: int,
-    n: int,
-    chunk: int,
-    inverse: Mat33Array,
-    b: Vec3Array,
-    x: Vec3Array,
-    r: Vec3Array,
-    p: Vec3Array,
-    partial: ScalarArray,
-):
-    """Set x = 0, r = b and p = P^-1 r, and compute partial sums of r.P^-1 r."""
+def sum_blocks(o: int, n: int, width: int, values: ScalarArray, out: ScalarArray):
+    """Sum each block of ``width`` numbers in ascending order."""
+    c = o + wp.tid()
+    out[c] = sum_range(values, c * width, wp.min(n, (c + 1) * width))
+
+
+@wp.kernel(module=_module)
+def dot_products(o: int, n: int, width: int, a: Vec3Array, b: Vec3Array, partial: ScalarArray):
+    """Compute the sum of a.b over each block of ``width`` rows."""
     c = o + wp.tid()
     sum = Scalar(0.0)
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        z = inverse[v] * b[v]
-        x[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-        r[v] = b[v]
-        p[v] = z
-        sum += wp.dot(b[v], z)
+    for v in range(c * width, wp.min(n, (c + 1) * width)):
+        sum += wp.dot(a[v], b[v])
     partial[c] = sum
+
+
+@wp.kernel(module=_module)
+def choose_size(o: int, partial: ScalarArray, numbers: ScalarArray, go: IntArray):
+    """Compute the power of two by which b is divided; b = 0 is solved by x = 0."""
+    square = sum_range(partial, o, partial.shape[0])
+    size = Scalar(1.0)
+    go[0] = 1
+    if square == Scalar(0.0):
+        numbers[Number.ERROR] = Scalar(0.0)
+        end_loop(End.CONVERGED, Scalar(0.0), numbers, go)
+    elif not wp.isfinite(square):
+        numbers[Number.ERROR] = Scalar(wp.inf)
+        end_loop(End.NOT_FINITE, Scalar(0.0), numbers, go)
+    else:
+        norm = wp.sqrt(square)
+        while size <= norm:
+            size *= Scalar(2.0)
+        while Scalar(0.5) * size > norm:
+            size *= Scalar(0.5)
+    numbers[Number.SIZE] = size
+
+
+@wp.kernel(module=_module)
+def start(o: int, numbers: ScalarArray, s: Vectors):
+    """Set x = 0, divide the residual (which is b) by the size, and set p = 0."""
+    v = o + wp.tid()
+    zero = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
+    s.x[v] = zero
+    s.p[v] = zero
+    s.r[v] = (Scalar(1.0) / numbers[Number.SIZE]) * s.r[v]
+
+
+@wp.kernel(module=_module)
+def next_direction(o: int, partial: ScalarArray, numbers: ScalarArray, go: IntArray):
+    """Compute r.z and the factor on the last direction, which is 0 in the first iteration."""
+    before = numbers[Number.R_DOT_Z]
+    rz = sum_range(partial, o, partial.shape[0])
+    numbers[Number.R_DOT_Z] = rz
+    numbers[Number.FACTOR] = Scalar(0.0)
+    if numbers[Number.ITERATION] == Scalar(0.0):
+        numbers[Number.FIRST] = rz
+        return
+    numbers[Number.FACTOR] = rz / before
+    first = numbers[Number.FIRST]
+    stops = wp.abs(rz) <= ROUND_OFF * first
+    if numbers[Number.BY_ENERGY] == Scalar(0.0):
+        numbers[Number.ERROR] = wp.sqrt(wp.max(rz, Scalar(0.0)) / first)
+        stops = stops or (rz > Scalar(0.0) and numbers[Number.ERROR] <= numbers[Number.TOLERANCE])
+    if stops:
+        end_loop(End.CONVERGED, numbers[Number.ITERATION], numbers, go)
+
+
+@wp.kernel(module=_module)
+def turn(o: int, numbers: ScalarArray, s: Vectors):
+    """Compute the direction p = z + factor p."""
+    v = o + wp.tid()
+    s.p[v] = s.z[v] + numbers[Number.FACTOR] * s.p[v]
 
 
 @wp.kernel(module=_module)
 def multiply(
     o: int,
     n: int,
-    chunk: int,
-    row_start: IntArray,
-    column: IntArray,
+    width: int,
+    go: IntArray,
+    A: Rows,
     values: Mat33Array,
-    p: Vec3Array,
-    q: Vec3Array,
+    s: Vectors,
     partial: ScalarArray,
 ):
-    """Compute q = A p and partial sums of p.q."""
+    """Compute q = A p, and the sum of p.q over each block of ``width`` rows."""
     c = o + wp.tid()
+    if go[0] == 0:
+        return
     sum = Scalar(0.0)
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        y = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-        for b in range(row_start[v], row_start[v + 1]):
-            y += values[b] * p[column[b]]
-        q[v] = y
-        sum += wp.dot(p[v], y)
+    for v in range(c * width, wp.min(n, (c + 1) * width)):
+        y = row_times_double(A.start[v], A.end[v], A.column, A.index, values, s.p)
+        s.q[v] = y
+        sum += wp.dot(s.p[v], y)
     partial[c] = sum
 
 
 @wp.kernel(module=_module)
-def advance(
-    o: int,
-    n: int,
-    chunk: int,
-    a: Scalar,
-    inverse: Mat33Array,
-    p: Vec3Array,
-    q: Vec3Array,
-    x: Vec3Array,
-    r: Vec3Array,
-    z: Vec3Array,
-    partial: ScalarArray,
-):
-    """Compute x += a p, r -= a q, z = P^-1 r and partial sums of r.z."""
-    c = o + wp.tid()
-    rz = Scalar(0.0)
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        x[v] = x[v] + a * p[v]
-        s = r[v] - a * q[v]
-        r[v] = s
-        y = inverse[v] * s
-        z[v] = y
-        rz += wp.dot(s, y)
-    partial[c] = rz
+def next_step(o: int, partial: ScalarArray, gains: ScalarArray, numbers: ScalarArray, go: IntArray):
+    """Compute the step length along p, and end the loop if this step is the last one.
+
+    The step length is 0 if the matrix or the preconditioner is not positive definite.
+    """
+    numbers[Number.LENGTH] = Scalar(0.0)
+    if go[0] == 0:
+        return
+    curvature = sum_range(partial, o, partial.shape[0])
+    rz = numbers[Number.R_DOT_Z]
+    iteration = numbers[Number.ITERATION] + Scalar(1.0)
+    numbers[Number.ITERATION] = iteration
+    if not (wp.isfinite(curvature) and wp.isfinite(rz)):
+        end_loop(End.NOT_FINITE, iteration, numbers, go)
+    elif curvature <= Scalar(0.0):
+        end_loop(End.INDEFINITE_MATRIX, iteration, numbers, go)
+    elif rz <= Scalar(0.0):
+        end_loop(End.INDEFINITE_PRECONDITIONER, iteration, numbers, go)
+    else:
+        numbers[Number.LENGTH] = rz / curvature
+        gain = numbers[Number.LENGTH] * rz
+        numbers[Number.TOTAL] = numbers[Number.TOTAL] + gain
+        delay = gains.shape[0]
+        k = int(iteration)
+        gains[(k - 1) % delay] = gain
+        if numbers[Number.BY_ENERGY] != Scalar(0.0) and k >= delay:
+            recent = Scalar(0.0)
+            for i in range(delay):  # the oldest first
+                recent += gains[(k + i) % delay]
+            numbers[Number.ERROR] = wp.sqrt(recent / numbers[Number.TOTAL])
+            if numbers[Number.ERROR] <= numbers[Number.TOLERANCE]:
+                end_loop(End.CONVERGED, iteration, numbers, go)
+        if go[0] == 1 and iteration >= numbers[Number.MOST]:
+            end_loop(End.MAX_ITERATIONS, iteration, numbers, go)
 
 
 @wp.kernel(module=_module)
-def turn(o: int, n: int, chunk: int, b: Scalar, z: Vec3Array, p: Vec3Array):
-    """Compute the next search direction p = z + b p."""
-    c = o + wp.tid()
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        p[v] = z[v] + b * p[v]
+def descend(o: int, numbers: ScalarArray, s: Vectors):
+    """Move x by length p, and r by -length q."""
+    v = o + wp.tid()
+    length = numbers[Number.LENGTH]
+    if length != Scalar(0.0):
+        s.x[v] = s.x[v] + length * s.p[v]
+        s.r[v] = s.r[v] - length * s.q[v]
 
 
-@dataclass(frozen=True)
-class BlockJacobiPcg:
-    """Conjugate gradients, preconditioned by the inverse diagonal blocks.
+@wp.kernel(module=_module)
+def finish(o: int, numbers: ScalarArray, s: Vectors):
+    """Multiply the solution by the size."""
+    v = o + wp.tid()
+    s.x[v] = numbers[Number.SIZE] * s.x[v]
+
+
+# Records the launches that compute z = M^-1 r for a symmetric positive definite M, given r and z.
+Preconditioner: TypeAlias = Callable[[WarpArray, WarpArray], Sequence[Recorded]]
+
+
+class ConjugateGradients:
+    """Solver for matrices of one pattern with one preconditioner.
 
     Args:
-        max_iterations: 0: ten times the number of block rows, at least 500.
-        stop: error that the tolerance bounds.
+        start: (n,) first entry of each row of the matrix.
+        end: (n,) entry after the last one of each row.
+        column: of each entry.
+        index: of each entry, its block in the values of the matrix.
+        precondition: the preconditioner.
+        delay: iterations over which the decrease of the quadratic model is summed; few are enough
+            for a good preconditioner.
+        worth: rows from which several threads are faster than one.
     """
 
-    max_iterations: int = 0
-    stop: Stop = Stop.ENERGY
-
-    name = "pcg"
-    is_direct = False
-
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPcg":
-        """Invert the diagonal blocks of A; work arrays of ``previous`` are reused."""
-        vectors = (
-            previous.vectors
-            if isinstance(previous, PreparedPcg) and previous.A.pattern is A.pattern
-            else PcgVectors(A.n)
+    def __init__(
+        self,
+        start: WarpArray,
+        end: WarpArray,
+        column: WarpArray,
+        index: WarpArray,
+        precondition: Preconditioner,
+        delay: int,
+        worth: int,
+    ) -> None:
+        self.n, self._width = int(start.shape[0]), kernel.rows_per_thread()
+        self._worth = worth // self._width
+        self.rows, self.vectors = Rows(), Vectors()
+        self.rows.start, self.rows.end, self.rows.column, self.rows.index = (
+            start,
+            end,
+            column,
+            index,
         )
-        kernel.launch(invert_diagonal, A.n, A.pattern.device_diagonal, A.values, vectors.inverse)
-        return PreparedPcg(A, vectors, self.max_iterations or max(500, 10 * A.n), self.stop)
+        for name in ("x", "r", "z", "p", "q"):
+            setattr(self.vectors, name, kernel.empty(self.n, vec3))
+        self.numbers, self._gains = kernel.empty(len(Number)), kernel.empty(delay)
+        self._go, self._precondition = kernel.empty(1, wp.int32), precondition
 
-
-class EnergyError:
-    """Estimate of the relative error in the energy norm, from the decrease of the quadratic model.
-
-    The squared error ``delay`` iterations ago is at least the sum of the gains since then (Hestenes
-    & Stiefel 1952; Strakos & Tichy 2002). The estimate is infinite during the first iterations.
-    """
-
-    def __init__(self, delay: int) -> None:
-        self._recent: deque[float] = deque(maxlen=delay)
-        self._total = 0.0
-
-    def after(self, gain: float) -> float:
-        """Return the estimate after an iteration.
-
-        Args:
-            gain: a_j (r_j.z_j), twice the decrease of the quadratic model.
-        """
-        self._recent.append(gain)
-        self._total += gain
-        if len(self._recent) < (self._recent.maxlen or 1):
-            return float("inf")
-        return float((sum(self._recent) / self._total) ** 0.5)
-
-
-@dataclass(eq=False)
-class PcgVectors:
-    """Work arrays of the solver, shared by all matrices of one pattern."""
-
-    n: int
-
-    def __post_init__(self) -> None:
-        self.chunks = -(-self.n // CHUNK)
-        self.inverse = kernel.empty(self.n, mat33)
-        self.r, self.z, self.p, self.q = (kernel.empty(self.n, vec3) for _ in range(4))
-        self.p_dot_q, self.r_dot_z = (kernel.empty(self.chunks) for _ in range(2))
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedPcg:
-    """Matrix with its block-Jacobi preconditioner."""
-
-    A: BlockCsr
-    vectors: PcgVectors
-    max_iterations: int
-    stop: Stop = Stop.ENERGY
-
-    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
+    def solve(
+        self, values: WarpArray, b: WarpArray, tolerance: float, most: int, stop: Stop
+    ) -> tuple[LinearSolution, End]:
         """Solve A x = b from x = 0.
 
-        ``residual`` is the error that ``stop`` names; the solve ends when it is at most
-        ``tolerance``. The outcome is INDEFINITE if p.Ap <= 0, with x from before that iteration.
+        ``residual`` of the solution is the error that ``stop`` names; the solve ends when it is at
+        most ``tolerance``. The outcome is INDEFINITE if p.A p or r.M^-1 r is not positive, with x
+        from before that iteration.
+
+        Args:
+            values: (k,) mat33 blocks of A.
+            b: (n,) vec3 right-hand side.
+            tolerance: largest relative error.
+            most: largest number of iterations.
+            stop: error that the tolerance bounds.
+
+        Returns:
+            The solution, and how the solve ended.
         """
-        v, n, A = self.vectors, self.A.n, self.A
-        x = kernel.empty(n, vec3)
-        size = (n, CHUNK)
-        kernel.launch(start, v.chunks, *size, v.inverse, b, x, v.r, v.p, v.r_dot_z)
-        p_dot_q, r_dot_z = _sum(v.p_dot_q), _sum(v.r_dot_z)
-        rz = r_dot_z()
-        if rz == 0.0:
-            return LinearSolution(x, Outcome.CONVERGED, 0, 0.0)
-        if rz < 0.0:
-            return LinearSolution(x, Outcome.INDEFINITE, 0, float("inf"))
-        if not np.isfinite(rz):
-            return LinearSolution(x, Outcome.NOT_FINITE, 0, float("inf"))
-        sliced = {"slice_above": CHUNKS_WORTH_SLICING}
-        pattern = A.pattern
-        rows = (pattern.device_row_start, pattern.device_column, A.values)
-        product = Recorded(multiply, v.chunks, *size, *rows, v.p, v.q, v.p_dot_q, **sliced)
-        update = Recorded(
-            advance, v.chunks, *(*size, 0.0, v.inverse, v.p, v.q, x, v.r, v.z, v.r_dot_z), **sliced
-        )
-        direction = Recorded(turn, v.chunks, *size, 0.0, v.z, v.p, **sliced)
-        estimate, error = EnergyError(DELAY), 1.0
-        # r.P^-1 r is a square, so eps^2 of its first value is round-off.
-        first, smallest = rz, np.finfo(np.float64).eps ** 2
-        for iteration in range(1, self.max_iterations + 1):
-            product.launch()
-            curvature = p_dot_q()
-            if not curvature > 0.0:
-                outcome = Outcome.INDEFINITE if np.isfinite(curvature) else Outcome.NOT_FINITE
-                return LinearSolution(x, outcome, iteration, error)
-            a = rz / curvature
-            update.set(2, a)
-            update.launch()
-            error = estimate.after(a * rz)
-            rz_new = r_dot_z()
-            if rz_new < 0.0:  # a diagonal block is indefinite, so the matrix is
-                return LinearSolution(x, Outcome.INDEFINITE, iteration, error)
-            if self.stop is Stop.PRECONDITIONED:
-                error = (rz_new / first) ** 0.5
-            if rz_new <= smallest * first or error <= tolerance:
-                return LinearSolution(x, Outcome.CONVERGED, iteration, error)
-            direction.set(2, rz_new / rz)
-            direction.launch()
-            rz = rz_new
-        return LinearSolution(x, Outcome.MAX_ITERATIONS, self.max_iterations, error)
+        loop = self.loop
+        for k, value in enumerate((tolerance, most, int(stop is Stop.ENERGY))):
+            loop.set(self._settings, k, value)
+        loop.set(self.product, _VALUES, values)
+        kernel.copy(b, self.vectors.r)
+        loop.run()
+        x = kernel.empty(self.n, vec3)
+        kernel.copy(self.vectors.x, x)
+        numbers = kernel.scalars(self.numbers)
+        how = End(int(numbers[Number.END]))
+        iterations, error = int(numbers[Number.ITERATION]), float(numbers[Number.ERROR])
+        return LinearSolution(x, OUTCOMES[how], iterations, error), how
 
+    @cached_property
+    def loop(self) -> RecordedLoop:
+        """The launches of a solve; those of an iteration are repeated until it has ended."""
+        n, v, numbers, go = self.n, self.vectors, self.numbers, self._go
+        before = [
+            self._settings,
+            *self._dot_product(v.r, v.r, choose_size, numbers, go),
+            Recorded(start, n, numbers, v),
+        ]
+        iteration = [
+            *self._precondition(v.r, v.z),
+            *self._dot_product(v.r, v.z, next_direction, numbers, go),
+            Recorded(turn, n, numbers, v),
+            self.product,
+            *self._sum(self._partial, next_step, self._gains, numbers, go),
+            Recorded(descend, n, numbers, v),
+        ]
+        return RecordedLoop(before, iteration, [Recorded(finish, n, numbers, v)], go)
 
-def _sum(a: WarpArray) -> Callable[[], float]:
-    """Return a function that sums a device array; on the CPU it reads a view created once."""
-    if kernel.is_cpu():
-        view = a.numpy()
-        return lambda: float(view.sum())
-    return lambda: kernel.total(a)
+    @cached_property
+    def _settings(self) -> Recorded:
+        """Launch that stores the settings of a solve."""
+        return Recorded(begin, 1, 0.0, 0, 0, self.numbers)
+
+    @cached_property
+    def _partial(self) -> WarpArray:
+        """Sums over blocks of rows."""
+        return kernel.empty(-(-self.n // self._width))
+
+    @cached_property
+    def product(self) -> Recorded:
+        """Launch that multiplies the matrix by the direction."""
+        own = (self.n, self._width, self._go, self.rows, None, self.vectors, self._partial)
+        return Recorded(multiply, self._partial.shape[0], *own, slice_above=self._worth)
+
+    def _dot_product(
+        self, a: WarpArray, b: WarpArray, use: Any, *args: WarpArray
+    ) -> Iterator[Recorded]:
+        """Record the launches that compute a.b and give it to the kernel ``use``."""
+        own = (self.n, self._width, a, b, self._partial)
+        yield Recorded(dot_products, self._partial.shape[0], *own, slice_above=self._worth)
+        yield from self._sum(self._partial, use, *args)
+
+    def _sum(self, partial: WarpArray, use: Any, *args: WarpArray) -> Iterator[Recorded]:
+        """Record the launches that sum ``partial``, then the kernel ``use`` that takes the sum.
+
+        While there are more numbers than one thread sums, they are first summed in blocks.
+        """
+        while partial.shape[0] > kernel.numbers_per_sum():
+            n = partial.shape[0]
+            fewer = kernel.empty(-(-n // kernel.ROWS))
+            yield Recorded(sum_blocks, fewer.shape[0], n, kernel.ROWS, partial, fewer)
+            partial = fewer
+        yield Recorded(use, 1, partial, *args)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from weft.base.errors import SolverError, check_known
 from weft.solve.linear.batched_cholesky import LaneCholesky
-from weft.solve.linear.conjugate_gradients import BlockJacobiPcg
+from weft.solve.linear.block_jacobi import BlockJacobiPcg
 from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
 from weft.solve.linear.multigrid.solver import Multigrid
 from weft.solve.linear.solver import LinearSolver, Stop

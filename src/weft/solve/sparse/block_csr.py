@@ -113,6 +113,11 @@ class BlockPattern:
         return kernel.array(self.column, wp.int32)
 
     @cached_property
+    def device_index(self) -> WarpArray:
+        """Number of each block, (b,) int32 on the device."""
+        return kernel.array(np.arange(self.n_blocks, dtype=np.int32), wp.int32)
+
+    @cached_property
     def device_diagonal(self) -> WarpArray:
         """Return ``diagonal`` on the device."""
         return kernel.array(self.diagonal, wp.int32)

@@ -1,4 +1,4 @@
-"""Kernels of a multigrid cycle in float32, and of the conjugate gradients around it in float64.
+"""Kernels of a multigrid cycle in float32.
 
 All of them gather: a vertex is written by its own kernel index only. ``step`` holds Chebyshev's
 coefficients s_0 to s_2: of the first step, and of the correction and the residual in the second
@@ -7,20 +7,17 @@ step.
 
 import warp as wp
 
-from weft.kernel import Mat33Array, Scalar, vec3
+from weft.kernel import Vec3Array, vec3
 from weft.solve.sparse.block_arithmetic import (
     blocks,
     floats,
     ints,
     row_times,
-    row_times_double,
     vectors,
 )
 
 _module = wp.get_module("weft.multigrid")
 vec3f = wp.vec3f
-vectors64 = wp.array(dtype=vec3)
-numbers64 = wp.array(dtype=Scalar)
 
 
 @wp.func
@@ -258,143 +255,15 @@ def last_visit(
     smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
 
 
-# Scalars of conjugate gradients, which stay on the device: the number by which the residual is
-# divided for the cycle, and its inverse; r.z, the factor on the last direction, p.A p, the step
-# length, and twice the decrease of the quadratic model.
-SIZE, SCALE, R_DOT_Z, KEPT, CURVATURE, LENGTH, GAIN = (wp.constant(k) for k in range(7))
-NUMBERS = 7
-
-
 @wp.kernel(module=_module)
-def reset_scalars(o: int, size: Scalar, numbers: numbers64):
-    """Reset the scalars for a new solve: no direction yet, residuals divided by ``size``."""
-    for k in range(o, NUMBERS):
-        numbers[k] = Scalar(0.0)
-    numbers[SIZE] = size
-    numbers[SCALE] = Scalar(1.0) / size
-
-
-@wp.kernel(module=_module)
-def begin(
-    o: int,
-    given: vectors64,
-    numbers: numbers64,
-    inverse: blocks,
-    step: floats,
-    x: vectors64,
-    r: vectors64,
-    b: vectors,
-    d: vectors,
-):
-    """Set x = 0 and r = given; compute b = r / size for the cycle, and its first Chebyshev step."""
+def take_residual(o: int, given: Vec3Array, inverse: blocks, step: floats, b: vectors, d: vectors):
+    """Copy a residual to the right-hand side b in float32, and take the first Chebyshev step."""
     v = o + wp.tid()
-    x[v] = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    r[v] = given[v]
-    y = vec3f(numbers[SCALE] * given[v])
-    take_first(v, y, inverse, step, b, d)
+    take_first(v, vec3f(given[v]), inverse, step, b, d)
 
 
 @wp.kernel(module=_module)
-def product(o: int, n: int, chunk: int, r: vectors64, z: vectors, partial: numbers64):
-    """Compute partial sums of r.z, with z in float32."""
-    c = o + wp.tid()
-    sum = Scalar(0.0)
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        sum += wp.dot(r[v], vec3(z[v]))
-    partial[c] = sum
-
-
-@wp.func
-def sum_range(values: numbers64, first: int, end: int):
-    """Return the sum of a range of numbers, added in ascending order."""
-    sum = Scalar(0.0)
-    for k in range(first, end):
-        sum += values[k]
-    return sum
-
-
-@wp.kernel(module=_module)
-def sum_chunks(o: int, n: int, chunk: int, values: numbers64, out: numbers64):
-    """Sum each chunk of numbers in ascending order."""
-    c = o + wp.tid()
-    out[c] = sum_range(values, c * chunk, wp.min(n, (c + 1) * chunk))
-
-
-@wp.kernel(module=_module)
-def next_direction(o: int, partial: numbers64, numbers: numbers64):
-    """Compute r.z, and the factor on the last direction, which is 0 in the first iteration."""
-    before = numbers[R_DOT_Z]
-    numbers[R_DOT_Z] = numbers[SIZE] * sum_range(partial, o, partial.shape[0])
-    numbers[KEPT] = Scalar(0.0)
-    if before > Scalar(0.0):
-        numbers[KEPT] = numbers[R_DOT_Z] / before
-
-
-@wp.kernel(module=_module)
-def turn(o: int, numbers: numbers64, z: vectors, p: vectors64):
-    """Compute the direction p = size z + factor p, with z in float32."""
+def give_correction(o: int, x: vectors, z: Vec3Array):
+    """Copy the result of a cycle to float64."""
     v = o + wp.tid()
-    y = numbers[SIZE] * vec3(z[v])
-    if numbers[KEPT] != Scalar(0.0):
-        y += numbers[KEPT] * p[v]
-    p[v] = y
-
-
-@wp.kernel(module=_module)
-def multiply(
-    o: int,
-    n: int,
-    chunk: int,
-    start: ints,
-    end: ints,
-    column: ints,
-    index: ints,
-    values: Mat33Array,
-    p: vectors64,
-    q: vectors64,
-    partial: numbers64,
-):
-    """Compute q = A p and partial sums of p.q."""
-    c = o + wp.tid()
-    sum = Scalar(0.0)
-    for v in range(c * chunk, wp.min(n, (c + 1) * chunk)):
-        y = row_times_double(start[v], end[v], column, index, values, p)
-        q[v] = y
-        sum += wp.dot(p[v], y)
-    partial[c] = sum
-
-
-@wp.kernel(module=_module)
-def next_step(o: int, partial: numbers64, numbers: numbers64):
-    """Compute the step length along p; 0 if the matrix or the cycle is not positive definite."""
-    curvature = sum_range(partial, o, partial.shape[0])
-    length = Scalar(0.0)
-    if curvature > Scalar(0.0) and numbers[R_DOT_Z] > Scalar(0.0):
-        length = numbers[R_DOT_Z] / curvature
-    numbers[CURVATURE] = curvature
-    numbers[LENGTH] = length
-    numbers[GAIN] = length * numbers[R_DOT_Z]
-
-
-@wp.kernel(module=_module)
-def descend(
-    o: int,
-    numbers: numbers64,
-    p: vectors64,
-    q: vectors64,
-    inverse: blocks,
-    step: floats,
-    x: vectors64,
-    r: vectors64,
-    b: vectors,
-    d: vectors,
-):
-    """Move x by length p and r by -length q; compute b = r / size and its first Chebyshev step."""
-    v = o + wp.tid()
-    if numbers[LENGTH] == Scalar(0.0):
-        return
-    x[v] = x[v] + numbers[LENGTH] * p[v]
-    s = r[v] - numbers[LENGTH] * q[v]
-    r[v] = s
-    y = vec3f(numbers[SCALE] * s)
-    take_first(v, y, inverse, step, b, d)
+    z[v] = vec3(x[v])

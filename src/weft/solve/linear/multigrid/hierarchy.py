@@ -17,7 +17,6 @@ from threadpoolctl import ThreadpoolController
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.kernel import Recorded, WarpArray, mat33
-from weft.solve.linear.conjugate_gradients import CHUNK
 from weft.solve.linear.multigrid import cycle_kernels as k
 from weft.solve.linear.multigrid import dense_kernels
 from weft.solve.linear.multigrid import galerkin_kernels as g
@@ -234,8 +233,9 @@ class Hierarchy:
         f, p = self.levels[0], A.pattern
         rows = (p.device_row_start, p.device_column, A.values)
         own = (f.start, f.end, f.column, f.index, f.values, f.inverse, f.keep)
-        chunks, worth = -(-p.n // CHUNK), f.worth // CHUNK
-        kernel.launch(g.take_fine, chunks, p.n, CHUNK, *rows, *own, slice_above=worth)
+        width = kernel.rows_per_thread()
+        sizes = (-(-p.n // width), p.n, width)
+        kernel.launch(g.take_fine, *sizes, *rows, *own, slice_above=f.worth // width)
         for transfer in self.transfers:
             transfer.refresh()
         self.tune(max(LARGEST, LESS * self.high))
@@ -294,21 +294,27 @@ class Hierarchy:
         assert self.dense is not None
         self.dense.assign(kernel.array(blocks, wp.mat33f))
 
-    def cycle(self) -> list[Recorded]:
-        """Return the launches that compute x = M^-1 b on the finest level.
+    def precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
+        """Return the launches that compute z = M^-1 r by one cycle in float32.
 
-        M^-1 is symmetric positive definite. The first Chebyshev step d is already taken when the
-        cycle begins.
+        M^-1 is symmetric positive definite. The kernel that copies r also takes the first Chebyshev
+        step.
         """
+        fine = self.levels[0]
+        own = (fine.inverse, fine.step, fine.b, fine.d)
+        first = Recorded(k.take_residual, fine.n, r, *own)
+        last = Recorded(k.give_correction, fine.n, fine.x, z)
         if not self.once:
-            return self._cycle(0, fresh=True)
-        fine, transfer = self.levels[0], self.transfers[0]
-        down = [fine.first_residual, transfer.restrict]
+            return [first, *self._cycle(0, fresh=True), last]
+        transfer = self.transfers[0]
         return [
-            *down,
+            first,
+            fine.first_residual,
+            transfer.restrict,
             *self._cycle(1, fresh=True),
             transfer.prolong_first,
             fine.step_from_corrected,
+            last,
         ]
 
     def _cycle(self, i: int, fresh: bool) -> list[Recorded]:

@@ -1,0 +1,97 @@
+"""Conjugate gradients, preconditioned by the inverses of the 3x3 diagonal blocks (block Jacobi)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from weft import kernel
+from weft.kernel import (
+    IntArray,
+    Mat33Array,
+    Recorded,
+    Scalar,
+    Vec3Array,
+    WarpArray,
+    mat33,
+)
+from weft.solve.linear.conjugate_gradients import ConjugateGradients
+from weft.solve.linear.solver import LinearSolution, Stop
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+DELAY = 12  # iterations over which the decrease of the model is summed
+
+_module = wp.get_module("weft.block_jacobi")
+
+
+@wp.kernel(module=_module)
+def invert_diagonal(o: int, diagonal: IntArray, values: Mat33Array, out: Mat33Array):
+    """Invert every diagonal block; a singular one is replaced by its mean diagonal entry."""
+    v = o + wp.tid()
+    D = values[diagonal[v]]
+    scale = wp.trace(D)
+    det = wp.determinant(D)
+    if wp.abs(det) > Scalar(1e-30) * scale * scale * wp.abs(scale):
+        out[v] = wp.inverse(D)
+    else:
+        out[v] = wp.identity(n=3, dtype=Scalar) / wp.max(scale / Scalar(3.0), Scalar(1e-300))
+
+
+@wp.kernel(module=_module)
+def precondition(o: int, inverse: Mat33Array, r: Vec3Array, z: Vec3Array):
+    """Compute z = D^-1 r."""
+    v = o + wp.tid()
+    z[v] = inverse[v] * r[v]
+
+
+@dataclass(frozen=True)
+class BlockJacobiPcg:
+    """Linear solver: conjugate gradients, preconditioned by the inverse diagonal blocks.
+
+    Args:
+        max_iterations: 0: ten times the number of block rows, at least 500.
+        stop: error that the tolerance bounds.
+    """
+
+    max_iterations: int = 0
+    stop: Stop = Stop.ENERGY
+
+    name = "pcg"
+    is_direct = False
+
+    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPcg":
+        """Invert the diagonal blocks of A; work arrays of ``previous`` are reused."""
+        same = isinstance(previous, PreparedPcg) and previous.A.pattern is A.pattern
+        work = previous.work if same else PcgWork(A.pattern)
+        kernel.launch(invert_diagonal, A.n, A.pattern.device_diagonal, A.values, work.inverse)
+        return PreparedPcg(A, work, self.max_iterations or max(500, 10 * A.n), self.stop)
+
+
+class PcgWork:
+    """Inverse diagonal blocks and conjugate gradients, shared by all matrices of a pattern."""
+
+    def __init__(self, pattern: BlockPattern) -> None:
+        self.inverse = kernel.empty(pattern.n, mat33)
+        start, column = pattern.device_row_start, pattern.device_column
+        worth = kernel.slice_above(pattern.n_blocks / max(pattern.n, 1))
+        rows = (start[:-1], start[1:], column, pattern.device_index)
+        self.iterations = ConjugateGradients(*rows, self._precondition, DELAY, worth)
+
+    def _precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
+        """Record the launch that computes z = D^-1 r."""
+        return [Recorded(precondition, r.shape[0], self.inverse, r, z)]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedPcg:
+    """Matrix with its block-Jacobi preconditioner."""
+
+    A: BlockCsr
+    work: PcgWork
+    max_iterations: int
+    stop: Stop = Stop.ENERGY
+
+    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
+        """Solve A x = b from x = 0; see ``ConjugateGradients.solve``."""
+        settings = (tolerance, self.max_iterations, self.stop)
+        return self.work.iterations.solve(self.A.values, b, *settings)[0]
