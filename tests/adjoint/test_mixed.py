@@ -9,12 +9,13 @@ import weft
 from tests.adjoint.cases import compared, hung, landing, noise
 from weft import kernel
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.contact import ContactSlopes
-from weft.adjoint.contact_numbers import ContactNumbers, constants_of
 from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import planned
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.contact_energy import SLIP, ContactEnergy
+from weft.contact.contact_energy import ContactEnergy
+from weft.contact.derivatives.by_constants import ContactNumbers, constants_of
+from weft.contact.derivatives.contact_slopes import ContactSlopes
+from weft.contact.memory import SLIP
 from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
 

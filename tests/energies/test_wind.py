@@ -11,8 +11,9 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
+from weft.energies.air.expected_motion import extrapolated
 from weft.energies.air.gusts import Gusts, along_spectrum, energy_spectrum
-from weft.energies.air.lift_and_drag import AirForce, extrapolated
+from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.air.wind_grid import WindGrid
 from weft.kernel import vec3

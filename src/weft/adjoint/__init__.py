@@ -19,12 +19,8 @@ order of reading:
   ``material`` for pattern shapes.
 """
 
-from weft.adjoint import air, carried_air, membranes
-from weft.adjoint import attachments as tied
-from weft.adjoint import contact as touching
 from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
 from weft.adjoint.frameworks import Flat, batched, jax_function, torch_function
-from weft.adjoint.lagged_terms import pulls
 from weft.adjoint.losses import EnergyLoss, Mean, Strain, Sum, Target
 from weft.adjoint.material import cut, material_points, recut
 from weft.adjoint.outline import Outline
@@ -43,18 +39,12 @@ __all__ = [
     "Strain",
     "Sum",
     "Target",
-    "air",
     "along_constants",
     "batched",
     "by_constants",
-    "carried_air",
     "cut",
     "jax_function",
     "material_points",
-    "membranes",
-    "pulls",
     "recut",
-    "tied",
     "torch_function",
-    "touching",
 ]

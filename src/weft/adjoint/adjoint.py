@@ -324,13 +324,12 @@ class Adjoint:
         bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
         steps, correction, stiffness_adapted = 0, 0.0, 0
         asked = [a for a in asked if a.matters]
-        rest = any(isinstance(a, Rest) for a in asked)
         for count in range(f.count, 0, -1):
             if count % f.steps == 0:
                 self._add_frame(back, by_x[count // f.steps], by_v[count // f.steps])
             for taken in reversed(kept.parts(count)):
                 steps += 1
-                links = step_back(f.model, taken, f.inner, solver, back, prepared, rest)
+                links = step_back(f.model, taken, f.inner, solver, back, prepared)
                 for link in links:
                     stiffness_adapted, prepared = (
                         stiffness_adapted + link.stiffness_adapted,

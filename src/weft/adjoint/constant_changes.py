@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.contact import ContactSlopes
-from weft.adjoint.contact_numbers import ContactNumbers
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
+from weft.contact.derivatives.by_constants import ContactNumbers
+from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.energies.base import Energy
 from weft.energies.by_constants import ByName, along_constants, by_constants
 from weft.energies.step import Step

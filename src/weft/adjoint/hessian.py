@@ -19,11 +19,6 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import SimulationError
-from weft.contact.contact_energy import ContactEnergy
-from weft.energies.base import Bound
-from weft.energies.elastic.curvature_damping import CurvatureDamping
-from weft.energies.elastic.quadratic_bending import BoundQuadratic
-from weft.energies.element_energy import BoundElementEnergy
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.low_rank import solve_updated
@@ -58,13 +53,10 @@ class Hessian:
 
     def __post_init__(self) -> None:
         phi = self.phi
-        self._left_out = [t for t in map(_rate_of, phi.terms_of_phi) if t is not None]
+        self._left_out = [t for t in phi.terms_of_phi if not t.has_exact_hessian]
         A = phi._matrix.begin()
         for term in phi.terms_of_phi:
-            if isinstance(term, ContactEnergy):
-                A = term.add_mean_hessian(self.x, A)
-            else:
-                A = term.add_hessian(self.x, Psd.EXACT, A)
+            A = term.add_mean_hessian(self.x, A)
         A = A.finish()
         self._pins = _Rows.of(A, phi.step.fixed)
         close(A, phi._fixed)
@@ -212,15 +204,6 @@ class Hessian:
 
     def _given(self, A: BlockCsr, v: Floats) -> Floats:
         return A.finish() @ v
-
-
-def _rate_of(term: Bound) -> Bound | None:
-    """Return the term if its EXACT matrix contains a Gauss-Newton part, else None."""
-    if isinstance(term, BoundQuadratic) and term.rate is not None:
-        return term
-    if isinstance(term, BoundElementEnergy) and isinstance(term.energy, CurvatureDamping):
-        return term
-    return None
 
 
 def _updated(factors: SymmetricIndefinite, b: Floats, updates: Any) -> Floats:

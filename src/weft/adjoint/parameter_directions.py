@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.attachments import check_found
 from weft.adjoint.constant_changes import ConstantChanges
-from weft.adjoint.contact_numbers import constants_of, structure_of
 from weft.adjoint.equality import are_equal
 from weft.adjoint.keyframed_models import contact_at, energies_at, take, times_of
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.reverse_step import ReverseStep, StateCotangents
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, WeftError
-from weft.contact.contact_energy import FIRMNESS, ContactEnergy
+from weft.contact.contact_energy import ContactEnergy
+from weft.contact.derivatives.by_constants import constants_of, structure_of
+from weft.contact.memory import FIRMNESS
 from weft.energies.base import Bound, FastEnergy
 from weft.energies.by_constants import ByName, Differentiable
 from weft.energies.inertia import Inertia
@@ -213,8 +213,9 @@ def _direction(
             continue
         if all(are_equal(e, old) for _, e in others):
             continue
-        for _, e in others:
-            check_found(parameter.name, e, old)
+        if hasattr(old, "check_variant"):
+            for _, e in others:
+                old.check_variant(e, parameter.name)
         if _is_known(old, [e for _, e in others]):
             change = _quotient([(w, e.constants) for w, e in others], old.constants)  # type: ignore[attr-defined]
             if change:

@@ -12,9 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from weft.adjoint.attachments import check_tied
 from weft.adjoint.keyframed_models import limits_change, thickens
-from weft.adjoint.lagged_terms import check_lagged
 from weft.adjoint.reverse_step import ForwardStep
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, SimulationError
@@ -161,8 +159,7 @@ class RecordedRun:
             if given:
                 raise SceneError("derivatives of a run", got=what, expected="a scene without them")
         for term in self.model.assembly.terms:
-            check_lagged(term)
-            check_tied(term)
+            term.check_derivatives()
 
     @property
     def remarks(self) -> list[str]:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.losses import by_corner
 from weft.adjoint.material import cut, material_points, recut
 from weft.adjoint.rest_buckling_pairs import ByPairs
@@ -24,6 +23,7 @@ from weft.adjoint.reverse_step import ReverseStep, StateCotangents
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.contact.contact_energy import ContactEnergy
+from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.energies.air.lift_and_drag import BoundAir
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.curvature_damping import CurvatureDamping
@@ -161,8 +161,8 @@ class Rest:
     def _contact(self, touching: ContactSlopes) -> None:
         """Add the derivatives of contact by its stiffness and by rest lengths of parallel edges."""
         self.by_firm += touching.by_stiffness
-        if self.cloth.mesh.vertex_uv is not None and len(touching.by_rest):
-            self.by_flat += touching.by_rest[: self.cloth.n_vertices, :2]
+        if self.cloth.mesh.vertex_uv is not None:
+            self.by_flat += touching.by_rest_positions()[: self.cloth.n_vertices, :2]
 
     def end(self, back: StateCotangents) -> Floats:
         """Return the derivative (k,2)."""

@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.air import air_slopes
-from weft.adjoint.lagged_terms import measure_gradient
-from weft.adjoint.membranes import start_of_membrane
 from weft.adjoint.rest_buckling_pairs import ByPairs
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
+from weft.energies.air.air_slopes import air_slopes
 from weft.energies.air.lift_and_drag import BoundAir
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.energies.elastic.membrane import BoundMembrane
+from weft.energies.elastic.membrane_by_start import by_start
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.springs.bonds import BoundBonds
@@ -67,7 +66,7 @@ class SampleTables:
         w = s.weight[:, None, None]
         self._slopes(w * Q, x)
         self._slopes(w * P, by)
-        start = start_of_membrane(term, step, back.x, by)
+        start = by_start(term, step, back.x, by)
         if start is not None:
             self._slopes(start.by_now, np.asarray(step.state.x))
             if step.past is not None:
@@ -112,7 +111,7 @@ class HingeWeights:
         s = np.einsum("mai,mai->m", kernel.numpy(local), by[e.stencil])
         slope = np.divide(s, e.weight, out=np.zeros_like(s), where=e.weight > 0)
         if (e.weight == 0).any():  # a hinge of weight zero has no damping either
-            bare = np.einsum("mai,mai->m", measure_gradient(self.term, back.x), by[e.stencil])
+            bare = np.einsum("mai,mai->m", self.term.measure_gradient(back.x), by[e.stencil])
             angle = dihedral_angles(np.array(kernel.numpy(back.x)), e.stencil) - e.rest_angle
             slope = np.where(e.weight > 0, slope, bare * angle)
         self.weight += slope

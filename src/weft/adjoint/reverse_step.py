@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.hessian import Hessian
-from weft.adjoint.lagged_terms import pull_back_lagged
-from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
 from weft.contact.contact_energy import ContactEnergy
+from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.energies.base import Bound
 from weft.energies.state import State
+from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.base import Memory
 from weft.integrators.bdf2 import MOST_GROWTH
 from weft.integrators.model import Model
@@ -112,7 +111,6 @@ def step_back(
     solver: LinearSolver,
     after: StateCotangents,
     prepared: Any,
-    rest: bool = False,
 ) -> Iterator[ReverseStep]:
     """Differentiate one step backwards; yield its minimizations, the last one first.
 
@@ -126,10 +124,9 @@ def step_back(
         solver: solver of the linear systems.
         after: derivatives by the state at the end of the step, and by what is remembered there.
         prepared: the solver's prepared matrix of the step differentiated before this one; or None.
-        rest: whether derivatives by the rest shape are asked for.
     """
     if taken.method == "quasi_static":
-        link = _Link(model, taken, integrator, solver, taken.x, None, rest)
+        link = _Link(model, taken, integrator, solver, taken.x, None)
         one = link.back(after.x, after, prepared)
         one.before = _unplanned(taken, [one.pulled], after)
         yield one
@@ -137,7 +134,7 @@ def step_back(
     pulled: list[StepCotangents] = []
     by_x, ends = after.x, [*taken.anew, taken.x]
     for k in range(len(ends) - 1, -1, -1):
-        link = _Link(model, taken, integrator, solver, ends[k], ends[k - 1] if k else None, rest)
+        link = _Link(model, taken, integrator, solver, ends[k], ends[k - 1] if k else None)
         one = link.back(by_x, after if k == len(ends) - 1 else None, prepared)
         by_x, prepared = one.pulled.place, one.hessian.prepared
         pulled.append(one.pulled)
@@ -156,7 +153,6 @@ class _Link:
     solver: LinearSolver
     end: Floats  # (n,3) [m]
     at: Floats | None  # (n,3) [m]; None: at the beginning of the step
-    rest: bool
 
     def back(self, by_x: Floats, after: StateCotangents | None, prepared: Any) -> ReverseStep:
         """Return the derivatives by what the minimization depends on, from those by its end.
@@ -173,12 +169,7 @@ class _Link:
             phi.update_lagged_terms(kernel.points(at))
         into, by_x = StepCotangents.zeros(step, at), np.array(by_x)
         touching = next(
-            (
-                ContactSlopes(t, step, x, at)
-                for t in phi.terms_of_phi
-                if isinstance(t, ContactEnergy)
-            ),
-            None,
+            (t.slopes(step, x, at) for t in phi.terms_of_phi if isinstance(t, ContactEnergy)), None
         )
         kept: dict[str, Floats] = {}
         if after is not None:
@@ -186,22 +177,18 @@ class _Link:
             if not static:
                 by_x += after.v / step.span
                 into.origin -= after.v / step.span
-            if touching is not None:
-                by_x += touching.remembered(kept, into)
+            for term in phi.terms_of_phi:
+                by_x += term.pull_back_memory(step, x, kept, into)
         hessian = Hessian(phi, x, self.solver, prepared)
         if static and at is not None:
-            by_x += self._flushed(touching, into, self.rest)
-            z = hessian.solve_lagged(by_x, lambda v: self._by_place(phi, touching, x, v, at))
+            place = at  # of the type that the closure needs
+            z = hessian.solve_lagged(by_x, lambda v: by_place(phi, x, v, place))
         else:
             z = hessian.solve(by_x)
         fixed = step.fixed[:, None]
         into.target += np.where(fixed, by_x, 0.0) - hessian.pinned(z)
         for term in phi.terms_of_phi:
-            if isinstance(term, ContactEnergy):
-                assert touching is not None
-                touching.pull(-z, into, rest=self.rest)
-            else:
-                pull_back_lagged(term, step, x, -z, into)
+            term.pull_back(step, x, -z, into)
         if static:
             into.target += np.where(fixed, into.place, 0.0)
         left = hessian.solve(phi.gradient(self.end))
@@ -217,30 +204,13 @@ class _Link:
             touching,
         )
 
-    @staticmethod
-    def _flushed(touching: ContactSlopes | None, into: StepCotangents, rest: bool) -> Floats:
-        """Return (n,3) derivatives of the friction that an equilibrium remembers, by its positions.
 
-        They come by way of lagged normal forces and sliding planes.
-        """
-        if touching is None:
-            return np.zeros_like(into.place)
-        before = np.array(into.place)
-        touching.pull(np.zeros_like(into.place), into, rest=rest)
-        by = into.place - before
-        into.place[:] = before
-        return np.asarray(by)
-
-    @staticmethod
-    def _by_place(
-        phi: Potential, touching: ContactSlopes | None, x: WarpArray, by: Floats, at: Floats
-    ) -> Floats:
-        """Return (n,3) by . d(dE/dx)/d(positions at which loads are evaluated)."""
-        into = StepCotangents.zeros(phi.step, at)
-        for term in phi.terms_of_phi:
-            if type(term).lag is not Bound.lag and not isinstance(term, ContactEnergy):
-                pull_back_lagged(term, phi.step, x, by, into)
-        return into.place if touching is None else into.place + touching.by_place(by)
+def by_place(phi: Potential, x: WarpArray, by: Floats, at: Floats) -> Floats:
+    """Return (n,3) by . d(dE/dx)/d(positions at which loads are evaluated)."""
+    out = np.zeros_like(by)
+    for term in phi.terms_of_phi:
+        out += term.pull_back_place(phi.step, x, by, at)
+    return out
 
 
 def _unplanned(

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.contact import ContactSlopes
 from weft.adjoint.hessian import Hessian
 from weft.adjoint.parameter_directions import ParameterDirection, SceneVariant
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import ForwardStep, planned
 from weft.base.arrays import Floats
-from weft.contact.contact_energy import FIRMNESS, SLIP, ContactEnergy
+from weft.contact.contact_energy import ContactEnergy
+from weft.contact.derivatives.contact_slopes import ContactSlopes
+from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
 from weft.energies.state import State
 from weft.energies.step import Step

@@ -25,18 +25,20 @@ from weft.contact.ccd.carry_along import CarryAlong
 from weft.contact.collision_pieces import friction_of
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet
+from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.friction.friction import FrictionSet, FrictionTable
+from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
 from weft.energies.gather import gather_gradient
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.solve.sparse.vectors import max_norm
 
-SLIP, FIRMNESS = "slip", "firmness"  # names among the values saved from step to step
 SETTLED = 0.5  # of the room of a pair: largest change by the last increment of a minimization
 PART = 0.9  # of the room between bodies that pinch the cloth: the thickness that is kept
 THINNER, MOST_THINNER = 0.7, 8  # factor on the thickness, and tries, if bodies leave no room
@@ -67,6 +69,7 @@ class ContactEnergy(Bound):
         self._table = FrictionTable.of(sides.static, sides.kinetic, sides.part)
         self._fixed: Bools | None = None
         self.friction: FrictionSet | None = None
+        self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
         self.blocked = None
         self._thickness, self._gap = ThicknessSchedule(contact), GapSchedule(contact)
         self._check = IntersectionCheck(contact.mesh)
@@ -100,7 +103,7 @@ class ContactEnergy(Bound):
         self.embedded.begin(step.same_pattern)
         self._latecomers.begin()
         self.step, self.blocked = step, None
-        self.friction = None
+        self.friction = self._slopes = None
         self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
         self._gap.begin(step)
         self._put(self._y, None, step.bodies[1])
@@ -141,6 +144,7 @@ class ContactEnergy(Bound):
 
     def _freeze_friction(self, y: WarpArray, contacts: ContactSet) -> None:
         """Evaluate the friction of the step from the contacts at y."""
+        self._slopes = None
         with self.phases("friction"):
             self.friction = self.friction_of(y, contacts) or None
 
@@ -364,6 +368,33 @@ class ContactEnergy(Bound):
                 after = self.friction.kept(self._put(self._y, x), self._slip)
                 kept[SLIP] = np.array(kernel.numpy(after))
         return kept
+
+    def slopes(self, step: Step, x: WarpArray, at: Positions | None) -> ContactSlopes:
+        """Return the derivatives at the end x (n,) of the step, with friction evaluated at ``at``.
+
+        They are those of the last call as long as x is the same array.
+        """
+        if self._slopes is None or self._slopes.x is not x:
+            self._slopes = ContactSlopes(self, step, x, at)
+        return self._slopes
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives by the start of the step, bodies and the memory before."""
+        self.slopes(step, x, into.at).pull(by, into)
+
+    def pull_back_memory(
+        self, step: Step, x: WarpArray, kept: Mapping[str, Floats], into: StepCotangents
+    ) -> Floats:
+        """Return derivatives by the end x, from those by elastic slip and stiffness."""
+        slopes = self.slopes(step, x, into.at)
+        out = slopes.remembered(kept, into)
+        if step.scale is None and into.at is not None:
+            out += slopes.remembered_at_rest(into)
+        return out
+
+    def pull_back_place(self, step: Step, x: WarpArray, by: Floats, at: Positions) -> Floats:
+        """Return (n,3) derivatives by the positions at which friction was evaluated."""
+        return self.slopes(step, x, at).by_place(by)
 
     def _pressed(self, x: WarpArray) -> tuple[float, float]:
         """Return the largest force on a vertex and the least room, which the firmness follows.

@@ -3,6 +3,11 @@
 An ``Energy`` has local arrays (``value``, ``gradient``, ``hessian``) in NumPy, for tests and
 research. ``bind(pattern)`` returns a ``Bound``, which simulations use: it adds into shared device
 arrays. Inertia and contact are ``Bound`` only, because they depend on a step.
+
+Derivatives of runs (``weft.adjoint``) ask the terms for the derivatives of s = by . dE/dx, with x
+the end of a step and ``by`` (n,3) a given vector. ``pull_back`` gives those by everything that the
+term took from the start of the step, ``pull_back_memory`` those by what it remembers. A term that
+does not know them is refused by name (``check_derivatives``).
 """
 
 from abc import ABC, abstractmethod
@@ -12,6 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError, SceneError
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
@@ -31,6 +37,9 @@ class Bound(ABC):
     damping = 0.0  # [s] time constant of its stiffness-proportional damping
     is_elastic = False  # whether it resists a change of shape
     is_condition = False  # whether it is 1/2 k C^T C of conditions C (``add_condition_hessian``)
+    has_exact_hessian = True  # whether EXACT adds all of d2E/dx2, not its Gauss-Newton part only
+    # whether its memory changes by jumps only (what has torn), so that derivatives by it are zero
+    remembers_jumps = False
 
     @abstractmethod
     def value(self, x: WarpArray) -> float:
@@ -122,6 +131,80 @@ class Bound(ABC):
         It is saved with the state, and the next step has it as ``Step.kept``.
         """
         return {}
+
+    def check_derivatives(self) -> None:
+        """Raise an error if derivatives of a run through this term are not known.
+
+        Raises:
+            SceneError: a term that takes something from the start of a step (``freeze``), or
+                remembers something, and does not say how its gradient depends on it.
+        """
+        kind = type(self)
+        if kind.freeze is not Bound.freeze and kind.pull_back is Bound.pull_back:
+            raise SceneError(
+                f"energy {self.name}",
+                got=f"{kind.__name__}, which takes something from the start of a step",
+                expected="one whose derivatives by that are known (Bound.pull_back)",
+                hint="write them, or leave the energy out",
+            )
+        knows_memory = kind.pull_back_memory is not Bound.pull_back_memory or self.remembers_jumps
+        if kind.remember is not Bound.remember and not knows_memory:
+            raise SceneError(
+                f"energy {self.name}",
+                got="what it keeps from step to step",
+                expected="no creases, and no fibers that are drawn out, with derivatives",
+            )
+
+    def pull_back(  # noqa: B027 (a term that takes nothing from a step has nothing to do)
+        self, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+    ) -> None:
+        """Add the derivatives of s = by . dE/dx by what ``freeze`` and ``lag`` took from a step.
+
+        The default adds nothing: the term depends on the end of the step only.
+
+        Args:
+            step: the step that the term is frozen for.
+            x: (n,) vec3 end of the step.
+            by: (n,3), zero at prescribed vertices.
+            into: derivatives by the inputs of the step.
+        """
+
+    def pull_back_memory(
+        self, step: Step, x: WarpArray, kept: Mapping[str, Floats], into: StepCotangents
+    ) -> Floats | float:
+        """Return derivatives by the end x, from those by what the term remembers there.
+
+        It is called before ``pull_back`` of the same step, and adds derivatives by bodies and by
+        the memory before to ``into``.
+
+        Args:
+            step: the step that the term is frozen for.
+            x: (n,) vec3 end of the step.
+            kept: derivatives by all memory at the end of the step, by name.
+            into: derivatives by the inputs of the step.
+
+        Returns:
+            (n,3), or zero.
+        """
+        return 0.0
+
+    def pull_back_place(
+        self, step: Step, x: WarpArray, by: Floats, at: Positions
+    ) -> Floats | float:
+        """Return the derivatives of s by the positions at (n,3) where ``lag`` was called last.
+
+        Returns:
+            (n,3), or zero.
+        """
+        if type(self).lag is Bound.lag:
+            return 0.0
+        into = StepCotangents.zeros(step, at)
+        self.pull_back(step, x, by, into)
+        return into.place
+
+    def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:
+        """Add the exact d2E/dx2 to A and return A; at a kink it is the mean of both sides."""
+        return self.add_hessian(x, Psd.EXACT, A)
 
     def report(self, x: WarpArray) -> Mapping[str, Any]:
         """Return numbers for the report of a step that ended at x, besides the energy."""

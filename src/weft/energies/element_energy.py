@@ -13,7 +13,7 @@ Rayleigh damping, -beta K_n v; rigid motions of any size do not feel it
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,9 +26,12 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.gather import BlockLayout, GatherMap
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, Scratch, WarpArray, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+DIFFERENCE = 1e-5  # step of difference quotients, relative to the size of an element
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class ElementKernels:
     freeze: Any = (
         None  # (o, x, other, stencil, rate, h, past, out): see ``BoundElementEnergy.freeze``
     )
+    has_exact_hessian: bool = True  # whether the kernel for EXACT is all of the Hessian
 
 
 class ElementEnergy(ABC):
@@ -60,6 +64,20 @@ class ElementEnergy(ABC):
     @abstractmethod
     def parameters(self) -> Any:
         """Return new parameters on the device, because ``freeze`` writes into them."""
+
+    def unit_measure(self, parameters: Any) -> Any:
+        """Return parameters for which the gradient is that of the measured quantity itself.
+
+        An energy that damps one quantity theta of every element has weight 1 and rest value theta -
+        1 there; ``parameters`` are frozen at theta. Then its derivatives by the start of a step are
+        exact. None (the default): they are differences.
+        """
+        return None
+
+    @property
+    def damped_weight(self) -> Floats:
+        """Weights w (m,) of the damping beta/(2h) w (theta - theta_r)^2, with ``unit_measure``."""
+        raise NotImplementedError
 
     @cached_property
     def device_stencil(self) -> WarpArray:
@@ -104,6 +122,7 @@ class BoundElementEnergy(Bound):
         self.energy, self.rows, self.parameters, self.scratch = energy, rows, parameters, scratch
         self.name, self.kernels, self.shape = energy.name, energy.kernels, energy.stencil.shape
         self.is_condition, self.damping = energy.is_condition, energy.damping
+        self.has_exact_hessian = energy.kernels.has_exact_hessian
 
     def update_constants(self, energy: ElementEnergy) -> None:
         """Take the parameters and the damping of another energy."""
@@ -151,6 +170,77 @@ class BoundElementEnergy(Bound):
             rate = self.energy.damping / step.span
             at = (step.device_state, step.device_past)
             self._freeze(at, rate, 0.0, step.past_part, self.parameters)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives by the frozen measures of damped elements.
+
+        They are exact for an energy with ``unit_measure``, ds/dtheta_r = -w beta/h (dtheta . by)
+        with theta_r = (1 + a) theta_n - a theta_(n-1), and differences for others.
+        """
+        e, a = self.energy, step.past_part
+        if self.kernels.freeze is None or e.damping == 0 or not np.isfinite(step.span):
+            return
+        measured = self.measure_gradient(x)
+        if measured is None:
+            self._pull_back_by_differences(step, x, by, into)
+            return
+        slope = np.einsum("mai,mai->m", measured, by[e.stencil])
+        s = (-e.damping / step.span * np.asarray(e.damped_weight) * slope)[:, None, None]
+        self._scatter((1 + a) * s * self.measure_gradient(step.device_state), into.state_x)
+        if a != 0:
+            self._scatter(-a * s * self.measure_gradient(step.device_past), into.past)
+
+    def measure_gradient(self, x: WarpArray) -> Any:
+        """Return (m,k,3) dtheta/dx of what the elements measure; None if it is not known."""
+        e, p = self.energy, self.energy.parameters()
+        self._freeze((x, x), 1.0, 0.0, 0.0, p)
+        unit = e.unit_measure(p)
+        if unit is None:
+            return None
+        out = kernel.empty(self.shape, vec3)
+        self._launch(self.kernels.gradient, x, out, unit)
+        return np.array(kernel.numpy(out))
+
+    def _pull_back_by_differences(
+        self, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+    ) -> None:
+        """Add ds/d(start of the step) by differences.
+
+        Every element gets vertices of its own, so one coordinate of all elements is moved at a
+        time.
+        """
+        m, k = self.shape
+        own = kernel.array(np.arange(m * k, dtype=np.int32).reshape(m, k), wp.int32)
+        stencil, past = self.energy.stencil, kernel.numpy(step.device_past)
+        starts = [np.asarray(step.state.x)[stencil], np.asarray(past)[stencil]]
+        size = np.abs(starts[0] - starts[0][:, :1]).max(axis=(1, 2))
+        for which, to in enumerate((into.state_x, into.past)[: 1 if step.past is None else 2]):
+            slope = np.zeros((m, k, 3))
+            for a, j in np.ndindex(k, 3):
+                values = []
+                for sign in (1, -1):
+                    moved = [np.array(start) for start in starts]
+                    moved[which][:, a, j] += sign * DIFFERENCE * size
+                    values.append(self._contracted(step, x, by, own, moved))
+                slope[:, a, j] = (values[0] - values[1]) / (2 * DIFFERENCE * size)
+            self._scatter(slope, to)
+
+    def _contracted(
+        self, step: Step, x: WarpArray, by: Floats, own: WarpArray, starts: Sequence[Floats]
+    ) -> Floats:
+        """Return (m,) by . gradient of every element, frozen at positions (m,k,3) of its own."""
+        e, out, p = self.energy, kernel.empty(self.shape, vec3), self.energy.parameters()
+        points = [kernel.points(start.reshape(-1, 3)) for start in starts]
+        numbers = (Scalar(e.damping / step.span), Scalar(0.0), Scalar(step.past_part))
+        kernel.launch(self.kernels.freeze, self.shape[0], *points, own, *numbers, p)
+        self._launch(self.kernels.gradient, x, out, p)
+        return np.asarray(np.einsum("mai,mai->m", kernel.numpy(out), by[e.stencil]))
+
+    def _scatter(self, local: Floats, into: Floats) -> None:
+        """Add local derivatives (m,k,3) to those by vertices (n,3)."""
+        g = kernel.zeros(len(into), vec3)
+        self.rows.add_gradient(kernel.array(local, vec3), g)
+        into += kernel.numpy(g)
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr

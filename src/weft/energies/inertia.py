@@ -7,6 +7,7 @@ from weft import kernel
 from weft.base.arrays import Floats
 from weft.energies.base import Bound
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
@@ -73,3 +74,8 @@ class Inertia(DiagonalQuadratic):
         self._acts = step.scale is not None
         if step.scale is not None:
             self._hold(step, kernel.points(np.array(step.predicted)), self.mass / step.scale)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivative of s = by . m (x - y)/scale by y."""
+        if self._acts:
+            into.predicted -= np.array(kernel.numpy(self._shift))[:, None] * by

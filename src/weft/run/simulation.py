@@ -21,8 +21,8 @@ from weft.cloth.fields import Recorder
 from weft.contact.barrier.gap_schedule import gap_of
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.barrier.thickness_schedule import KEPT as THICKNESS
-from weft.contact.contact_energy import FIRMNESS
 from weft.contact.contact_forces import contact_loads
+from weft.contact.memory import FIRMNESS
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance

@@ -1,7 +1,7 @@
 """Anchors of attachments and joints: places that are fixed, on a path, or on moving bodies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from weft.bodies.motion.pins import Path
 from weft.bodies.nearest_points import NearestPoints as Nearest
 
 TINY = 1e-300
+DIFFERENCE = 1e-4  # step of a face's corners in differences, relative to its size
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,10 +21,14 @@ class FixedAnchor:
 
     start: Positions
     path: Path | None = None
+    follows_bodies = False
 
     def at(self, bodies: Positions, t: float) -> Positions:
         """Return the places (m,3) [m] at time t [s]."""
         return self.start if self.path is None else self.path.positions(self.start, t)
+
+    def pull_back(self, bodies: Positions, t: float, by: Floats, to: Floats) -> None:
+        """Add nothing: the places do not depend on bodies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,7 @@ class BodyAnchor:
     weight: Floats
     offset: Floats
     distance: Floats
+    follows_bodies = True
 
     @staticmethod
     def of(x: Positions, bodies: Sequence[Body], name: str, what: str) -> "BodyAnchor":
@@ -95,6 +101,25 @@ class BodyAnchor:
         corners = np.asarray(bodies)[self.corners]
         turned = np.einsum("mij,mj->mi", _frames(corners), self.offset)
         return np.asarray(_base(corners, self.weight) + turned)
+
+    def pull_back(self, bodies: Positions, t: float, by: Floats, to: Floats) -> None:
+        """Add derivatives by vertices of bodies to ``to`` (b,3), from those by places (m,3).
+
+        The derivative of a place on a face is a difference quotient by the corners of the face.
+        """
+        m = len(by)
+        own = replace(self, corners=np.arange(3 * m, dtype=np.int32).reshape(m, 3))
+        at = np.array(bodies[self.corners])
+        h = DIFFERENCE * np.abs(at - at[:, :1]).max(axis=(1, 2))
+        slope = np.zeros_like(at)
+        for k, j in np.ndindex(3, 3):
+            found = []
+            for sign in (1, -1, 2, -2):
+                moved = np.array(at)
+                moved[:, k, j] += sign * h
+                found.append((own.at(moved.reshape(-1, 3), t) * by).sum(1))
+            slope[:, k, j] = (8 * (found[0] - found[1]) - found[2] + found[3]) / (12 * h)
+        np.add.at(to, self.corners, slope)
 
 
 def _base(corners: Floats, weight: Floats) -> Floats:

@@ -27,6 +27,7 @@ from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.samples import Samples
+from weft.energies.air.added_mass_by_start import pull_back_added_mass
 from weft.energies.air.added_mass_kernels import (
     add_blocks,
     add_gradients,
@@ -35,12 +36,14 @@ from weft.energies.air.added_mass_kernels import (
     faces,
     gather_masses,
 )
-from weft.energies.air.lift_and_drag import extrapolated, place, sheet_of
+from weft.energies.air.expected_motion import extrapolated
+from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -304,6 +307,10 @@ class BoundAddedMass(Bound):
             return False
         self._take(x, kernel.points(step.velocity(np.array(kernel.numpy(x)))), step)
         return True
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives by the prediction, and by expected positions and velocities."""
+        pull_back_added_mass(self, step, x, by, into)
 
     def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
         """Compute masses and loads at x and v, in the air at the end of the step."""

@@ -34,11 +34,14 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions, Velocities
 from weft.discretization.samples import Samples
+from weft.energies.air.air_slopes import air_slopes
+from weft.energies.air.expected_motion import extrapolated, pull_back_extrapolated
 from weft.energies.air.wind import Wind
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
     IntArray2d,
     Mat33Array,
@@ -341,6 +344,19 @@ class BoundAir(Bound):
         self._lag(x, kernel.points(v), step.t)
         return True
 
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives by lagged positions and velocities, and by the origin of
+        velocities.
+        """
+        found, s = air_slopes(self, step, x, by, into.at), self.energy.samples
+        N = s.shares[:, :, None]
+        to_x, to_v = np.zeros_like(found.place_x), np.zeros_like(found.place_v)
+        np.add.at(to_x, s.stencil, np.einsum("qij,qaj->qai", found.by_F, s.gradient))
+        np.add.at(to_x, s.stencil, N * found.by_place[:, None])
+        np.add.at(to_v, s.stencil, -N * found.by_u[:, None])
+        np.add.at(into.origin, s.stencil, -found.rate * N * found.K_along[:, None])
+        pull_back_extrapolated(step, to_x, to_v, into)
+
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
         """Compute K and K w with normals at x, velocities v and the air at time t."""
         q = self.shape[0]
@@ -382,27 +398,3 @@ def sheet_of(s: Samples) -> Any:
     out.dN = kernel.array(s.gradient, vec2)
     out.weight = kernel.array(s.weight, Scalar)
     return out
-
-
-def extrapolated(step: Step) -> tuple[Positions, Velocities]:
-    """Return the expected positions (n,3) [m] and velocities (n,3) [m/s] at the end of a step.
-
-    They are of second order in the length of the step if it knows two steps of the past, of first
-    order if it knows one. In an equilibrium cloth is at rest.
-
-    With p = (1 + a) v_n - a v_(n-1) the velocity of the prediction, a = w^2/(1 + 2 w) and w the
-    step over the one before, w = a + sqrt(a^2 + a) and v' = v_n + w (v_n - v_(n-1)).
-    """
-    if step.anew is not None:
-        return step.anew, step.velocity(step.anew)
-    x_n, v_n = np.asarray(step.state.x), np.asarray(step.state.v)
-    if not np.isfinite(step.span):
-        return step.pinned(x_n), np.zeros_like(x_n)
-    v, a = v_n, step.past_part
-    if a > 0:
-        growth = a + np.sqrt(a * a + a)
-        v = v_n + growth / a * (step.velocity(step.predicted) - v_n)
-    if step.dt > 0:
-        to_target = (step.target - x_n) / step.dt
-        v = np.where(step.fixed[:, None], to_target, v)
-    return step.pinned(x_n + step.dt * v_n), v

@@ -168,7 +168,11 @@ class CurvatureDamping(ElementEnergy):
     least_normal: float = TINY  # [1] |dx/du x dx/dv| that counts as no normal
 
     kernels = ElementKernels(
-        rate_energy, _derivative(0), dict.fromkeys(Psd, (_derivative(1), FACTOR)), freeze_curvatures
+        rate_energy,
+        _derivative(0),
+        dict.fromkeys(Psd, (_derivative(1), FACTOR)),
+        freeze_curvatures,
+        has_exact_hessian=False,
     )
 
     @property
@@ -227,6 +231,18 @@ class CurvatureDamping(ElementEnergy):
         D = np.einsum("ab,qi->qaib", np.eye(y.shape[1]), n)
         D += np.einsum("qa,qbi->qaib", dN[:, :, 0], u) + np.einsum("qa,qbi->qaib", dN[:, :, 1], v)
         return n, D, h
+
+    def unit_measure(self, parameters: Any) -> Any:
+        """Return parameters for which the gradient is that of the curvature."""
+        p = parameters
+        p.start = kernel.array(np.array(kernel.numpy(p.start)) - 1.0, Scalar)
+        p.weight = kernel.array(np.ones(len(self.damped_weight)), Scalar)
+        return p
+
+    @property
+    def damped_weight(self) -> Floats:
+        """Weights (q,) of damping: those of bending."""
+        return self.source.weight
 
     def parameters(self) -> Any:
         """Return ``BendingPoints`` on the device, without damping."""

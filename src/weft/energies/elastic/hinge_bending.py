@@ -193,6 +193,17 @@ class HingeBending(ElementEnergy):
         records["weight"], records["rest"] = self.weight, self.rest_angle
         return kernel.array(records, Hinge)
 
+    def unit_measure(self, parameters: WarpArray) -> WarpArray:
+        """Return parameters for which the gradient is that of the angle."""
+        records = kernel.numpy(parameters)
+        records["rest"], records["rate"], records["weight"] = records["start"] - 1.0, 0.0, 1.0
+        return kernel.array(records, parameters.dtype)
+
+    @property
+    def damped_weight(self) -> Floats:
+        """Weights (h,) [J] of damping: those of bending."""
+        return self.weight
+
     @property
     def constants(self) -> ByName:
         """Constants by name: weights [J], rest angles [rad], time constant of damping [s]."""

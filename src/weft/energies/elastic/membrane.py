@@ -23,9 +23,11 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
 from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, constant_prefix
+from weft.energies.elastic.membrane_by_start import by_start
 from weft.energies.element_energy import damping_of
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
     IntArray,
     IntArray2d,
@@ -278,6 +280,14 @@ class BoundMembrane(Bound):
                 self._deformed = False
                 stages = s.deform(step.device_past, self._F), (extrapolate_strain, self._F, past)
                 kernel.launch_each(len(s), stages[0], (*stages[1], self._viscous))
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives of damping by x_n and x_(n-1)."""
+        found = by_start(self, step, x, by)
+        if found is not None:
+            s = self.membrane.samples
+            for slope, to in ((found.by_now, into.state_x), (found.by_past, into.past)):
+                np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", slope, s.gradient))
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""

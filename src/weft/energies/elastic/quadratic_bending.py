@@ -44,6 +44,7 @@ from weft.energies.elastic.hinge_bending import (
 from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
 from weft.energies.element_energy import BoundElementEnergy, damping_of
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -155,6 +156,7 @@ class BoundQuadratic(Bound):
         self, bending: QuadraticBending, form: BoundQuadraticForm, rate: BoundElementEnergy | None
     ) -> None:
         self.name, self.damping, self.form, self.rate = bending.name, bending.damping, form, rate
+        self.has_exact_hessian = rate is None  # damping has that of bending in place of its own
         self._scale = 1.0
 
     def update_constants(self, energy: QuadraticBending) -> None:
@@ -179,6 +181,11 @@ class BoundQuadratic(Bound):
         if self.rate is not None:
             self.rate.freeze(step)
             self._scale = 1.0 + self.damping / step.span
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives of damping by the start of the step."""
+        if self.rate is not None:
+            self.rate.pull_back(step, x, by, into)
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""

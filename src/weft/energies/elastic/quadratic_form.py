@@ -20,6 +20,7 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.element_energy import damping_of
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
     IntArray,
     IntArray2d,
@@ -195,6 +196,11 @@ class BoundQuadraticForm(Bound):
         """Freeze damping for a step; it is measured from ``step.origin``, as the velocity is."""
         if self.form.damping > 0:
             self._rate, self._origin = self.form.damping / step.span, step.device_origin
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivative of s = by . K (x + rate (x - origin)) by the origin."""
+        if self._rate:
+            into.origin -= self._rate * (self.form.matrix(len(by)) @ by)
 
     def update_constants(self, energy: QuadraticForm) -> None:
         """Replace weights and damping by those of another form."""

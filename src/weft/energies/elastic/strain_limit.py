@@ -222,6 +222,7 @@ class BoundLimits(BoundMembrane):
 
     limits = True
     is_elastic = False
+    remembers_jumps = True  # limits that change in time are refused (``adjoint.recorded_run``)
 
     def __init__(self, energy: StrainLimits, rows: GatherMap, scratch: Scratch) -> None:
         self.asked: StrainLimits | None = None  # requested limits, if these change in time

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.inertia import DiagonalQuadratic
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
+from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -125,3 +128,8 @@ class BoundDrag(DiagonalQuadratic):
         self._acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)
         if self._acts:
             self._hold(step, step.device_origin, rates * drag.mass / step.span)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivative of s = by . c m (x - origin)/h by the origin."""
+        if self._acts:
+            into.origin -= np.array(kernel.numpy(self._shift))[:, None] * by

@@ -11,6 +11,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Scratch, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -122,6 +123,9 @@ class BoundGravity(Bound):
         if self.gravity.grows:
             mass = self.gravity.mass * self.gravity.part(step.t)
             self._field = kernel.array(mass, Scalar), self._field[1]
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add nothing: gravity takes only the time from a step."""
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""

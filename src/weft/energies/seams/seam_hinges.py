@@ -19,6 +19,7 @@ from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.gather import GatherMap
 from weft.energies.seams.seam_keyframes import FoldingKeys, folded
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -89,6 +90,11 @@ class BoundSeams(BoundElementEnergy):
             self.update_constants(self.energy.at(step.t))
         if self.acts:
             super().freeze(step)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives of damping, once the seams are closed."""
+        if self.acts:
+            super().pull_back(step, x, by, into)
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""

@@ -28,6 +28,7 @@ from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
     IntArray2d,
     Mat33Array2d,
@@ -295,6 +296,7 @@ class BoundBonds(BoundElementEnergy):
     """Bonds bound to a block pattern, at the end of a step."""
 
     energy: Bonds
+    remembers_jumps = True
 
     def __init__(self, energy: Bonds, rows: GatherMap, parameters: Any, scratch: Scratch) -> None:
         super().__init__(energy, rows, parameters, scratch)
@@ -309,6 +311,9 @@ class BoundBonds(BoundElementEnergy):
             kept = step.kept.get(self._kept)
             self._torn = np.zeros(self.shape[0], dtype=bool) if kept is None else kept > 0
         self.parameters = kernel.array(self.energy.records(step.t, self._torn), Bond)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add nothing: the time and which bonds have torn have no derivative."""
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return which bonds have torn, if any may tear."""

@@ -14,7 +14,10 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.by_constants import ByName
 from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.springs.point_springs import MovedPlaces
+from weft.energies.springs.springs_by_start import check_places
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
+from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -87,3 +90,16 @@ class BoundJointSprings(NumpyEnergy):
     def freeze(self, step: Step) -> None:
         """Take places that something moves."""
         self.energy = self.energy.at(step)
+
+    def check_derivatives(self) -> None:
+        """Raise an error for places of an unknown kind."""
+        super().check_derivatives()
+        check_places(self.name, self.energy.moving)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives by places that move with bodies."""
+        e = self.energy
+        if e.moving is not None:
+            by_y = np.einsum("ma,mai->mi", e.weight, by[e.stencil])
+            by_place = -np.einsum("mij,mj->mi", e.stiffness, by_y)
+            e.moving.pull_back(step.bodies[1], step.t, by_place, into.after)

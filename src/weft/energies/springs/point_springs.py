@@ -16,6 +16,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.errors import SceneError
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.element_energy import damping_of
@@ -30,7 +31,9 @@ from weft.energies.springs.point_springs_by_constants import ties_constants, tie
 from weft.energies.springs.point_springs_numpy import PointSpringsOfStep, Response
 from weft.energies.springs.rail import feet_on
 from weft.energies.springs.release import NEVER, Held, Release
+from weft.energies.springs.springs_by_start import check_places, pull_back_springs
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -43,11 +46,18 @@ class MovedPlaces(Protocol):
     """Places that a body or an animation moves."""
 
     @property
+    def follows_bodies(self) -> bool:
+        """Whether the places depend on the vertices of bodies."""
+
+    @property
     def start(self) -> Positions:
         """Places at t = 0, (m,3) [m]."""
 
     def at(self, bodies: Positions, t: float) -> Positions:
         """Return the places, (m,3) [m], for body vertices (b,3) [m] at the time t [s]."""
+
+    def pull_back(self, bodies: Positions, t: float, by: Floats, to: Floats) -> None:
+        """Add derivatives by body vertices to ``to`` (b,3), from those by the places, (m,3)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +141,29 @@ class PointSprings:
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,k,3) (``energies.by_constants``)."""
         return ties_mixed(self, x, step)
+
+    def check_variant(self, other: "PointSprings", parameter: str) -> None:
+        """Raise an error for a parameter that moves the nearest places of a body, if springs use
+        them.
+
+        The nearest places are searched in single precision, so that differences of them are rough.
+        Clips hold the place where they are, wherever that is on the body.
+
+        Args:
+            other: the same attachment with another value of the parameter.
+            parameter: name of the parameter.
+
+        Raises:
+            SceneError: such a parameter.
+        """
+        places = [p for p in (self.place, other.place) if p is not None and p.follows_bodies]
+        if len(places) == 2 and not np.array_equal(places[0].start, places[1].start):
+            raise SceneError(
+                f"parameter {parameter}",
+                got=f"where the body of attachment {other.name} starts",
+                expected="an attachment of `kind: body` (a clip), or a motion after the start",
+                hint="ropes and springs are tied to the nearest place of a body",
+            )
 
     def points(self, x: Positions) -> Positions:
         """Return the attached points A at positions x (n,3), (m,3) [m]."""
@@ -228,6 +261,8 @@ class PointSprings:
 class BoundPointSprings(Bound):
     """An attachment bound to a block pattern."""
 
+    remembers_jumps = True  # springs that let go; friction on rails is refused
+
     def __init__(self, energy: PointSprings, rows: GatherMap, scratch: Scratch) -> None:
         self.energy, self.name, self.rows, self.scratch = energy, energy.name, rows, scratch
         m, self._set = len(energy), PointSpringSet()
@@ -309,6 +344,20 @@ class BoundPointSprings(Bound):
         press = np.abs(self._at(x).tension)
         self._take(replace(self._frozen, rub=self.energy.friction * press))
         return True
+
+    def check_derivatives(self) -> None:
+        """Raise an error for rails with friction or on a body, or places of an unknown kind."""
+        super().check_derivatives()
+        e, got = self.energy, ""
+        if e.rail is not None and e.friction > 0:
+            got = "friction on a rail"
+        elif e.rail is not None and e.rail.follows_bodies:
+            got = "a rail on a body"
+        check_places(self.name, e.place, got)
+
+    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
+        """Add the derivatives by places, and by the length that damping is measured from."""
+        pull_back_springs(self, step, x, by, into)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return release times and roots of bristles, as far as the springs have these."""

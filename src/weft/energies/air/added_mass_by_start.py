@@ -7,26 +7,26 @@ one coordinate of all faces is moved at a time, in central differences of fourth
 
 import dataclasses
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.air import expected_place
-from weft.adjoint.lagged_terms import pulls
-from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
 from weft.discretization.mesh import unique_edges
-from weft.energies.air.added_mass import AddedMass, BoundAddedMass
-from weft.energies.air.lift_and_drag import extrapolated
+from weft.energies.air.expected_motion import extrapolated, pull_back_extrapolated
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
+
+if TYPE_CHECKING:
+    from weft.energies.air.added_mass import AddedMass, BoundAddedMass
 
 DIFFERENCE = 1e-3  # step relative to a face's size, and to the speeds of air and cloth
 
 
-@pulls(BoundAddedMass)
-def _added_mass(
-    term: BoundAddedMass, step: Step, x: WarpArray, by: Floats, into: StepCotangents
+def pull_back_added_mass(
+    term: "BoundAddedMass", step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
     """Add the derivatives by the prediction, and by expected positions and velocities."""
     M = np.array(kernel.numpy(term._M))
@@ -53,17 +53,17 @@ def _added_mass(
             fast = np.full(len(faces), DIFFERENCE * max(air, 1e-3))
             slope = _slope(part, corners, speeds, (a, j), fast, False)
             np.add.at(to_v[:, j], faces[:, a], slope)
-    expected_place(step, to_x, to_v, into)
+    pull_back_extrapolated(step, to_x, to_v, into)
 
 
-def apart(energy: AddedMass) -> AddedMass:
+def apart(energy: "AddedMass") -> "AddedMass":
     """Return the same energy with separate vertices for every face; the rim is that of the mesh."""
     s, (edges, outward) = energy.samples, energy.rim
     m = len(s.stencil)
     own = np.arange(3 * m, dtype=np.int32).reshape(m, 3)
     _, edge = unique_edges(energy.mesh.faces)
     face = np.flatnonzero(np.bincount(edge)[edge] == 1) // 3
-    out = AddedMass(energy.mesh, energy.wind, energy.name)
+    out = type(energy)(energy.mesh, energy.wind, energy.name)
     rim = dataclasses.replace(edges, stencil=own[face], n_vertices=3 * m)
     vars(out).update(
         samples=dataclasses.replace(s, stencil=own, n_vertices=3 * m), rim=(rim, outward)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Positions
 from weft.energies.step import Step
 
 
@@ -28,16 +28,15 @@ class StepCotangents:
     after: Floats  # (b,3) by vertices of bodies at the end of the step
     kept: dict[str, Floats]  # by what terms remember from the step before
     place: Floats  # (n,3) by ``at``
-    at: Floats | None = None  # (n,3) [m] where lagged data are evaluated; None: at the start
+    at: Positions | None  # (n,3) [m] where lagged data are evaluated; None: at the start
 
     @staticmethod
-    def zeros(step: Step, at: Floats | None = None) -> "StepCotangents":
+    def zeros(step: Step, at: Positions | None = None) -> "StepCotangents":
         """Return zero derivatives for a step whose lagged data were evaluated at ``at``."""
         n, b = len(step.state.x), len(step.bodies[0])
         p, o, x, v, past, target, place = (np.zeros((n, 3)) for _ in range(7))
-        return StepCotangents(
-            p, o, x, v, past, target, np.zeros((b, 3)), np.zeros((b, 3)), {}, place, at
-        )
+        before, after = np.zeros((b, 3)), np.zeros((b, 3))
+        return StepCotangents(p, o, x, v, past, target, before, after, {}, place, at)
 
     @staticmethod
     def total(several: "Sequence[StepCotangents]") -> "StepCotangents":
@@ -46,12 +45,11 @@ class StepCotangents:
         ``place`` and ``at`` are not added; they are those of the first.
         """
         first, *others = several
-        kept = dict(first.kept)
-        out = dataclasses.replace(first, kept=kept)
+        out = dataclasses.replace(first, kept=dict(first.kept))
+        inputs = [f.name for f in dataclasses.fields(first)][:8]
         for p in others:
-            for name in ("predicted", "origin", "state_x", "state_v", "past", "target"):
+            for name in inputs:
                 setattr(out, name, getattr(out, name) + getattr(p, name))
-            out.before, out.after = out.before + p.before, out.after + p.after
             for name, by in p.kept.items():
                 out.keep(name, by)
         return out

@@ -6,16 +6,18 @@ of the sample's middle.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.lagged_terms import pulls
-from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
-from weft.energies.air.lift_and_drag import BoundAir, extrapolated
+from weft.energies.air.expected_motion import extrapolated
 from weft.energies.step import Step
 from weft.kernel import WarpArray
+
+if TYPE_CHECKING:
+    from weft.energies.air.lift_and_drag import BoundAir
 
 DIFFERENCE = 1e-6  # [m] step of positions, for gusts and wind fields
 
@@ -36,7 +38,7 @@ class AirSlopes:
 
 
 def air_slopes(
-    term: BoundAir, step: Step, x: WarpArray, by: Floats, place: Floats | None = None
+    term: "BoundAir", step: Step, x: WarpArray, by: Floats, place: Floats | None = None
 ) -> AirSlopes:
     """Compute the derivatives of s at the samples of a wind term.
 
@@ -93,45 +95,3 @@ def air_slopes(
             by_place[:, j] = (slope * (by_u - K_along)).sum(1)
     value = speed * straight + across * bent
     return AirSlopes(value, by_F, by_u, K_along, K_pull, by_place, place_x, place_v, rate)
-
-
-@pulls(BoundAir)
-def _wind(term: BoundAir, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-    """Add the derivatives by lagged positions and velocities, and by the origin of velocities."""
-    found, s = air_slopes(term, step, x, by, into.at), term.energy.samples
-    N = s.shares[:, :, None]
-    to_x, to_v = np.zeros_like(found.place_x), np.zeros_like(found.place_v)
-    np.add.at(to_x, s.stencil, np.einsum("qij,qaj->qai", found.by_F, s.gradient))
-    np.add.at(to_x, s.stencil, N * found.by_place[:, None])
-    np.add.at(to_v, s.stencil, -N * found.by_u[:, None])
-    np.add.at(into.origin, s.stencil, -found.rate * N * found.K_along[:, None])
-    expected_place(step, to_x, to_v, into)
-
-
-def expected_place(step: Step, to_x: Floats, to_v: Floats, into: StepCotangents) -> None:
-    """Add derivatives by the inputs of a step, from those by expected positions and velocities.
-
-    The expected ones (``extrapolated``) depend on the state, on the prediction, and on pins. If
-    wind was evaluated at other positions (``into.at``), the derivatives belong to these.
-    """
-    if into.at is not None:
-        into.place += to_x + to_v / step.span
-        into.origin -= to_v / step.span
-        return
-    if not np.isfinite(step.span):
-        into.state_x += np.where(step.fixed[:, None], 0.0, to_x)
-        into.target += np.where(step.fixed[:, None], to_x, 0.0)
-        return
-    pinned, free = step.fixed[:, None], step.free[:, None]
-    into.state_x += np.where(free, to_x, 0.0)
-    into.state_v += np.where(free, step.dt * to_x, 0.0)
-    into.target += np.where(pinned, to_x + (to_v / step.dt if step.dt > 0 else 0.0), 0.0)
-    if step.dt > 0:
-        into.state_x -= np.where(pinned, to_v / step.dt, 0.0)
-    to_v, a = np.where(free, to_v, 0.0), step.past_part
-    part = 0.0
-    if a > 0:
-        part = (a + np.sqrt(a * a + a)) / a
-        into.predicted += part * to_v / step.span
-        into.origin -= part * to_v / step.span
-    into.state_v += (1 - part) * to_v

@@ -10,19 +10,20 @@ central differences of F_n, sample by sample.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.lagged_terms import pulls
-from weft.adjoint.step_cotangents import StepCotangents
 from weft.base.arrays import Floats
 from weft.energies.elastic.damping import freeze_tangent, green_strain, strain_slope
-from weft.energies.elastic.membrane import BoundMembrane
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, mat32, mat33
 from weft.laws.viscous import ViscousParams
 from weft.solve.newton.psd import Psd
+
+if TYPE_CHECKING:
+    from weft.energies.elastic.membrane import BoundMembrane
 
 DIFFERENCE = 1e-5  # step in F (no unit): relative errors of the tangent of 1e-10 and 1e-11
 
@@ -37,22 +38,7 @@ class StartOfMembrane:
     by_past: Floats
 
 
-@pulls(BoundMembrane)
-def _membrane(
-    term: BoundMembrane, step: Step, x: WarpArray, by: Floats, into: StepCotangents
-) -> None:
-    """Add the derivatives of damping by x_n and x_(n-1)."""
-    found = start_of_membrane(term, step, x, by)
-    if found is None:
-        return
-    s = term.membrane.samples
-    for slope, to in ((found.by_now, into.state_x), (found.by_past, into.past)):
-        np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", slope, s.gradient))
-
-
-def start_of_membrane(
-    term: BoundMembrane, step: Step, x: WarpArray, by: Floats
-) -> StartOfMembrane | None:
+def by_start(term: "BoundMembrane", step: Step, x: WarpArray, by: Floats) -> StartOfMembrane | None:
     """Return ds/dF_n and ds/dF_(n-1); None if nothing is damped."""
     beta = term.membrane.damping
     if beta == 0 or not np.isfinite(step.span):
@@ -78,7 +64,7 @@ def strain_pull(F: Floats, c: Floats) -> Floats:
 
 
 def _tangent_slope(
-    term: BoundMembrane, now: Floats, rate: Floats, since: Floats, scale: float
+    term: "BoundMembrane", now: Floats, rate: Floats, since: Floats, scale: float
 ) -> Floats:
     """Return (q,3,2) d(rate . C_n . since)/dF_n."""
     out = np.zeros_like(now)
@@ -94,7 +80,7 @@ def _tangent_slope(
     return out
 
 
-def _tangent(term: BoundMembrane, F: Floats, scale: float) -> Floats:
+def _tangent(term: "BoundMembrane", F: Floats, scale: float) -> Floats:
     """Return (q,3,3) the tangent C of ``energies.elastic.damping`` at F (q,3,2)."""
     q, (law, parameters) = len(F), term._elastic
     at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, ViscousParams)

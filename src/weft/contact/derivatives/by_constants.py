@@ -9,24 +9,27 @@ stiffness changes by jumps, which are left out.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.contact import ContactSlopes, SlidingPairs
-from weft.adjoint.sliding_pairs import smoothed_friction
 from weft.base.arrays import Floats
 from weft.contact.barrier.set_by_constants import changed_gradients
-from weft.contact.contact import Contact
-from weft.contact.contact_energy import SLIP
 from weft.contact.contact_set import ContactSet
+from weft.contact.derivatives.contact_slopes import ContactSlopes
+from weft.contact.derivatives.sliding_pair_slopes import smoothed_friction
+from weft.contact.derivatives.sliding_pairs import SlidingPairs
 from weft.contact.friction.friction import changed_loads
+from weft.contact.memory import SLIP
+
+if TYPE_CHECKING:
+    from weft.contact.contact import Contact
 
 Numbers = Mapping[str, Floats]
 
 
-def constants_of(contact: Contact) -> dict[str, Floats]:
+def constants_of(contact: "Contact") -> dict[str, Floats]:
     """Return the constants of a contact by name.
 
     They are stiffness [J/m^4], gap [m], thickness (n,) [m] of the vertices, static and kinetic
@@ -43,7 +46,7 @@ def constants_of(contact: Contact) -> dict[str, Floats]:
     }
 
 
-def structure_of(contact: Contact) -> Any:
+def structure_of(contact: "Contact") -> Any:
     """Return what else contacts of one scene can differ in, except for the places of bodies."""
     s = contact.settings
     return s.friction_from, s.lags, s.pinch, s.resolve, contact.mesh.sides.part

@@ -1,0 +1,177 @@
+"""Pairs that slide in a step, and the derivatives of their friction."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft import kernel
+from weft.base.arrays import Floats
+from weft.contact.barrier.kinks import places_around
+from weft.contact.contact_set import closest_of
+from weft.contact.derivatives.mollifier_threshold import by_rest_positions, threshold_slopes
+from weft.contact.derivatives.sliding_pair_slopes import Slopes, slopes_of, smoothed_friction
+from weft.contact.distance.distance import PairKind
+from weft.contact.friction.friction import normal_forces
+from weft.energies.step import Step
+from weft.kernel import WarpArray
+
+if TYPE_CHECKING:
+    from weft.contact.contact_energy import ContactEnergy
+
+
+class SlidingPairs:
+    """Pairs that slide in a step, with data that are frozen at one position.
+
+    Attributes:
+        start: (n+b,3) [m] vertices of cloth and bodies at which normal forces and planes are
+            evaluated.
+        contacts: pairs there, of which those of ``push`` slide.
+    """
+
+    @staticmethod
+    def of(term: "ContactEnergy", step: Step, y: Floats, at: Floats | None) -> "list[SlidingPairs]":
+        """Build the sliding pairs of a step that ended at y (n+b,3) [m].
+
+        ``at`` (n,3) [m] are the positions at which friction was evaluated; None: the beginning of
+        the step. At a kink there is one object for each side, and their mean counts
+        (``contact.barrier.kinks``).
+        """
+        bodies = step.bodies[0 if at is None else 1]
+        start = np.concatenate([term.embedded.of(step.state.x if at is None else at), bodies])
+        term.push_as(before=at is None)
+        places = places_around(term.search, kernel.points(start))
+        found = [SlidingPairs(term, y, place) for place in places]
+        term.push_as(before=False)
+        return found
+
+    def __init__(self, term: "ContactEnergy", y: Floats, place: WarpArray) -> None:
+        self.y, self.n, self.start = y, term.embedded.n, np.array(kernel.numpy(place))
+        self.contacts = term.search.contacts(place)
+        f = term.friction_of(place, self.contacts)
+        self.slide: Any = np.array(kernel.numpy(f.slide))
+        self.stencil = np.array(f.stencil)
+        self.origin = np.array(kernel.numpy(f.origin))
+        self.slip = np.array(kernel.numpy(term._slip))
+        self.push = normal_forces(self.contacts, self.start)[0]
+        self.slopes: Slopes = slopes_of(self.contacts, self.start, self.push, self.slide)
+        kind = self.contacts.touch[self.push]["kind"]
+        other = np.where(kind == PairKind.EDGE_EDGE, self.stencil[:, 2], self.stencil[:, 1])
+        both = (self.stencil[:, 0] < self.n) & (other < self.n)
+        self.part = np.where(both, 0.5, 1.0) * self.slide["smooth"]
+        self.own = self.stencil < self.n
+        ids = np.minimum(self.stencil, self.n - 1)
+        self.held = np.where(self.own[:, :, None], self.slip[ids], 0.0)
+        self.forces = np.zeros(len(self.stencil))  # derivatives by normal forces, of all ``pulled``
+        self._none()
+
+    def _none(self) -> None:
+        m = len(self.stencil)
+        self.by_w, self.by_load = np.zeros((m, 4)), np.zeros(m)
+        self.by_t = [np.zeros((m, 3)), np.zeros((m, 3))]
+        self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
+
+    def by_threshold(self, rest: Floats) -> Floats:
+        """Return (n+b,3) derivatives by rest positions, by way of the normal forces of ``pulled``.
+
+        The normal forces of nearly parallel edges are those of the mollified barrier.
+        """
+        contacts, start = self.contacts, self.start
+        some = np.flatnonzero(contacts.touch[self.push]["parallel"] > 0)
+        if len(some) == 0:
+            return np.zeros_like(self.y)
+        rows = self.push[some]
+        stencil = contacts.stencil[rows]
+        _, w, _, _ = closest_of(start, stencil, contacts.touch[rows]["kind"])
+        v = np.einsum("ma,mai->mi", w, start[stencil])
+        n = v / np.linalg.norm(v, axis=1, keepdims=True)
+        slope = threshold_slopes(contacts, start, rows)
+        force = -np.einsum("ma,mai,mi->m", w, slope, n) / (w * w).sum(1)
+        return by_rest_positions(rest, stencil, self.forces[some] * force)
+
+    def _scattered(self, local: Floats) -> Floats:
+        out = np.zeros_like(self.y)
+        np.add.at(out, self.stencil, local)
+        return out
+
+    def _moved(self) -> tuple[Floats, Floats]:
+        """Return displacements since the step began, (m,4,3) of corners and (m,3) of pairs."""
+        corners = (self.y - self.origin)[self.stencil]
+        return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
+
+    def remembered(self, by: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives by the end (n+b,3) and by the slip before (n,3).
+
+        ``by`` (n,3) are the derivatives by the slip after the step.
+        """
+        s, w = self.slide, np.asarray(self.slide["w"])
+        corners, d = self._moved()
+        t = (s["t0"], s["t1"])
+        along = [(d * axis).sum(1) for axis in t]
+        smooth = s["smooth"][:, None]
+        change = (along[0][:, None] * t[0] + along[1][:, None] * t[1]) / smooth
+        share = np.where(self.own, s["load"][:, None] * w, 0.0)
+        ids = np.minimum(self.stencil, self.n - 1)
+        load, total = np.zeros(self.n), np.zeros((self.n, 3))
+        np.add.at(load, ids, np.abs(share))
+        np.add.at(total, ids, share[:, :, None] * change[:, None])
+        pressed = load > 0
+        safe = np.where(pressed, load, 1.0)[:, None]
+        q = self.slip + total / safe
+        length = np.linalg.norm(q, axis=1, keepdims=True)
+        unit = q / np.maximum(length, 1e-300)
+        cut = (by - unit * (unit * by).sum(1, keepdims=True)) / np.maximum(length, 1.0)
+        inner = np.where(pressed[:, None], np.where(length > 1, cut, by), 0.0)
+        at = np.where(self.own[:, :, None], inner[ids], 0.0) / safe[ids]
+        by_change = np.einsum("ma,mai->mi", share, at)
+        by_share = np.einsum("mi,mai->ma", change, at)
+        by_share -= np.sign(share) * (at * (total / safe)[ids]).sum(2)
+        self.by_load += (by_share * w).sum(1)
+        self.by_w += by_share * s["load"][:, None]
+        by_d = np.zeros_like(d)
+        for k in range(2):
+            on = (by_change * t[k]).sum(1)[:, None]
+            by_d += on * t[k] / smooth
+            self.by_t[k] += (on * d + along[k][:, None] * by_change) / smooth
+        self.by_w += np.einsum("mi,mai->ma", by_d, corners)
+        self.by_origin -= w[:, :, None] * by_d[:, None]
+        return self._scattered(w[:, :, None] * by_d[:, None]), inner
+
+    def pulled(self, by: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
+        """Return the derivatives of s = by . (friction force), and reset the accumulators.
+
+        Returns:
+            Derivatives by the vertices at which pairs were frozen, by the origin, and by the end
+            (used at bodies only: the rest belongs to the Hessian), (n+b,3) each; by the slip before
+            (n,3); and the sum of derivatives by normal forces times these.
+        """
+        s, w = self.slide, np.asarray(self.slide["w"])
+        corners, d = self._moved()
+        t = np.stack([s["t0"], s["t1"]], axis=1)  # (m,2,3)
+        L = np.einsum("ma,mai->mi", w, by[self.stencil])
+        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
+        L2, length = np.einsum("mki,mi->mk", t, L), np.linalg.norm(u, axis=1)
+        over, second = smoothed_friction(length, s)
+        unit = np.where(length[:, None] > 0, u / np.maximum(length, 1e-300)[:, None], [1.0, 0.0])
+        on = (unit * L2).sum(1)[:, None] * unit
+        q = s["load"][:, None] * (second[:, None] * on + over[:, None] * (L2 - on))
+        push = (s["load"] * over)[:, None] * np.einsum("mk,mki->mi", u, t)
+        self.by_load += over * (u * L2).sum(1)
+        by_d = np.einsum("mk,mki->mi", q, t)
+        held = np.einsum("ma,mai->mi", np.where(self.own, w, 0.0), self.held)
+        by_held = self.part[:, None] * by_d
+        for k in range(2):
+            self.by_t[k] += (s["load"] * over * u[:, k])[:, None] * L
+            self.by_t[k] += q[:, k, None] * (d + self.part[:, None] * held)
+        self.by_w += np.einsum("mi,mai->ma", push, by[self.stencil])
+        self.by_w += np.einsum("mi,mai->ma", by_d, corners)
+        self.by_w += np.einsum("mi,mai->ma", by_held, self.held)
+        self.by_origin -= w[:, :, None] * by_d[:, None]
+        end = w[:, :, None] * by_d[:, None]
+        on_own = np.where(self.own, w, 0.0)[:, :, None]
+        by_slip = self._scattered(on_own * by_held[:, None])
+        start = self.slopes.pulled(self.by_w, self.by_load, *self.by_t)
+        out = (self._scattered(start), self._scattered(self.by_origin), self._scattered(end))
+        total = float((self.by_load * s["load"]).sum())
+        self.last_forces = self.by_load
+        self._none()
+        return *out, by_slip[: self.n], total

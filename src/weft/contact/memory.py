@@ -1,0 +1,3 @@
+"""Names under which contact remembers values from step to step."""
+
+SLIP, FIRMNESS = "slip", "firmness"  # elastic slip of friction; adaptive stiffness
