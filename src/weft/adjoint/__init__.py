@@ -5,16 +5,13 @@ One run forwards and one pass backwards give the derivative by all parameters
 order of reading:
 
 - ``reverse_step``: the implicit function theorem for one step, which is the idea; then ``hessian``,
-  its linear solve, and ``step_cotangents``, its result.
+  its linear solve. How a term depends on the start of a step, the term says itself
+  (``energies.base.Bound.pull_back``).
 - ``recorded_run`` keeps the forward run in memory; ``adjoint`` is the loop backwards and the public
   class; ``tangent`` goes forwards; ``run_check`` compares a gradient with another run.
-- ``lagged_terms``, ``membranes``, ``air``, ``carried_air``, ``attachments``, ``contact`` and
-  ``sliding_pairs``: how single terms depend on the start of a step. All of them differentiate s =
-  by . dE/dx, the product of a term's gradient with a given vector ``by``.
 - ``parameters``, ``keyframed_parameters``, ``parameter_directions``, ``array_parameters``,
   ``bodies`` and ``rest`` (``rest_terms``, ``rest_triangles``, ``rest_splines``): the parameters.
-- ``constant_changes`` and ``contact_numbers``: which constants of energies and contact change with
-  a number of the scene.
+- ``constant_changes``: which constants of energies and contact change with a number of the scene.
 - ``losses``; ``frameworks`` with the adapters to SciPy, PyTorch and JAX; ``outline`` and
   ``material`` for pattern shapes.
 """

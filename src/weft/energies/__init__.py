@@ -7,5 +7,6 @@ itself), ``loads`` (gravity, pressure, drag), ``air`` (wind), ``springs`` (attac
 ``seams`` (garments). ``inertia`` is the first term of every potential. ``numpy_energy`` runs
 energies without kernels, ``embedded`` applies energies of vertices to control points, ``batched``
 joins the energies of several worlds, ``by_constants`` differentiates energies by their constants,
-and ``energy_per_vertex`` is a diagnostic for plots.
+``step_cotangents`` has the derivatives of a loss by the inputs of a step, and
+``energy_per_vertex`` is a diagnostic for plots.
 """
