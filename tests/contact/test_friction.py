@@ -204,7 +204,9 @@ def test_a_body_carries_what_lies_on_it():
     path = Path([Keyframe(0.2), Keyframe(0.8, (0.1, 0, 0.05), 0.0)], hold=True)
     contact = weft.SelfContact(3e-3, friction=0.6)
     scene = Scene(cloth, bodies=[plate(1.0, 1.0).moved((0, 0, 0), path)], contact=contact)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    # Cloth may creep by the tolerance of a step; iterative solvers use more of it than direct ones.
+    stepper = weft.BackwardEuler(weft.StepSettings(tolerance=1e-6))
+    model, state = scene.model(), scene.state()
     memory, places = stepper.init(model, state), []
     for _ in range(60):
         state, memory, report = stepper.step(model, state, memory, 0.02)

@@ -146,6 +146,12 @@ KINDS = {
     "1998": lambda: fabric_pair(
         "stretch_warp bending_warp", 300.0, 900.0, integrator="baraff_witkin_1998"
     ),
+    "1998, multigrid": lambda: fabric_pair(
+        "stretch_warp bending_warp",
+        300.0,
+        900.0,
+        stepper=weft.BaraffWitkin1998(weft.Settings1998(linear="multigrid")),
+    ),
 }
 
 

@@ -148,7 +148,8 @@ def between(before, after):
     def made(length, **keyed):
         scene = sheet()
         a, b = (scene.cloth.corners(f"{w}-right") for w in ("bottom", "top"))
-        held = weft.AttachCloth(a, b, length=length, closing=0.02, stiffness=20.0)
+        # Closed within 0.2 s: a sudden pull buckles the flat sheet in more than 100 iterations.
+        held = weft.AttachCloth(a, b, length=length, closing=0.2, stiffness=20.0)
         return dataclasses.replace(scene, attachments=[held], stepper=None, **keyed)
 
     path = {"attachments.0.length": jump(before, after)}
@@ -413,9 +414,14 @@ MADE_OF = {
 }
 
 
+@pytest.mark.parametrize("linear", ["auto", "multigrid"])
 @pytest.mark.parametrize("kind", MADE_OF)
-def test_resume_is_bitwise(tmp_path, kind):
-    whole = whole_and_resumed(tmp_path, FILE.replace("DISCRETIZATION", MADE_OF[kind]))
+def test_resume_is_bitwise(tmp_path, kind, linear):
+    """Multigrid widens its smoother in a step; what it found is not used in the next step, and in
+    this step also where contact changes the pattern.
+    """
+    solver = f"integrator: {{backward_euler: {{linear: {linear}}}}}\n"
+    whole = whole_and_resumed(tmp_path, solver + FILE.replace("DISCRETIZATION", MADE_OF[kind]))
     kept = whole.folder.frame(4)
     assert any("thickness" in name for name in kept) and any("strain limit" in n for n in kept)
 

@@ -38,11 +38,18 @@ class Multigrid:
     is_direct = False
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedMultigrid":
-        """Compute the hierarchy of A; patterns of ``previous`` are reused if A's is the same."""
-        if isinstance(previous, PreparedMultigrid) and previous.A.pattern is A.pattern:
-            work = previous.work
+        """Compute the hierarchy of A; patterns of ``previous`` are reused if A's is the same.
+
+        What earlier solves of a search found out about eigenvalues is reused whether the pattern
+        is the same or not: when a pattern grows depends on earlier contacts, and results must not.
+        """
+        earlier = previous if isinstance(previous, PreparedMultigrid) else None
+        if earlier is not None and earlier.A.pattern is A.pattern:
+            work = earlier.work
         else:
             work = MultigridWork(Hierarchy(A.pattern))
+            if earlier is not None:
+                work.hierarchy.high = earlier.hierarchy.high
         work.hierarchy.refresh(A)
         return PreparedMultigrid(A, work, self.stop)
 
