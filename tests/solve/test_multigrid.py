@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import warp as wp
-from threadpoolctl import threadpool_info
 
 from benchmarks.multigrid import system
 from weft import kernel
 from weft.kernel import mat33, vec3
-from weft.solve.linear.multigrid import dense_kernels, hierarchy
+from weft.solve.linear.multigrid import hierarchy
 from weft.solve.linear.multigrid import solver as multigrid
 from weft.solve.linear.multigrid.aggregation import COARSEST, aggregates, coarsenings
 from weft.solve.linear.multigrid.hierarchy import LARGEST, Hierarchy
@@ -316,63 +314,81 @@ def test_loose_solves_smooth_the_finest_level_once(sheet):
     assert found[1].outcome.ok and found[1].residual <= 1e-6
 
 
-@pytest.mark.parametrize("n", [6, 27, 300])
-def test_a_last_level_is_inverted_by_one_thread(monkeypatch, n):
-    """Threads that wait for more of so small a matrix are busy, beside everything else."""
-    seen = []
+class LastLevel(Hierarchy):
+    """A hierarchy whose only level is a dense matrix (3n,3n)."""
 
-    def inverse_of(matrix):
-        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
-        return np.linalg.inv(matrix), True
+    def __init__(self, matrix):
+        n = len(matrix) // 3
+        full = sp.csr_matrix(np.ones((n, n)))
+        super().__init__(BlockPattern(n, full.indptr, full.indices))
+        blocks = matrix.astype(float).reshape(n, 3, n, 3).transpose(0, 2, 1, 3).reshape(-1, 3, 3)
+        self.refresh(BlockCsr(self.pattern, kernel.array(blocks, mat33)))
 
-    monkeypatch.setattr(hierarchy, "_inverse_of", inverse_of)
-    inverse, definite = hierarchy._inverse(2.0 * np.eye(n))
-    assert definite and np.allclose(inverse, 0.5 * np.eye(n))
-    assert seen and set(seen) == {1}
+    @property
+    def inverse(self):
+        """(3n,3n)"""
+        m = 3 * self.levels[-1].n
+        return np.array(kernel.numpy(self.dense)).transpose(0, 2, 1, 3).reshape(m, m)
+
+    @property
+    def is_usable(self):
+        return bool(kernel.scalar(self.usable))
 
 
-@pytest.mark.parametrize("n", [1, 2, 9, 20])
-def test_the_inverse_of_a_small_last_level(rng, n):
+@pytest.fixture(params=["one thread", "one row a thread"])
+def granularity(request, monkeypatch):
+    """The coarsest matrix is inverted as on the CPU, or launch by launch as on CUDA."""
+    monkeypatch.setattr(hierarchy, "coarsenings", lambda pattern: [])
+    if request.param == "one row a thread":
+        monkeypatch.setattr(hierarchy.kernel, "is_cpu", lambda: False)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 20, hierarchy.DENSE])
+@pytest.mark.usefixtures("granularity")
+def test_the_inverse_of_the_last_level(rng, n):
     """By Cholesky's factors, with its shift, against NumPy; not definite ones are found out."""
     B = rng.normal(size=(3 * n, 3 * n)).astype(np.float32)
     spd = (B @ B.T + np.eye(3 * n)).astype(np.float32)
-    rows = kernel.array(n * np.arange(n + 1), wp.int32)
-    column = kernel.array(np.tile(np.arange(n), n), wp.int32)
-    scratch, definite = kernel.empty((3 * n, 3 * n)), kernel.empty(1, wp.int32)
-    out = kernel.empty((n, n), wp.mat33f)
-
-    def inverted(matrix):
-        blocks = matrix.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).reshape(-1, 3, 3)
-        values = kernel.array(blocks, wp.mat33f)
-        start, end = rows[:n], rows[1:]
-        own = (start, end, column, values, scratch, out, definite)
-        kernel.launch(dense_kernels.invert, 1, 1e-3, *own)
-        found = np.array(kernel.numpy(out)).transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)
-        return found, kernel.scalar(definite)
-
-    found, ok = inverted(spd)
-    double = spd.astype(float)
-    expected = np.linalg.inv(0.5 * (double + double.T) + 1e-3 * np.diag(np.diag(double)))
-    assert ok and np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+    found, double = LastLevel(spd), spd.astype(float)
+    expected = np.linalg.inv(0.5 * (double + double.T) + hierarchy.SHIFT * np.diag(np.diag(double)))
+    assert found.is_usable
+    assert np.abs(found.inverse - expected).max() < 1e-6 * np.abs(expected).max()
     for wrong in (-1.0, np.nan, np.inf):
         spoilt = spd.copy()
         spoilt[3 * n - 1, 3 * n - 1] = wrong
-        assert not inverted(spoilt)[1]
+        assert not LastLevel(spoilt).is_usable
+
+
+@pytest.mark.usefixtures("granularity")
+def test_a_last_level_that_is_singular_to_round_off(rng, monkeypatch):
+    """The unknowns that nothing determines are left out; the others are solved for."""
+    monkeypatch.setattr(hierarchy, "SHIFT", 0.0)
+    n = 5
+    half = rng.integers(-3, 4, size=(3 * n, 3 * n - 2)).astype(float)
+    half[:, 0] = np.sign(half[:, 0]) + 4.0
+    found = LastLevel(half @ half.T)
+    assert found.is_usable
+    values = np.linalg.eigvalsh(found.inverse)
+    assert values[0] > -1e-5 * values[-1] and np.isfinite(values).all()
+
+
+def usable(prepared):
+    return bool(kernel.scalar(prepared.hierarchy.usable))
 
 
 def test_a_small_last_level_that_is_not_definite_is_solved_directly():
-    """What a kernel finds out about the coarsest matrix is looked at again on the host."""
+    """What a kernel finds out about the coarsest matrix is read when the solve has ended."""
     A, b = system(24)
     prepared = Multigrid().prepare(A)
-    assert prepared.hierarchy.levels[-1].n <= COARSEST and prepared.hierarchy.definite
+    assert prepared.hierarchy.levels[-1].n <= COARSEST and usable(prepared)
     dense = np.array(kernel.numpy(prepared.hierarchy.dense))
     values = np.array(kernel.numpy(A.values))
     diagonal = np.flatnonzero(A.pattern.row == A.pattern.column)
     least = np.linalg.eigvalsh(A.to_scipy().toarray())[0]
     values[diagonal] -= 5.0 * least * np.eye(3)  # smooth modes alone are negative
     again = Multigrid().prepare(BlockCsr(A.pattern, kernel.array(values, mat33)), prepared)
-    assert not again.hierarchy.definite
+    assert not usable(again)
     assert again.solve(b, 1e-3).outcome is Outcome.INDEFINITE
     back = Multigrid().prepare(A, again)
-    assert back.hierarchy.definite
+    assert usable(back)
     np.testing.assert_array_equal(kernel.numpy(back.hierarchy.dense), dense)

@@ -38,7 +38,7 @@ def invert_diagonal(o: int, diagonal: IntArray, values: Mat33Array, out: Mat33Ar
 
 
 @wp.kernel(module=_module)
-def precondition(o: int, inverse: Mat33Array, r: Vec3Array, z: Vec3Array):
+def multiply_diagonal(o: int, inverse: Mat33Array, r: Vec3Array, z: Vec3Array):
     """Compute z = D^-1 r."""
     v = o + wp.tid()
     z[v] = inverse[v] * r[v]
@@ -71,15 +71,16 @@ class PcgWork:
     """Inverse diagonal blocks and conjugate gradients, shared by all matrices of a pattern."""
 
     def __init__(self, pattern: BlockPattern) -> None:
-        self.inverse = kernel.empty(pattern.n, mat33)
+        self.inverse, self.usable = kernel.empty(pattern.n, mat33), kernel.zeros(1, wp.int32)
+        self.usable.fill_(1)
         start, column = pattern.device_row_start, pattern.device_column
         worth = kernel.slice_above(pattern.n_blocks / max(pattern.n, 1))
         rows = (start[:-1], start[1:], column, pattern.device_index)
-        self.iterations = ConjugateGradients(*rows, self._precondition, DELAY, worth)
+        self.iterations = ConjugateGradients(rows, self, DELAY, worth)
 
-    def _precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
+    def precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
         """Record the launch that computes z = D^-1 r."""
-        return [Recorded(precondition, r.shape[0], self.inverse, r, z)]
+        return [Recorded(multiply_diagonal, r.shape[0], self.inverse, r, z)]
 
 
 @dataclass(frozen=True, eq=False)

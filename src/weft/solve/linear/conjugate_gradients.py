@@ -16,9 +16,9 @@ error ``delay`` iterations ago is at least the sum of the decreases since then (
 """
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 import warp as wp
@@ -72,6 +72,7 @@ class End(enum.IntEnum):
     NOT_FINITE = 3
     INDEFINITE_MATRIX = 4
     INDEFINITE_PRECONDITIONER = 5
+    NO_PRECONDITIONER = 6
 
 
 OUTCOMES = {
@@ -80,6 +81,7 @@ OUTCOMES = {
     End.NOT_FINITE: Outcome.NOT_FINITE,
     End.INDEFINITE_MATRIX: Outcome.INDEFINITE,
     End.INDEFINITE_PRECONDITIONER: Outcome.INDEFINITE,
+    End.NO_PRECONDITIONER: Outcome.INDEFINITE,
 }
 
 
@@ -150,7 +152,7 @@ def dot_products(o: int, n: int, width: int, a: Vec3Array, b: Vec3Array, partial
 
 
 @wp.kernel(module=_module)
-def choose_size(o: int, partial: ScalarArray, numbers: ScalarArray, go: IntArray):
+def choose_size(o: int, partial: ScalarArray, usable: IntArray, numbers: ScalarArray, go: IntArray):
     """Compute the power of two by which b is divided; b = 0 is solved by x = 0."""
     square = sum_range(partial, o, partial.shape[0])
     size = Scalar(1.0)
@@ -168,6 +170,8 @@ def choose_size(o: int, partial: ScalarArray, numbers: ScalarArray, go: IntArray
         while Scalar(0.5) * size > norm:
             size *= Scalar(0.5)
     numbers[Number.SIZE] = size
+    if go[0] == 1 and usable[0] == 0:
+        end_loop(End.NO_PRECONDITIONER, Scalar(0.0), numbers, go)
 
 
 @wp.kernel(module=_module)
@@ -284,19 +288,22 @@ def finish(o: int, numbers: ScalarArray, s: Vectors):
     s.x[v] = numbers[Number.SIZE] * s.x[v]
 
 
-# Records the launches that compute z = M^-1 r for a symmetric positive definite M, given r and z.
-Preconditioner: TypeAlias = Callable[[WarpArray, WarpArray], Sequence[Recorded]]
+class Preconditioner(Protocol):
+    """Interface of a preconditioner M, symmetric and positive definite."""
+
+    usable: WarpArray  # (1,) int32: 0 if there is no preconditioner for the matrix
+
+    def precondition(self, r: WarpArray, z: WarpArray) -> Sequence[Recorded]:
+        """Record the launches that compute z = M^-1 r, (n,) vec3 each."""
 
 
 class ConjugateGradients:
     """Solver for matrices of one pattern with one preconditioner.
 
     Args:
-        start: (n,) first entry of each row of the matrix.
-        end: (n,) entry after the last one of each row.
-        column: of each entry.
-        index: of each entry, its block in the values of the matrix.
-        precondition: the preconditioner.
+        rows: of the matrix: (n,) first entry of each row, (n,) entry after its last one; of each
+            entry, its column, and its block in the values of the matrix.
+        preconditioner: the preconditioner.
         delay: iterations over which the decrease of the quadratic model is summed; few are enough
             for a good preconditioner.
         worth: rows from which several threads are faster than one.
@@ -304,27 +311,19 @@ class ConjugateGradients:
 
     def __init__(
         self,
-        start: WarpArray,
-        end: WarpArray,
-        column: WarpArray,
-        index: WarpArray,
-        precondition: Preconditioner,
+        rows: Sequence[WarpArray],
+        preconditioner: Preconditioner,
         delay: int,
         worth: int,
     ) -> None:
-        self.n, self._width = int(start.shape[0]), kernel.rows_per_thread()
+        self.n, self._width = int(rows[0].shape[0]), kernel.rows_per_thread()
         self._worth = worth // self._width
         self.rows, self.vectors = Rows(), Vectors()
-        self.rows.start, self.rows.end, self.rows.column, self.rows.index = (
-            start,
-            end,
-            column,
-            index,
-        )
+        self.rows.start, self.rows.end, self.rows.column, self.rows.index = rows
         for name in ("x", "r", "z", "p", "q"):
             setattr(self.vectors, name, kernel.empty(self.n, vec3))
         self.numbers, self._gains = kernel.empty(len(Number)), kernel.empty(delay)
-        self._go, self._precondition = kernel.empty(1, wp.int32), precondition
+        self._go, self._preconditioner = kernel.empty(1, wp.int32), preconditioner
 
     def solve(
         self, values: WarpArray, b: WarpArray, tolerance: float, most: int, stop: Stop
@@ -364,11 +363,11 @@ class ConjugateGradients:
         n, v, numbers, go = self.n, self.vectors, self.numbers, self._go
         before = [
             self._settings,
-            *self._dot_product(v.r, v.r, choose_size, numbers, go),
+            *self._dot_product(v.r, v.r, choose_size, self._preconditioner.usable, numbers, go),
             Recorded(start, n, numbers, v),
         ]
         iteration = [
-            *self._precondition(v.r, v.z),
+            *self._preconditioner.precondition(v.r, v.z),
             *self._dot_product(v.r, v.z, next_direction, numbers, go),
             Recorded(turn, n, numbers, v),
             self.product,

@@ -7,20 +7,17 @@ correction. In solves with a loose tolerance the finest level, which is the most
 one step before and after, and the next level is visited once.
 """
 
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 import warp as wp
-from scipy.linalg import lapack
-from threadpoolctl import ThreadpoolController
 
 from weft import kernel
-from weft.base.arrays import Floats
-from weft.kernel import Recorded, WarpArray, mat33
+from weft.kernel import Recorded, WarpArray
 from weft.solve.linear.multigrid import cycle_kernels as k
-from weft.solve.linear.multigrid import dense_kernels
+from weft.solve.linear.multigrid import dense_kernels as d
 from weft.solve.linear.multigrid import galerkin_kernels as g
-from weft.solve.linear.multigrid.aggregation import COARSEST, Coarsening, Csr, coarsenings
+from weft.solve.linear.multigrid.aggregation import Coarsening, Csr, coarsenings
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 # Assumed largest eigenvalue of D^-1 A; it is at most 4 with stencils of 4 vertices, and 2.7 to 3.2
@@ -33,11 +30,10 @@ ONE_RANGE = 3.5  # the same ratio if the finest level takes one step
 LOOSE = 0.05  # tolerance from which on it takes one step; tight solves of taut cloth need two
 HEAVY = 2500  # rows of a Galerkin product worth slicing; each does hundreds of block products
 ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits in one launch (CPU)
-ROUNDOFF = 1e-5  # relative round-off of a matrix in float32 of a few hundred rows
 # Relative shift of the coarsest diagonal: only inertia resists a rigid motion that no pin stops, so
 # the matrix may be nearly singular.
 SHIFT = 1e-6
-DENSE = 200  # vertices up to which the coarsest matrix is inverted; a larger one is only smoothed
+DENSE = 40  # vertices up to which the coarsest matrix is inverted; a larger one is only smoothed
 
 
 class Level:
@@ -212,7 +208,7 @@ class Hierarchy:
     """Multigrid hierarchy of one pattern: all levels, and the transfers between them."""
 
     def __init__(self, pattern: BlockPattern) -> None:
-        steps = coarsenings(pattern)
+        steps, self.pattern = coarsenings(pattern), pattern
         fine = Csr(pattern.device_row_start, pattern.device_column, pattern.n, pattern.n_blocks)
         self.levels = [Level(fine), *(Level(c.coarse.rows) for c in steps)]
         self.levels[0].start = kernel.empty(pattern.n, wp.int32)
@@ -223,8 +219,9 @@ class Hierarchy:
         self.in_one = small and self.dense is not None
         self._may_once = len(steps) > (1 if self.in_one else 0)
         self.once = self._may_once  # whether the finest level takes one step only
-        self._definite = kernel.empty(1, wp.int32)
-        self.definite = True  # as far as the coarsest level shows
+        # (1,) whether the matrix is positive definite, as far as the coarsest level shows
+        self.usable = kernel.zeros(1, wp.int32)
+        self.usable.fill_(1)
         self.high = LARGEST  # largest eigenvalue of D^-1 A that the smoothers assume
         self._tuned = 0.0, False  # eigenvalue that the smoothers are set up for, and ``once``
 
@@ -240,7 +237,8 @@ class Hierarchy:
             transfer.refresh()
         self.tune(max(LARGEST, LESS * self.high))
         if self.dense is not None:
-            self._invert_last()
+            for launch in self.invert_last:
+                launch.launch()
 
     def aim(self, tolerance: float) -> None:
         """Choose the cycle for solves to this relative error."""
@@ -263,36 +261,22 @@ class Hierarchy:
         return visit(self.dense, False), visit(self.dense, True)
 
     @cached_property
-    def _inverted(self) -> Recorded:
-        """Launch that inverts a small coarsest matrix on the device."""
-        n = self.levels[-1].n
-        own = (kernel.empty((3 * n, 3 * n)), self.dense, self._definite)
-        return Recorded(dense_kernels.invert, 1, SHIFT, *self.levels[-1].matrix, *own)
-
-    def _invert_last(self) -> None:
-        """Invert the coarsest matrix.
-
-        It is inverted on the host if it is too large for a kernel of one thread, or not definite.
-        It has at most ``DENSE`` block rows, whatever the size of the mesh.
-        """
-        level = self.levels[-1]
-        n = level.n
-        if n <= COARSEST and kernel.is_cpu():
-            self._inverted.launch()
-            if kernel.scalar(self._definite):
-                self.definite = True
-                return
-        full = kernel.empty((n, n), mat33)
-        kernel.launch(dense_kernels.dense_matrix, n, *level.matrix, full)
-        matrix = kernel.numpy(full).transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)
-        matrix = 0.5 * (matrix + matrix.T)
-        if not np.isfinite(matrix).all():
-            matrix = np.eye(3 * n)
-        matrix[np.diag_indices(3 * n)] *= 1 + SHIFT
-        inverse, self.definite = _inverse(matrix)
-        blocks = inverse.reshape(n, 3, n, 3).transpose(0, 2, 1, 3).astype(np.float32)
-        assert self.dense is not None
-        self.dense.assign(kernel.array(blocks, wp.mat33f))
+    def invert_last(self) -> list[Recorded]:
+        """Launches that invert the coarsest matrix: one thread of a CPU is enough for all of it."""
+        level, dense, a = self.levels[-1], self.dense, kernel.empty(2 * (3 * self.levels[-1].n,))
+        n, m, matrix = level.n, 3 * level.n, level.matrix
+        if kernel.is_cpu():
+            return [Recorded(d.invert, 1, SHIFT, *matrix, a, dense, self.usable)]
+        return [
+            Recorded(d.write_matrix, n, SHIFT, *matrix, a, self.usable),
+            *(
+                Recorded(d.factorize_column, m - 1 - j, j, SHIFT, a, self.usable)
+                for j in range(m - 1)
+            ),
+            Recorded(d.invert_factors, m, a),
+            Recorded(d.invert_pivots, m, a),
+            Recorded(d.multiply_rows, n, a, dense),
+        ]
 
     def precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
         """Return the launches that compute z = M^-1 r by one cycle in float32.
@@ -335,32 +319,3 @@ class Hierarchy:
         if self.dense is not None:
             return [Recorded(k.dense_rows, level.n, self.dense, level.b, level.x)]
         return [*(level.smooth_from_zero if fresh else level.smooth), *(4 * level.smooth)]
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return the controller of the threads of NumPy's and SciPy's linear algebra."""
-    return ThreadpoolController()
-
-
-def _inverse(matrix: Floats) -> tuple[Floats, bool]:
-    """Return the inverse of a symmetric matrix, and whether it is positive definite.
-
-    A negative eigenvalue of a Galerkin matrix beyond round-off shows that the finest matrix has
-    one, too.
-    """
-    with _blas().limit(limits=1):  # threads that wait cost more than they gain at this size
-        return _inverse_of(matrix)
-
-
-def _inverse_of(matrix: Floats) -> tuple[Floats, bool]:
-    """Invert by Cholesky factorization, or else by the eigenvalues that are not near zero."""
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if failed == 0:
-        lower, _ = lapack.dpotri(factor, lower=1)
-        return np.tril(lower) + np.tril(lower, -1).T, True
-    values, vectors = np.linalg.eigh(matrix)
-    size = float(np.abs(values).max())
-    used = np.abs(values) > 1e-12 * size
-    inverse = (vectors[:, used] / values[used]) @ vectors[:, used].T
-    return inverse, bool(values[0] >= -ROUNDOFF * size)

@@ -68,7 +68,7 @@ class MultigridWork:
         if h.once not in self._of_cycle:
             f = h.levels[0]
             rows = (f.start, f.end, f.column, f.index)
-            self._of_cycle[h.once] = ConjugateGradients(*rows, h.precondition, DELAY, f.worth)
+            self._of_cycle[h.once] = ConjugateGradients(rows, h, DELAY, f.worth)
         return self._of_cycle[h.once]
 
 
@@ -93,8 +93,6 @@ class PreparedMultigrid:
         over if that does not help, if the coarsest matrix is indefinite, or if the iterations run
         out.
         """
-        if not self.hierarchy.definite:
-            return self._rescue(b, tolerance, 0)
         self.hierarchy.aim(tolerance)
         solution, end = self._iterate(b, tolerance)
         for _ in range(MOST_WIDENINGS):
@@ -102,7 +100,7 @@ class PreparedMultigrid:
                 break
             self.hierarchy.tune(WIDER * self.hierarchy.high)
             solution, end = self._iterate(b, tolerance)
-        if end in (End.INDEFINITE_PRECONDITIONER, End.MAX_ITERATIONS):
+        if end in (End.INDEFINITE_PRECONDITIONER, End.NO_PRECONDITIONER, End.MAX_ITERATIONS):
             return self._rescue(b, tolerance, solution.iterations)
         return solution
 
