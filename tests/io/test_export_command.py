@@ -43,7 +43,7 @@ def test_all_frames_in_one_file(export, made, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "suffix", ["h5", "vtkhdf", "npz", "usda", "usdc", "usdz", "glb", "gltf", "pc2", "mdd", "obj"]
+    "suffix", ["h5", "vtkhdf", "npz", "usda", "usdc", "usdz", "glb", "gltf", "pc2", "obj"]
 )
 def test_a_full_disk_is_named(made, tmp_path, suffix):
     result = command.weft("export", made.path, f"x.{suffix}", cwd=tmp_path, file_size=500)

@@ -515,24 +515,16 @@ def test_what_weft_writes_comes_back(made, tmp_path):
 BODY = "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"
 
 
-@pytest.mark.parametrize("suffix", [".pc2", ".mdd"])
-def test_point_cache_moves_a_body(tmp_path, suffix):
+def test_point_cache_moves_a_body(tmp_path):
     """Hand-made bytes; the scene file says the rest."""
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]]) + np.arange(6)[:, None, None] * [0, 0.5, 0]
-    if suffix == ".pc2":
-        data = (
-            struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 6)
-            + x.astype("<f4").tobytes()
-        )
-    else:
-        data = struct.pack(">ii", 6, 3) + (np.arange(6) / 25).astype(">f4").tobytes()
-        data += x.astype(">f4").tobytes()
-    (tmp_path / f"walk{suffix}").write_bytes(data)
+    data = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 6)
+    data += x.astype("<f4").tobytes()
+    (tmp_path / "walk.pc2").write_bytes(data)
     (tmp_path / "walk.obj").write_text(BODY)
-    fps = "" if suffix == ".mdd" else ", fps: 25"
     (tmp_path / "s.yaml").write_text(
         "cloth: {sheet: {nx: 3, ny: 3}, translation: [0, 9, 0]}\nseconds: 0.2 s\n"
-        f"bodies: [{{mesh: {{file: walk.obj, motion: walk{suffix}, scale: 10 cm{fps}}}}}]\n"
+        "bodies: [{mesh: {file: walk.obj, motion: walk.pc2, scale: 10 cm, fps: 25}}]\n"
     )
     (body,) = load_scene(tmp_path / "s.yaml").scene.bodies
     np.testing.assert_allclose(body.at(0.1), 0.1 * (x[2] + x[3]) / 2, atol=1e-7)
@@ -541,10 +533,10 @@ def test_point_cache_moves_a_body(tmp_path, suffix):
     load_scene(tmp_path / "s.yaml", ["seconds=0.4", "bodies.0.mesh.hold=true"])
     (tmp_path / "walk.obj").write_text(BODY + "v 0 0 0\n")
     with pytest.raises(SceneError, match=r"motion = 3 vertices.*4, as in walk.obj"):
-        load_cached(tmp_path / "walk.obj", tmp_path / f"walk{suffix}", 25.0)
-    (tmp_path / f"walk{suffix}").write_bytes(data[:-4])
+        load_cached(tmp_path / "walk.obj", tmp_path / "walk.pc2", 25.0)
+    (tmp_path / "walk.pc2").write_bytes(data[:-4])
     with pytest.raises(MeshError, match="6 frames of 3 vertices in 212 bytes"):
-        load_cached(tmp_path / "walk.obj", tmp_path / f"walk{suffix}", 25.0)
+        load_cached(tmp_path / "walk.obj", tmp_path / "walk.pc2", 25.0)
 
 
 def test_pc2_needs_a_rate(tmp_path):

@@ -31,7 +31,6 @@ KINDS = (
     ".glb",
     ".gltf",
     ".pc2",
-    ".mdd",
 )
 
 

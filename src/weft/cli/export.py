@@ -20,7 +20,7 @@ def export(
     out: Annotated[
         Path,
         typer.Argument(
-            help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .abc, .vtkhdf, .pc2, .mdd, .npz or "
+            help="All frames: .usdc, .usda, .usdz, .glb, .gltf, .abc, .vtkhdf, .pc2, .npz or "
             ".h5. A frame: .obj or .ply; with # for the number, a file for every frame. Of a "
             "pattern, a .svg."
         ),

@@ -22,7 +22,7 @@ from weft.io.formats.alembic import alembic_contents, alembic_moving, write_alem
 from weft.io.formats.arrays import write_arrays, write_hdf5
 from weft.io.formats.gltf import write_gltf
 from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
-from weft.io.formats.point_cache import read_point_cache, write_mdd, write_pc2
+from weft.io.formats.point_cache import read_pc2, write_pc2
 from weft.io.formats.usd import write_usd
 from weft.io.formats.usd_read import usd_contents, usd_moving
 from weft.io.formats.vtkhdf import write_vtkhdf
@@ -73,8 +73,7 @@ FORMATS: Mapping[str, Format] = {
     ".gltf": _GLTF,
     ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic),
     ".vtkhdf": Format(animate=write_vtkhdf),
-    ".pc2": Format(cache=read_point_cache, animate=write_pc2),
-    ".mdd": Format(cache=read_point_cache, animate=write_mdd),
+    ".pc2": Format(cache=read_pc2, animate=write_pc2),
     ".npz": Format(animate=write_arrays),
     ".h5": Format(animate=write_hdf5),
 }

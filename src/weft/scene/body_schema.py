@@ -119,7 +119,7 @@ class BodyMeshBlock(SceneBlock):
         "numbered ones such as walk_*.obj, with fps; or an .npz with positions (frames, vertices, "
         "3), faces, and times [s] or fps"
     )
-    motion: str | None = Field(None, description="a .pc2 or .mdd file that moves its vertices")
+    motion: str | None = Field(None, description="a .pc2 file that moves its vertices")
     prim: str | None = Field(
         None, description="of a USD or glTF file: which mesh, by path or name; none: all"
     )

@@ -65,8 +65,8 @@ def load_cached(
 
     Args:
         path: the mesh file.
-        motion: a .pc2 or .mdd file.
-        fps: frames per second; needed for .pc2 files, which do not store times.
+        motion: a .pc2 file.
+        fps: frames per second; needed, because .pc2 files do not store times.
         scale: meters per unit of both files; None: 1.
         start: [s] time of the first frame.
         hold: keep the last frame until the run ends.
