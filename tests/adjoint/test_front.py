@@ -120,6 +120,10 @@ def test_several_losses_at_once():
     losses = [weft.Adjoint(hung(), Mean(), SHEAR, frames=f, fps=100) for f in (1, 2)]
     got = batched(losses)
     assert [d.value for d in got] == [a().value for a in losses]
+    local = weft.Parameter("k", 1.0, lambda scene, value: scene, scale=1.0)
+    with pytest.raises(SceneError) as caught:
+        batched([weft.Adjoint(hung(), Mean(), [local], frames=1, fps=100)], processes=2)
+    assert caught.value.what == "batched"
 
 
 def test_the_scene_of_a_run():

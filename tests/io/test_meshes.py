@@ -199,20 +199,40 @@ def test_big_endian_mixed_polygons(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, match",
+    "text, what",
     [
         ("plx\n", "PLY file"),
-        (PLY.replace("4 0 1 2 3", "4 0 1 2 9"), "vertex indices of face 0.*0 to 3"),
-        (PLY.replace("4 0 1 2 3", "4 0 1 2"), "PLY file"),
-        (PLY.replace("float x", "floot x"), "PLY file"),
-        (PLY.replace("0 1 0 0 1", "0 nan 0 0 1"), "position of vertex 3"),
+        (PLY.replace("4 0 1 2 3", "4 0 1 2 9"), "vertex indices of face 0"),
+        (PLY.replace("0 1 0 0 1", "0 nan 0 0 1"), "PLY file"),
+        *(
+            (PLY.replace(*change), "PLY file")
+            for change in (
+                ("4 0 1 2 3", "4 0 1 2"),
+                ("4 0 1 2 3\n", ""),
+                ("float x", "floot x"),
+                ("float x", "x"),
+                ("float x", "list uchar float x"),
+                ("float x", "float w"),
+                ("element vertex 4\n", ""),
+                ("element vertex 4", "element vertex -4"),
+                ("element vertex 4", "element vertex"),
+                ("element face 1", "element faces 1"),
+                ("list uchar int vertex_index", "int vertex_index"),
+                ("list uchar int", "list float int"),
+                ("end_header", "property int texcoord\nend_header"),
+                ("format ascii 1.0", "format ebcdic 1.0"),
+                ("format ascii 1.0\n", ""),
+                ("end_header", "end"),
+            )
+        ),
     ],
 )
-def test_bad_ply(tmp_path, text, match):
+def test_bad_ply(tmp_path, text, what):
     path = tmp_path / "bad.ply"
     path.write_text(text)
-    with pytest.raises(MeshError, match=match):
+    with pytest.raises(MeshError) as caught:
         read_ply(path)
+    assert caught.value.what == what
 
 
 def test_a_format_is_one_line(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@
 optimizers take it. The adapters import PyTorch and JAX when they are called.
 """
 
+import pickle
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -138,19 +139,30 @@ def batched(losses: Sequence[Adjoint], processes: int = 1) -> list[Derivative]:
     """
     if processes == 1:
         return [a() for a in losses]
+    packed = [_packed(a) for a in losses]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        try:
-            return list(pool.map(_run, losses))
-        except (AttributeError, TypeError) as error:
-            raise SceneError(
-                "batched",
-                got=f"what cannot be sent to another process: {error}",
-                expected="losses and parameters that are named functions of modules",
-                hint="processes=1 takes any",
-            ) from None
+        return list(pool.map(_run, packed))
 
 
-def _run(adjoint: Adjoint) -> Derivative:
+def _packed(adjoint: Adjoint) -> bytes:
+    """Return a pickled adjoint.
+
+    Raises:
+        SceneError: it cannot be pickled.
+    """
+    try:
+        return pickle.dumps(adjoint)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:  # as pickle says it
+        raise SceneError(
+            "batched",
+            got=f"what cannot be sent to another process: {error}",
+            expected="losses and parameters that are named functions of modules",
+            hint="processes=1 takes any",
+        ) from None
+
+
+def _run(packed: bytes) -> Derivative:
+    adjoint: Adjoint = pickle.loads(packed)
     return adjoint()
 
 

@@ -5,7 +5,7 @@ Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u te
 vertices are painted weights; an integer property of faces makes regions called ``NAME VALUE``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
-from weft.base.errors import MeshError
+from weft.base.errors import MeshError, clipped
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import Fields
 from weft.io.files import atomic_write
@@ -82,26 +82,26 @@ def ply_contents(path: Path) -> Contents:
     data = read_bytes(path)
     try:
         order, elements, body = _header(data)
-        tables = _ascii(body, elements) if order == "" else _binary(body, elements, order)
+        _check_elements(elements)
+        read = elements.values()
+        tables = _ascii(body, read) if order == "" else _binary(body, read, order)
         vertex, face = tables["vertex"], tables["face"]
         x = np.stack([np.asarray(vertex[k], dtype=np.float64) for k in "xyz"], axis=1)
-        if x.ndim != 2:
-            raise ValueError("positions that are lists")
         if not np.isfinite(x).all():
             bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
             raise ValueError(f"position of vertex {bad} is not finite")
         polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
         _check_indices(polygons, len(x), path)
         corner_uv = _corner_uv(vertex, face, polygons)
-        (kind,) = (e for e in elements if e.name == "vertex")
-        weights = _weights(vertex, {p.name for p in kind.properties if p.type == "u1"})
-        (kind,) = (e for e in elements if e.name == "face")
-        whole = [p.name for p in kind.properties if p.type[0] in "iu" and not p.count]
+        own = elements["vertex"].properties
+        weights = _weights(vertex, {p.name for p in own if p.type == "u1"})
+        own = elements["face"].properties
+        whole = [p.name for p in own if p.type[0] in "iu" and not p.count]
         labels = {name: np.asarray(face[name], dtype=np.int64) for name in whole}
-    except (KeyError, ValueError, IndexError, TypeError, OverflowError, MemoryError) as error:
+    except ValueError as error:
         raise MeshError(
             "PLY file",
-            got=f"{type(error).__name__}: {error}",
+            got=str(error),
             where=str(path),
             expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
@@ -139,38 +139,67 @@ def _weights(vertex: Any, bytes_: set[str]) -> dict[str, Floats]:
     return found
 
 
-def _header(data: bytes) -> tuple[str, list[_Element], bytes]:
-    end = data.index(b"end_header")
-    body = data.index(b"\n", end) + 1
-    lines = data[:end].decode("ascii").splitlines()
-    if lines[0].strip() != "ply":
-        raise ValueError("the first line is not `ply`")
-    order, elements = None, []
-    for words in (line.split() for line in lines[1:]):
-        if words[:1] == ["format"]:
-            order = _ORDER[words[1]]
-        elif words[:1] == ["element"]:
-            elements.append(_Element(words[1], int(words[2]), []))
-            if elements[-1].n < 0:
-                raise ValueError(f"{words[2]} {words[1]}s")
-        elif words[:2] == ["property", "list"]:
-            elements[-1].properties.append(
-                _Property(words[4], _TYPES[words[3]], count=_TYPES[words[2]])
-            )
-        elif words[:1] == ["property"]:
-            elements[-1].properties.append(_Property(words[2], _TYPES[words[1]]))
+def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:
+    """Return the byte order ("" of a text), the elements by name, and what follows the header.
+
+    Raises:
+        ValueError: a header that is not that of a PLY file.
+    """
+    end = data.find(b"end_header")
+    body = data.find(b"\n", end) + 1
+    lines = data[: max(end, 0)].decode("ascii").splitlines()
+    if not lines or not body or lines[0].strip() != "ply":
+        raise ValueError("the first line is not `ply`, or there is no end_header")
+    order, elements = None, dict[str, _Element]()
+    for line in lines[1:]:
+        match line.split():
+            case ["format", str() as name, *_] if name in _ORDER:
+                order = _ORDER[name]
+            case ["element", str() as name, str() as n, *_] if n.isdecimal():
+                elements[name] = _Element(name, int(n), [])
+            case ["property", "list", str() as count, str() as kind, str() as name, *_] if (
+                elements and kind in _TYPES and _TYPES.get(count, "f")[0] in "iu"
+            ):
+                list(elements.values())[-1].properties.append(
+                    _Property(name, _TYPES[kind], count=_TYPES[count])
+                )
+            case ["property", str() as kind, str() as name, *_] if elements and kind in _TYPES:
+                list(elements.values())[-1].properties.append(_Property(name, _TYPES[kind]))
+            case ["format" | "element" | "property", *_]:
+                raise ValueError(f"header line {clipped(line)!r}")
     if order is None:
         raise ValueError("no format line")
     return order, elements, data[body:]
 
 
-def _ascii(body: bytes, elements: list[_Element]) -> dict[str, dict[str, Any]]:
+def _check_elements(elements: Mapping[str, _Element]) -> None:
+    """Check that vertices have numbers x, y, z, and faces a list of their vertices.
+
+    Raises:
+        ValueError: one of them is missing, or is a list where a number is expected.
+    """
+    for name in ("vertex", "face"):
+        if name not in elements:
+            raise ValueError(f"no element {name}")
+    numbers = {p.name for p in elements["vertex"].properties if not p.count}
+    lists = {p.name for p in elements["face"].properties if p.count}
+    if not set("xyz") <= numbers:
+        raise ValueError("vertices without numbers x, y and z")
+    if not {"vertex_indices", "vertex_index"} & lists:
+        raise ValueError("faces without a list vertex_indices")
+    if "texcoord" in {p.name for p in elements["face"].properties} - lists:
+        raise ValueError("a texcoord of faces that is no list")
+
+
+def _ascii(body: bytes, elements: Iterable[_Element]) -> dict[str, dict[str, Any]]:
     words = body.decode("ascii").split()
     place, tables = 0, {}
     for e in elements:
         table: dict[str, Any] = {p.name: [] for p in e.properties}
         for _ in range(_rows(e, len(words) - place)):
             for p in e.properties:
+                if place == len(words):
+                    raise ValueError("the file ends early")
                 n = int(words[place]) if p.count else 1
                 if n < 0:
                     raise ValueError(f"a list of {n}")
@@ -184,7 +213,7 @@ def _ascii(body: bytes, elements: list[_Element]) -> dict[str, dict[str, Any]]:
     return tables
 
 
-def _binary(body: bytes, elements: list[_Element], order: str) -> dict[str, dict[str, Any]]:
+def _binary(body: bytes, elements: Iterable[_Element], order: str) -> dict[str, dict[str, Any]]:
     place, tables = 0, {}
     for e in elements:
         dtype = _uniform(e, body, place, order)

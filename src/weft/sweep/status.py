@@ -5,7 +5,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,12 @@ def read_status(folder: Path) -> Status | None:
     try:
         with (folder / STATUS).open("rb") as file:
             said: Any = json.loads(file.read())
-        status = Status(**said)
-    except (OSError, ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return None
+    names = {f.name for f in fields(Status)}
+    if not isinstance(said, dict) or "state" not in said or not said.keys() <= names:
+        return None
+    status = Status(**said)
     known = status.state in ("started", "done", "failed") and isinstance(status.attempts, int)
     return status if known and isinstance(status.measures, dict) else None
 
@@ -147,9 +150,10 @@ def is_held(folder: Path) -> bool:
     """
     try:
         owner = json.loads((folder / LOCK).read_bytes())
-        return {"pid", "host", "start"} <= owner.keys() and runs(owner)
-    except (OSError, ValueError, AttributeError, TypeError):
+    except (OSError, ValueError):
         return False
+    named = isinstance(owner, dict) and {"pid", "host", "start"} <= owner.keys()
+    return named and isinstance(owner["pid"], int) and runs(owner)
 
 
 def counts(found: Iterable[SampleStatus]) -> dict[SampleKind, int]:
