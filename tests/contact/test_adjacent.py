@@ -52,7 +52,7 @@ def test_which_pairs_edges_connect(gap, edges, sewn):
     every, kinds = every_pair(mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
     candidates = Candidates(every, points)
-    less, marks = mesh.adjacency.among(candidates, gap)
+    less, marks = mesh.adjacency.gap_among(candidates, gap), candidates.adjacent
     assert less == pytest.approx(max(PART * HEIGHT, LEAST * gap), rel=1e-6)
     graph = np.eye(64, dtype=int)
     ends = mesh.edges if same is None else same[mesh.edges]
@@ -137,8 +137,9 @@ def test_candidates_of_ways_hold_every_pair_that_comes_within_its_own_gap(rng, g
     mesh, flat = surface(gap=gap)
     every, kinds = every_pair(mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
-    less, marks = mesh.adjacency.among(Candidates(every, points), gap)
-    own = np.where(kernel.numpy(marks) == 1, less, gap)
+    candidates = Candidates(every, points)
+    less = mesh.adjacency.gap_among(candidates, gap)
+    own = np.where(kernel.numpy(candidates.adjacent) == 1, less, gap)
     near, all_of = CandidateCache(mesh, gap, mesh.adjacency.closer(gap)), CandidateCache(mesh, gap)
     x, fewer, known = crumpled(flat, rng), 0, 0
     for k in range(12):
@@ -156,10 +157,10 @@ def test_candidates_of_ways_hold_every_pair_that_comes_within_its_own_gap(rng, g
             assert named(every[close], int(close[:points].sum())) <= listed
         if found.adjacent is not None:  # kept and taken anew: the same as for all
             kept = kernel.numpy(found.adjacent)
-            anew = mesh.adjacency.among(Candidates(found.device_stencil, found.points), gap)[1]
+            anew = mesh.adjacency.marked(Candidates(found.device_stencil, found.points))
             np.testing.assert_array_equal(kept, kernel.numpy(anew))
             known += 1
-        mesh.adjacency.among(found, gap)
+        mesh.adjacency.gap_among(found, gap)
         x = x + d
     assert fewer > 0 and known > 2
 

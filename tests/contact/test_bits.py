@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from tests.structs import struct_of
 from weft import kernel
 from weft.contact.broad_phase.aabb_simd import (
     beside,
@@ -12,14 +13,14 @@ from weft.contact.broad_phase.aabb_simd import (
     sharing,
     shrunk_overlap_mask,
 )
-from weft.contact.broad_phase.candidates import UNKNOWN
-from weft.contact.broad_phase.compaction import stayed
+from weft.contact.broad_phase.candidates import UNKNOWN, Pairs, stayed
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
 from weft.contact.ccd.conservative_advancement import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, Separation, separation
 from weft.contact.narrow_phase.distance_bounds import (
     DisplacementBound,
+    VertexMotion,
     apart_by_lengths,
     apart_by_places,
 )
@@ -64,47 +65,21 @@ def bits_of_words(o: int, words: wp.array(dtype=wp.uint32), out: wp.array2d(dtyp
 @wp.kernel(module=_module)
 def ask(
     o: int,
-    stencil: wp.array2d(dtype=wp.int32),
-    points: int,
+    pairs: Pairs,
+    separation: Separation,
+    motion: VertexMotion,
     stride: int,
-    thickness: wp.array(dtype=Scalar),
-    gap: Scalar,
-    less: Scalar,
-    adjacent: wp.array(dtype=wp.uint8),
-    away: wp.array(dtype=Scalar),
-    place: wp.array(dtype=wp.vec4f),
-    shift: wp.array(dtype=wp.vec4f),
-    way: wp.array(dtype=wp.vec4f),
     left: wp.array(dtype=wp.int32),
-    bound: wp.array(dtype=Scalar),
     out: wp.array2d(dtype=wp.uint32),
 ):
     w = o + wp.tid()
     first = 32 * w
-    count = wp.min(32, (stencil.shape[0] + stride - 1) / stride - first)
-    half = Scalar(0.5)
-    out[w, 0] = apart_by_lengths(
-        stencil, points, first, count, stride, thickness, half, gap, less, adjacent, away, bound
-    )
-    out[w, 1] = apart_by_places(
-        stencil,
-        points,
-        first,
-        mask_below(count),
-        stride,
-        thickness,
-        half,
-        gap,
-        less,
-        adjacent,
-        place,
-        shift,
-        way,
-        half,
-        bound,
-    )
+    count = wp.min(32, (pairs.stencil.shape[0] + stride - 1) / stride - first)
+    out[w, 0] = apart_by_lengths(pairs, separation, motion, first, count, stride)
+    asked = mask_below(count)
+    out[w, 1] = apart_by_places(pairs, separation, motion, first, asked, stride, Scalar(0.5))
     if stride == 1:
-        out[w, 2] = stayed(stencil, first, count, left)
+        out[w, 2] = stayed(pairs.stencil, first, count, left)
 
 
 def eights(low, high):
@@ -198,32 +173,20 @@ def test_candidates_known_to_be_apart(rng, m, stride, one):
     bound[:: max(m // 5, 1)] = 0.2
     adjacent = rng.integers(0, 2, m if m > 32 else 0).astype(np.uint8)
     left = (rng.random(n) < 0.1).astype(np.int32)
-    since = DisplacementBound.made(n)
-    wp.copy(since.origin, kernel.array(origin, vec3))
+    since = DisplacementBound(n)
+    wp.copy(since.motion.origin, kernel.array(origin, vec3))
     since.measure(kernel.array(x, vec3), kernel.array(end, vec3))
     away = np.maximum(*(np.linalg.norm(p - origin, axis=1) for p in (x, end)))
-    np.testing.assert_allclose(kernel.numpy(since.away), away, rtol=1e-14)
+    np.testing.assert_allclose(kernel.numpy(since.motion.away), away, rtol=1e-14)
     asked = -(-m // stride)
     out, bounds = (
         kernel.zeros((-(-asked // WORD), 3), wp.uint32),
         kernel.array(bound.copy(), Scalar),
     )
-    ways = (since.away, since.place, since.shift, since.way)
-    kernel.launch(
-        ask,
-        len(out),
-        kernel.array(stencil, wp.int32),
-        points,
-        stride,
-        kernel.array(thickness, Scalar),
-        Scalar(GAP),
-        Scalar(0.3 * GAP),
-        kernel.array(adjacent, wp.uint8),
-        *ways,
-        kernel.array(left, wp.int32),
-        bounds,
-        out,
-    )
+    pairs = struct_of(Pairs, stencil=stencil, points=points, bound=bounds, adjacent=adjacent)
+    kept = separation(kernel.array(thickness, Scalar), 0.5, GAP, 0.3 * GAP)
+    about = (pairs, kept, since.motion, stride, kernel.array(left, wp.int32), out)
+    kernel.launch(ask, len(out), *about)
     kept = np.full(n, thickness[0]) if one else thickness
     other = np.where(edges, stencil[:, 2], stencil[:, 1])
     reach = 0.25 * (kept[stencil[:, 0]] + kept[other])

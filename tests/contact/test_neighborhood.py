@@ -109,14 +109,15 @@ def test_bounds_of_distances_never_exceed_them():
         with_bounds = max_step(y, kernel.points(d), found, reach=GAP, since=near.since)
         assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
         found = near.along(end, end)
-        contacts = narrow.contacts(end, found, 1.0, GAP, since=near.since)
-        anew = NarrowPhase(ways.mesh).contacts(end, ways.mesh.candidates(end, GAP), 1.0, GAP)
+        kept = ways.mesh.separation(found, GAP, 1.0)
+        contacts = narrow.contacts(end, found, kept, near.since)
+        anew = NarrowPhase(ways.mesh).contacts(end, ways.mesh.candidates(end, GAP), kept)
         assert {tuple(sorted(set(p))) for p in contacts.stencil.tolist()} == {
             tuple(sorted(set(p))) for p in anew.stencil.tolist()
         }
         bound, kinds = kernel.numpy(found.bound), kernel.numpy(found.device[1])
         known += int((bound > UNKNOWN).sum())
-        shift = (x + d - kernel.numpy(near.since.origin))[found.pairs]
+        shift = (x + d - kernel.numpy(near.since.motion.origin))[found.pairs]
         shift = np.linalg.norm(shift - shift.mean(1, keepdims=True), axis=2)
         pair = np.where(
             kinds == PairKind.POINT_TRIANGLE,
@@ -204,5 +205,5 @@ def test_bounds_are_kept_where_they_are_measured_from_anew(rng):
     bound, now = kernel.numpy(found.bound), distances_of(moved, found.pairs, kinds)
     assert len(found) > 100 and (bound <= now + 1e-12).all()
     assert (bound > before - 0.3).all() and (bound < before).all()
-    assert kernel.total(since.away) == 0.0
-    np.testing.assert_array_equal(kernel.numpy(since.origin), moved)
+    assert kernel.total(since.motion.away) == 0.0
+    np.testing.assert_array_equal(kernel.numpy(since.motion.origin), moved)

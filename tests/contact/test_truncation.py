@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-import warp as wp
 
 from weft import kernel
-from weft.contact.broad_phase.candidates import UNKNOWN
+from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.planar_truncation import KEEP, cut_ways, least_parts
 from weft.contact.contact_set import distances_of
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, separation
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.kernel import Scalar, vec3
 from weft.kernel.bitmask import WORD
@@ -23,22 +22,12 @@ def parts(x, d, kind, thickness=0.0, bound=None):
     rows, out = kernel.empty((2, len(x))), kernel.empty(len(x))  # of two slices
     rows.fill_(1.0)
     stencil = np.arange(4 * m, dtype=np.int32).reshape(m, 4)
-    arrays = (
-        kernel.array(x, vec3),
-        kernel.array(d, vec3),
-        kernel.empty(0) if bound is None else kernel.array(bound, Scalar),
-        kernel.array(stencil, wp.int32),
-        m if kind is PairKind.POINT_TRIANGLE else 0,
-        kernel.array(np.array([thickness]), Scalar),
-        Scalar(1.0),
-        Scalar(FARTHEST),
-        kernel.empty(0, wp.uint8),
-    )
-    since = DisplacementBound.at(arrays[0], kernel.array(x + d, vec3))
-    known = (since.place, since.away, since.shift, since.way)
-    bounds = kernel.array(np.full(m, UNKNOWN), Scalar)
-    each = -(-m // (2 * WORD))
-    kernel.launch(cut_ways, 2, *arrays, *known, bounds, Scalar(KEEP), WORD, each, rows)
+    pairs = Candidates(stencil, m if kind is PairKind.POINT_TRIANGLE else 0)
+    kept = separation(kernel.array(np.array([thickness]), Scalar), 1.0, FARTHEST)
+    since = DisplacementBound.at(kernel.array(x, vec3), kernel.array(x + d, vec3))
+    bound = kernel.empty(0) if bound is None else kernel.array(bound, Scalar)
+    about = (bound, pairs.struct, kept, since.motion, WORD, -(-m // (2 * WORD)), rows)
+    kernel.launch(cut_ways, 2, kernel.array(x, vec3), kernel.array(d, vec3), *about)
     kernel.launch(least_parts, len(x), rows, out)
     return np.array(kernel.numpy(out))
 

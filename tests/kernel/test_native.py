@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import warp as wp
 
+from tests.structs import struct_of
 from weft.contact.assembly import contact_matrix
-from weft.contact.broad_phase import aabb, compaction, pair_list
+from weft.contact.broad_phase import aabb, candidates, pair_list
+from weft.contact.broad_phase.candidates import Pairs
 from weft.contact.narrow_phase import adjacent_pairs, distance_bounds, separating_axis
 from weft.energies import gather
 from weft.kernel import Scalar, mat33, native_code, vec2, vec3
@@ -18,7 +20,9 @@ from weft.kernel.native_code import FOLDER, constants, header, native
 from weft.solve.sparse import block_arithmetic
 
 TESTS = Path(__file__).parents[1]
-HEADERS = sorted(p.name for p in FOLDER.glob("*.h") if p.name != "types.h")
+HEADERS = sorted(
+    p.name for p in FOLDER.glob("*.h") if p.name not in ("types.h", "contact_structs.h")
+)
 ELSEWHERE = {
     "contact/test_bits.py": (
         "overlap_mask_of_box overlap_mask shrunk_overlap_mask beside sharing stayed "
@@ -41,7 +45,7 @@ STUBS = {
             "add_many",
         )
     ],
-    "compaction.h": [compaction.keep_some],
+    "compaction.h": [candidates.keep_some],
     "contact_matrix.h": [
         contact_matrix.copy_row,
         contact_matrix.add_factored,
@@ -311,8 +315,9 @@ def test_candidates_that_are_kept(rng, marked):
     for mask in (0xFFFFFFFF, 1, 0x80000000, *rng.integers(0, 2**32, 20)):
         out, bounds = np.full((m, 4), -1, np.int32), np.full(m, -1.0)
         marks = np.full(m if marked else 0, 9, np.uint8)
-        arguments = (stencil, bound, points, shift, adjacent, out, bounds, marks)
-        call(compaction.keep_some, first, int(mask), 2, *arguments)
+        pairs = struct_of(Pairs, stencil=stencil, bound=bound, points=points, adjacent=adjacent)
+        to = struct_of(Pairs, stencil=out, bound=bounds, adjacent=marks)
+        call(candidates.keep_some, pairs, first, int(mask), 2, shift, to)
         expected = np.full((m, 4), -1), np.full(m, -1.0), np.full(m if marked else 0, 9)
         for s, k in enumerate(bits(mask)):
             i = first + k
@@ -375,7 +380,9 @@ def test_bounds_are_lessened(rng):
     stencil = integers([rng.permutation(n)[:4] for _ in range(m)])
     shift = single(np.column_stack([d, 1.000001 * np.linalg.norm(d, axis=1)]))
     out = bound.copy()
-    call(distance_bounds.lessen, stencil, points, 3, m, shift, out)
+    pairs = struct_of(Pairs, stencil=stencil, points=points, bound=out)
+    motion = struct_of(distance_bounds.VertexMotion, shift=shift)
+    call(distance_bounds.lessen, pairs, motion, 3, m)
     s = d[stencil]
     size = np.linalg.norm(s - s.mean(1, keepdims=True), axis=2)
     edges = np.arange(m) >= points

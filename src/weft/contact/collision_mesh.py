@@ -13,6 +13,7 @@ from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
+from weft.contact.distance.distance import Separation, separation
 from weft.contact.narrow_phase.adjacent_pairs import Adjacency, AdjacentPairGap, height_of
 from weft.discretization.mesh import unique_edges
 from weft.kernel import Scalar, WarpArray, vec3
@@ -134,6 +135,28 @@ class CollisionMesh:
         ]
         free = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
         return Excluded(marks[0], devices[1], devices[2], devices[0], int(free.max(initial=-1)) + 1)
+
+    def separation(
+        self,
+        candidates: Candidates,
+        gap: float,
+        stiffness: float = 0.0,
+        scale: float = 1.0,
+        thickness: WarpArray | None = None,
+    ) -> Separation:
+        """Return the thickness, gap and stiffness of candidate pairs, of which adjacent ones are
+        marked if they have a smaller gap.
+
+        Args:
+            candidates: the pairs.
+            gap: [m] beyond the thickness.
+            stiffness: [J/m^4] of the barrier.
+            scale: part of the thickness that is kept.
+            thickness: (n,) [m] of the vertices; None: that of the mesh.
+        """
+        thickness = self.device_thickness if thickness is None else thickness
+        adjacent_gap = self.adjacency.gap_among(candidates, gap)
+        return separation(thickness, scale, gap, adjacent_gap, stiffness)
 
     def candidates(
         self,

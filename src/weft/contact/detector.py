@@ -14,29 +14,16 @@ from weft.base.arrays import Ints
 from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidate_cache import CandidateCache
-from weft.contact.broad_phase.candidates import Candidates, kind_of
-from weft.contact.broad_phase.compaction import chosen
+from weft.contact.broad_phase.candidates import Candidates, Pairs, chosen, kind_of
 from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
-from weft.contact.ccd.planar_truncation import KEEP, cut_ways, least_parts
+from weft.contact.ccd.planar_truncation import cut_ways, least_parts
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance.distance import closest, combination
+from weft.contact.distance.distance import Separation, closest, combination, separation
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
 from weft.contact.narrow_phase.classify import NarrowPhase
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
-from weft.kernel import (
-    BitsArray,
-    ByteArray,
-    IntArray,
-    IntArray2d,
-    Scalar,
-    ScalarArray,
-    Vec3Array,
-    Vec4fArray,
-    WarpArray,
-    corners,
-    vec3,
-)
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
+from weft.kernel import BitsArray, IntArray, Scalar, Vec3Array, WarpArray, corners, vec3
 from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 from weft.solve.sparse.vectors import combine, equal
 
@@ -47,56 +34,28 @@ _module = wp.get_module("weft.contact_search")
 def mark_near(
     o: int,
     x: Vec3Array,
-    stencil: IntArray2d,
-    points: int,
-    none: ScalarArray,
-    reach: Scalar,
-    less: Scalar,
-    adjacent: ByteArray,
-    place: Vec4fArray,
-    away: ScalarArray,
-    shift: Vec4fArray,
-    nowhere: Vec4fArray,
-    bound: ScalarArray,
+    pairs: Pairs,
+    separation: Separation,
+    motion: VertexMotion,
     width: int,
     bits: BitsArray,
     number: IntArray,
 ):
-    """Mark and count the pairs nearer than ``reach`` (``less`` for adjacent pairs) among ``width``
-    pairs.
-
-    ``none`` is a thickness of zero.
+    """Mark and count the pairs nearer than their gap among ``width`` pairs, whatever their
+    thickness.
     """
     w = o + wp.tid()
-    one = Scalar(1.0)
     first = w * width
-    count = wp.min(width, stencil.shape[0] - first)
-    left = undecided(
-        stencil,
-        points,
-        first,
-        count,
-        1,
-        none,
-        one,
-        reach,
-        less,
-        adjacent,
-        place,
-        away,
-        shift,
-        nowhere,
-        one,
-        bound,
-    )
+    count = wp.min(width, pairs.stencil.shape[0] - first)
+    left = undecided(pairs, separation, motion, first, count, 1, Scalar(0.0))
     out = wp.uint32(0)
     while left != wp.uint32(0):
         k = lowest_set_bit(left)
         left = left & (left - wp.uint32(1))
         i = first + k
-        a, b, c, d = corners(i, x, stencil)
-        p = closest(kind_of(i, points), a, b, c, d)
-        if wp.length(combination(p.w, a, b, c, d)) < own_gap(i, adjacent, reach, less):
+        a, b, c, d = corners(i, x, pairs.stencil)
+        p = closest(kind_of(i, pairs.points), a, b, c, d)
+        if wp.length(combination(p.w, a, b, c, d)) < own_gap(i, pairs, separation):
             out = out | (wp.uint32(1) << wp.uint32(k))
     bits[w] = out
     number[w] = wp.bit_count(out)
@@ -220,7 +179,6 @@ class ContactDetector:
         """
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
-        thickness, scale = self.kept
         n, width = y.shape[0], bits_per_thread()
         words = -(-len(candidates) // width)
         # On the CPU every thread takes one slice of the pairs and writes to a row of its own.
@@ -228,14 +186,11 @@ class ContactDetector:
         each = -(-words // rows) if kernel.is_cpu() else 1
         part, out = kernel.empty((rows, n)), kernel.empty(n)
         part.fill_(1.0)
-        ways = (y, dy, kernel.empty(0) if bound is None else bound)
+        bound = kernel.empty(0) if bound is None else bound
         with self.phases("ccd"):
-            since = self._nearby.since
-            known = (since.place, since.away, since.shift, since.way, candidates.bound)
-            kept = (thickness, Scalar(scale), Scalar(self.gap), kernel.empty(0, wp.uint8), *known)
-            pairs = (candidates.device_stencil, candidates.points, *kept, Scalar(KEEP), width)
-            slices = -(-words // max(each, 1))
-            kernel.launch(cut_ways, slices, *ways, *pairs, each, part, slice_above=2)
+            kept, motion = separation(*self.kept, self.gap), self._nearby.since.motion
+            about = (y, dy, bound, candidates.struct, kept, motion, width, each, part)
+            kernel.launch(cut_ways, -(-words // max(each, 1)), *about, slice_above=2)
             kernel.launch(least_parts, n, part, out)
         return out
 
@@ -249,8 +204,9 @@ class ContactDetector:
                 return found
         candidates = self.along(y, y)
         with self.phases("narrow"):
-            arguments = (y, candidates, self.stiffness, self.gap, self.thickness_part)
-            found = self.narrow(*arguments, self._nearby.since, self.thickness)
+            about = (self.gap, self.stiffness, self.thickness_part, self.thickness)
+            pairs = self.mesh.separation(candidates, *about)
+            found = self.narrow(y, candidates, pairs, self._nearby.since)
         kernel.copy(y, self._where)
         self._contacts = candidates, found
         return found
@@ -268,11 +224,9 @@ class ContactDetector:
                 self.mesh.candidates(y, MARGIN * self.reach, None, *about),
                 DisplacementBound.at(y, y),
             )
-        mesh, nowhere = self.mesh, kernel.empty(0, wp.vec4f)
-        less, adjacent = mesh.adjacency.among(candidates, self.widest)
-        reaches = (Scalar(MARGIN * (gap + mesh.sides.thickest)) for gap in (self.widest, less))
-        known = (since.place, since.away, since.shift, nowhere, candidates.bound)
-        pairs = (candidates.device_stencil, candidates.points, kernel.zeros(1), *reaches)
-        pairs = (y, *pairs, adjacent, *known)
-        near = chosen(candidates, mark_near, *pairs, worth=WORTH_SLICING)
+        less = self.mesh.adjacency.gap_among(candidates, self.widest)
+        reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.widest, less))
+        nearer = separation(kernel.zeros(1), 1.0, *reaches)
+        pairs = (candidates.struct, nearer, since.motion)
+        near = chosen(candidates, mark_near, y, *pairs, worth=WORTH_SLICING)
         return near.moved().device_stencil

@@ -12,16 +12,17 @@ if every vertex does so *at the same time* of it: the times at which the later p
 are the same for all vertices.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
+import numpy as np
 import warp as wp
 
 from weft import kernel
+from weft.base.arrays import Floats
 from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
 from weft.contact.broad_phase.aabb_simd import NONE, corners_of
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Moved, Overlaps
-from weft.contact.broad_phase.candidates import Candidates
-from weft.contact.broad_phase.compaction import chosen, mark_stayed
+from weft.contact.broad_phase.candidates import Candidates, chosen, mark_stayed
 from weft.contact.broad_phase.query import QueryScope
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
@@ -36,6 +37,7 @@ FAR = 0.5  # of the reach: mean displacement at which the bounds of distances ge
 FINE = 0.4  # of the height of triangles: with a larger reach boxes move on all but short paths;
 LONG = 2.0  # with a smaller one only on paths longer than this many heights of triangles
 SAMPLES = 256  # number of vertices from which the times on the boxes' paths are estimated
+ZERO = np.zeros(3)
 FEW = 0.3  # of the vertices: if more have left their boxes, all candidates are found anew
 
 
@@ -74,6 +76,16 @@ def outside(x: vec3, low: vec3, high: vec3):
     return wp.length(wp.max(wp.max(low - x, x - high), vec3(0.0)))
 
 
+@wp.struct
+class BoxFrame:
+    """The displacement of the boxes when a path begins and when it ends."""
+
+    here: Scalar  # time on the boxes' own paths when the path begins
+    there: Scalar  # and when it ends
+    by: vec3  # [m] common displacement of all boxes when the path begins
+    then: vec3  # and when it ends
+
+
 @wp.kernel(module=_module)
 def leave(
     o: int,
@@ -82,21 +94,14 @@ def leave(
     low: Vec3Array,
     high: Vec3Array,
     way: Vec3Array,
-    here: Scalar,
-    there: Scalar,
-    by: vec3,
-    then: vec3,
+    frame: BoxFrame,
     spare: Scalar,
     left: IntArray,
 ):
-    """Mark the vertices whose path from y to ``end`` leaves their box by more than ``spare``.
-
-    The box is displaced by ``here`` times its path plus ``by`` where the path begins, and by
-    ``there`` times its path plus ``then`` where it ends (``Frame``).
-    """
+    """Mark the vertices whose path from y to ``end`` leaves their box by more than ``spare``."""
     v = o + wp.tid()
-    far = outside(y[v] - here * way[v] - by, low[v], high[v])
-    far = wp.max(far, outside(end[v] - there * way[v] - then, low[v], high[v]))
+    far = outside(y[v] - frame.here * way[v] - frame.by, low[v], high[v])
+    far = wp.max(far, outside(end[v] - frame.there * way[v] - frame.then, low[v], high[v]))
     left[v] = wp.where(far > spare, 1, 0)
 
 
@@ -106,10 +111,7 @@ def enclose(
     y: Vec3Array,
     end: Vec3Array,
     way: Vec3Array,
-    here: Scalar,
-    there: Scalar,
-    by: vec3,
-    then: vec3,
+    frame: BoxFrame,
     left: IntArray,
     low: Vec3Array,
     high: Vec3Array,
@@ -120,8 +122,8 @@ def enclose(
     """
     v = o + wp.tid()
     if left[v] != 0:
-        a = y[v] - here * way[v] - by
-        b = end[v] - there * way[v] - then
+        a = y[v] - frame.here * way[v] - frame.by
+        b = end[v] - frame.there * way[v] - frame.then
         low[v] = wp.min(a, b)
         high[v] = wp.max(a, b)
         origin[v] = y[v]
@@ -140,15 +142,15 @@ def mark_moved(o: int, corners: IntArray, left: IntArray, out: BitsArray):
     out[c] = bits
 
 
-class Frame(NamedTuple):
-    """The displacement of the boxes when a path begins and when it ends, in the form that kernels
-    take.
+def box_frame(
+    times: Sequence[float] = (0.0, 0.0), shifts: Sequence[Floats] = (ZERO, ZERO)
+) -> BoxFrame:
+    """Return a frame from the times on the boxes' paths, or from displacements of all boxes [m], at
+    both ends of a path.
     """
-
-    here: Any = Scalar(0.0)  # time on the boxes' own paths when the path begins
-    there: Any = Scalar(0.0)  # and when it ends
-    by: Any = vec3(0.0, 0.0, 0.0)  # [m] common displacement of all boxes when the path begins
-    then: Any = vec3(0.0, 0.0, 0.0)  # and when it ends
+    out = BoxFrame()
+    (out.here, out.there), (out.by, out.then) = times, (vec3(*s) for s in shifts)
+    return out
 
 
 class CandidateCache:
@@ -170,7 +172,7 @@ class CandidateCache:
         self._way.zero_()
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
-        self._left, self.since = kernel.empty(n, wp.int32), DisplacementBound.made(n)
+        self._left, self.since = kernel.empty(n, wp.int32), DisplacementBound(n)
         self.begin(mesh.excluded_without_pins)
 
     def begin(self, excluded: Excluded) -> None:
@@ -186,7 +188,7 @@ class CandidateCache:
         if found is not None:
             # A bit less than the margin that the search had, as a reserve for round-off.
             frame, spare = self._frame(y, end), Scalar(SPARE * self.reach * (1 - 1e-9))
-            boxes = (self._low, self._high, self._way, *frame, spare)
+            boxes = (self._low, self._high, self._way, frame, spare)
             kernel.launch(leave, y.shape[0], y, end, *boxes, self._left)
             count = kernel.total(self._left)
             if count > FEW * y.shape[0]:
@@ -208,37 +210,35 @@ class CandidateCache:
         since = self.since
         since.measure(y, end)
         # A path of length zero: y is where the bounds get their new origin.
-        if end is y and kernel.total(since.away) > FAR * self.reach * y.shape[0]:
+        if end is y and kernel.total(since.motion.away) > FAR * self.reach * y.shape[0]:
             since.begin(y, found)
 
-    def _frame(self, y: WarpArray, end: WarpArray) -> Frame:
+    def _frame(self, y: WarpArray, end: WarpArray) -> BoxFrame:
         """Return the frame in which the boxes are nearest to y and to ``end``: times on their paths
         if boxes move, else the mean positions if they move together.
         """
         if self._flies:
-            here, there = self._means(y, end)
-            return Frame(by=vec3(*here), then=vec3(*there))
+            return box_frame(shifts=self._means(y, end))
         if not self._moves:
-            return Frame()
+            return box_frame()
         n = len(self._samples)
         ways = (self._low, self._way, y.shape[0] // n)
         kernel.launch(progress, n, y, end, *ways, self._samples)
         *parts, whole = kernel.mean(self._samples, n)
         if not whole > 0:
-            return Frame()
-        times = (Scalar(min(max(float(p / whole), 0.0), 1.0)) for p in parts)
-        return Frame(*times)
+            return box_frame()
+        return box_frame([min(max(float(p / whole), 0.0), 1.0) for p in parts])
 
-    def _means(self, y: WarpArray, end: WarpArray) -> tuple[Any, Any]:
-        """Return the mean position of the cloth at y and at ``end``."""
+    def _means(self, y: WarpArray, end: WarpArray) -> tuple[Floats, Floats]:
+        """Return the mean position of the cloth at y and at ``end``, (3,) [m] each."""
         m = self.mesh.sides.first_body
         here = kernel.mean(y, m)
         return here, here if end is y else kernel.mean(end, m)
 
-    def _enclose(self, y: WarpArray, end: WarpArray, frame: Frame) -> None:
+    def _enclose(self, y: WarpArray, end: WarpArray, frame: BoxFrame) -> None:
         """Give the vertices that have left their boxes new ones."""
-        out = (self._left, self._low, self._high, self.since.origin)
-        kernel.launch(enclose, y.shape[0], y, end, self._way, *frame, *out)
+        out = (self._left, self._low, self._high, self.since.motion.origin)
+        kernel.launch(enclose, y.shape[0], y, end, self._way, frame, *out)
 
     @property
     def _fine(self) -> bool:
@@ -267,23 +267,23 @@ class CandidateCache:
         about = (self._margin, None, self.excluded, self.trees, self.closer, True)
         return self.mesh.candidates(self._places, *about)
 
-    def _choose(self, y: WarpArray, end: WarpArray) -> Frame:
+    def _choose(self, y: WarpArray, end: WarpArray) -> BoxFrame:
         """Choose whether boxes move along the path of each vertex, or all together with the cloth's
         mean, or stay, and return their frame.
         """
         moved, self._moves, self._flies = self._moves, False, False
-        least, mean, frame = SPARE * self.reach, vec3(0.0, 0.0, 0.0), Frame()
+        least, mean, frame = SPARE * self.reach, vec3(*ZERO), box_frame()
         if end is not y:
             here, there = self._means(y, end)
             by = there - here
             if float(by @ by) > least * least:
                 self._flies, mean = True, vec3(*by)
-                frame = Frame(by=vec3(*here), then=vec3(*there))
+                frame = box_frame(shifts=(here, there))
             kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
             most = least if self._fine else LONG * self.mesh.height
             self._moves = kernel.largest(self._beside) > most
         if self._moves:
-            self._flies, frame = False, Frame(there=Scalar(1.0))
+            self._flies, frame = False, box_frame((0.0, 1.0))
             combine(end, -1.0, y, self._way)
         elif moved:
             self._way.zero_()

@@ -1,4 +1,8 @@
-"""Candidate pairs: a vertex and a face, or two edges, whose bounding boxes overlap."""
+"""Candidate pairs: a vertex and a face, or two edges, whose bounding boxes overlap.
+
+Pairs are selected from such a list by a bit mask: a kernel marks the pairs that are kept, one bit
+each; a scan of the numbers of set bits gives the rows to which each thread copies its pairs.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +15,26 @@ from weft import kernel
 from weft.base.arrays import Ints, Positions
 from weft.contact.barrier.barrier import pair_distances
 from weft.contact.distance.distance import PairKind
-from weft.kernel import IntArray, WarpArray
+from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, ScalarArray, WarpArray
+from weft.kernel.bitmask import bits_per_thread
+from weft.kernel.native_code import native
 
+_module = wp.get_module("weft.candidates")
 UNKNOWN = -1e300  # [m] lower bound of a distance that has not been computed
+
+
+@wp.struct
+class Pairs:
+    """Candidate pairs in the form that kernels take: vertex-face pairs first, then edge-edge
+    pairs.
+    """
+
+    stencil: IntArray2d  # (p+e,4) vertex, face; then edge, edge
+    points: wp.int32  # p, the number of vertex-face pairs
+    # (p+e,) [m] lower bounds of distances, which hold at the origin of a ``VertexMotion``
+    bound: ScalarArray
+    # (p+e,) 1: edges of the mesh connect both sides; empty: that makes no difference
+    adjacent: ByteArray
 
 
 @wp.func
@@ -24,14 +45,14 @@ def kind_of(i: int, points: int):
     return wp.where(i < points, int(PairKind.POINT_TRIANGLE), int(PairKind.EDGE_EDGE))
 
 
-@wp.kernel(module=wp.get_module("weft.candidates"))
+@wp.kernel(module=_module)
 def write_kinds(o: int, points: int, kind: IntArray):
     """Write the kind of every candidate pair."""
     i = o + wp.tid()
     kind[i] = kind_of(i, points)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Candidates:
     """Candidate pairs: vertex-face pairs first, then edge-edge pairs.
 
@@ -52,6 +73,20 @@ class Candidates:
             return self.bounds
         out = kernel.empty(len(self))
         out.fill_(UNKNOWN)
+        return out
+
+    @property
+    def struct(self) -> Pairs:
+        """Return the pairs in the form that kernels take."""
+        out = self._struct
+        if self.adjacent is not None:
+            out.adjacent = self.adjacent
+        return out
+
+    @cached_property
+    def _struct(self) -> Pairs:
+        out = Pairs()
+        out.stencil, out.points, out.bound = self.device_stencil, self.points, self.bound
         return out
 
     @cached_property
@@ -102,3 +137,104 @@ def least_distance(x: Positions, candidates: Candidates) -> float:
     if len(candidates) == 0:
         return np.inf
     return kernel.least(candidates.distances(x))
+
+
+@wp.func_native(native("compaction.h", "stayed"))
+def stayed(stencil: IntArray2d, first: int, count: int, left: IntArray) -> wp.uint32:
+    """Return the bits of those of ``count`` pairs from number ``first`` on that have no vertex that
+    left its box.
+    """
+
+
+@wp.kernel(module=_module)
+def mark_stayed(
+    o: int, stencil: IntArray2d, left: IntArray, width: int, bits: BitsArray, count: IntArray
+):
+    """Mark the pairs without a vertex that left its box among ``width`` pairs, and count them."""
+    w = o + wp.tid()
+    found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
+    bits[w] = found
+    count[w] = wp.bit_count(found)
+
+
+@wp.func_native(native("compaction.h", "keep_some"))
+def keep_some(pairs: Pairs, first: int, bits: wp.uint32, at: int, shift: int, out: Pairs):
+    """Copy the pairs ``first`` + k for each set bit k, with their bounds and marks, to the rows of
+    ``out`` from ``at`` on, edge-edge pairs ``shift`` rows further on.
+    """
+
+
+@wp.kernel(module=_module)
+def keep(
+    o: int, pairs: Pairs, kept: BitsArray, place: IntArray, width: int, shift: int, out: Pairs
+):
+    """Copy the marked pairs, with edge-edge pairs ``shift`` rows further on."""
+    w = o + wp.tid()
+    keep_some(pairs, w * width, kept[w], place[w], shift, out)
+
+
+@dataclass(frozen=True, eq=False)
+class CompactedPairs:
+    """A selection of candidate pairs, as bits."""
+
+    of: Candidates  # the pairs from which these are selected
+    bits: WarpArray  # (w,) uint32, bits of ``bits_per_thread`` candidates each
+    place: WarpArray  # (w,) int32 number of selected pairs before those of a word
+    number: int  # of selected pairs
+    points: int  # number of selected vertex-face pairs
+
+    def moved(self, points: int = 0, edges: int = 0) -> Candidates:
+        """Return the selected pairs, with their bounds and marks, and with room for new pairs.
+
+        Args:
+            points: number of rows left free for new vertex-face pairs, behind the selected ones.
+            edges: number of rows left free for new edge-edge pairs, at the end. Bounds of new
+                pairs are ``UNKNOWN``; their vertices are not initialized.
+        """
+        number = self.number + points + edges
+        bound, marked = kernel.empty(number), self.of.adjacent is not None
+        for begin, new in ((self.points, points), (number - edges, edges)):
+            if new:
+                bound[begin : begin + new].fill_(UNKNOWN)
+        adjacent = kernel.empty(number, wp.uint8) if marked else None
+        stencil = kernel.empty((number, 4), wp.int32)
+        out = Candidates(stencil, self.points + points, bound, adjacent)
+        kept = (self.of.struct, self.bits, self.place, bits_per_thread(), points, out.struct)
+        kernel.launch(keep, self.bits.shape[0], *kept, slice_above=_above())
+        return out
+
+    def __len__(self) -> int:
+        """Return the number of selected pairs."""
+        return self.number
+
+
+def chosen(of: Candidates, mark: Any, *arguments: Any, worth: int | None = None) -> CompactedPairs:
+    """Select the candidate pairs that a kernel marks.
+
+    Args:
+        of: the candidate pairs.
+        mark: kernel that takes ``arguments``, the number of pairs of each thread, and the arrays
+            to which it writes their bits and the number of set bits.
+        arguments: the first arguments of the kernel.
+        worth: number of pairs above which the launch is sliced; None: as for a kernel that does
+            little for each pair.
+    """
+    width = bits_per_thread()
+    words = -(-len(of) // width)
+    bits = kernel.empty(words, wp.uint32)
+    count, place = (kernel.empty(words, wp.int32) for _ in range(2))
+    above = _above() if worth is None else worth // width
+    kernel.launch(mark, words, *arguments, width, bits, count, slice_above=above)
+    number = points = kernel.scan(count, place)
+    if of.points < len(of):
+        w, rest = divmod(of.points, width)
+        first = int(kernel.scalar(bits, w)) & (1 << rest) - 1
+        points = int(kernel.scalar(place, w)) + first.bit_count()
+    return CompactedPairs(of, bits, place, number, points)
+
+
+def _above() -> int:
+    """Return the number of words above which a launch is sliced that copies four entries of each
+    pair.
+    """
+    return kernel.slice_above(4 * bits_per_thread())

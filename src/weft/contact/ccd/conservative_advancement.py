@@ -6,34 +6,24 @@ keeps its thickness plus a fraction of its first room; there its distance is com
 of such advances never passes the first time of contact, and needs no roots of polynomials.
 """
 
-from typing import Any
-
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.contact.broad_phase.bvh import WORTH_SLICING
-from weft.contact.broad_phase.candidates import UNKNOWN, Candidates, kind_of
+from weft.contact.broad_phase.candidates import Candidates, Pairs, kind_of
 from weft.contact.distance.distance import (
+    Separation,
     approach,
     approached,
     closest,
     combination,
     pair_thickness,
+    separation,
 )
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
-from weft.kernel import (
-    ByteArray,
-    IntArray2d,
-    Scalar,
-    ScalarArray,
-    Vec3Array,
-    Vec4fArray,
-    WarpArray,
-    corners,
-    vec3,
-)
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
+from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, corners, vec3
 from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
 from weft.solve.sparse.vectors import combine
 
@@ -45,36 +35,31 @@ SAMPLE = 61  # every so many pairs one is tested first
 
 @wp.func
 def max_step_of_pair(
-    kind: int,
-    a: vec3,
-    b: vec3,
-    c: vec3,
-    d: vec3,
-    da: vec3,
-    db: vec3,
-    dc: vec3,
-    dd: vec3,
+    i: int,
+    x: Vec3Array,
+    dx: Vec3Array,
+    pairs: Pairs,
     distance: Scalar,
     thickness: Scalar,
-    fraction: Scalar,
     limit: Scalar,
-    most: int,
 ):
-    """Return the largest part of its path, in [0, limit], that a pair may go.
+    """Return the largest part of its path, in [0, limit], that pair i may go.
 
-    a to d are its vertices, da to dd their displacements, ``distance`` its distance at the start,
-    and ``most`` the largest number of advances.
+    ``distance`` is its distance at the start, ``thickness`` the distance that it keeps.
     """
+    kind = kind_of(i, pairs.points)
+    a, b, c, d = corners(i, x, pairs.stencil)
+    da, db, dc, dd = corners(i, dx, pairs.stencil)
     speed = approach(kind, da, db, dc, dd)
     mean = Scalar(0.25) * (da + db + dc + dd)
     t = Scalar(0.0)
     gap = distance - thickness
-    keep = fraction * gap
+    keep = Scalar(FRACTION) * gap
     if speed == Scalar(0.0) or gap - limit * speed >= keep:
         t = limit
     elif gap > Scalar(0.0):
         going = int(1)
-        for _k in range(most):
+        for _k in range(MOST):
             if going == 1:
                 step = (gap - keep) / speed
                 # Stop if round-off swallows an advance, or the room is what is kept plus 0.1 %.
@@ -104,66 +89,34 @@ def advance(
     o: int,
     x: Vec3Array,
     dx: Vec3Array,
-    stencil: IntArray2d,
-    points: int,
-    kept: ScalarArray,
-    bound: ScalarArray,
-    origin: Vec3Array,
-    place: Vec4fArray,
-    away: ScalarArray,
-    shift: Vec4fArray,
-    way: Vec4fArray,
-    scale: Scalar,
-    fraction: Scalar,
-    reach: Scalar,
-    alike: ByteArray,
+    pairs: Pairs,
+    separation: Separation,
+    motion: VertexMotion,
     limit: Scalar,
     stride: int,
-    most: int,
     width: int,
     out: ScalarArray,
 ):
     """Write the largest part of the step dx, in [0, limit], that ``width`` pairs may go.
 
-    Every ``stride``-th pair is tested. Pairs are skipped if bounds say that they stay ``reach``
-    beyond their thickness. ``alike`` is empty, because adjacent pairs have no gap of their own
-    here.
+    Every ``stride``-th pair is tested. Pairs are skipped if bounds say that they stay farther apart
+    than the separation.
     """
     w = o + wp.tid()
     first = w * width
-    count = wp.min(width, (stencil.shape[0] + stride - 1) / stride - first)
-    left = undecided(
-        stencil,
-        points,
-        first,
-        count,
-        stride,
-        kept,
-        scale,
-        reach,
-        reach,
-        alike,
-        place,
-        away,
-        shift,
-        way,
-        limit,
-        bound,
-    )
+    count = wp.min(width, (pairs.stencil.shape[0] + stride - 1) / stride - first)
+    left = undecided(pairs, separation, motion, first, count, stride, limit)
     least = limit
     while left != wp.uint32(0):
         i = (first + lowest_set_bit(left)) * stride
         left = left & (left - wp.uint32(1))
-        kind = kind_of(i, points)
-        thickness = pair_thickness(kind, i, stencil, kept, scale)
-        a, b, c, d = corners(i, x, stencil)
-        da, db, dc, dd = corners(i, dx, stencil)
+        kind = kind_of(i, pairs.points)
+        thickness = pair_thickness(kind, i, pairs.stencil, separation)
+        a, b, c, d = corners(i, x, pairs.stencil)
         p = closest(kind, a, b, c, d)
         distance = wp.length(combination(p.w, a, b, c, d))
-        bound[i] = distance - approached(kind, i, stencil, origin, x)
-        t = max_step_of_pair(
-            kind, a, b, c, d, da, db, dc, dd, distance, thickness, fraction, limit, most
-        )
+        pairs.bound[i] = distance - approached(kind, i, pairs.stencil, motion.origin, x)
+        t = max_step_of_pair(i, x, dx, pairs, distance, thickness, limit)
         least = wp.min(least, t)
     out[w] = least
 
@@ -174,12 +127,11 @@ def step_lengths(
     candidates: Candidates,
     thickness: float | WarpArray = 0.0,
     scale: float = 1.0,
-    fraction: float = FRACTION,
 ) -> Floats:
     """Return the largest part of the displacement that every pair may go, (p+e,) in [0, 1].
 
-    On that part of its path a pair keeps its thickness and a fraction of its first room beyond it.
-    The result is 0 for a pair that is closer than its thickness.
+    On that part of its path a pair keeps its thickness and ``FRACTION`` of its first room beyond
+    it. The result is 0 for a pair that is closer than its thickness.
 
     Args:
         x: (n,3) [m] positions.
@@ -187,10 +139,12 @@ def step_lengths(
         candidates: the pairs.
         thickness: [m] of all vertices, or (n,) of each; a pair keeps the mean of both sides.
         scale: part of the thickness that is kept.
-        fraction: part of its first room that a pair keeps.
     """
-    ways = _ways(x, dx, candidates, thickness)
-    return np.array(kernel.numpy(_advanced(ways, (scale, fraction, np.inf), 1.0, 1, 1)))
+    y, dy = kernel.points(x), kernel.points(dx)
+    # Without a gap that is certainly kept no pair is skipped, and each gets a result of its own.
+    kept = separation(_as_array(thickness), scale, np.inf)
+    pairs, since = _without_bounds(y, dy, candidates)
+    return np.array(kernel.numpy(_advanced(y, dy, pairs, kept, since, 1.0, 1, 1)))
 
 
 def max_step(
@@ -199,7 +153,6 @@ def max_step(
     candidates: Candidates,
     thickness: float | WarpArray = 0.0,
     scale: float = 1.0,
-    fraction: float = FRACTION,
     reach: float = 0.0,
     since: DisplacementBound | None = None,
 ) -> float:
@@ -215,51 +168,45 @@ def max_step(
     """
     if len(candidates) == 0:
         return 1.0
-    ways = _ways(x, dx, candidates, thickness, since)
-    numbers, limit = (scale, fraction, reach), 1.0
+    y, dy, limit = kernel.points(x), kernel.points(dx), 1.0
+    kept, pairs = separation(_as_array(thickness), scale, reach), candidates
+    if since is None:
+        pairs, since = _without_bounds(y, dy, candidates)
     if len(candidates) > 100 * SAMPLE:
-        limit = kernel.least(_advanced(ways, numbers, 1.0, SAMPLE))
-    return kernel.least(_advanced(ways, numbers, limit, 1))
+        limit = kernel.least(_advanced(y, dy, pairs, kept, since, 1.0, SAMPLE))
+    return kernel.least(_advanced(y, dy, pairs, kept, since, limit, 1))
 
 
-def _kept(thickness: float | WarpArray) -> WarpArray:
+def _as_array(thickness: float | WarpArray) -> WarpArray:
     """Return the thickness as an array on the device, with one entry if it is the same for all."""
     if isinstance(thickness, wp.array):
         return thickness
     return kernel.array(np.array([thickness], dtype=np.float64), Scalar)
 
 
-def _ways(
-    x: Positions | WarpArray,
-    dx: Floats | WarpArray,
-    candidates: Candidates,
-    thickness: float | WarpArray,
-    since: DisplacementBound | None = None,
-) -> tuple[Any, ...]:
-    """Return the positions, displacements, pairs and bounds that ``advance`` takes."""
-    y, dy, bound = kernel.points(x), kernel.points(dx), candidates.bound
-    if since is None:
-        end = kernel.empty(y.shape[0], vec3)
-        combine(y, 1.0, dy, end)
-        since, bound = DisplacementBound.at(y, end), kernel.empty(len(candidates))
-        bound.fill_(UNKNOWN)
-    known = (since.origin, since.place, since.away, since.shift, since.way)
-    pairs = candidates.device_stencil, candidates.points, _kept(thickness), bound
-    return y, dy, *pairs, *known
+def _without_bounds(
+    y: WarpArray, dy: WarpArray, candidates: Candidates
+) -> tuple[Candidates, DisplacementBound]:
+    """Return the candidates with unknown bounds, and the displacements of the path from y."""
+    end = kernel.empty(y.shape[0], vec3)
+    combine(y, 1.0, dy, end)
+    return Candidates(candidates.device_stencil, candidates.points), DisplacementBound.at(y, end)
 
 
 def _advanced(
-    ways: tuple[Any, ...],
-    numbers: tuple[float, ...],
+    y: WarpArray,
+    dy: WarpArray,
+    candidates: Candidates,
+    kept: Separation,
+    since: DisplacementBound,
     limit: float,
     stride: int,
     width: int | None = None,
 ) -> WarpArray:
     """Return the least part of every ``width`` pairs; None: as many as suit the device."""
     width = bits_per_thread() if width is None else width
-    n = -(-ways[2].shape[0] // (stride * width))
+    n = -(-len(candidates) // (stride * width))
     out = kernel.empty(n)
-    alike = kernel.empty(0, wp.uint8)
-    scalars = (*(Scalar(v) for v in numbers), alike, Scalar(limit), stride, MOST, width)
-    kernel.launch(advance, n, *ways, *scalars, out, slice_above=WORTH_SLICING // width)
+    about = (candidates.struct, kept, since.motion, Scalar(limit), stride, width, out)
+    kernel.launch(advance, n, y, dy, *about, slice_above=WORTH_SLICING // width)
     return out

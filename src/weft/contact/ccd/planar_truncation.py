@@ -10,19 +10,17 @@ instead, by half the distance.
 
 import warp as wp
 
-from weft.contact.broad_phase.candidates import kind_of
-from weft.contact.distance.distance import PairKind, closest, combination, pair_thickness, vec4
-from weft.contact.narrow_phase.distance_bounds import undecided
-from weft.kernel import (
-    ByteArray,
-    IntArray2d,
-    Scalar,
-    ScalarArray,
-    ScalarArray2d,
-    Vec3Array,
-    Vec4fArray,
-    corners,
+from weft.contact.broad_phase.candidates import Pairs, kind_of
+from weft.contact.distance.distance import (
+    PairKind,
+    Separation,
+    closest,
+    combination,
+    pair_thickness,
+    vec4,
 )
+from weft.contact.narrow_phase.distance_bounds import VertexMotion, undecided
+from weft.kernel import Scalar, ScalarArray, ScalarArray2d, Vec3Array, corners
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 KEEP = 0.15  # of its room that a pair keeps: a bit more than ``FRACTION`` of ``max_step``
@@ -32,20 +30,20 @@ _module = wp.get_module("weft.truncation")
 @wp.func
 def cut(
     i: int,
-    kind: int,
     y: Vec3Array,
     dy: Vec3Array,
     bound: ScalarArray,
-    stencil: IntArray2d,
-    kept: Scalar,
-    keep: Scalar,
+    pairs: Pairs,
+    separation: Separation,
     part: ScalarArray,
 ):
     """Cut the displacements of the vertices of pair i: ``part[v]`` becomes the least part that a
     pair leaves v.
     """
+    kind = kind_of(i, pairs.points)
+    kept = pair_thickness(kind, i, pairs.stencil, separation)
     zero = Scalar(0.0)
-    a, b, c, d = corners(i, y, stencil)
+    a, b, c, d = corners(i, y, pairs.stencil)
     v = combination(closest(kind, a, b, c, d).w, a, b, c, d)
     distance = wp.length(v)
     n = v / wp.max(distance, Scalar(1e-300))
@@ -60,7 +58,7 @@ def cut(
         side = Scalar(1.0)
         if j >= first:
             side = Scalar(-1.0)
-        k = stencil[i, j]
+        k = pairs.stencil[i, j]
         height[j] = side * wp.dot(n, y[k])
         way[j] = wp.max(-side * wp.dot(n, dy[k]), zero)
         if bound.shape[0] > 0:
@@ -76,7 +74,7 @@ def cut(
             near0 = wp.max(near0, way[j] - (height[j] - low0))
         else:
             near1 = wp.max(near1, way[j] - (height[j] - low1))
-    room = wp.max(low0 + low1 - kept - keep * (distance - kept), zero)
+    room = wp.max(low0 + low1 - kept - Scalar(KEEP) * (distance - kept), zero)
     if near0 + near1 > room:
         for j in range(4):
             most = height[j] - low0 + room * near0 / (near0 + near1)
@@ -84,7 +82,7 @@ def cut(
                 most = height[j] - low1 + room * near1 / (near0 + near1)
             if way[j] > most:
                 # A minimum does not depend on the order of threads: results are reproducible.
-                wp.atomic_min(part, stencil[i, j], most / way[j])
+                wp.atomic_min(part, pairs.stencil[i, j], most / way[j])
 
 
 @wp.kernel(module=_module)
@@ -93,18 +91,9 @@ def cut_ways(
     y: Vec3Array,
     dy: Vec3Array,
     bound: ScalarArray,
-    stencil: IntArray2d,
-    points: int,
-    thickness: ScalarArray,
-    scale: Scalar,
-    reach: Scalar,
-    alike: ByteArray,
-    place: Vec4fArray,
-    away: ScalarArray,
-    shift: Vec4fArray,
-    way: Vec4fArray,
-    known: ScalarArray,
-    keep: Scalar,
+    pairs: Pairs,
+    separation: Separation,
+    motion: VertexMotion,
     width: int,
     words: int,
     part: ScalarArray2d,
@@ -114,40 +103,20 @@ def cut_ways(
     Thread s takes the next ``words`` times ``width`` pairs and writes to row s, modulo the number
     of rows: on the CPU each thread has a row of its own, so that no two write to the same memory.
     If ``bound`` is not empty, v may go by ``bound[v]`` in any direction instead of dy[v]. Else
-    pairs are skipped if bounds say that they stay ``reach`` apart beyond their thickness; ``alike``
-    is empty.
+    pairs are skipped if bounds say that they stay farther apart than the separation.
     """
     s = o + wp.tid()
     row = part[s % part.shape[0]]
     for w in range(s * words, (s + 1) * words):
         first = w * width
-        count = wp.clamp(stencil.shape[0] - first, 0, width)
+        count = wp.clamp(pairs.stencil.shape[0] - first, 0, width)
         left = mask_below(count)
         if bound.shape[0] == 0 and count > 0:
-            left = undecided(
-                stencil,
-                points,
-                first,
-                count,
-                1,
-                thickness,
-                scale,
-                reach,
-                reach,
-                alike,
-                place,
-                away,
-                shift,
-                way,
-                Scalar(1.0),
-                known,
-            )
+            left = undecided(pairs, separation, motion, first, count, 1, Scalar(1.0))
         while left != wp.uint32(0):
             i = first + lowest_set_bit(left)
             left = left & (left - wp.uint32(1))
-            kind = kind_of(i, points)
-            kept = pair_thickness(kind, i, stencil, thickness, scale)
-            cut(i, kind, y, dy, bound, stencil, kept, keep, row)
+            cut(i, y, dy, bound, pairs, separation, row)
 
 
 @wp.kernel(module=_module)

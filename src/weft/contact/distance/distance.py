@@ -16,7 +16,7 @@ import enum
 
 import warp as wp
 
-from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, vec3
+from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 
 _module = wp.get_module("weft.contact")
 vec4 = wp.types.vector(length=4, dtype=Scalar)
@@ -41,6 +41,47 @@ class Closest:
     dw1: vec4  # dw/dp of the second
 
 
+@wp.struct
+class Separation:
+    """The distance that pairs keep: their thickness, and a gap beyond it in which they push.
+
+    ``weft.contact.narrow_phase.adjacent_pairs`` says which pairs are adjacent.
+    """
+
+    thickness: ScalarArray  # (n,) [m] of the vertices, or a single one for all
+    scale: Scalar  # part of the thickness that is kept
+    gap: Scalar  # [m] beyond the thickness
+    adjacent_gap: Scalar  # [m] the same for adjacent pairs
+    stiffness: Scalar  # [J/m^4] of the barrier; 0 where only distances matter
+    adjacent_stiffness: Scalar  # [J/m^4] of adjacent pairs
+
+
+def separation(
+    thickness: WarpArray,
+    scale: float = 1.0,
+    gap: float = 0.0,
+    adjacent_gap: float | None = None,
+    stiffness: float = 0.0,
+) -> Separation:
+    """Return the separation of all pairs.
+
+    The force at half the gap grows as k gap^3: adjacent pairs get the stiffness with which they
+    hold the same load at half of their own gap.
+
+    Args:
+        thickness: (n,) [m] of the vertices, or (1,) of all.
+        scale: part of the thickness that is kept.
+        gap: [m] beyond the thickness.
+        adjacent_gap: [m] of adjacent pairs; None: that of all pairs.
+        stiffness: [J/m^4] of the barrier.
+    """
+    out, less = Separation(), gap if adjacent_gap is None else adjacent_gap
+    out.thickness, out.scale, out.gap, out.adjacent_gap = thickness, scale, gap, less
+    if stiffness:
+        out.stiffness, out.adjacent_stiffness = stiffness, stiffness * (gap / less) ** 3
+    return out
+
+
 @wp.func
 def other_side(kind: int, i: int, stencil: IntArray2d):
     """Return a vertex of the second side of pair i; the first vertex of a pair belongs to the first
@@ -52,15 +93,12 @@ def other_side(kind: int, i: int, stencil: IntArray2d):
 
 
 @wp.func
-def pair_thickness(kind: int, i: int, stencil: IntArray2d, thickness: ScalarArray, scale: Scalar):
-    """Return the distance [m] that pair i keeps: the mean thickness of both sides, times ``scale``.
-
-    ``thickness`` has a value for every vertex, or a single one for all.
-    """
-    last = thickness.shape[0] - 1
-    a = thickness[wp.min(stencil[i, 0], last)]
-    b = thickness[wp.min(other_side(kind, i, stencil), last)]
-    return scale * Scalar(0.5) * (a + b)
+def pair_thickness(kind: int, i: int, stencil: IntArray2d, s: Separation):
+    """Return the thickness [m] that pair i keeps: the mean of both sides, times ``scale``."""
+    last = s.thickness.shape[0] - 1
+    a = s.thickness[wp.min(stencil[i, 0], last)]
+    b = s.thickness[wp.min(other_side(kind, i, stencil), last)]
+    return s.scale * Scalar(0.5) * (a + b)
 
 
 @wp.func

@@ -19,8 +19,9 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Ints, Positions
-from weft.contact.broad_phase.candidates import Candidates
-from weft.kernel import ByteArray, IntArray, IntArray2d, Scalar, WarpArray
+from weft.contact.broad_phase.candidates import Candidates, Pairs
+from weft.contact.distance.distance import Separation
+from weft.kernel import ByteArray, IntArray, IntArray2d, WarpArray
 from weft.kernel.native_code import native
 
 PART = 0.5  # of the height of triangles: largest gap of adjacent pairs
@@ -57,14 +58,12 @@ def mark_adjacent(
 
 
 @wp.func
-def own_gap(i: int, adjacent: ByteArray, gap: Scalar, less: Scalar):
-    """Return the gap [m] of pair i: ``less`` if it is adjacent, else ``gap``; an empty array
-    ``adjacent`` marks none.
-    """
-    out = gap
-    if adjacent.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
-        if adjacent[i] != wp.uint8(0):
-            out = less
+def own_gap(i: int, pairs: Pairs, s: Separation):
+    """Return the gap [m] of pair i, which is smaller if it is adjacent."""
+    out = s.gap
+    if pairs.adjacent.shape[0] > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
+        if pairs.adjacent[i] != wp.uint8(0):
+            out = s.adjacent_gap
     return out
 
 
@@ -130,24 +129,21 @@ class Adjacency:
         about = (stencil, points, self.start, self.neighbors, out)
         kernel.launch(mark_adjacent, end - begin, begin, *about)
 
-    def among(self, candidates: Candidates, gap: float) -> tuple[float, WarpArray]:
-        """Return the gap [m] of adjacent pairs, and which candidates are adjacent, (p+e,) uint8.
-
-        The array is empty if all pairs have the same gap. Candidates are marked once.
+    def gap_among(self, candidates: Candidates, gap: float) -> float:
+        """Return the gap [m] of adjacent pairs, after the adjacent candidates are marked if that is
+        not ``gap``.
         """
         less = self.gap(gap)
-        if less == gap:
-            return gap, kernel.empty(0, wp.uint8)
-        return less, self.marked(candidates)
+        if less != gap:
+            self.marked(candidates)
+        return less
 
     def marked(self, candidates: Candidates) -> WarpArray:
         """Return 1 for each adjacent candidate, (p+e,) uint8. Candidates are marked once."""
         if candidates.adjacent is None:
-            out = kernel.empty(len(candidates), wp.uint8)
+            out = candidates.adjacent = kernel.empty(len(candidates), wp.uint8)
             stencil = candidates.device_stencil
             self.mark(stencil, candidates.points, 0, len(candidates), out)
-            object.__setattr__(candidates, "adjacent", out)
-        assert candidates.adjacent is not None
         return candidates.adjacent
 
 

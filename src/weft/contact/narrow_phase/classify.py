@@ -9,12 +9,13 @@ import warp as wp
 from weft import kernel
 from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
 from weft.contact.broad_phase.bvh import WORTH_SLICING
-from weft.contact.broad_phase.candidates import UNKNOWN, Candidates, kind_of
+from weft.contact.broad_phase.candidates import UNKNOWN, Candidates, Pairs, kind_of
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import (
     Closest,
     PairKind,
+    Separation,
     approached,
     closest,
     combination,
@@ -23,10 +24,9 @@ from weft.contact.distance.distance import (
     vec4,
 )
 from weft.contact.narrow_phase.adjacent_pairs import own_gap
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound, undecided
+from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
 from weft.kernel import (
     BitsArray,
-    ByteArray,
     GrowingArray,
     IntArray,
     IntArray2d,
@@ -34,7 +34,6 @@ from weft.kernel import (
     Scalar,
     ScalarArray,
     Vec3Array,
-    Vec4fArray,
     WarpArray,
     corners,
     vec3,
@@ -86,6 +85,12 @@ def reduced(w: vec4, ids: wp.vec4i, n: int):
 
 
 @wp.func
+def vertices_of(i: int, stencil: IntArray2d):
+    """Return the four vertices of pair i."""
+    return wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
+
+
+@wp.func
 def parallel_threshold(ids: wp.vec4i, rest: Vec3Array):
     """Return the value of |e x f|^2 [m^4] below which two edges count as nearly parallel (Li et al.
     2020).
@@ -113,63 +118,41 @@ def met_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: 
     return whole, threshold
 
 
+@wp.struct
+class ContactMarks:
+    """The candidates that are in contact, as bits of one word for every ``width`` pairs."""
+
+    whole: BitsArray  # (w,) contacts that keep their four vertices
+    reduced: BitsArray  # (w,) contacts that reduce to fewer vertices
+    n_whole: IntArray  # (w,) numbers of both
+    n_reduced: IntArray
+    key: LongArray  # (m,) of reduced pairs: twice ``reduced``, plus 1 for adjacent pairs
+    parallel: ScalarArray  # (m,) [m^4] thresholds of the mollifier of whole pairs
+
+
 @wp.kernel(module=_module)
 def classify(
     o: int,
     x: Vec3Array,
     rest: Vec3Array,
-    stencil: IntArray2d,
-    points: int,
-    thickness: ScalarArray,
-    scale: Scalar,
-    gap: Scalar,
-    less: Scalar,
-    adjacent: ByteArray,
-    origin: Vec3Array,
-    place: Vec4fArray,
-    away: ScalarArray,
-    shift: Vec4fArray,
-    way: Vec4fArray,
-    bound: ScalarArray,
+    pairs: Pairs,
+    separation: Separation,
+    motion: VertexMotion,
     width: int,
-    whole: BitsArray,
-    fewer: BitsArray,
-    n_whole: IntArray,
-    n_fewer: IntArray,
-    key: LongArray,
-    parallel: ScalarArray,
+    marks: ContactMarks,
 ):
     """Mark the candidates that are in contact among ``width`` pairs.
 
-    A pair is in contact if its distance is below its thickness plus ``gap`` (``less`` for adjacent
-    pairs). Bits in ``whole`` mark contacts that keep four vertices, bits in ``fewer`` those that
-    reduce to fewer vertices and get a ``key``. Pairs whose bound says that they are apart are
-    skipped; the bounds of the others are renewed.
+    A pair is in contact if its distance is below its thickness plus its gap. Pairs whose bound says
+    that they are apart are skipped; the bounds of the others are renewed.
 
     Each test runs over all pairs that the test before has left, because branches that nearly always
     have the same outcome are predicted well.
     """
     w = o + wp.tid()
     first = w * width
-    count = wp.min(width, stencil.shape[0] - first)
-    near = undecided(
-        stencil,
-        points,
-        first,
-        count,
-        1,
-        thickness,
-        scale,
-        gap,
-        less,
-        adjacent,
-        place,
-        away,
-        shift,
-        way,
-        Scalar(0.0),
-        bound,
-    )
+    count = wp.min(width, pairs.stencil.shape[0] - first)
+    near = undecided(pairs, separation, motion, first, count, 1, Scalar(0.0))
     stay = wp.uint32(0)
     reduce = wp.uint32(0)
     stays = int(0)
@@ -178,39 +161,40 @@ def classify(
         k = lowest_set_bit(near)
         near = near & (near - wp.uint32(1))
         i = first + k
-        kind = kind_of(i, points)
-        own = own_gap(i, adjacent, gap, less)
-        reach = pair_thickness(kind, i, stencil, thickness, scale) + own
-        a, b, c, d = corners(i, x, stencil)
+        kind = kind_of(i, pairs.points)
+        own = own_gap(i, pairs, separation)
+        reach = pair_thickness(kind, i, pairs.stencil, separation) + own
+        a, b, c, d = corners(i, x, pairs.stencil)
         p = closest(kind, a, b, c, d)
         v = combination(p.w, a, b, c, d)
-        bound[i] = wp.length(v) - approached(kind, i, stencil, origin, x)
+        pairs.bound[i] = wp.length(v) - approached(kind, i, pairs.stencil, motion.origin, x)
         if wp.dot(v, v) < reach * reach:
-            ids = wp.vec4i(stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3])
+            ids = vertices_of(i, pairs.stencil)
             four, threshold = met_whole(p, kind, a, b, c, d, parallel_threshold(ids, rest))
             if four:
                 stay = stay | (wp.uint32(1) << wp.uint32(k))
                 stays += 1
-                parallel[i] = threshold
+                marks.parallel[i] = threshold
             else:
                 reduce = reduce | (wp.uint32(1) << wp.uint32(k))
                 reduces += 1
                 pair = reduced(p.w, ids, x.shape[0])
-                key[i] = wp.int64(2) * pair + wp.where(own < gap, wp.int64(1), wp.int64(0))
-    whole[w] = stay
-    fewer[w] = reduce
-    n_whole[w] = stays
-    n_fewer[w] = reduces
+                less = own < separation.gap
+                marks.key[i] = wp.int64(2) * pair + wp.where(less, wp.int64(1), wp.int64(0))
+    marks.whole[w] = stay
+    marks.reduced[w] = reduce
+    marks.n_whole[w] = stays
+    marks.n_reduced[w] = reduces
 
 
 @wp.kernel(module=_module)
-def collect(o: int, key: LongArray, fewer: BitsArray, place: IntArray, width: int, out: LongArray):
+def collect(o: int, marks: ContactMarks, place: IntArray, width: int, out: LongArray):
     """Write the keys of the reduced pairs one after the other."""
     w = o + wp.tid()
-    left = fewer[w]
+    left = marks.reduced[w]
     at = place[w]
     while left != wp.uint32(0):
-        out[at] = key[w * width + lowest_set_bit(left)]
+        out[at] = marks.key[w * width + lowest_set_bit(left)]
         left = left & (left - wp.uint32(1))
         at += 1
 
@@ -226,59 +210,43 @@ def mark_first(o: int, key: LongArray, first: IntArray):
 
 
 @wp.func
-def touching(
-    kind: int,
-    i: int,
-    stencil: IntArray2d,
-    thickness: ScalarArray,
-    scale: Scalar,
-    gap: Scalar,
-    stiffness: Scalar,
-):
-    """Return the parameters of pair i with the given gap and stiffness."""
+def barrier_of(kind: int, i: int, stencil: IntArray2d, adjacent: bool, s: Separation):
+    """Return the barrier's parameters for pair i, without a mollifier."""
     t = BarrierParameters()
     t.kind = kind
-    t.stiffness = stiffness
-    t.thickness = pair_thickness(kind, i, stencil, thickness, scale)
-    t.gap = gap
+    t.thickness = pair_thickness(kind, i, stencil, s)
+    t.gap = s.gap
+    t.stiffness = s.stiffness
+    if adjacent:
+        t.gap = s.adjacent_gap
+        t.stiffness = s.adjacent_stiffness
     return t
 
 
 @wp.kernel(module=_module)
 def write_whole(
     o: int,
-    stencil: IntArray2d,
-    points: int,
-    whole: BitsArray,
+    pairs: Pairs,
+    separation: Separation,
+    marks: ContactMarks,
     place: IntArray,
     width: int,
-    parallel: ScalarArray,
-    adjacent: ByteArray,
-    thickness: ScalarArray,
-    scale: Scalar,
-    gap: Scalar,
-    less: Scalar,
-    stiffness: Scalar,
-    firmer: Scalar,
     out: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    barrier: wp.array(dtype=BarrierParameters),
 ):
-    """Write the contacts that keep four vertices; ``firmer`` is the stiffness of adjacent pairs,
-    whose gap is ``less``.
-    """
+    """Write the contacts that keep four vertices."""
     w = o + wp.tid()
-    left = whole[w]
+    left = marks.whole[w]
     at = place[w]
     while left != wp.uint32(0):
         i = w * width + lowest_set_bit(left)
         left = left & (left - wp.uint32(1))
         for a in range(4):
-            out[at, a] = stencil[i, a]
-        own = own_gap(i, adjacent, gap, less)
-        k = wp.where(own < gap, firmer, stiffness)
-        t = touching(kind_of(i, points), i, stencil, thickness, scale, own, k)
-        t.parallel = parallel[i]
-        touch[at] = t
+            out[at, a] = pairs.stencil[i, a]
+        adjacent = own_gap(i, pairs, separation) < separation.gap
+        t = barrier_of(kind_of(i, pairs.points), i, pairs.stencil, adjacent, separation)
+        t.parallel = marks.parallel[i]
+        barrier[at] = t
         at += 1
 
 
@@ -290,14 +258,9 @@ def write_reduced(
     place: IntArray,
     begin: int,
     n: int,
-    thickness: ScalarArray,
-    scale: Scalar,
-    gap: Scalar,
-    less: Scalar,
-    stiffness: Scalar,
-    firmer: Scalar,
+    separation: Separation,
     out: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    barrier: wp.array(dtype=BarrierParameters),
 ):
     """Write the reduced contacts as (p, a, b, p) or (p, a, p, p), with their stiffness multiplied
     by how often each key occurs.
@@ -324,9 +287,9 @@ def write_reduced(
         out[at, 1] = low
         out[at, 2] = high
         out[at, 3] = p
-        own = wp.where(adjacent, less, gap)
-        k = wp.where(adjacent, firmer, stiffness) * Scalar(times)
-        touch[at] = touching(kind, at, out, thickness, scale, own, k)
+        t = barrier_of(kind, at, out, adjacent, separation)
+        t.stiffness = t.stiffness * Scalar(times)
+        barrier[at] = t
 
 
 class NarrowPhase:
@@ -338,70 +301,59 @@ class NarrowPhase:
 
     def __init__(self, mesh: CollisionMesh) -> None:
         self.mesh = mesh
-        self._flags = [GrowingArray(wp.int32) for _ in range(6)]
+        self._integers = [GrowingArray(wp.int32) for _ in range(6)]
         self._bits = [GrowingArray(wp.uint32) for _ in range(2)]
-        self._parallel, self._keys = (
-            GrowingArray(Scalar),
-            [GrowingArray(wp.int64) for _ in range(2)],
-        )
+        self._keys = [GrowingArray(wp.int64) for _ in range(2)]
+        self._parallel = GrowingArray(Scalar)
 
     def contacts(
         self,
         x: WarpArray,
         candidates: Candidates,
-        stiffness: float,
-        gap: float,
-        scale: float = 1.0,
+        separation: Separation,
         since: DisplacementBound | None = None,
-        thickness: WarpArray | None = None,
     ) -> ContactSet:
         """Return the candidate pairs in contact at x, with the parameters of their barrier.
 
         Args:
             x: (n,) vec3 [m] positions.
             candidates: pairs that may be in contact; the bounds of their distances are renewed.
-            stiffness: [J/m^4] of the barrier.
-            gap: [m] distance beyond the thickness below which a pair is in contact.
-            scale: part of the thickness that is kept.
+            separation: their thickness, gap and stiffness (``CollisionMesh.separation``).
             since: displacements since the origin of the candidates' bounds, of a path that begins
                 at x; None: the bounds are computed anew, for x.
-            thickness: (n,) [m] of the vertices; None: that of the mesh.
         """
-        m, n, mesh, width = len(candidates), x.shape[0], self.mesh, bits_per_thread()
+        m, width = len(candidates), bits_per_thread()
         words = -(-m // width)
-        n_whole, n_fewer, whole_at, fewer_at = (f.take(words) for f in self._flags[:4])
-        whole, fewer = (f.take(words) for f in self._bits)
-        parallel, key = self._parallel.take(m), self._keys[0].take(m)
-        own = mesh.device_thickness if thickness is None else thickness
-        less, adjacent = mesh.adjacency.among(candidates, gap)
-        kept = (own, Scalar(scale), Scalar(gap), Scalar(less))
-        found = (width, whole, fewer, n_whole, n_fewer, key, parallel)
-        pairs = candidates.device_stencil, candidates.points
         if since is None:
             candidates.bound.fill_(UNKNOWN)
             since = DisplacementBound.at(x, x)
-        nowhere = kernel.empty(0, wp.vec4f)
-        known = (since.origin, since.place, since.away, since.shift, nowhere, candidates.bound)
-        once = (x, mesh.device_rest, *pairs, *kept, adjacent, *known, *found)
-        above = WORTH_SLICING // width
-        kernel.launch(classify, words, *once, slice_above=above)
-        wholes, fewers = kernel.scan(n_whole, whole_at), kernel.scan(n_fewer, fewer_at)
+        pairs, marks, above = candidates.struct, self._marks(m, words), WORTH_SLICING // width
+        about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)
+        kernel.launch(classify, words, *about, slice_above=above)
+        whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
+        n_whole = kernel.scan(marks.n_whole, whole_at)
+        n_reduced = kernel.scan(marks.n_reduced, reduced_at)
         # Sorting brings equal keys together; the sort needs as much memory again.
-        sorted_ = self._keys[1].take(2 * fewers)
-        kernel.launch(collect, words, key, fewer, fewer_at, width, sorted_, slice_above=above)
-        kernel.sort(sorted_, fewers)
-        first, first_at = (f.take(fewers) for f in self._flags[4:])
-        kernel.launch(mark_first, fewers, sorted_, first)
-        count = wholes + kernel.scan(first, first_at)
-        stencil, touch = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
-        # The force at half the gap grows as k gap^3: adjacent pairs hold the same load at half of
-        # theirs.
-        firmer = stiffness * (gap / less) ** 3
-        out = (*kept, Scalar(stiffness), Scalar(firmer), stencil, touch)
-        put = (*pairs, whole, whole_at, width, parallel, adjacent, *out)
-        kernel.launch(write_whole, words, *put, slice_above=above)
-        kernel.launch(write_reduced, fewers, sorted_, first, first_at, wholes, n, *out)
-        return ContactSet(stencil, touch)
+        keys = self._keys[1].take(2 * n_reduced)
+        kernel.launch(collect, words, marks, reduced_at, width, keys, slice_above=above)
+        kernel.sort(keys, n_reduced)
+        first, first_at = (a.take(n_reduced) for a in self._integers[4:])
+        kernel.launch(mark_first, n_reduced, keys, first)
+        count = n_whole + kernel.scan(first, first_at)
+        out = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
+        whole = (pairs, separation, marks, whole_at, width, *out)
+        kernel.launch(write_whole, words, *whole, slice_above=above)
+        reduced = (keys, first, first_at, n_whole, x.shape[0], separation, *out)
+        kernel.launch(write_reduced, n_reduced, *reduced)
+        return ContactSet(*out)
+
+    def _marks(self, m: int, words: int) -> ContactMarks:
+        """Return marks of m candidates, not initialized."""
+        out = ContactMarks()
+        out.whole, out.reduced = (a.take(words) for a in self._bits)
+        out.n_whole, out.n_reduced = (a.take(words) for a in self._integers[:2])
+        out.key, out.parallel = self._keys[0].take(m), self._parallel.take(m)
+        return out
 
 
 def contacts(
@@ -413,9 +365,16 @@ def contacts(
     scale: float = 1.0,
     thickness: WarpArray | None = None,
 ) -> ContactSet:
-    """Return the candidate pairs in contact at x (n,3) [m], on host or device; arguments as for
-    ``NarrowPhase.contacts``.
+    """Return the candidate pairs in contact at x, with the parameters of their barrier.
+
+    Args:
+        mesh: the collision mesh.
+        x: (n,3) [m] positions, on host or device.
+        candidates: pairs that may be in contact.
+        stiffness: [J/m^4] of the barrier.
+        gap: [m] distance beyond the thickness below which a pair is in contact.
+        scale: part of the thickness that is kept.
+        thickness: (n,) [m] of the vertices; None: that of the mesh.
     """
-    return NarrowPhase(mesh).contacts(
-        kernel.points(x), candidates, stiffness, gap, scale, thickness=thickness
-    )
+    separation = mesh.separation(candidates, gap, stiffness, scale, thickness)
+    return NarrowPhase(mesh).contacts(kernel.points(x), candidates, separation)

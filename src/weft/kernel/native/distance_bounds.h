@@ -1,11 +1,10 @@
 // Candidate pairs that bounds of their distances settle
 // (weft.contact.narrow_phase.distance_bounds).
 //
-// Rows v of stencil (m,4) are a point and a triangle, from number `points` on two edges. Native and
-// in single precision, because Warp's index checks take five times as long as these few products.
+// Native and in single precision, because Warp's index checks take five times as long as these few products.
 #pragma once
 
-#include "types.h"
+#include "contact_structs.h"
 
 // What single precision may be off by, of the longest way: ten operations of 6e-8, and six times
 // that to be sure.
@@ -85,68 +84,69 @@ inline float farthest(const float* s, const int* v) {
 }
 
 // Return the bits of the candidates first + k, k < count, counted in steps of `stride`, that stay
-// `gap` [m], or `less` where `adjacent` (m,) is 1, beyond their thickness: bound (m,) [m] less the
-// longest ways away (n,) [m] of both sides is larger.
-uint32 apart_by_lengths(wp::array_t<int> stencil, int points, int first, int count, int stride,
-                        wp::array_t<Scalar> thickness, Scalar scale, Scalar gap, Scalar less,
-                        wp::array_t<uint8> adjacent, wp::array_t<Scalar> away,
-                        wp::array_t<Scalar> bound) {
-    const int last = (int)thickness.shape[0] - 1;
+// the gap of a separation beyond their thickness: their bound less the longest ways of both sides
+// is larger.
+uint32 apart_by_lengths(Pairs pairs, Separation separation, VertexMotion motion, int first,
+                        int count, int stride) {
+    const int points = pairs.points, last = (int)separation.thickness.shape[0] - 1;
+    const int* stencil = pairs.stencil.data;
+    const Scalar *thickness = separation.thickness.data, *away = motion.away.data;
+    const Scalar* bound = pairs.bound.data;
+    const Scalar scale = separation.scale, gap = separation.gap, less = separation.adjacent_gap;
     const unsigned char nothing = 0; // no null: vector loads that are masked stumble over it
-    const unsigned char* marks = adjacent.shape[0] ? adjacent.data : &nothing;
-    const size_t step = adjacent.shape[0] ? 1 : 0;
+    const unsigned char* marks = pairs.adjacent.shape[0] ? pairs.adjacent.data : &nothing;
+    const size_t step = pairs.adjacent.shape[0] ? 1 : 0;
     unsigned int out = 0;
     for (int k = 0; k < count; ++k) {
         const size_t i = (size_t)(first + k) * stride;
-        const int* v = stencil.data + 4 * i;
+        const int* v = stencil + 4 * i;
         const bool edges = (int)i >= points;
-        const Scalar a = away.data[v[0]], b = away.data[v[1]];
-        const Scalar c = away.data[v[2]], d = away.data[v[3]];
+        const Scalar a = away[v[0]], b = away[v[1]], c = away[v[2]], d = away[v[3]];
         const Scalar cd = c > d ? c : d, ab = a > b ? a : b;
         const Scalar moved = (edges ? ab : a) + (edges || cd > b ? cd : b);
         const int other = edges ? v[2] : v[1];
         const Scalar sum =
-            thickness.data[v[0] < last ? v[0] : last] + thickness.data[other < last ? other : last];
+            thickness[v[0] < last ? v[0] : last] + thickness[other < last ? other : last];
         const Scalar own = marks[step * i] ? less : gap;
-        out |= (unsigned int)(bound.data[i] - moved > scale * 0.5 * sum + own) << k;
+        out |= (unsigned int)(bound[i] - moved > scale * 0.5 * sum + own) << k;
     }
     return out;
 }
 
-// Return the bits of the candidates of a mask that stay so far on `limit` of their ways `way` (n,4)
-// (empty: where they are): `bound` less how much `shift` (n,4) brings both sides nearer is larger,
-// or their distance along the line through the centers of both sides at `place` (n,4), a third of
-// the work of `closest`, which then becomes the bound.
-uint32 apart_by_places(wp::array_t<int> stencil, int points, int first, uint32 asked, int stride,
-                       wp::array_t<Scalar> thickness, Scalar scale, Scalar gap, Scalar less,
-                       wp::array_t<uint8> adjacent, wp::array_t<vec4f> place,
-                       wp::array_t<vec4f> shift, wp::array_t<vec4f> way, Scalar limit,
-                       wp::array_t<Scalar> bound) {
-    const float* s = (const float*)shift.data;
-    const int last = (int)thickness.shape[0] - 1;
+// Return the bits of the candidates of a mask that stay so far on the part `limit` of their ways
+// (0: where they are): their bound less how much the shifts bring both sides nearer is larger, or
+// their distance along the line through the centers of both sides at their places, a third of the
+// work of `closest`, which then becomes the bound.
+uint32 apart_by_places(Pairs pairs, Separation separation, VertexMotion motion, int first,
+                       uint32 asked, int stride, Scalar limit) {
+    const int points = pairs.points, last = (int)separation.thickness.shape[0] - 1;
+    const int* stencil = pairs.stencil.data;
+    const Scalar* thickness = separation.thickness.data;
+    Scalar* bound = pairs.bound.data;
+    const float *s = (const float*)motion.shift.data, *p = (const float*)motion.place.data;
+    const float* w = (const float*)motion.way.data;
+    const Scalar scale = separation.scale, gap = separation.gap, less = separation.adjacent_gap;
     const unsigned char nothing = 0; // no null: vector loads that are masked stumble over it
-    const unsigned char* marks = adjacent.shape[0] ? adjacent.data : &nothing;
-    const size_t step = adjacent.shape[0] ? 1 : 0;
-    const bool moves = way.shape[0] > 0;
-    const float* w = (const float*)way.data;
+    const unsigned char* marks = pairs.adjacent.shape[0] ? pairs.adjacent.data : &nothing;
+    const size_t step = pairs.adjacent.shape[0] ? 1 : 0;
+    const bool moves = limit > 0.0;
     auto reach = [=](bool edges, const int* v, size_t i) {
         const int other = edges ? v[2] : v[1];
         const Scalar sum =
-            thickness.data[v[0] < last ? v[0] : last] + thickness.data[other < last ? other : last];
+            thickness[v[0] < last ? v[0] : last] + thickness[other < last ? other : last];
         return scale * 0.5 * sum + (marks[step * i] ? less : gap);
     };
     unsigned int out = 0;
-    const float* p = (const float*)place.data;
     for (unsigned int left = asked; left; left &= left - 1) {
         const int number = wp::bit_count(~left & (left - 1));
         const size_t i = (size_t)(first + number) * stride;
-        const int* v = stencil.data + 4 * i;
+        const int* v = stencil + 4 * i;
         const bool edges = (int)i >= points;
         const float longest = farthest(s, v);
         const Scalar moved = longest > 0.0f ? nearer(edges, s, v) + SLACK * longest : 0.0;
         const Scalar far = moves ? limit * nearer(edges, w, v) + SLACK * farthest(w, v) : 0.0;
         const Scalar wanted = reach(edges, v, i) + far;
-        bool apart = bound.data[i] - moved > wanted;
+        bool apart = bound[i] - moved > wanted;
         if (!apart) {
             const four a = load(p + 4 * v[0]), one = load(p + 4 * v[1]) - a;
             const four two = load(p + 4 * v[2]) - a, three = load(p + 4 * v[3]) - a;
@@ -157,21 +157,19 @@ uint32 apart_by_places(wp::array_t<int> stencil, int points, int first, uint32 a
             const float least = edges || other < along[0] ? other - own : along[0];
             const Scalar room = least / wp::sqrt(along[3]) - ROUNDED * farthest(p, v);
             apart = room > wanted;
-            if (apart && room - moved > bound.data[i])
-                bound.data[i] = room - moved;
+            if (apart && room - moved > bound[i])
+                bound[i] = room - moved;
         }
         out |= (unsigned int)apart << number;
     }
     return out;
 }
 
-// Lessen the bounds (m,) [m] of candidates first ... end-1 by how much `shift` (n,4) brings both
-// sides nearer.
-void lessen(wp::array_t<int> stencil, int points, int first, int end, wp::array_t<vec4f> shift,
-            wp::array_t<Scalar> bound) {
-    const float* s = (const float*)shift.data;
+// Lessen the bounds of candidates first ... end-1 by how much the shifts bring both sides nearer.
+void lessen(Pairs pairs, VertexMotion motion, int first, int end) {
+    const float* s = (const float*)motion.shift.data;
     for (int k = first; k < end; ++k) {
-        const int* v = stencil.data + 4 * (size_t)k;
-        bound.data[k] -= nearer(k >= points, s, v) + SLACK * farthest(s, v);
+        const int* v = pairs.stencil.data + 4 * (size_t)k;
+        pairs.bound.data[k] -= nearer(k >= pairs.points, s, v) + SLACK * farthest(s, v);
     }
 }
