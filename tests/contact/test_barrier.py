@@ -12,7 +12,7 @@ from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_l
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, separation
 from weft.contact.narrow_phase.classify import contacts as contacts_of
 from weft.discretization.mesh import grid
 from weft.laws import Psd
@@ -251,9 +251,9 @@ def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
     dx[: len(x) // 2, 1] += 0.1
     surface = CollisionMesh(faces, X)
     candidates = surface.candidates(x, thickness, x + dx)
-    t = max_step(x, dx, candidates, thickness)
+    t = max_step(x, dx, candidates, separation(thickness))
     assert 0 < t < 1
-    assert t == step_lengths(x, dx, candidates, thickness).min()
+    assert t == step_lengths(x, dx, candidates, separation(thickness)).min()
     mesh = oracle(x, X, faces)
     assert ipctk.is_step_collision_free(mesh, x, x + t * dx, thickness)
     theirs = ipctk.Candidates()

@@ -17,7 +17,7 @@ from weft.contact.ccd.conservative_advancement import max_step
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import distances_of
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, separation
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.discretization.mesh import grid
@@ -106,7 +106,7 @@ def test_bounds_of_distances_never_exceed_them():
     for x, d in ways:
         y, end = kernel.points(x), kernel.points(x + d)
         found = near.along(y, end)
-        with_bounds = max_step(y, kernel.points(d), found, reach=GAP, since=near.since)
+        with_bounds = max_step(y, kernel.points(d), found, separation(gap=GAP), near.since)
         assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
         found = near.along(end, end)
         kept = ways.mesh.separation(found, GAP, 1.0)

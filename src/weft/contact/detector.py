@@ -106,10 +106,12 @@ class ContactDetector:
         """Keep only this part of the thickness from now on."""
         self.thickness_part = part
         self._contacts: tuple[Candidates, ContactSet] | None = None
+        self._separations: dict[tuple[float, float | None, float], Separation] = {}
 
     def thicken(self, thickness: WarpArray) -> None:
         """Set the thickness of the vertices, (n,) [m], at most the largest at any time."""
-        self.thickness, self._contacts = thickness, None
+        self.thickness = thickness
+        self.set_thickness_scale(self.thickness_part)
 
     def stiffen(self, stiffness: float, gap: float | None = None) -> None:
         """Set the stiffness [J/m^4] and the gap [m] of the barrier; a gap of None stays, and none
@@ -124,10 +126,15 @@ class ContactDetector:
         """Return the largest distance [m] at which pairs push each other."""
         return self.widest + self.mesh.sides.thickest
 
-    @property
-    def kept(self) -> tuple[WarpArray, float]:
-        """Return the thickness of the vertices, (n,) [m], and the part of it that is kept."""
-        return self.thickness, self.thickness_part
+    def _separation(
+        self, gap: float, adjacent_gap: float | None = None, stiffness: float = 0.0
+    ) -> Separation:
+        """Return the present thickness with a gap [m]; arguments as for ``separation``."""
+        key = (gap, adjacent_gap, stiffness)
+        found = self._separations.get(key)
+        if found is None:
+            found = self._separations[key] = separation(self.thickness, self.thickness_part, *key)
+        return found
 
     def near(self, y: WarpArray, reach: float) -> Candidates:
         """Return the candidates at y within ``reach`` [m], found by a separate search."""
@@ -150,8 +157,8 @@ class ContactDetector:
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
-            since, reach = self._nearby.since, FRACTION * self.gap
-            return max_step(y, dy, candidates, *self.kept, reach=reach, since=since)
+            kept = self._separation(FRACTION * self.gap)
+            return max_step(y, dy, candidates, kept, self._nearby.since)
 
     def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""
@@ -163,7 +170,7 @@ class ContactDetector:
         combine(y, 1.0, dy, self._end)
         candidates = self.along(y, self._end)
         with self.phases("ccd"):
-            meets = step_lengths(y, dy, candidates, *self.kept) < 1.0
+            meets = step_lengths(y, dy, candidates, self._separation(self.gap)) < 1.0
         return np.asarray(candidates.pairs[meets])
 
     def parts(self, y: WarpArray, dy: WarpArray, bound: WarpArray | None = None) -> WarpArray:
@@ -188,7 +195,7 @@ class ContactDetector:
         part.fill_(1.0)
         bound = kernel.empty(0) if bound is None else bound
         with self.phases("ccd"):
-            kept, motion = separation(*self.kept, self.gap), self._nearby.since.motion
+            kept, motion = self._separation(self.gap), self._nearby.since.motion
             about = (y, dy, bound, candidates.struct, kept, motion, width, each, part)
             kernel.launch(cut_ways, -(-words // max(each, 1)), *about, slice_above=2)
             kernel.launch(least_parts, n, part, out)
@@ -204,9 +211,9 @@ class ContactDetector:
                 return found
         candidates = self.along(y, y)
         with self.phases("narrow"):
-            about = (self.gap, self.stiffness, self.thickness_part, self.thickness)
-            pairs = self.mesh.separation(candidates, *about)
-            found = self.narrow(y, candidates, pairs, self._nearby.since)
+            adjacent_gap = self.mesh.adjacency.gap_among(candidates, self.gap)
+            kept = self._separation(self.gap, adjacent_gap, self.stiffness)
+            found = self.narrow(y, candidates, kept, self._nearby.since)
         kernel.copy(y, self._where)
         self._contacts = candidates, found
         return found

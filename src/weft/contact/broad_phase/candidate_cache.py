@@ -170,6 +170,7 @@ class CandidateCache:
         self._low, self._high, self._way = (kernel.empty(n, vec3) for _ in range(3))
         self._moves = self._flies = False  # boxes move each for itself, or together
         self._way.zero_()
+        self._still = box_frame()
         self._beside = kernel.empty(mesh.sides.first_body)
         self._samples = kernel.empty(min(n, SAMPLES), vec3)
         self._left, self.since = kernel.empty(n, wp.int32), DisplacementBound(n)
@@ -220,13 +221,13 @@ class CandidateCache:
         if self._flies:
             return box_frame(shifts=self._means(y, end))
         if not self._moves:
-            return box_frame()
+            return self._still
         n = len(self._samples)
         ways = (self._low, self._way, y.shape[0] // n)
         kernel.launch(progress, n, y, end, *ways, self._samples)
         *parts, whole = kernel.mean(self._samples, n)
         if not whole > 0:
-            return box_frame()
+            return self._still
         return box_frame([min(max(float(p / whole), 0.0), 1.0) for p in parts])
 
     def _means(self, y: WarpArray, end: WarpArray) -> tuple[Floats, Floats]:
@@ -272,7 +273,7 @@ class CandidateCache:
         mean, or stay, and return their frame.
         """
         moved, self._moves, self._flies = self._moves, False, False
-        least, mean, frame = SPARE * self.reach, vec3(*ZERO), box_frame()
+        least, mean, frame = SPARE * self.reach, vec3(*ZERO), self._still
         if end is not y:
             here, there = self._means(y, end)
             by = there - here

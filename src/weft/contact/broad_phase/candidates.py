@@ -79,7 +79,7 @@ class Candidates:
     def struct(self) -> Pairs:
         """Return the pairs in the form that kernels take."""
         out = self._struct
-        if self.adjacent is not None:
+        if self.adjacent is not None and out.adjacent is not self.adjacent:
             out.adjacent = self.adjacent
         return out
 

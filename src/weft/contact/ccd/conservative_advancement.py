@@ -125,8 +125,7 @@ def step_lengths(
     x: Positions | WarpArray,
     dx: Floats | WarpArray,
     candidates: Candidates,
-    thickness: float | WarpArray = 0.0,
-    scale: float = 1.0,
+    kept: "Separation | None" = None,
 ) -> Floats:
     """Return the largest part of the displacement that every pair may go, (p+e,) in [0, 1].
 
@@ -137,51 +136,44 @@ def step_lengths(
         x: (n,3) [m] positions.
         dx: (n,3) [m] displacements.
         candidates: the pairs.
-        thickness: [m] of all vertices, or (n,) of each; a pair keeps the mean of both sides.
-        scale: part of the thickness that is kept.
+        kept: thickness that pairs keep, its gap makes no difference; None: none.
     """
-    y, dy = kernel.points(x), kernel.points(dx)
-    # Without a gap that is certainly kept no pair is skipped, and each gets a result of its own.
-    kept = separation(_as_array(thickness), scale, np.inf)
+    y, dy, kept = kernel.points(x), kernel.points(dx), kept or separation()
     pairs, since = _without_bounds(y, dy, candidates)
-    return np.array(kernel.numpy(_advanced(y, dy, pairs, kept, since, 1.0, 1, 1)))
+    # Without a gap that is certainly kept no pair is skipped, and each gets a result of its own.
+    alone = separation(kept.thickness, float(kept.scale), np.inf)
+    return np.array(kernel.numpy(_advanced(y, dy, pairs, alone, since, 1.0, 1, 1)))
 
 
 def max_step(
     x: Positions | WarpArray,
     dx: Floats | WarpArray,
     candidates: Candidates,
-    thickness: float | WarpArray = 0.0,
-    scale: float = 1.0,
-    reach: float = 0.0,
+    kept: "Separation | None" = None,
     since: DisplacementBound | None = None,
 ) -> float:
     """Return the largest part of dx, in [0, 1], that all pairs may go.
 
     A few pairs are tested first: the others need to be followed only as far as these may go.
-    Arguments as for ``step_lengths``, and:
 
     Args:
-        reach: [m] pairs that certainly stay this far beyond their thickness are skipped.
+        x: (n,3) [m] positions.
+        dx: (n,3) [m] displacements.
+        candidates: the pairs.
+        kept: thickness that pairs keep; pairs that certainly stay farther apart by its gap are
+            skipped. None: no thickness and no gap.
         since: displacements of the path since the candidates' bounds were computed; None: no bounds
             are known, and no pair is skipped because of them.
     """
     if len(candidates) == 0:
         return 1.0
-    y, dy, limit = kernel.points(x), kernel.points(dx), 1.0
-    kept, pairs = separation(_as_array(thickness), scale, reach), candidates
+    y, dy, kept, limit = kernel.points(x), kernel.points(dx), kept or separation(), 1.0
+    pairs = candidates
     if since is None:
         pairs, since = _without_bounds(y, dy, candidates)
     if len(candidates) > 100 * SAMPLE:
         limit = kernel.least(_advanced(y, dy, pairs, kept, since, 1.0, SAMPLE))
     return kernel.least(_advanced(y, dy, pairs, kept, since, limit, 1))
-
-
-def _as_array(thickness: float | WarpArray) -> WarpArray:
-    """Return the thickness as an array on the device, with one entry if it is the same for all."""
-    if isinstance(thickness, wp.array):
-        return thickness
-    return kernel.array(np.array([thickness], dtype=np.float64), Scalar)
 
 
 def _without_bounds(

@@ -14,8 +14,10 @@ and for edges that cross, one for a point beside an edge, none for two points.
 
 import enum
 
+import numpy as np
 import warp as wp
 
+from weft import kernel
 from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 
 _module = wp.get_module("weft.contact")
@@ -57,7 +59,7 @@ class Separation:
 
 
 def separation(
-    thickness: WarpArray,
+    thickness: float | WarpArray = 0.0,
     scale: float = 1.0,
     gap: float = 0.0,
     adjacent_gap: float | None = None,
@@ -69,13 +71,15 @@ def separation(
     hold the same load at half of their own gap.
 
     Args:
-        thickness: (n,) [m] of the vertices, or (1,) of all.
+        thickness: [m] of all vertices, or (n,) of each; a pair keeps the mean of both sides.
         scale: part of the thickness that is kept.
         gap: [m] beyond the thickness.
         adjacent_gap: [m] of adjacent pairs; None: that of all pairs.
         stiffness: [J/m^4] of the barrier.
     """
     out, less = Separation(), gap if adjacent_gap is None else adjacent_gap
+    if not isinstance(thickness, wp.array):
+        thickness = kernel.array(np.array([thickness], dtype=np.float64), Scalar)
     out.thickness, out.scale, out.gap, out.adjacent_gap = thickness, scale, gap, less
     if stiffness:
         out.stiffness, out.adjacent_stiffness = stiffness, stiffness * (gap / less) ** 3

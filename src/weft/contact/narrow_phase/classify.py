@@ -305,6 +305,7 @@ class NarrowPhase:
         self._bits = [GrowingArray(wp.uint32) for _ in range(2)]
         self._keys = [GrowingArray(wp.int64) for _ in range(2)]
         self._parallel = GrowingArray(Scalar)
+        self._marks, self._size = ContactMarks(), (-1, -1)
 
     def contacts(
         self,
@@ -327,7 +328,7 @@ class NarrowPhase:
         if since is None:
             candidates.bound.fill_(UNKNOWN)
             since = DisplacementBound.at(x, x)
-        pairs, marks, above = candidates.struct, self._marks(m, words), WORTH_SLICING // width
+        pairs, marks, above = candidates.struct, self._marks_of(m, words), WORTH_SLICING // width
         about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)
         kernel.launch(classify, words, *about, slice_above=above)
         whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
@@ -347,9 +348,12 @@ class NarrowPhase:
         kernel.launch(write_reduced, n_reduced, *reduced)
         return ContactSet(*out)
 
-    def _marks(self, m: int, words: int) -> ContactMarks:
+    def _marks_of(self, m: int, words: int) -> ContactMarks:
         """Return marks of m candidates, not initialized."""
-        out = ContactMarks()
+        out = self._marks
+        if self._size == (m, words):
+            return out
+        self._size = m, words
         out.whole, out.reduced = (a.take(words) for a in self._bits)
         out.n_whole, out.n_reduced = (a.take(words) for a in self._integers[:2])
         out.key, out.parallel = self._keys[0].take(m), self._parallel.take(m)
