@@ -275,7 +275,9 @@ class Solver:
 
 
 @checked(
-    SceneError, "stepper", unchecked=("init", "plan", "complete_plan", "remember", "potential")
+    SceneError,
+    "stepper",
+    unchecked=("init", "plan", "complete_plan", "remember", "potential", "finish"),
 )
 class Integrator(ABC):
     """An implicit integrator in the form of an incremental potential.
@@ -348,29 +350,45 @@ class Integrator(ABC):
         # Iterative solvers give the same digits if the pattern keeps blocks that are zero. Direct
         # solvers do not, because another pattern has another order of elimination.
         phi = self.potential(model, state, memory, dt, same_pattern=not solver.is_direct)
-        found = self._minimize(model, phi, solver)
+        return self.finish(phi, self._minimize(model, phi, solver), solver.name, clock)
+
+    def finish(
+        self,
+        phi: Potential,
+        found: Minimum | None,
+        linear_solver: str,
+        clock: float,
+        terms: Mapping[str, float] | None = None,
+    ) -> tuple[State, Memory, StepReport]:
+        """Finish a step whose search has ended; see ``step``.
+
+        Args:
+            phi: potential of the step.
+            found: its minimum; None if it has no start.
+            linear_solver: name of the linear solver.
+            clock: value of ``time.perf_counter()`` when the step began.
+            terms: [J] energies at the minimum by name; None: they are evaluated from ``phi``.
+        """
+        step, used = phi.step, {"linear_solver": linear_solver}
         if found is None:
-            blocked = Counts(Outcome.BLOCKED)
-            return (
-                state,
-                memory,
-                StepReport.of(phi, None, blocked, clock, linear_solver=solver.name),
-            )
+            report = StepReport.of(phi, None, Counts(Outcome.BLOCKED), clock, terms, **used)
+            return step.state, step.kept, report
         x = np.array(kernel.numpy(found.x))
         report = StepReport.of(
             phi,
             x,
             found.counts,
             clock,
-            increment=found.increment / dt,
-            linear_solver=solver.name,
-            parts=(StepPart(state, memory, dt, x, tuple(phi.anew)),),
+            terms,
+            increment=found.increment / step.dt,
+            parts=(StepPart(step.state, step.kept, step.dt, x, tuple(phi.anew)),),
+            **used,
             **vars(found.left),
         )
         if not report.outcome.ok:
-            return state, memory, report
-        after = State(x, phi.step.velocity(x), state.t + dt)
-        return after, {**self.remember(state, memory, dt), **phi.remember(x)}, report
+            return step.state, step.kept, report
+        after = State(x, step.velocity(x), step.state.t + step.dt)
+        return after, {**self.remember(step.state, step.kept, step.dt), **phi.remember(x)}, report
 
     def _minimize(self, model: Model, phi: Potential, solver: LinearSolver) -> Minimum | None:
         """Minimize phi by Newton's method from its first start; None if phi has no start."""
@@ -378,9 +396,7 @@ class Integrator(ABC):
         if begin is None:
             return None
         start, value = begin
-        newton = self.settings.newton(phi.step)
-        lags = 1 if model.contact is None else model.contact.settings.lags
-        kept = self._solver.prepared
-        found = minimize_lagged(phi, start, solver, newton, kept, lags, value)
+        newton, kept = self.settings.newton(phi.step), self._solver.prepared
+        found = minimize_lagged(phi, start, solver, newton, kept, model.lags, value)
         self._solver.prepared = found.prepared
         return found

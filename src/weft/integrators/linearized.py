@@ -166,7 +166,6 @@ def _under_contact(
     The search starts where the linear solve leads, as far as contact allows, or at the beginning of
     the step if the model is lower there (cloth at rest).
     """
-    assert model.contact is not None
     modeled = phi.modeled(quadratic)
     starts = [modeled.reach(goal) for goal in (x, phi.step.pinned(phi.step.state.x))]
     values = [
@@ -177,8 +176,8 @@ def _under_contact(
     if start is None or not is_start(value):
         return x, Counts(Outcome.BLOCKED).after(counts)
     newton = Newton(TOLERANCE * phi.step.dt, MOST_ITERATIONS)
-    kept, lags = solver.prepared_contact, model.contact.settings.lags
-    found = minimize_lagged(modeled, start, solver.linear, newton, kept, lags, value)
+    kept = solver.prepared_contact
+    found = minimize_lagged(modeled, start, solver.linear, newton, kept, model.lags, value)
     solver.prepared_contact = found.prepared
     end, counts = np.array(kernel.numpy(found.x)), found.counts.after(counts)
     if counts.outcome.ok and _gains_energy(model, phi.step, quadratic, found.x):

@@ -120,6 +120,11 @@ class Model:
         return Step(state, dt, y, scale, origin, span, fixed, target, bodies, past)
 
     @property
+    def lags(self) -> int:
+        """Largest number of searches of a step; friction is evaluated again after each."""
+        return 1 if self.contact is None else self.contact.settings.lags
+
+    @property
     def loose(self) -> RigidBodies:
         """Rigid bodies that the cloth can move."""
         return NONE if self.contact is None else self.contact.loose

@@ -15,7 +15,6 @@ import warp as wp
 from weft import kernel
 from weft.base.errors import SimulationError
 from weft.base.timing import Phases
-from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.base import StepReport
 from weft.integrators.halving import TakenStep
@@ -23,8 +22,7 @@ from weft.integrators.lagged_friction import minimize_lagged_steps
 from weft.integrators.potential import Potential, is_start
 from weft.kernel import WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
-from weft.solve.linear.solver import Outcome
-from weft.solve.newton.minimize import Counts, Minimum, Request, RequestGenerator, Search
+from weft.solve.newton.minimize import Minimum, Request, RequestGenerator, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
 from weft.worlds.group import WorldGroup
@@ -88,10 +86,13 @@ def step_all(
     seconds = (time.perf_counter() - clock) / len(go)
     failed: list[tuple[World, StepReport]] = []
     for w in go:
-        world = group.worlds[w]
-        report = _reported(world, steps[w], phis[w], found.get(w), by_name.get(w, {}), seconds)
-        if report.outcome.ok:
-            _took(world, steps[w], phis[w], found[w], report)
+        world, minimum = group.worlds[w], found.get(w)
+        names = world.linear.name, clock, by_name.get(w, {})
+        after, memory, report = world.stepper.finish(phis[w], minimum, *names)
+        report = dataclasses.replace(report, seconds=seconds, parts=())
+        if report.outcome.ok and minimum is not None:
+            world.prepared = minimum.prepared
+            world.went([TakenStep(report, after, memory)])
         else:
             failed.append((world, report))
     errors: dict[int, SimulationError] = {}
@@ -132,13 +133,12 @@ def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGen
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
     newton = world.stepper.settings.newton(step)
     x, g, trial = group.parts[w]
-    lags = 1 if world.model.contact is None else world.model.contact.settings.lags
     problem = WorldProblem(phi)
 
     def begin(start: WarpArray, before: Any) -> Search:
         return Search(problem, start, linear, before, (x, g, trial))
 
-    return minimize_lagged_steps(phi, begin, x, newton, world.prepared, lags)
+    return minimize_lagged_steps(phi, begin, x, newton, world.prepared, world.model.lags)
 
 
 def answer_requests(
@@ -203,31 +203,3 @@ def _answer(
         waiting[w][1].value = values[w] if w in values else known.pop(w)
     group.gradients(now)
     return {}
-
-
-def _reported(
-    world: World,
-    step: Step,
-    phi: Potential,
-    found: Minimum | None,
-    terms: Mapping[str, float],
-    seconds: float,
-) -> StepReport:
-    """Build the report of a step; ``terms`` [J] were computed for all worlds together."""
-    solver: dict[str, Any] = {"linear_solver": world.linear.name}
-    if found is None:
-        report = StepReport.of(phi, None, Counts(Outcome.BLOCKED), 0.0, terms, **solver)
-    else:
-        x = np.array(kernel.numpy(found.x))
-        solver |= {"increment": found.increment / step.dt, **vars(found.left)}
-        report = StepReport.of(phi, x, found.counts, 0.0, terms, **solver)
-    return dataclasses.replace(report, seconds=seconds)
-
-
-def _took(world: World, step: Step, phi: Potential, found: Minimum, report: StepReport) -> None:
-    x = np.array(kernel.numpy(found.x))
-    after = State(x, step.velocity(x), step.state.t + step.dt)
-    place = world.place
-    kept = {**world.stepper.remember(place.state, place.memory, step.dt), **phi.remember(x)}
-    world.prepared = found.prepared
-    world.went([TakenStep(report, after, kept)])
