@@ -10,11 +10,11 @@ import pytest
 import weft
 from weft.base.errors import LawError, SceneError
 from weft.base.runtime_types import checked
+from weft.base.schema.block import block_of
 from weft.base.settings import REQUIRED, documented, setting, settings_by_field
 from weft.energies.elastic.condition import ConditionForm
 from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.scene.blocks import block_of
 from weft.scene.integrators import INTEGRATORS
 
 DATACLASSES = sorted(

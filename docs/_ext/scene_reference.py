@@ -11,7 +11,7 @@ from weft.base.settings import settings_by_field
 from weft.fabric.fabric import described_fields
 from weft.scene.explain import explain
 from weft.scene.field_units import unit_of
-from weft.scene.file import block_at
+from weft.scene.schema import scene_block
 
 WORDS = {str: "text", int: "integer", float: "number", bool: "yes/no", dict: "mapping", Any: "any"}
 SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
@@ -36,7 +36,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]:
     """The section of a block, then those of the blocks in it."""
-    block = block_at(names)
+    block = scene_block(names)
     assert block is not None
     title, fields = explain(".".join(["scene", *names]))
     path, _, meaning = title.partition(":")
@@ -44,7 +44,7 @@ def _blocks(names: list[str], seen: dict[type[BaseModel], str]) -> Iterator[str]
     helps = {f.path.rsplit(".", 1)[-1]: f for f in fields}
     rows, inner = [], []
     for name, field in block.model_fields.items():
-        below = block_at([*names, name])
+        below = scene_block([*names, name])
         words = cell(_meaning(field))
         if below is not None:
             if below not in seen and below not in [b for _, b in inner]:

@@ -12,8 +12,7 @@ from weft.io.obj import write_obj
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.explain import explain
-from weft.scene.file import block_at
-from weft.scene.schema import SceneFile
+from weft.scene.schema import SceneFile, scene_block
 
 GOOD = """\
 cloth:
@@ -234,7 +233,7 @@ def test_every_field_is_explained():
             assert field.description, f"{path}.{name} has no description"
             _, rows = explain(f"scene.{'.'.join([*path, name])}")
             assert rows
-            inner = block_at([*path, name])
+            inner = scene_block([*path, name])
             if inner is not None:
                 walk(inner, [*path, name])
 

@@ -67,9 +67,9 @@ def _rows(
     """Field, unit, meaning and default of a block, and of the blocks in it."""
     from weft.scene.explain import explain as look_up
     from weft.scene.field_units import unit_of
-    from weft.scene.file import block_at
+    from weft.scene.schema import scene_block
 
-    block = block_at(names)
+    block = scene_block(names)
     if block is None:
         return
     helps = {f.path.rsplit(".", 1)[-1]: f for f in look_up(".".join(["scene", *names]))[1]}
@@ -81,7 +81,7 @@ def _rows(
         unit = unit_of(field)
         meaning = meaning.removeprefix(f"[{unit}]").strip() or shown.path.rsplit(".", 1)[-1]
         yield "  " * depth + name, unit, meaning, shown.default
-        if nested and depth < DEEPEST and block_at([*names, name]) is not None:
+        if nested and depth < DEEPEST and scene_block([*names, name]) is not None:
             yield from _rows([*names, name], None, nested, depth + 1)
 
 

@@ -10,6 +10,8 @@ from pydantic import Field, create_model, model_validator
 
 from weft.base.arrays import Ints, Positions
 from weft.base.errors import SceneError
+from weft.base.schema.block import Given, said_of
+from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, settings_by_field
 from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.attachments.attachment import (
@@ -23,7 +25,6 @@ from weft.cloth.attachments.attachment import (
 from weft.cloth.cloth import Cloth
 from weft.energies.springs.rail import feet_on, lengths_along
 from weft.energies.springs.release import Release
-from weft.scene.blocks import Given, Point, said_of
 from weft.scene.selection import NamedBlock, SelectionBlock, selected
 
 # A new kind is a dataclass, a line here, and its word in ``_Attachment.kind``.

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from pydantic import Field, model_validator
 
+from weft.base.schema.block import Block, Given
+from weft.base.schema.quantities import Degrees, Length, Point, Size, Time
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, plate, ring, sphere
 from weft.io import SUFFIXES
-from weft.scene.blocks import Degrees, Given, Length, Point, SceneBlock, Size, Time
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
 from weft.scene.shape_block import ShapeBlock
@@ -111,7 +112,7 @@ class RingBlock(ShapeBlock):
         return max(8.0, n) * max(6.0, 2 * math.pi * self.thickness / self.size)
 
 
-class BodyMeshBlock(SceneBlock):
+class BodyMeshBlock(Block):
     """A mesh from a file, or one that deforms, from numbered files."""
 
     file: str = Field(
@@ -154,7 +155,7 @@ SHAPES = (
 )
 
 
-class BodyBlock(SceneBlock):
+class BodyBlock(Block):
     """A body that cloth does not pass through. Give one shape."""
 
     name: str = Field("", description="for messages and contact pairs")

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias, TypeVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError
+from weft.base.schema.document import dotted
 from weft.base.yaml_lines import Loc
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
@@ -25,7 +26,7 @@ from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
-from weft.scene.file import Source, dotted, keyed_of, read_source, validate
+from weft.scene.file import Source, keyed_of, read_source, validate
 from weft.scene.garments import garment_of, worn_by
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from weft.base.errors import SceneError, did_you_mean
-from weft.scene.file import block_at
 from weft.scene.keyed import may_change, may_change_somewhere
+from weft.scene.schema import scene_block
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
     if names and names[0] == "scene":
         names = names[1:]
     for i, name in enumerate(names):
-        parent = block_at(names[:i])
+        parent = scene_block(names[:i])
         known = list(parent.model_fields) if parent is not None else []
         if name not in known:
             raise SceneError(
@@ -43,9 +43,9 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
                 expected=f"one of {', '.join(known)}" if known else "a path that ends before it",
             )
     title = ".".join(["scene", *names])
-    block = block_at(names)
+    block = scene_block(names)
     if block is None:
-        parent = block_at(names[:-1])
+        parent = scene_block(names[:-1])
         assert parent is not None
         return title, [_help(title, parent.model_fields[names[-1]])]
     text = " ".join((block.__doc__ or "").split())

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from pydantic import Field
 
+from weft.base.schema.block import Block
+from weft.base.schema.quantities import Length, Size
 from weft.contact import Body, height_field, read_distance_grid, read_heights
-from weft.scene.blocks import Length, SceneBlock, Size
 
 
-class FieldBlock(SceneBlock):
+class FieldBlock(Block):
     """A body from a file of numbers."""
 
     file: str = Field(description="the file, relative to the scene file")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from weft.base.keyframes import Between
+from weft.base.schema.block import Block
+from weft.base.schema.quantities import unit_in
 from weft.fabric.fields import CHANGING, CURVES, OPTIONAL, UNITS
-from weft.scene.blocks import SceneBlock, unit_in
 from weft.scene.keyed import may_change
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
@@ -44,7 +45,7 @@ def _units(annotation: Any) -> Iterator[str]:
 
 def _kinds(annotation: Any) -> Iterator[str]:
     """Yield the kinds of a type without a unit."""
-    is_block = isinstance(annotation, type) and issubclass(annotation, SceneBlock)
+    is_block = isinstance(annotation, type) and issubclass(annotation, Block)
     if is_block or dataclasses.is_dataclass(annotation):
         yield "block"
     elif annotation in _KINDS:

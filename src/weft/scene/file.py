@@ -1,68 +1,46 @@
 """Scene files: YAML with line numbers and overrides, validated with every problem at once."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ValidationError
-
-from weft.base.errors import SceneError, SceneProblems, WeftError, clipped, did_you_mean
+from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
 from weft.base.keyframes import Keys
-from weft.base.yaml_lines import Loc, kind_of, parse_yaml, read_yaml
-from weft.scene.blocks import BuiltField
+from weft.base.schema.document import Document, dotted, read_document
+from weft.base.yaml_lines import Loc, parse_yaml
 from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.said_keys import keys_of, malformed, without_keys
 from weft.scene.schema import SceneFile
 
-_SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
-    "greater than or equal to": "must be >=",
-    "less than or equal to": "must be <=",
-    "greater than": "must be >",
-    "less than": "must be <",
-}
-
 
 @dataclass(frozen=True)
-class Source:
+class Source(Document):
     """The tree of a scene file, with the line of every field."""
 
-    path: Path
-    tree: Mapping[str, Any]
-    lines: Mapping[Loc, int]
     overridden: frozenset[Loc] = frozenset()
     said_at: Mapping[Loc, Loc] = field(default_factory=dict)  # old path of each moved field
     problems: Sequence[WeftError] = ()  # of fields in an old form
 
-    def said(self, loc: Sequence[str | int]) -> Loc:
+    what: ClassVar[str] = "scene"
+    error: ClassVar[type[WeftError]] = SceneError
+    explained_by: ClassVar[str] = "`weft explain scene.{}` says which"
+
+    def written_at(self, loc: Sequence[str | int]) -> Loc:
         """Return the path of a field as the file wrote it, which differs for fields of old
         forms.
         """
         return self.said_at.get(tuple(loc), tuple(loc))
 
-    def where(self, loc: Sequence[str | int]) -> str:
-        """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
-        place = self.said(loc)
+    def where(self, loc: Sequence[str | int] = ()) -> str:
+        """Return ``scene.yaml:14`` or ``--set pins.0.until`` of the field at a path."""
+        place = self.written_at(loc)
         while place and place not in self.lines and place not in self.overridden:
             place = place[:-1]
         if place in self.overridden:
             return f"--set {dotted(place)}"
-        return f"{self.path.name}:{self.lines.get(place, 1)}"
-
-    def placed(self, error: WeftError, loc: Loc) -> WeftError:
-        """Return the error with its line: of the field below ``loc`` that it names, or else of
-        ``loc``.
-        """
-        below = (*loc, error.what.rsplit(".", 1)[-1])
-        line = self.where(below if below in self.lines else loc)
-        error.where = f"{line}, {error.where}" if error.where else line
-        return error
-
-
-def dotted(loc: Iterable[str | int]) -> str:
-    """Return a path as text: ``pins.0.until``."""
-    return ".".join(str(part) for part in loc)
+        return super().where(loc)
 
 
 def read_source(
@@ -79,22 +57,14 @@ def read_source(
         SceneError: a file that cannot be read or is not YAML, or an override whose path does not
             exist.
     """
-    path = Path(path)
-    read = read_yaml(path, "scene file", SceneError, "`weft demo` needs none; examples/ has some")
-    tree = read.value
-    if not isinstance(tree, dict):
-        raise SceneError(
-            "scene",
-            got=kind_of(tree),
-            where=f"{path.name}:1",
-            expected="fields such as `cloth:`",
-            hint="`weft explain scene` lists them",
-        )
+    hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
+    source = read_document(Source, Path(path), hint, "`cloth:`")
+    tree = dict(source.tree)
     if integrator is not None and integrator_of(tree)[0] != integrator:
         tree["integrator"] = integrator
         tree.pop("solver", None)
     changed = frozenset(_override(tree, text) for text in overrides)
-    return _up_to_date(Source(path, tree, read.lines, changed), tree)
+    return _up_to_date(replace(source, tree=tree, overridden=changed), tree)
 
 
 def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
@@ -179,11 +149,8 @@ def validate(source: Source) -> SceneFile:
     problems = [*source.problems, *(source.placed(e, loc) for loc, e in malformed(said))]
     if problems:
         raise SceneProblems(problems)
-    try:
-        file = SceneFile.model_validate(plain)
-    except ValidationError as error:
-        problems += [_problem(source, details) for details in error.errors()]
-    if problems:
+    file, problems = source.validated(SceneFile, plain)
+    if file is None:
         raise SceneProblems(problems)
     return file
 
@@ -199,13 +166,12 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     problems: list[WeftError] = []
 
     def typed(tree: Mapping[str, Any], loc: Loc) -> SceneFile:
-        try:
-            return SceneFile.model_validate(tree)
-        except ValidationError as error:
-            problem = _problem(source, error.errors()[0])
-            problem.what += f", key {loc[-2]}"
-            problem.where = source.where(loc)
-            raise problem from None
+        file, wrong = source.validated(SceneFile, tree)
+        if file is None:
+            wrong[0].what += f", key {loc[-2]}"
+            wrong[0].where = source.where(loc)
+            raise wrong[0]
+        return file
 
     def note(error: WeftError, loc: Loc) -> None:
         problems.append(error if error.where else source.placed(error, loc))
@@ -214,68 +180,3 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     if problems:
         raise SceneProblems(problems)
     return made
-
-
-def _problem(source: Source, details: Any) -> WeftError:
-    loc: Loc = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
-    kind, where, what = details["type"], source.where(loc), dotted(source.said(loc))
-    if kind == "weft":
-        made: WeftError = details["ctx"]["error"]
-        return source.placed(made, loc)
-    if kind == "extra_forbidden":
-        known = _fields_at(loc[:-1])
-        return SceneError(
-            f"field {what}",
-            where=where,
-            expected=f"one of {', '.join(known)}",
-            hint=did_you_mean(str(loc[-1]), known),
-        )
-    if kind == "missing":
-        return SceneError(
-            what,
-            got="nothing",
-            where=where,
-            expected="a value",
-            hint=f"`weft explain scene.{dotted(p for p in loc if isinstance(p, str))}` says which",
-        )
-    message = str(details["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    for english, sign in _SIGNS.items():
-        message = message.replace(english, sign)
-    got, hint = details.get("input"), None
-    shown = None if isinstance(got, dict | list) else repr(got)
-    if kind in ("model_type", "dict_type"):
-        message = "a block of fields"
-    if kind == "literal_error" and isinstance(got, str):
-        known = str(details["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", ")
-        hint = did_you_mean(got, known)
-    return SceneError(what or "scene", got=shown, where=where, expected=message, hint=hint)
-
-
-def _fields_at(loc: Loc) -> list[str]:
-    """Return the names of the fields of the block at a path of the schema."""
-    model = block_at([p for p in loc if isinstance(p, str)])
-    return list(model.model_fields) if model is not None else []
-
-
-def block_at(names: Sequence[str]) -> type[BaseModel] | None:
-    """Return the model of the block at a path of field names; None if the path ends in a value."""
-    model: type[BaseModel] | None = SceneFile
-    for name in names:
-        if model is None or name not in model.model_fields:
-            return None
-        model = _model_in(model.model_fields[name].rebuild_annotation())
-    return model
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the block inside an annotation such as ``list[PinBlock]`` or ``PathBlock | None``."""
-    for mark in getattr(annotation, "__metadata__", ()):
-        if isinstance(mark, BuiltField):
-            return mark.block_for(annotation.__origin__)
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for part in getattr(annotation, "__args__", ()):
-        found = _model_in(part)
-        if found is not None:
-            return found
-    return None

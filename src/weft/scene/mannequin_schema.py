@@ -6,11 +6,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from weft.base.errors import WeftError
+from weft.base.schema.quantities import Length, Size, Speed, Time
 from weft.contact import Body, BodyFrames
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
 from weft.mannequin.measures import BOUNDS, MEANING
-from weft.scene.blocks import Length, Size, Speed, Time
 from weft.scene.shape_block import ShapeBlock
 
 _TABLES = "none: of the tables"

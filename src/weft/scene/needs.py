@@ -16,13 +16,14 @@ import numpy.lib.format as npy
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
+from weft.base.schema.document import dotted
 from weft.base.yaml_lines import Loc
 from weft.garment.reading import read_pattern
 from weft.io.archive import Broken
 from weft.run.simulation import MOST_FRAMES, MOST_STEPS
 from weft.scene.body_schema import BodyBlock
 from weft.scene.field_schema import FieldBlock
-from weft.scene.file import Source, dotted
+from weft.scene.file import Source
 from weft.scene.schema import ClothBlock, SceneFile
 from weft.scene.shape_block import ShapeBlock
 

@@ -5,12 +5,23 @@ from their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model, model_validator
+from pydantic import BaseModel, Field, create_model, model_validator
 
+from weft.base.schema.block import Block, BuiltField, Given, block_at, block_of
+from weft.base.schema.quantities import (
+    Acceleration,
+    Degrees,
+    Length,
+    Point,
+    Size,
+    Speed,
+    Time,
+    Volume,
+)
 from weft.bodies.motion.pins import Path
 from weft.contact.contact import SelfContact
 from weft.energies.air.wind import Wind
@@ -23,20 +34,6 @@ from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
 from weft.scene.attachment_schema import AttachmentBlock
-from weft.scene.blocks import (
-    Acceleration,
-    BuiltField,
-    Degrees,
-    Given,
-    Length,
-    Point,
-    SceneBlock,
-    Size,
-    Speed,
-    Time,
-    Volume,
-    block_of,
-)
 from weft.scene.body_schema import BodyBlock
 from weft.scene.elastic import BendingName
 from weft.scene.integrators import INTEGRATORS, Settings
@@ -44,7 +41,7 @@ from weft.scene.law import LawName
 from weft.scene.selection import NamedBlock, SelectionBlock
 
 
-class SheetBlock(SceneBlock):
+class SheetBlock(Block):
     """A rectangle that lies on y = 0, warp along x, "top" at the back."""
 
     nx: int = Field(32, ge=2, le=5000, description="vertices along the width (warp)")
@@ -57,7 +54,7 @@ class SheetBlock(SceneBlock):
     seed: int = Field(0, ge=0, description="of the random pattern")
 
 
-class MeshBlock(SceneBlock):
+class MeshBlock(Block):
     """A mesh from a file."""
 
     file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
@@ -80,7 +77,7 @@ class MeshBlock(SceneBlock):
     )
 
 
-class PanelBlock(SceneBlock):
+class PanelBlock(Block):
     """A piece of any shape, of irregular, nearly equilateral triangles, on y = 0."""
 
     outline: list[tuple[Length, Length]] = Field(
@@ -91,7 +88,7 @@ class PanelBlock(SceneBlock):
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
-class GarmentBlock(SceneBlock):
+class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
     pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
@@ -102,7 +99,7 @@ class GarmentBlock(SceneBlock):
     seed: int = Field(0, ge=0, description="of the points inside panels")
 
 
-class SplineBlock(SceneBlock):
+class SplineBlock(Block):
     """Quadratic B-splines (Meng et al. 2025), for ``discretization: bspline``.
 
     A sheet's nx and ny are then its control points; panels, meshes and garments are fitted.
@@ -144,7 +141,7 @@ NOT_OF_GARMENTS = (
 )
 
 
-class ClothBlock(SceneBlock):
+class ClothBlock(Block):
     """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and ``garment``."""
 
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
@@ -224,7 +221,7 @@ class PinBlock(SelectionBlock, NamedBlock):
     path: Given[Path] | None = Field(None, description="a motion; none: held still")
 
 
-class LawBlock(SceneBlock):
+class LawBlock(Block):
     """The membrane's law, with the stiffness of the fabric (`docs/choosing.md`)."""
 
     name: LawName = Field(
@@ -281,7 +278,7 @@ class ChosenIntegrator:
         return self.name
 
 
-class _IntegratorBlock(SceneBlock):
+class _IntegratorBlock(Block):
     """An integrator by name, or the settings of one integrator below its name."""
 
     @model_validator(mode="before")
@@ -311,7 +308,7 @@ IntegratorBlock = create_model(
 FieldName = Literal["strain", "stress", "curvature", "pressure", "air", "velocity"]
 
 
-class SceneFile(SceneBlock):
+class SceneFile(Block):
     """A scene."""
 
     description: str = Field("", description="what this is, for people")
@@ -389,3 +386,8 @@ class SceneFile(SceneBlock):
         if (self.cloth is None) == (len(self.cloths) == 0):
             raise ValueError("give cloth, or several cloths")
         return self
+
+
+def scene_block(names: Sequence[str]) -> type[BaseModel] | None:
+    """Return the block at a path of field names; None if the path ends in a value."""
+    return block_at(SceneFile, names)

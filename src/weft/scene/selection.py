@@ -5,24 +5,25 @@ from pydantic import Field, model_validator
 
 from weft.base.arrays import Ints
 from weft.base.errors import SceneError
+from weft.base.schema.block import Block
+from weft.base.schema.quantities import Point
 from weft.cloth.cloth import Cloth
-from weft.scene.blocks import Point, SceneBlock
 
 
-class BoxBlock(SceneBlock):
+class BoxBlock(Block):
     """Vertices that start between two corners."""
 
     low: Point = Field(description="[m] least x, y, z")
     high: Point = Field(description="[m] greatest x, y, z")
 
 
-class NamedBlock(SceneBlock):
+class NamedBlock(Block):
     """A block with a name."""
 
     name: str = Field("", description="for messages")
 
 
-class SelectionBlock(SceneBlock):
+class SelectionBlock(Block):
     """Vertices of the cloth. Selections add up; at least one is needed."""
 
     cloth: str | None = Field(None, description="of which cloth, where there are several")

@@ -4,11 +4,11 @@ import math
 from abc import abstractmethod
 from typing import ClassVar
 
+from weft.base.schema.block import Block
 from weft.contact import Body
-from weft.scene.blocks import SceneBlock
 
 
-class ShapeBlock(SceneBlock):
+class ShapeBlock(Block):
     """Sizes of a body."""
 
     most_vertices: ClassVar[float] = math.inf  # bound of the shape, which then has longer edges

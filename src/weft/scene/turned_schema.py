@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from weft.base.schema.quantities import Length, Size
 from weft.contact import Body, cone, cylinder, disk, plane
-from weft.scene.blocks import Length, Size
 from weft.scene.shape_block import ShapeBlock
 
 

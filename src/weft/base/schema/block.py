@@ -1,4 +1,4 @@
-"""Building blocks of the scene schema: quantities with units, and blocks of settings.
+"""Blocks of files: typed fields, checked by pydantic.
 
 The block of settings is derived from their dataclass (``weft.base.settings``), and builds one.
 """
@@ -29,89 +29,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetJsonSchemaHandler,
     ValidationInfo,
     create_model,
     field_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import PydanticCustomError, core_schema
 
 from weft.base.errors import WeftError
-from weft.base.settings import SMALLEST, Setting, settings_by_field
-from weft.base.units import to_si
+from weft.base.schema.quantities import Degrees, QuantityIn, Unit
+from weft.base.settings import Setting, settings_by_field
 
 
-class _Quantity:
-    """Validator and label of a field with a unit."""
-
-    def __init__(self, unit: str) -> None:
-        self.unit = unit
-
-    def __call__(self, value: Any) -> float:
-        try:
-            return to_si(value, self.unit)
-        except OverflowError:
-            raise ValueError(f"a number in {self.unit} that float64 holds") from None
-        except WeftError as error:
-            hint = f"; {error.hint}" if error.hint else ""
-            raise ValueError(f"{error.expected}{hint}") from None
-
-
-class _Size(_Quantity):
-    """Validator of a positive size, which refuses values so small that floating point loses
-    them.
-    """
-
-    def __call__(self, value: Any) -> float:
-        found = super().__call__(value)
-        if 0 < found < SMALLEST:
-            raise ValueError(f"at least {SMALLEST:g} {self.unit}")
-        return found
-
-
-class _Degrees(_Quantity):
-    """Validator of an angle in degrees: a bare number is in degrees, text has its own unit."""
-
-    def __init__(self) -> None:
-        super().__init__("degrees")
-        self._angle = _Quantity("rad")
-
-    def __call__(self, value: Any) -> float:
-        angle = self._angle(value)
-        return math.degrees(angle) if isinstance(value, str) else angle
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Unit of a type, for ``weft explain`` and for editors."""
-
-    name: str
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return {**handler(schema), "type": ["number", "string"], "unit": self.name}
-
-
-def unit_in(metadata: Any) -> str:
-    """Return the unit that an annotation's metadata names, or an empty text."""
-    return metadata.name if isinstance(metadata, Unit) else ""
-
-
-Length = Annotated[float, BeforeValidator(_Quantity("m")), Unit("m")]
-Size = Annotated[float, BeforeValidator(_Size("m")), Unit("m")]  # > 0
-Time = Annotated[float, BeforeValidator(_Quantity("s")), Unit("s")]
-Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
-Acceleration = Annotated[float, BeforeValidator(_Quantity("m/s^2")), Unit("m/s^2")]
-Speed = Annotated[float, BeforeValidator(_Quantity("m/s")), Unit("m/s")]
-Volume = Annotated[float, BeforeValidator(_Quantity("m^3")), Unit("m^3")]
-Point = tuple[Length, Length, Length]
-
-
-class SceneBlock(BaseModel):
-    """A block of a scene file: unknown fields are errors."""
+class Block(BaseModel):
+    """A block of fields in a file: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -141,7 +72,7 @@ def _takes_truth(field: FieldInfo) -> bool:
     return False
 
 
-class SettingsBlock(SceneBlock):
+class SettingsBlock(Block):
     """A block whose fields are those of a dataclass of settings."""
 
     settings: ClassVar[type]
@@ -243,5 +174,31 @@ def _said(hint: Any, about: Setting) -> Any:
     if hint is float and about.unit == "rad":
         return Annotated[Degrees, AfterValidator(math.radians)]
     if hint is float and about.unit:
-        return Annotated[float, BeforeValidator(_Quantity(about.unit)), Unit(about.unit)]
+        return Annotated[float, BeforeValidator(QuantityIn(about.unit)), Unit(about.unit)]
     return hint
+
+
+def block_at(block: type[BaseModel], names: Sequence[str]) -> type[BaseModel] | None:
+    """Return the block at a path of field names below ``block``; None if the path ends in a
+    value.
+    """
+    model: type[BaseModel] | None = block
+    for name in names:
+        if model is None or name not in model.model_fields:
+            return None
+        model = _block_in(model.model_fields[name].rebuild_annotation())
+    return model
+
+
+def _block_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the block inside an annotation such as ``list[PinBlock]`` or ``PathBlock | None``."""
+    for mark in getattr(annotation, "__metadata__", ()):
+        if isinstance(mark, BuiltField):
+            return mark.block_for(annotation.__origin__)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        found = _block_in(part)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,130 @@
+"""Files that are checked against a block: every problem at once, each with its file and line."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from weft.base.errors import WeftError, did_you_mean
+from weft.base.schema.block import block_at
+from weft.base.yaml_lines import Loc, kind_of, read_yaml
+
+_SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
+    "greater than or equal to": "must be >=",
+    "less than or equal to": "must be <=",
+    "greater than": "must be >",
+    "less than": "must be <",
+}
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Document:
+    """The tree of a file, with the line of every field.
+
+    Subclasses say which kind of file it is in the class variables.
+    """
+
+    path: Path
+    tree: Mapping[str, Any]
+    lines: Mapping[Loc, int] = field(default_factory=dict)
+
+    what: ClassVar[str] = "file"  # the whole file, in messages
+    error: ClassVar[type[WeftError]] = WeftError  # class of errors
+    explained_by: ClassVar[str] = ""  # where a missing field is explained; {} is its path
+
+    def written_at(self, loc: Sequence[str | int]) -> Loc:
+        """Return the path of a field as the file wrote it."""
+        return tuple(loc)
+
+    def where(self, loc: Sequence[str | int] = ()) -> str:
+        """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
+        place = self.written_at(loc)
+        while place and place not in self.lines:
+            place = place[:-1]
+        return f"{self.path.name}:{self.lines.get(place, 1)}"
+
+    def placed(self, error: WeftError, loc: Loc) -> WeftError:
+        """Return the error with its line: of the field below ``loc`` that it names, or else of
+        ``loc``.
+        """
+        below = (*loc, error.what.rsplit(".", 1)[-1])
+        line = self.where(below if below in self.lines else loc)
+        error.where = f"{line}, {error.where}" if error.where else line
+        return error
+
+    def validated(self, block: type[M], tree: Any = None) -> tuple[M | None, list[WeftError]]:
+        """Return the typed content of the file, or None with all its problems.
+
+        Args:
+            block: the block of the whole file.
+            tree: the content; None: ``self.tree``.
+        """
+        try:
+            return block.model_validate(self.tree if tree is None else tree), []
+        except ValidationError as error:
+            return None, [self._problem(block, details) for details in error.errors()]
+
+    def _problem(self, block: type[BaseModel], details: Any) -> WeftError:
+        """Return one of pydantic's errors as a weft error."""
+        loc: Loc = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
+        kind, where, what = details["type"], self.where(loc), dotted(self.written_at(loc))
+        if kind == "weft":
+            made: WeftError = details["ctx"]["error"]
+            return self.placed(made, loc)
+        if kind == "extra_forbidden":
+            inside = block_at(block, [p for p in loc[:-1] if isinstance(p, str)])
+            known = [] if inside is None else list(inside.model_fields)
+            return self.error(
+                f"field {what}",
+                where=where,
+                expected=f"one of {', '.join(known)}",
+                hint=did_you_mean(str(loc[-1]), known),
+            )
+        if kind == "missing":
+            path = dotted(p for p in loc if isinstance(p, str))
+            hint = self.explained_by.format(path) or None
+            return self.error(what, got="nothing", where=where, expected="a value", hint=hint)
+        message = str(details["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+        for english, sign in _SIGNS.items():
+            message = message.replace(english, sign)
+        got, hint = details.get("input"), None
+        shown = None if isinstance(got, dict | list) else repr(got)
+        if kind in ("model_type", "dict_type"):
+            message = "a block of fields"
+        if kind == "literal_error" and isinstance(got, str):
+            listed = str(details["ctx"]["expected"]).replace(" or ", ", ").replace("'", "")
+            hint = did_you_mean(got, listed.split(", "))
+        return self.error(what or self.what, got=shown, where=where, expected=message, hint=hint)
+
+
+def dotted(loc: Iterable[str | int]) -> str:
+    """Return a path as text: ``pins.0.until``."""
+    return ".".join(str(part) for part in loc)
+
+
+D = TypeVar("D", bound=Document)
+
+
+def read_document(kind: type[D], path: Path, hint: str, fields: str) -> D:
+    """Read a YAML file that contains a mapping.
+
+    Args:
+        kind: the class of the document.
+        path: the file.
+        hint: the next step if the file cannot be read, or has no fields.
+        fields: some of the fields that are expected, for messages.
+
+    Raises:
+        WeftError: of the document's class; the file cannot be read, is not YAML, or is no mapping.
+    """
+    read = read_yaml(path, f"{kind.what} file", kind.error, hint)
+    if not isinstance(read.value, dict):
+        where = f"{path.name}:1"
+        expected = f"fields such as {fields}"
+        raise kind.error(
+            kind.what, got=kind_of(read.value), where=where, expected=expected, hint=hint
+        )
+    return kind(path, read.value, read.lines)

@@ -1,0 +1,81 @@
+"""Quantities with units as types of block fields."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from weft.base.errors import WeftError
+from weft.base.settings import SMALLEST
+from weft.base.units import to_si
+
+
+class QuantityIn:
+    """Validator and label of a field with a unit."""
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+
+    def __call__(self, value: Any) -> float:
+        """Return the number in the unit."""
+        try:
+            return to_si(value, self.unit)
+        except OverflowError:
+            raise ValueError(f"a number in {self.unit} that float64 holds") from None
+        except WeftError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            raise ValueError(f"{error.expected}{hint}") from None
+
+
+class _Size(QuantityIn):
+    """Validator of a positive size, which refuses values so small that floating point loses
+    them.
+    """
+
+    def __call__(self, value: Any) -> float:
+        found = super().__call__(value)
+        if 0 < found < SMALLEST:
+            raise ValueError(f"at least {SMALLEST:g} {self.unit}")
+        return found
+
+
+class _Degrees(QuantityIn):
+    """Validator of an angle in degrees: a bare number is in degrees, text has its own unit."""
+
+    def __init__(self) -> None:
+        super().__init__("degrees")
+        self._angle = QuantityIn("rad")
+
+    def __call__(self, value: Any) -> float:
+        angle = self._angle(value)
+        return math.degrees(angle) if isinstance(value, str) else angle
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Unit of a type, for ``weft explain`` and for editors."""
+
+    name: str
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {**handler(schema), "type": ["number", "string"], "unit": self.name}
+
+
+def unit_in(metadata: Any) -> str:
+    """Return the unit that an annotation's metadata names, or an empty text."""
+    return metadata.name if isinstance(metadata, Unit) else ""
+
+
+Length = Annotated[float, BeforeValidator(QuantityIn("m")), Unit("m")]
+Size = Annotated[float, BeforeValidator(_Size("m")), Unit("m")]  # > 0
+Time = Annotated[float, BeforeValidator(QuantityIn("s")), Unit("s")]
+Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
+Acceleration = Annotated[float, BeforeValidator(QuantityIn("m/s^2")), Unit("m/s^2")]
+Speed = Annotated[float, BeforeValidator(QuantityIn("m/s")), Unit("m/s")]
+Volume = Annotated[float, BeforeValidator(QuantityIn("m^3")), Unit("m^3")]
+Point = tuple[Length, Length, Length]
