@@ -25,6 +25,7 @@ from tests.scene.test_keys_held import PLACE, tied
 from tests.test_simulation import same_run
 from weft.base.errors import SceneError, SceneProblems
 from weft.base.keyframes import Keys, quotient_integral
+from weft.base.schema.block import block_in, setting_in
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box, plate
@@ -38,8 +39,8 @@ from weft.fabric.fields import CHANGING
 from weft.scene.build import load_scene
 from weft.scene.changing import carried
 from weft.scene.field_units import json_schema
-from weft.scene.keyed import at, may_change
-from weft.scene.stays import STAYS, rows, stays
+from weft.scene.keyed import at
+from weft.scene.schema import SceneFile, keyframes_at
 
 
 def numbers(part, path, seen, schema):
@@ -72,20 +73,36 @@ def test_every_number_may_change_or_says_why_not():
     """A new field of the schema is in neither, and fails here."""
     assert len(NUMBERS) > 250 and "contact.gap" in NUMBERS and "pins.0.until" in NUMBERS
     named = {*CHANGING, *(f.removesuffix("_warp") for f in CHANGING)}
-    unknown, both = [], []
+    unknown = []
     for path in NUMBERS:
         of_fabric = OF_FABRICS.match(path)
-        changes = of_fabric["field"] in named if of_fabric else may_change(path)
-        if changes == (stays(path) is not None):
-            (both if changes else unknown).append(path)
-    assert unknown == [] and both == []
-    for entry in STAYS:
-        assert any(entry.matches(path) for path in NUMBERS), entry
+        parts = [int(name) if name.isdigit() else name for name in path.split(".")]
+        changes, reason = keyframes_at(parts)
+        if of_fabric:
+            changes, reason = of_fabric["field"] in named, "curves" * ("curve" in path)
+        if not changes and not reason:
+            unknown.append(path)
+    assert unknown == []
+
+
+def constants(block, path=""):
+    """Paths of the fields whose declaration says why they do not change, by the reason."""
+    for name, field in block.model_fields.items():
+        here = f"{path}.{name}".lstrip(".")
+        reason, below = setting_in(field).constant, block_in(field.rebuild_annotation())
+        if reason:
+            yield here, reason
+        if below is not None and here.count(".") < 5:
+            yield from constants(below, here)
 
 
 def test_the_docs_list_what_stays():
     text = (Path(__file__).parents[2] / "docs" / "keyframes.md").read_text()
-    for row in rows():
+    reasons = {}
+    for path, reason in constants(SceneFile):
+        reasons.setdefault(reason, []).append(f"`{path}`")
+    for reason, paths in reasons.items():
+        row = f"| {', '.join(paths)} | {reason} |"
         assert row in text, row
 
 

@@ -1,7 +1,9 @@
-"""Settings: frozen dataclasses whose fields declare their meaning, unit and bounds once.
+"""Settings: frozen dataclasses whose fields declare their meaning, unit and bounds once, and
+whether they may change in time.
 
-Checks in Python (``runtime_types``), the blocks of scene files (``scene.blocks``), ``weft explain``
-and docstrings are generated from these declarations.
+Checks in Python (``runtime_types``), the blocks of files (``base.schema``), ``weft explain``, the
+reference in the manual, the JSON schema, keyframes and docstrings are generated from these
+declarations.
 """
 
 import dataclasses
@@ -17,6 +19,13 @@ from weft.base.units import Quantity, max_magnitude
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
 SMALLEST = 1e-12  # [m] smallest allowed value of a length that must be positive
+KEYFRAMES = "x-keyframes"  # in JSON schemas: stands for the schema of keyframes
+_JSON_BOUNDS = {
+    "above": "exclusiveMinimum",
+    "least": "minimum",
+    "below": "exclusiveMaximum",
+    "most": "maximum",
+}
 _KEY = "setting"  # key of the setting in the metadata of a dataclass field
 
 
@@ -38,6 +47,8 @@ class Setting:
     finite: bool = True  # False: infinity is allowed
     key: str = ""  # name in scene files; empty: the field's name
     per_angle: bool = False  # text may have a unit per angle; the number is then per radian
+    keyframes: bool = False  # the number may change in time
+    constant: str = ""  # why it may not, and what to do instead
 
     def __str__(self) -> str:
         return f"[{self.unit}] {self.meaning}" if self.unit else self.meaning
@@ -88,6 +99,29 @@ class Setting:
         said = [f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound)]
         return f"must be {' and '.join(said) or 'a finite number'}{unit}"
 
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        """Return the JSON schema of a field of a file, with the bounds of its numbers, and with
+        keyframes where they may change.
+        """
+        made = handler(schema)
+        if "prefixItems" in made:
+            return {**made, "prefixItems": [self._json_number(n) for n in made["prefixItems"]]}
+        return self._json_number(made)
+
+    def _json_number(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        choices = [self._json_bounded(choice) for choice in schema.get("anyOf", [schema])]
+        if self.keyframes:
+            choices.append({KEYFRAMES: True})
+        return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+    def _json_bounded(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        kinds = schema.get("type", [])
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        if not {"number", "integer"} & set(kinds) or self.unit == "rad":  # files have degrees
+            return schema
+        bounds = {name: getattr(self, ours) for ours, name in _JSON_BOUNDS.items()}
+        return {**schema, **{name: b for name, b in bounds.items() if math.isfinite(b)}}
+
 
 def setting(
     default: T,
@@ -102,9 +136,24 @@ def setting(
     finite: bool = True,
     key: str = "",
     per_angle: bool = False,
+    keyframes: bool = False,
+    constant: str = "",
 ) -> T:
     """Return a field of a settings dataclass; the arguments are those of ``Setting``."""
-    about = Setting(meaning, unit, above, least, below, most, choices, finite, key, per_angle)
+    about = Setting(
+        meaning,
+        unit,
+        above,
+        least,
+        below,
+        most,
+        choices,
+        finite,
+        key,
+        per_angle,
+        keyframes,
+        constant,
+    )
     made: T = dataclasses.field(default=default, metadata={_KEY: about})
     return made
 

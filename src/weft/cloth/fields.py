@@ -100,19 +100,6 @@ class Recorder:
         return {RECORDED + m: field_of(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
 
 
-def check_fields(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """Return the names of fields without repetitions.
-
-    Raises:
-        SceneError: a name is not that of a field.
-    """
-    if isinstance(names, str):
-        raise SceneError(where, got=repr(names), expected=f"a list of {', '.join(FIELDS)}")
-    for name in names:
-        check_known(name, FIELDS, where, SceneError)
-    return tuple(dict.fromkeys(names))
-
-
 def missing(name: str, physics: Physics, *, pressed: bool) -> str:
     """Return a text that says what is missing to compute a field; empty if nothing is missing."""
     lacking = {

@@ -24,9 +24,14 @@ MOST_APART = 15  # pairs of groups that ignore each other, at most: each takes t
 class Friction:
     """Coulomb friction with a static and a kinetic coefficient."""
 
-    static: float = setting(REQUIRED, "coefficient up to which pairs stick", least=0)
+    static: float = setting(
+        REQUIRED, "coefficient up to which pairs stick", least=0, keyframes=True
+    )
     kinetic: float | None = setting(
-        None, "coefficient while they slide, at most the static one; none: equal", least=0
+        None,
+        "coefficient while they slide, at most the static one; none: equal",
+        least=0,
+        keyframes=True,
     )
 
     def __post_init__(self) -> None:

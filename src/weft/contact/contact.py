@@ -54,7 +54,7 @@ class Between:
         REQUIRED, "both names; twice the same: with itself", key="between"
     )
     friction: Annotated[Friction | None, Accepts(Friction | float | None)] = setting(
-        None, "in place of the scene's", least=0
+        None, "in place of the scene's", least=0, keyframes=True
     )
     ignore: bool = setting(False, "they do not meet at all")
 
@@ -80,34 +80,40 @@ class SelfContact:
         "from which on it is pushed apart; less than 5 heights of the cloth's triangles",
         "m",
         least=1e-12,
+        keyframes=True,
     )
     thickness: float = setting(
         0.0,
         "that is kept in any case; cloths and bodies may have their own, a pair keeps the mean",
         "m",
         least=0,
+        keyframes=True,
     )
     friction: float | Friction = setting(
         0.0,
         "coefficient, or {static, kinetic}, of cloth on cloth and on bodies; not in equilibria",
         least=0,
+        keyframes=True,
     )
     stick: float = setting(
         1e-3,
         "times the step: elastic slip over which friction grows smoothly from 0 before it slides",
         "m/s",
         above=0,
+        keyframes=True,
     )
     friction_from: float = setting(
         0.0,
         "time from which on there is friction: what is sewn slides into its place",
         "s",
         least=0,
+        constant="a time itself; contact.friction has keyframes, from 0",
     )
     lags: int = setting(
         1,
         "how often, at most, a step takes friction's normal forces anew and is solved again",
         least=1,
+        constant="how a step is solved, not what: a count",
     )
     pairs: Sequence[Between] = setting((), "named pairs that differ from the rest")
     pinch: str = setting(

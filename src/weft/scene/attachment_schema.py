@@ -3,18 +3,19 @@
 The numbers of the block are read from the dataclasses that it builds.
 """
 
-from typing import Any, Literal, cast, get_type_hints
+from typing import Annotated, Any, Literal, cast, get_type_hints
 
 import numpy as np
 from pydantic import Field, create_model, model_validator
 
 from weft.base.arrays import Ints, Positions
 from weft.base.errors import SceneError
-from weft.base.schema.block import Given, said_of
+from weft.base.schema.block import FromBlock, said_of
 from weft.base.schema.quantities import Point
-from weft.base.settings import REQUIRED, settings_by_field
+from weft.base.settings import REQUIRED, Setting, settings_by_field
 from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.attachments.attachment import (
+    MOVES,
     AttachCloth,
     Attachment,
     AttachToBody,
@@ -25,7 +26,7 @@ from weft.cloth.attachments.attachment import (
 from weft.cloth.cloth import Cloth
 from weft.energies.springs.rail import feet_on, lengths_along
 from weft.energies.springs.release import Release
-from weft.scene.selection import NamedBlock, SelectionBlock, selected
+from weft.scene.selection import MOTION, SELECTION, NamedBlock, SelectionBlock, selected
 
 # A new kind is a dataclass, a line here, and its word in ``_Attachment.kind``.
 KINDS: dict[str, type] = {
@@ -43,6 +44,7 @@ PLACED = {  # fields that are no numbers, by kind
     "slide": {"along", "body", "path"},
 }
 NEEDED = {"body": ("body",), "cloth": ("to",), "spring": ("stiffness",), "slide": ("along",)}
+_PLACE = Setting(constant=MOVES)
 MOST_PAIRED = 2000  # points of an assignment problem, whose cost grows with the third power
 
 
@@ -54,7 +56,7 @@ class _Attachment(SelectionBlock, NamedBlock):
     kind: Literal["body", "cloth", "rope", "spring", "slide"] = Field(
         description="what holds them; weft.AttachToBody, AttachCloth, Rope, Spring, Slide"
     )
-    to: SelectionBlock | None = Field(
+    to: Annotated[SelectionBlock | None, SELECTION] = Field(
         None,
         description="kinds cloth, rope, spring: the points at the other ends: as many, or one. Ids "
         "are paired in order, other selections so that the distances are least",
@@ -64,18 +66,22 @@ class _Attachment(SelectionBlock, NamedBlock):
         description="kinds body, rope, spring, slide: name of the body that they follow, on which "
         "the rope ends (nearest to `at`), or that carries the pole",
     )
-    at: Point | None = Field(None, description="[m] kinds rope, spring: place of the other end")
-    along: list[Point] | None = Field(None, description="[m] kind slide: points of the pole")
-    every: int = Field(
+    at: Annotated[Point | None, _PLACE] = Field(
+        None, description="[m] kinds rope, spring: place of the other end"
+    )
+    along: Annotated[list[Point] | None, _PLACE] = Field(
+        None, description="[m] kind slide: points of the pole"
+    )
+    every: Annotated[int, SELECTION] = Field(
         1,
         ge=1,
         description="take each so-many-th of the selected points: in the order of the pole, or of "
         "their ids",
     )
-    path: Given[Path] | None = Field(
+    path: Annotated[FromBlock[Path] | None, MOTION] = Field(
         None, description="kinds rope, spring, slide: motion of the place or pole; none: it stands"
     )
-    release: Given[Release] | None = Field(None, description="when points let go; none: never")
+    release: FromBlock[Release] | None = Field(None, description="when points let go; none: never")
 
     @model_validator(mode="after")
     def _of_its_kind(self) -> "_Attachment":
@@ -93,24 +99,27 @@ def _numbers() -> dict[str, Any]:
     """Return the settings of all kinds as fields, with unit, meaning, and default if kinds
     agree.
     """
-    fields: dict[str, Any] = {}
-    kinds: dict[str, dict[str, str]] = {}
+    kinds: dict[str, dict[str, Setting]] = {}  # by field, the setting of each kind
+    types: dict[str, Any] = {}
+    defaults: dict[str, set[Any]] = {}
     for kind, made in KINDS.items():
         hints = get_type_hints(made)
-        defaults = {f: getattr(made, f, REQUIRED) for f in settings_by_field(made)}
         for name, about in settings_by_field(made).items():
             if name in _Attachment.model_fields:
                 continue
-            kinds.setdefault(name, {})[kind] = about.meaning
-            default = None if defaults[name] is REQUIRED else defaults[name]
-            if name in fields and fields[name][1] != default:
-                default = None
-            said = said_of(hints[name], about) | None
-            fields.setdefault(name, [said, default, about.unit])[1] = default
-    return {
-        name: (said, Field(default, description=_text(kinds[name], unit)))
-        for name, (said, default, unit) in fields.items()
-    }
+            default = getattr(made, name, REQUIRED)
+            kinds.setdefault(name, {})[kind] = about
+            types.setdefault(name, said_of(hints[name], about) | None)
+            defaults.setdefault(name, set()).add(None if default is REQUIRED else default)
+    fields = {}
+    for name, settings in kinds.items():
+        about = next(iter(settings.values()))
+        plain = Setting(keyframes=about.keyframes, constant=about.constant)  # bounds differ
+        (default,) = defaults[name] if len(defaults[name]) == 1 else (None,)
+        meanings = {kind: one.meaning for kind, one in settings.items()}
+        annotation: Any = Annotated[types[name], plain]
+        fields[name] = (annotation, Field(default, description=_text(meanings, about.unit)))
+    return fields
 
 
 def _text(meanings: dict[str, str], unit: str) -> str:

@@ -4,18 +4,20 @@ Each shape is one block: its sizes, the body that they make, and an estimate of 
 """
 
 import math
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
-from weft.base.schema.block import Block, Given
+from weft.base.schema.block import Block, FromBlock
 from weft.base.schema.quantities import Degrees, Length, Point, Size, Time
+from weft.base.settings import Setting
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, plate, ring, sphere
 from weft.io import SUFFIXES
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
+from weft.scene.selection import MOTION, PLACE
 from weft.scene.shape_block import ShapeBlock
 from weft.scene.turned_schema import ConeBlock, CylinderBlock, DiskBlock, PlaneBlock
 
@@ -154,35 +156,60 @@ SHAPES = (
     "mesh",
 )
 
+_SHAPE = Setting(
+    constant="a shape stays; it moves along bodies.path, deforms as a mesh of frames, and keeps a "
+    "bodies.thickness that may change"
+)
+_FIGURE = Setting(constant="a figure stays who it is; it moves as its motion says")
+_FRAMES = Setting(constant="a shape and the times of its frames")
+
 
 class BodyBlock(Block):
     """A body that cloth does not pass through. Give one shape."""
 
     name: str = Field("", description="for messages and contact pairs")
-    sphere: SphereBlock | None = Field(None, description="a sphere")
-    plate: PlateBlock | None = Field(None, description="a level rectangle: a floor, a table")
-    plane: PlaneBlock | None = Field(None, description="a level plane, of few faces")
-    capsule: CapsuleBlock | None = Field(None, description="a capsule: a limb")
-    cylinder: CylinderBlock | None = Field(None, description="a cylinder with flat ends")
-    cone: ConeBlock | None = Field(None, description="a cone, or a part of one")
-    disk: DiskBlock | None = Field(None, description="a level disk without thickness")
-    box: SolidBlock | None = Field(None, description="a box")
-    ring: RingBlock | None = Field(None, description="a torus")
-    height_field: HeightFieldBlock | None = Field(None, description="heights from a file")
-    distance_grid: DistanceGridBlock | None = Field(
+    sphere: Annotated[SphereBlock | None, _SHAPE] = Field(None, description="a sphere")
+    plate: Annotated[PlateBlock | None, _SHAPE] = Field(
+        None, description="a level rectangle: a floor, a table"
+    )
+    plane: Annotated[PlaneBlock | None, _SHAPE] = Field(
+        None, description="a level plane, of few faces"
+    )
+    capsule: Annotated[CapsuleBlock | None, _SHAPE] = Field(None, description="a capsule: a limb")
+    cylinder: Annotated[CylinderBlock | None, _SHAPE] = Field(
+        None, description="a cylinder with flat ends"
+    )
+    cone: Annotated[ConeBlock | None, _SHAPE] = Field(None, description="a cone, or a part of one")
+    disk: Annotated[DiskBlock | None, _SHAPE] = Field(
+        None, description="a level disk without thickness"
+    )
+    box: Annotated[SolidBlock | None, _SHAPE] = Field(None, description="a box")
+    ring: Annotated[RingBlock | None, _SHAPE] = Field(None, description="a torus")
+    height_field: Annotated[HeightFieldBlock | None, _SHAPE] = Field(
+        None, description="heights from a file"
+    )
+    distance_grid: Annotated[DistanceGridBlock | None, _SHAPE] = Field(
         None, description="signed distances on a grid, from a file"
     )
-    mannequin: MannequinBlock | None = Field(None, description="a person, who may move")
-    mesh: BodyMeshBlock | None = Field(None, description="a mesh file, or frames of one")
-    thickness: Length | None = Field(
+    mannequin: Annotated[MannequinBlock | None, _FIGURE] = Field(
+        None, description="a person, who may move"
+    )
+    mesh: Annotated[BodyMeshBlock | None, _FRAMES] = Field(
+        None, description="a mesh file, or frames of one"
+    )
+    thickness: Annotated[Length | None, Setting(keyframes=True)] = Field(
         None, ge=0, description="[m] kept from it; none: contact.thickness"
     )
-    translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
-    rotation: tuple[Degrees, Degrees, Degrees] = Field(
+    translation: Annotated[Point, PLACE] = Field(
+        (0, 0, 0), description="[m] moved by, after rotation"
+    )
+    rotation: Annotated[tuple[Degrees, Degrees, Degrees], PLACE] = Field(
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
-    path: Given[Path] | None = Field(None, description="a motion; none: it stands still")
-    rigid: Given[Rigid] | None = Field(
+    path: Annotated[FromBlock[Path] | None, MOTION] = Field(
+        None, description="a motion; none: it stands still"
+    )
+    rigid: FromBlock[Rigid] | None = Field(
         None, description="forces and contact move it (docs/bodies.md); none: nothing does"
     )
 

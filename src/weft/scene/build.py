@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.schema.document import dotted
+from weft.base.settings import settings_by_field
 from weft.base.yaml_lines import Loc
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
@@ -32,7 +33,7 @@ from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
 from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
-from weft.scene.schema import ClothBlock, PinBlock, SceneFile
+from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import selected
 
 Thing: TypeAlias = Cloth | Garment | PatchedGarment
@@ -126,29 +127,20 @@ class Builder:
                 cloth,
                 pins=pins,
                 attachments=held,
-                gravity=f.gravity,
-                damping=f.damping,
-                step=f.step,
                 rest_angles=rest,
-                pressed=f.pressed,
                 keyed=keyed,
                 integrator=f.integrator.name,
                 settings=f.integrator.settings,
                 law=law,
-                bending=f.bending,
-                buckling=f.buckling,
-                pressure=f.pressure,
                 wind=wind,
-                conditions=f.conditions,
                 contact=worn.contact,
                 energies=worn.energies,
                 gravity_from=f.gravity_from or worn.gravity_from,
                 bodies=bodies,
-                adaptive=f.adaptive,
                 velocity=f.velocity,
-                record=f.record,
                 description=self.source.tree,
                 scene_file=self.source.path,
+                **self._as_written(),
             ),
         )
         if scene is None:
@@ -163,6 +155,11 @@ class Builder:
         if self.problems:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps)
+
+    def _as_written(self) -> dict[str, Any]:
+        """Return the fields of the scene whose values are those of the file."""
+        names = settings_by_field(Scene).keys() - SCENE_TYPES.keys() - {"contact"}
+        return {name: getattr(self.file, name) for name in (*names, "pressure")}
 
     def _try(self, loc: Loc, make: Callable[[], T]) -> T | None:
         """Return the result of ``make``, or None after its error is noted with the line of

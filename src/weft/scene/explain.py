@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from weft.base.errors import SceneError, did_you_mean
-from weft.scene.keyed import may_change, may_change_somewhere
+from weft.base.schema.block import setting_in
 from weft.scene.schema import scene_block
 
 
@@ -66,7 +66,6 @@ def _help(path: str, field: Any) -> FieldHelp:
         default = value.name.lower() if isinstance(value, enum.Enum) else str(value)
     choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     about = field.description or ""
-    own = path.removeprefix("scene.")
-    if may_change(f"{own}.0") or may_change_somewhere(own):
+    if setting_in(field).keyframes:
         about += " (may have keyframes)"
     return FieldHelp(path, about, default, ", ".join(map(str, choices)))

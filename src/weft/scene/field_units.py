@@ -8,8 +8,8 @@ from typing import Any, get_args
 from weft.base.keyframes import Between
 from weft.base.schema.block import Block
 from weft.base.schema.quantities import unit_in
+from weft.base.settings import KEYFRAMES
 from weft.fabric.fields import CHANGING, CURVES, OPTIONAL, UNITS
-from weft.scene.keyed import may_change
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
 _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
@@ -101,29 +101,13 @@ _KEYFRAMES: dict[str, Any] = {
 }
 
 
-def _offer_keys(schema: dict[str, Any], part: Any, path: str, seen: set[str]) -> None:
-    """Add keyframes, in place, as one more choice of every number that may have them."""
-    choice = {"$ref": "#/$defs/Keyframes"}
-    if isinstance(part, dict) and "$ref" in part:
-        name = part["$ref"].rsplit("/", 1)[-1]
-        if name not in seen and name != "Keyframes":
-            _offer_keys(schema, schema["$defs"][name], path, {*seen, name})
-        return
-    for name, field in list(part.get("properties", {}).items()):
-        here = f"{path}.{name}".lstrip(".")
-        _offer_keys(schema, field, here, seen)
-        if may_change(here):
-            about = {k: field.pop(k) for k in ("title", "description", "default") if k in field}
-            kept = field.get("anyOf", [dict(field)])
-            part["properties"][name] = {"anyOf": [*kept, choice], **about}
-    for inner in part.get("anyOf", []):
-        _offer_keys(schema, inner, path, seen)
-    items = part.get("prefixItems", [])
-    for k, inner in enumerate(items):
-        if may_change(f"{path}.{k}"):
-            items[k] = {"anyOf": [inner, choice]}
-    if isinstance(part.get("items"), dict):
-        _offer_keys(schema, part["items"], f"{path}.0", seen)
+def _with_keyframes(schema: Any) -> Any:
+    """Return a JSON schema with the definition of keyframes in place of its placeholder."""
+    if isinstance(schema, dict):
+        if KEYFRAMES in schema:
+            return {"$ref": "#/$defs/Keyframes"}
+        return {name: _with_keyframes(part) for name, part in schema.items()}
+    return [_with_keyframes(part) for part in schema] if isinstance(schema, list) else schema
 
 
 def json_schema() -> dict[str, Any]:
@@ -142,6 +126,6 @@ def json_schema() -> dict[str, Any]:
         for choice in each.get("anyOf", []):
             if choice.get("type") == "object":
                 choice.update(_fabric_fields())
+    schema = _with_keyframes(schema)
     schema["$defs"]["Keyframes"] = _KEYFRAMES
-    _offer_keys(schema, schema, "", set())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,72 +1,26 @@
 """Keyframed numbers of a scene: which ones are allowed, and the scene at a time.
 
 A number is named by its path among the scene's objects: ``gravity.1``, ``wind.velocity.0``,
-``contact.friction.friction``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has
-the thickness of a cloth in contact (``ClothPart.thickness``). Numbers that are not listed here are
-refused by name, with the reason (``scene.stays``).
+``contact.friction.static``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has
+the thickness of a cloth in contact (``ClothPart.thickness``). Whether a number may change is
+declared with it (``Setting.keyframes``); others are refused by name, with the reason that the
+declaration gives (``Setting.constant``).
 """
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
+from weft.base.settings import Setting, settings_by_field
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
 from weft.energies.air.wind import Wind
-from weft.scene.stays import why_not
 
 if TYPE_CHECKING:
     from weft.scene.scene import Scene
-
-CHANGING = (  # patterns of the paths of numbers that may have keyframes
-    r"gravity\.[0-2]",
-    r"damping",
-    r"pressure(\.(pressure|volume|ambient))?",
-    r"wind\.velocity\.[0-2]",
-    r"wind\.(density|drag|lift|span)",
-    r"wind\.gusts\.(intensity|length)",
-    r"cloths?(\.[0-9]+)?\.thickness",
-    r"contact\.(thickness|gap)",
-    r"bodies\.[0-9]+\.thickness",
-    r"bodies\.[0-9]+\.rigid\.joints\.[0-9]+\.(length|stiffness|damping|release\.force)",
-    r"bodies\.[0-9]+\.rigid\.joints\.[0-9]+\.motor\.(angle|speed|stiffness|damping|torque)",
-    r"bodies\.[0-9]+\.rigid\.joints\.[0-9]+\.drive\.(place|speed|stiffness|damping|force)",
-    r"bodies\.[0-9]+\.rigid\.joints\.[0-9]+\.(motor|drive)\.resistance",
-    r"attachments\.[0-9]+\.(length|stiffness|damping|friction|onset|radius|spacing)",
-    r"attachments\.[0-9]+\.release\.force",
-    r"pressed\.[0-9]+\.angle",
-    r"contact\.friction(\.(static|kinetic))?",
-    r"contact\.pairs\.[0-9]+\.friction(\.(static|kinetic))?",
-    r"contact\.stick",
-    r"buckling\.compression",
-)
-
-
-def may_change(path: str) -> bool:
-    """Return whether the number at a path may have keyframes."""
-    return any(re.fullmatch(pattern, path) for pattern in CHANGING)
-
-
-def may_change_somewhere(path: str) -> bool:
-    """Return whether a path without the indices of entries (``attachments.length``) may."""
-    patterns = [p.replace(r"\.[0-9]+", "") for p in CHANGING]
-    return any(re.fullmatch(pattern, path) for pattern in patterns)
-
-
-def check_may_change(path: str) -> None:
-    """Raise unless a number may have keyframes.
-
-    Raises:
-        SceneError: it may not.
-    """
-    if not may_change(path):
-        raise SceneError(
-            path, got="keyframes", expected="a number that stays as it is", hint=why_not(path)
-        )
 
 
 def check_keyed(scene: "Scene") -> None:
@@ -76,7 +30,6 @@ def check_keyed(scene: "Scene") -> None:
         SceneError: a number that is not there or stays constant, or a value that its field refuses.
     """
     for path, keys in scene.keyed.items():
-        check_may_change(path)
         given: object = keys
         if not isinstance(given, Keys):
             got = type(given).__name__
@@ -102,24 +55,37 @@ def check_keyed(scene: "Scene") -> None:
             raise
 
 
-def _check_number_at(thing: Any, path: str) -> None:
-    """Raise unless the path leads to a number of the object."""
+def _check_number_at(scene: "Scene", path: str) -> None:
+    """Raise unless the path leads to a number of the scene that may have keyframes."""
+    thing: Any = scene
+    about = Setting()
     for name in path.split("."):
         if name.isdigit():
-            found = int(name) < len(thing)
+            found = isinstance(thing, Sequence) and int(name) < len(thing)
             thing = thing[int(name)] if found else None
         else:
+            known = settings_by_field(type(thing)) if dataclasses.is_dataclass(thing) else {}
+            about = known.get(name, Setting())
             found = hasattr(thing, name)
             thing = getattr(thing, name, None)
         if not found or (thing is None and path != "damping"):
             raise SceneError(f"keyed {path}", got=f"a scene without {name}", expected="a number")
+    if not about.keyframes:
+        raise not_in_time(path, about.constant)
     if thing is not None and not isinstance(thing, int | float | Friction):
         raise SceneError(
             f"keyed {path}",
             got=type(thing).__name__,
             expected="the path of a number",
-            hint="of a gas, pressure.pressure",
+            hint="of a gas, pressure.pressure; of a list, gravity.1",
         )
+
+
+def not_in_time(path: str, reason: str) -> SceneError:
+    """Return the error of keyframes of a number that does not change in time."""
+    return SceneError(
+        path, got="keyframes", expected="a number that stays as it is", hint=reason or None
+    )
 
 
 def _check_thickness(scene: "Scene") -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from weft.base.errors import SceneError, WeftError
 from weft.base.keyframes import Keys
 from weft.base.yaml_lines import Loc
-from weft.scene.keyed import check_may_change
+from weft.scene.keyed import not_in_time
+from weft.scene.schema import keyframes_at
 
 Said = Mapping[Loc, Mapping[str, Any]]
 
@@ -67,7 +68,9 @@ def keys_of(
         what = ".".join(map(str, loc))
         try:
             timed, between = Keys.said(value, what)
-            check_may_change(what)
+            changes, reason = keyframes_at(loc)
+            if not changes:
+                raise not_in_time(what, reason)
             numbers: list[tuple[float, float]] = []
             path = what
             for k, (t, v) in enumerate(timed):

@@ -16,14 +16,14 @@ from weft.base.arrays import ArrayOf, Floats, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import check_value, checked
-from weft.base.settings import Accepts, Setting
+from weft.base.settings import Accepts, documented, setting
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Pin
 from weft.bodies.rigid.energies import check_rigid, rigid_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies, single
 from weft.cloth.attachments import Attached, Attachment, attached, check_stretch
 from weft.cloth.cloth import Cloth
-from weft.cloth.fields import Physics, check_fields, missing
+from weft.cloth.fields import FIELDS, Physics, missing
 from weft.contact.contact import Contact, SelfContact
 from weft.energies.air.wind import Wind
 from weft.energies.base import Energy
@@ -51,90 +51,137 @@ from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
 
 Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # (n,2) onset of gravity by vertex
+NUMERICS = "how a step is solved, not what"  # reason for which numbers have no keyframes
 APART_FROM_MODEL = frozenset(  # fields that the model does not depend on
     {"step", "settings", "adaptive", "velocity", "description", "scene_file", "record"}
 )
 
 
 @checked(SceneError, "scene", unchecked=("law_of",))
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class Scene:
     """Description of a simulation: cloth, pins, loads, bodies, integrator and settings.
 
-    Args:
-        cloth: mesh and fabric.
-        pins: vertices that are held or moved.
-        gravity: [m/s^2].
-        damping: [s] time constant of stiffness-proportional damping (k_d/k of conditions); None
-            takes the fabric's.
-        step: [s] largest time step; frames are divided evenly.
-        rest_angles: ``flat``; ``as-given``: the mesh's own angles are its rest shape; or (n,3) [m]
-            vertex positions of a shape whose angles are the rest angles.
-        integrator: one of ``scene.integrators.INTEGRATORS``, such as ``bdf2``.
-        settings: how the integrator solves a step, such as ``StepSettings``; None: its defaults.
-        law: membrane law, or a function that returns the law of a fabric; None: the fabric's
-            measured curves, or Baraff-Witkin with the fabric's stiffness.
-        buckling: form of the energy of predicted buckled shapes (Choi & Ko); None: hinges, or with
-            the law ``ImmediateBuckling`` the form's defaults.
-        pressure: [Pa] inside a closed surface, or a ``Gas``; None: none.
-        conditions: form of the condition energies of 1998; None: the finite element law, or with
-            the integrator ``baraff_witkin_1998`` the conditions in their default form.
-        contact: settings that keep the cloth from passing through itself and through bodies
-            (``SelfContact``); None: the cloth passes through itself, unless there are bodies.
-        bodies: colliders (``weft.contact.sphere``, ``plate``, ``Body``); the cloth moves rigid
-            ones.
-        adaptive: when to divide steps in which cloth stretches too fast; None: never.
-        velocity: (3,) or (N,3) [m/s] of the points, at the start.
-        description: the contents of the scene file, for the manifest of a run.
-        scene_file: its path; files that it names are relative to its folder.
-        energies: additional energies of the user's (``weft.energies.base.Energy``, over the
-            points).
-        stepper: an integrator of the user's (``weft.integrators.base.Stepper``), in place of
-            ``integrator`` and ``settings``. After construction the field is callable:
-            ``scene.stepper()`` returns this stepper, or builds the one that ``integrator`` names.
-        bending: bending energy of triangles, one of ``scene.elastic.BENDING``; None: ``pairs``
-            with ``buckling`` or the law ``ImmediateBuckling``, else ``hinges``.
-        gravity_from: [s] two times between which gravity grows from zero to its full value, or
-            (n,2) such times of every vertex.
-        record: fields that every frame stores besides positions (``weft.cloth.fields.FIELDS``).
-        wind: air that flows or stands still (``Wind``), with lift and drag; None: there is no air.
-        pressed: lines with rest angles that are pressed into the cloth (``Pressed``): pleats,
-            creases.
-        keyed: keyframes of numbers, by path: ``{"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}``
-            (``scene.keyed.CHANGING``); the value that the field itself has is then never used.
-        attachments: attachments of points to bodies, to one another, to ropes, springs and rails
-            (``AttachToBody``, ``AttachCloth``, ``Rope``, ``Spring``, ``Slide``).
+    A field is declared here once: scene files, ``weft explain``, the manual, the JSON schema,
+    keyframes, the identity of a run and the checks of arguments follow from the declaration.
+
+    The fields of Python alone are ``cloth``, mesh and fabric; ``rest_angles``, ``flat``,
+    ``as-given`` (the mesh's own angles are its rest shape) or (n,3) [m] vertex positions of a shape
+    whose angles are the rest angles; ``settings``, how the integrator solves a step, such as
+    ``StepSettings`` (None: its defaults); ``energies``, additional energies of the user's over the
+    points (``weft.energies.base.Energy``); ``stepper``, an integrator of the user's
+    (``weft.integrators.base.Stepper``) in place of ``integrator`` and ``settings``; ``keyed``,
+    keyframes of numbers by path, ``{"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}``, in place of
+    the value that the field itself has; ``description``, the contents of the scene file, for the
+    manifest of a run; and ``scene_file``, its path, to whose folder the files that it names are
+    relative.
+
+    ``law`` is also a function that returns the law of a fabric, ``pressure`` a number [Pa] or a
+    ``Gas``, ``velocity`` also (N,3) [m/s] of every point, ``gravity_from`` also (n,2) [s] of every
+    vertex. After construction ``stepper`` is callable: ``scene.stepper()`` returns the user's
+    stepper, or builds the one that ``integrator`` names.
 
     Raises:
         SceneError: a value out of range.
     """
 
     cloth: Cloth
-    pins: Sequence[Pin] = ()
-    gravity: Annotated[tuple[float, float, float], Setting("", "m/s^2")] = (0.0, -9.81, 0.0)
-    damping: Annotated[float | None, Setting("", "s", least=0)] = None
-    step: Annotated[float, Setting("", "s", above=0)] = 0.02
+    pins: Sequence[Pin] = setting(
+        (),
+        "what is held or moved",
+        constant="pins move along a path: pins.path.keyframes",
+    )
+    gravity: tuple[float, float, float] = setting((0.0, -9.81, 0.0), "", "m/s^2", keyframes=True)
+    damping: float | None = setting(
+        None, "of stiffness-proportional damping; none: the fabric's", "s", least=0, keyframes=True
+    )
+    step: float = setting(
+        0.02,
+        "largest time step; frames divide evenly",
+        "s",
+        above=0,
+        constant=f"{NUMERICS}: `adaptive` divides steps",
+    )
+    integrator: str = setting(
+        "backward_euler",
+        "a name, or {name: {settings}}; "
+        + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
+        constant=f"{NUMERICS}: settings of the whole run",
+    )
+    gravity_from: tuple[float, float] | Ramps = setting(
+        (0.0, 0.0),
+        "two times between which gravity grows; none: it is there from the start, or with "
+        "garments once seams are closed",
+        "s",
+        least=0,
+        constant="times themselves; gravity has keyframes, by component",
+    )
+    velocity: Annotated[Any, ArrayOf("numbers", ((3,), (None, 3)), "m/s")] = setting(
+        (0.0, 0.0, 0.0),
+        "at the start",
+        "m/s",
+        constant="it is that of the start; pins and bodies move along a path",
+    )
+    law: Law | Callable[[Fabric], Law] | None = setting(
+        None,
+        "of the membrane; none: the fabric's curves, or baraff_witkin",
+        constant="directions of the yarns in the material; the fabric's stiffness may change",
+    )
+    bending: str | None = setting(
+        None,
+        "energy of triangles that bend; quadratic: for cloth that is flat at rest and hardly "
+        "stretches; none: pairs with `buckling` or law immediate_buckling, else hinges",
+        choices=tuple(BENDING),
+    )
+    buckling: BucklingForm | None = setting(
+        None,
+        "bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
+        "immediate_buckling the defaults",
+    )
+    pressure: float | Gas | None = setting(
+        None, "inside a closed surface; none: none", "Pa", keyframes=True
+    )
+    wind: Wind | None = setting(
+        None,
+        "lift and drag of the air ({}: still air); none: there is no air",
+        constant="give its velocity for each component; a field of velocities has times of its own",
+    )
+    pressed: Sequence[Pressed] = setting(
+        (), "lines with angles that are pressed in: pleats, creases"
+    )
+    conditions: ConditionForm | None = setting(
+        None,
+        "condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the conditions' "
+        "defaults",
+        constant="what energies of 1998 are made of; they take the fabric's stiffness, which may "
+        "change",
+    )
+    contact: SelfContact | None = setting(
+        None, "the cloth does not pass through itself ({}: defaults); none: it does"
+    )
+    bodies: Sequence[Body] = setting(
+        (), "what cloth does not pass through; `contact` says from how near on"
+    )
+    attachments: Sequence[Attachment] = setting(
+        (), "what is held by bodies, other cloth, ropes, springs and poles"
+    )
+    record: Sequence[str] = setting(
+        (),
+        "what every frame keeps besides positions and velocities, for exports",
+        choices=FIELDS,
+    )
+    adaptive: AdaptiveSettings | None = setting(
+        None,
+        "divide steps in which cloth stretches too fast ({}: defaults); none: off",
+        constant=f"{NUMERICS}: settings of the whole run",
+    )
     rest_angles: Annotated[Any, Accepts(Literal["flat", "as-given"] | Positions)] = "flat"
-    integrator: str = "backward_euler"
     settings: Settings | None = None
-    law: Law | Callable[[Fabric], Law] | None = None
-    buckling: BucklingForm | None = None
-    pressure: Annotated[float | Gas | None, Setting("", "Pa")] = None
-    conditions: ConditionForm | None = None
-    contact: SelfContact | None = None
-    bodies: Sequence[Body] = ()
-    adaptive: AdaptiveSettings | None = None
-    velocity: Annotated[Any, ArrayOf("numbers", ((3,), (None, 3)), "m/s")] = (0.0, 0.0, 0.0)
     description: Mapping[str, Any] = field(default_factory=dict)
     energies: Sequence[Energy] = ()
     stepper: Any = None
-    bending: str | None = None
-    gravity_from: Annotated[tuple[float, float] | Ramps, Setting("", "s", least=0)] = (0.0, 0.0)
-    wind: Wind | None = None
-    pressed: Sequence[Pressed] = ()
     keyed: Mapping[str, Keys] = field(default_factory=dict)
-    record: Sequence[str] = ()
-    attachments: Sequence[Attachment] = ()
     scene_file: FilePath | None = None
 
     def __repr__(self) -> str:
@@ -172,7 +219,6 @@ class Scene:
         check_solver(self)
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
-        object.__setattr__(self, "record", check_fields(self.record, "scene.record"))
         for field_name in self.record:
             lack = missing(field_name, self.physics(), pressed=self.contact is not None)
             if lack:
@@ -185,10 +231,8 @@ class Scene:
                 raise SceneError(
                     f"scene.{name}", got="given", expected="none, with the conditions of 1998"
                 )
-        if self.bending is not None:
-            check_known(self.bending, BENDING, "scene.bending", SceneError)
-            if self.buckling is not None and self.bending != "pairs":
-                raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
+        if self.buckling is not None and self.bending not in (None, "pairs"):
+            raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
         check_keyed(self)
 
     def _check_rest(self) -> None:

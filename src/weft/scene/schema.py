@@ -7,13 +7,22 @@ from their dataclasses (``blocks.block_of``). ``weft explain`` prints all of it.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import BaseModel, Field, create_model, model_validator
+from pydantic.fields import FieldInfo
 
-from weft.base.schema.block import Block, BuiltField, Given, block_at, block_of
+from weft.base.schema.block import (
+    Block,
+    BuiltField,
+    FromBlock,
+    block_at,
+    block_in,
+    block_of,
+    fields_of,
+    setting_in,
+)
 from weft.base.schema.quantities import (
-    Acceleration,
     Degrees,
     Length,
     Point,
@@ -22,23 +31,23 @@ from weft.base.schema.quantities import (
     Time,
     Volume,
 )
+from weft.base.settings import Setting
 from weft.bodies.motion.pins import Path
-from weft.contact.contact import SelfContact
 from weft.energies.air.wind import Wind
-from weft.energies.elastic.buckling_bending import BucklingForm
-from weft.energies.elastic.condition import ConditionForm
-from weft.energies.elastic.pressed_lines import Pressed
 from weft.energies.loads.pressure import Gas
 from weft.energies.seams.sewing import Sewing
-from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.base import StepSettings
 from weft.io import SUFFIXES
 from weft.scene.attachment_schema import AttachmentBlock
 from weft.scene.body_schema import BodyBlock
-from weft.scene.elastic import BendingName
 from weft.scene.integrators import INTEGRATORS, Settings
 from weft.scene.law import LawName
-from weft.scene.selection import NamedBlock, SelectionBlock
+from weft.scene.scene import Scene
+from weft.scene.selection import MOTION, PLACE, NamedBlock, SelectionBlock
+
+_MESH = Setting(constant="the mesh stays: what is simulated are its points")
+_CUT = Setting(constant="what is cut stays; elastics and seams of its pattern have keyframes there")
+_RELEASE = Setting(constant="a time itself; how pins move until then is their path")
 
 
 class SheetBlock(Block):
@@ -145,17 +154,21 @@ class ClothBlock(Block):
     """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and ``garment``."""
 
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
-    thickness: Length | Literal["fabric"] | None = Field(
+    thickness: Annotated[Length | Literal["fabric"] | None, Setting(keyframes=True)] = Field(
         None, description="[m] kept in contact, or `fabric`: the fabric's; none: contact.thickness"
     )
-    sheet: SheetBlock | None = Field(None, description="a rectangle")
-    panel: PanelBlock | None = Field(None, description="a piece of any shape")
-    mesh: MeshBlock | None = Field(None, description="a mesh file")
-    garment: GarmentBlock | None = Field(None, description="panels of a pattern, sewn together")
+    sheet: Annotated[SheetBlock | None, _MESH] = Field(None, description="a rectangle")
+    panel: Annotated[PanelBlock | None, _MESH] = Field(None, description="a piece of any shape")
+    mesh: Annotated[MeshBlock | None, _MESH] = Field(None, description="a mesh file")
+    garment: Annotated[GarmentBlock | None, _CUT] = Field(
+        None, description="panels of a pattern, sewn together"
+    )
     discretization: Literal["triangles", "bspline"] = Field(
         "triangles", description="what it is made of (`docs/splines.md`)"
     )
-    spline: SplineBlock = Field(SplineBlock(), description="how, with discretization bspline")
+    spline: Annotated[SplineBlock, _MESH] = Field(
+        SplineBlock(), description="how, with discretization bspline"
+    )
     fabric: str | dict[str, Any] = Field(
         "cotton",
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
@@ -168,8 +181,10 @@ class ClothBlock(Block):
         description="by region of the mesh file (USD subsets, OBJ groups and materials, glTF "
         "materials, PLY numbers of faces), each as `fabric`, which is for faces in no region",
     )
-    translation: Point = Field((0, 0, 0), description="[m] moved by, after rotation")
-    rotation: tuple[Degrees, Degrees, Degrees] = Field(
+    translation: Annotated[Point, PLACE] = Field(
+        (0, 0, 0), description="[m] moved by, after rotation"
+    )
+    rotation: Annotated[tuple[Degrees, Degrees, Degrees], PLACE] = Field(
         (0, 0, 0), description="[degrees] about x, y and z in turn"
     )
     rest_angles: Literal["flat", "as-given"] = Field(
@@ -217,8 +232,12 @@ class ClothBlock(Block):
 class PinBlock(SelectionBlock, NamedBlock):
     """Vertices that are held or moved. Selections add up; at least one is needed."""
 
-    until: Time | None = Field(None, description="[s] time of release; none: for ever")
-    path: Given[Path] | None = Field(None, description="a motion; none: held still")
+    until: Annotated[Time | None, _RELEASE] = Field(
+        None, description="[s] time of release; none: for ever"
+    )
+    path: Annotated[FromBlock[Path] | None, MOTION] = Field(
+        None, description="a motion; none: held still"
+    )
 
 
 class LawBlock(Block):
@@ -238,7 +257,7 @@ class LawBlock(Block):
 class PressureBlock(block_of(Gas)):  # type: ignore[misc]
     """Pressure on the inside of a closed surface."""
 
-    volume: Volume | None = Field(
+    volume: Annotated[Volume | None, Setting(keyframes=True)] = Field(
         None,
         gt=0,
         description="[m^3] at which a gas of fixed amount has this pressure; none: it is constant",
@@ -305,80 +324,48 @@ IntegratorBlock = create_model(
 )
 
 
-FieldName = Literal["strain", "stress", "curvature", "pressure", "air", "velocity"]
+SCENE_TYPES: Mapping[str, Any] = {  # fields of a scene that a file writes in another form
+    "pins": (list[PinBlock], []),
+    "attachments": (list[AttachmentBlock], []),
+    "gravity_from": (tuple[Time, Time] | None, None),
+    "velocity": tuple[Speed, Speed, Speed],
+    "integrator": (
+        Annotated[ChosenIntegrator, BuiltField(IntegratorBlock)],
+        ChosenIntegrator("backward_euler", StepSettings()),
+    ),
+    "law": LawBlock | None,
+    "pressure": Annotated[float | Gas, BuiltField(PressureBlock)] | None,
+    "wind": Annotated[Wind, BuiltField(WindBlock)] | None,
+    "bodies": (list[BodyBlock], []),
+}
+_OF_RUN = Setting(constant="times of the run, and of what is written")
+_FABRIC = Setting(constant="numbers of its fabric may change")
 
 
-class SceneFile(Block):
-    """A scene."""
+class _Cloths(Block):
+    """Fields of a scene file that come first."""
 
     description: str = Field("", description="what this is, for people")
-    cloth: ClothBlock | None = Field(None, description="mesh, fabric and place")
-    cloths: list[ClothBlock] = Field([], description="several, in place of `cloth`")
-    pins: list[PinBlock] = Field([], description="what is held or moved")
-    attachments: list[AttachmentBlock] = Field(
-        [], description="what is held by bodies, other cloth, ropes, springs and poles"
+    cloth: Annotated[ClothBlock | None, _FABRIC] = Field(None, description="mesh, fabric and place")
+    cloths: Annotated[list[ClothBlock], _FABRIC] = Field(
+        [], description="several, in place of `cloth`"
     )
-    gravity: tuple[Acceleration, Acceleration, Acceleration] = Field(
-        (0, -9.81, 0), description="[m/s^2]"
+
+
+def _with_fields_of(kind: type, before: type[Block], types: Mapping[str, Any]) -> type[Block]:
+    """Return a block of the fields of ``before``, followed by those of a dataclass."""
+    return create_model(f"_{kind.__name__}", __base__=before, **fields_of(kind, types))
+
+
+class SceneFile(_with_fields_of(Scene, _Cloths, SCENE_TYPES)):  # type: ignore[misc]
+    """A scene."""
+
+    seconds: Annotated[Time, _OF_RUN] = Field(2.0, gt=0, description="[s] length of the simulation")
+    fps: Annotated[float, _OF_RUN] = Field(
+        30.0, gt=0, le=10000, description="[1/s] frames per second on disk"
     )
-    gravity_from: tuple[Time, Time] | None = Field(
-        None,
-        description="[s] two times between which gravity grows; none: it is there from the start, "
-        "or with garments once seams are closed",
-    )
-    damping: Time | None = Field(
-        None, ge=0, description="[s] of stiffness-proportional damping; none: the fabric's"
-    )
-    velocity: tuple[Speed, Speed, Speed] = Field((0, 0, 0), description="[m/s] at the start")
-    step: Time = Field(0.02, gt=0, description="[s] largest time step; frames divide evenly")
-    seconds: Time = Field(2.0, gt=0, description="[s] length of the simulation")
-    fps: float = Field(30.0, gt=0, le=10000, description="[1/s] frames per second on disk")
-    integrator: Annotated[ChosenIntegrator, BuiltField(IntegratorBlock)] = Field(
-        ChosenIntegrator("backward_euler", StepSettings()),
-        description="a name, or {name: {settings}}; "
-        + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
-    )
-    law: LawBlock | None = Field(
-        None, description="of the membrane; none: the fabric's curves, or baraff_witkin"
-    )
-    bending: BendingName | None = Field(
-        None,
-        description="energy of triangles that bend; quadratic: for cloth that is flat at rest and "
-        "hardly stretches; none: pairs with `buckling` or law immediate_buckling, else hinges",
-    )
-    buckling: Given[BucklingForm] | None = Field(
-        None,
-        description="bend by predicted buckled shapes ({}: defaults); none: hinges, or with law "
-        "immediate_buckling the defaults",
-    )
-    pressure: Annotated[float | Gas, BuiltField(PressureBlock)] | None = Field(
-        None, description="inside a closed surface; none: none"
-    )
-    wind: Annotated[Wind, BuiltField(WindBlock)] | None = Field(
-        None, description="lift and drag of the air ({}: still air); none: there is no air"
-    )
-    pressed: list[Given[Pressed]] = Field(
-        [], description="lines with angles that are pressed in: pleats, creases"
-    )
-    conditions: Given[ConditionForm] | None = Field(
-        None,
-        description="condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the "
-        "conditions' defaults",
-    )
-    contact: Given[SelfContact] | None = Field(
-        None, description="the cloth does not pass through itself ({}: defaults); none: it does"
-    )
-    bodies: list[BodyBlock] = Field(
-        [], description="what cloth does not pass through; `contact` says from how near on"
-    )
-    sewing: Given[Sewing] | None = Field(
+    sewing: FromBlock[Sewing] | None = Field(
         None, description="how garments are sewn before the animation begins; none: the defaults"
-    )
-    record: list[FieldName] = Field(
-        [], description="what every frame keeps besides positions and velocities, for exports"
-    )
-    adaptive: Given[AdaptiveSettings] | None = Field(
-        None, description="divide steps in which cloth stretches too fast ({}: defaults); none: off"
     )
 
     @model_validator(mode="after")
@@ -391,3 +378,24 @@ class SceneFile(Block):
 def scene_block(names: Sequence[str]) -> type[BaseModel] | None:
     """Return the block at a path of field names; None if the path ends in a value."""
     return block_at(SceneFile, names)
+
+
+def keyframes_at(loc: Sequence[str | int]) -> tuple[bool, str]:
+    """Return whether the number at a path may have keyframes, and if not the reason.
+
+    The reason is that of the field, or of the nearest block around it that has one.
+    """
+    model: type[BaseModel] | None = SceneFile
+    field, reason, last = FieldInfo(), "", 0
+    for k, name in enumerate(loc):
+        if isinstance(name, int):
+            continue
+        if model is None or name not in model.model_fields:
+            return False, reason
+        field, last = model.model_fields[name], k
+        reason = setting_in(field).constant or reason
+        model = block_in(field.rebuild_annotation())
+    if not setting_in(field).keyframes:
+        return False, reason
+    components = int(get_origin(field.annotation) is tuple)
+    return last + 1 + components == len(loc), "give it for each component: [0, {keys: ...}, 0]"

@@ -1,5 +1,7 @@
 """Selection of cloth vertices in a scene file, for pins and attachments."""
 
+from typing import Annotated
+
 import numpy as np
 from pydantic import Field, model_validator
 
@@ -7,7 +9,13 @@ from weft.base.arrays import Ints
 from weft.base.errors import SceneError
 from weft.base.schema.block import Block
 from weft.base.schema.quantities import Point
+from weft.base.settings import Setting
 from weft.cloth.cloth import Cloth
+
+# Settings of numbers that do not change in time.
+SELECTION = Setting(constant="a selection is made once, at the start")
+PLACE = Setting(constant="places are those of the start; bodies and pins move along a path")
+MOTION = Setting(constant="a path has keyframes of its own: path.keyframes")
 
 
 class BoxBlock(Block):
@@ -35,9 +43,11 @@ class SelectionBlock(Block):
     weights: str | None = Field(
         None, description="painted weights of the mesh file (USD primvar, PLY property, glTF _NAME)"
     )
-    above: float = Field(0.5, description="weights greater than this hold")
-    box: BoxBlock | None = Field(None, description="all vertices that start inside")
-    vertices: list[int] | None = Field(None, description="ids, from 0")
+    above: Annotated[float, SELECTION] = Field(0.5, description="weights greater than this hold")
+    box: Annotated[BoxBlock | None, SELECTION] = Field(
+        None, description="all vertices that start inside"
+    )
+    vertices: Annotated[list[int] | None, SELECTION] = Field(None, description="ids, from 0")
 
     @model_validator(mode="after")
     def _selects(self) -> "SelectionBlock":

@@ -7,9 +7,10 @@ import dataclasses
 import enum
 import math
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
@@ -112,7 +113,7 @@ class BuiltField:
 
 
 T = TypeVar("T")
-Given: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings that its block builds
+FromBlock: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings that its block builds
 
 
 def _make(block: Any) -> Any:
@@ -125,18 +126,40 @@ def _make(block: Any) -> Any:
 @cache
 def block_of(kind: type) -> type[SettingsBlock]:
     """Return the block of a dataclass of settings: its fields, with units, bounds and defaults."""
+    title = (kind.__doc__ or "").split("\n\n")[0]
+    fields = fields_of(kind)
+    block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=title, **fields)
+    block.settings = kind
+    return block
+
+
+def fields_of(kind: type, file_types: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """Return the fields of a dataclass of settings, as ``pydantic.create_model`` takes them.
+
+    Args:
+        kind: the dataclass.
+        file_types: of fields that a file writes in another form: their type there; or their type
+            and default.
+    """
     fields: dict[str, Any] = {}
     hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
     for name, about in settings_by_field(kind).items():
         default = ... if defaults[name] is dataclasses.MISSING else defaults[name]
+        if name in file_types:
+            said = file_types[name]
+            said, default = said if isinstance(said, tuple) else (said, default)
+            annotation: Any = Annotated[said, about]
+        else:
+            said = _said(hints[name], about)
+            annotation = Annotated[said, AfterValidator(_bounded(about)), about]
         text = str(about).replace("[rad]", "[degrees]")
-        said: Any = _said(hints[name], about)
-        annotation: Any = Annotated[said, AfterValidator(_bounded(about))]
         fields[about.key or name] = (annotation, Field(default, description=text.strip()))
-    title = (kind.__doc__ or "").split("\n\n")[0]
-    block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=title, **fields)
-    block.settings = kind
-    return block
+    return fields
+
+
+def setting_in(field: FieldInfo) -> Setting:
+    """Return the setting of a field; one that says nothing if it has none."""
+    return next((m for m in field.metadata if isinstance(m, Setting)), Setting())
 
 
 def said_of(hint: Any, about: Setting) -> Any:
@@ -186,11 +209,11 @@ def block_at(block: type[BaseModel], names: Sequence[str]) -> type[BaseModel] | 
     for name in names:
         if model is None or name not in model.model_fields:
             return None
-        model = _block_in(model.model_fields[name].rebuild_annotation())
+        model = block_in(model.model_fields[name].rebuild_annotation())
     return model
 
 
-def _block_in(annotation: Any) -> type[BaseModel] | None:
+def block_in(annotation: Any) -> type[BaseModel] | None:
     """Return the block inside an annotation such as ``list[PinBlock]`` or ``PathBlock | None``."""
     for mark in getattr(annotation, "__metadata__", ()):
         if isinstance(mark, BuiltField):
@@ -198,7 +221,7 @@ def _block_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for part in getattr(annotation, "__args__", ()):
-        found = _block_in(part)
+        found = block_in(part)
         if found is not None:
             return found
     return None

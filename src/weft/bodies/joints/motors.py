@@ -14,14 +14,24 @@ from weft.base.settings import documented, setting
 class Motor:
     """A motor of a hinge: a spring that turns it to an angle, or a motor that keeps a speed."""
 
-    angle: float | None = setting(None, "to which a spring turns it, from where it starts", "rad")
-    speed: float | None = setting(None, "which a motor keeps", "rad/s")
-    stiffness: float | None = setting(None, "of the spring, a radian", "N*m", above=0)
-    damping: float = setting(0.0, "of the spring, over its stiffness", "s", least=0)
-    resistance: float | None = setting(
-        None, "torque for each rad/s that the motor is slower than its speed", "N*m*s", above=0
+    angle: float | None = setting(
+        None, "to which a spring turns it, from where it starts", "rad", keyframes=True
     )
-    torque: float | None = setting(None, "that it does not exceed; none: no end", "N*m", above=0)
+    speed: float | None = setting(None, "which a motor keeps", "rad/s", keyframes=True)
+    stiffness: float | None = setting(
+        None, "of the spring, a radian", "N*m", above=0, keyframes=True
+    )
+    damping: float = setting(0.0, "of the spring, over its stiffness", "s", least=0, keyframes=True)
+    resistance: float | None = setting(
+        None,
+        "torque for each rad/s that the motor is slower than its speed",
+        "N*m*s",
+        above=0,
+        keyframes=True,
+    )
+    torque: float | None = setting(
+        None, "that it does not exceed; none: no end", "N*m", above=0, keyframes=True
+    )
 
     def __post_init__(self) -> None:
         _check(self, "angle", "motor")
@@ -44,15 +54,26 @@ class Drive:
     """A drive of a slider: a spring that pushes it to a place, or a drive that keeps a speed."""
 
     place: float | None = setting(
-        None, "along the axis, to which a spring pushes it, from where it starts", "m"
+        None,
+        "along the axis, to which a spring pushes it, from where it starts",
+        "m",
+        keyframes=True,
     )
-    speed: float | None = setting(None, "along the axis, which a drive keeps", "m/s")
-    stiffness: float | None = setting(None, "of the spring", "N/m", above=0)
-    damping: float = setting(0.0, "of the spring, over its stiffness", "s", least=0)
+    speed: float | None = setting(
+        None, "along the axis, which a drive keeps", "m/s", keyframes=True
+    )
+    stiffness: float | None = setting(None, "of the spring", "N/m", above=0, keyframes=True)
+    damping: float = setting(0.0, "of the spring, over its stiffness", "s", least=0, keyframes=True)
     resistance: float | None = setting(
-        None, "force for each m/s that the drive is slower than its speed", "N*s/m", above=0
+        None,
+        "force for each m/s that the drive is slower than its speed",
+        "N*s/m",
+        above=0,
+        keyframes=True,
     )
-    force: float | None = setting(None, "that it does not exceed; none: no end", "N", above=0)
+    force: float | None = setting(
+        None, "that it does not exceed; none: no end", "N", above=0, keyframes=True
+    )
 
     def __post_init__(self) -> None:
         _check(self, "place", "drive")

@@ -15,6 +15,8 @@ OF_KIND = {"angles": "hinge", "way": "slider", "cone": "ball", "motor": "hinge",
 ROPES = ("rope", "spring")  # kinds with two ends and a length between them
 OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
 Place = tuple[float, float, float]
+MOVES = "places are those of the start; what a body is jointed to (`to`) may move along a path"
+STOP = "a stop bounds where bodies may be; a motor or drive has keyframes, and moves them"
 
 
 @checked(SceneError, "rigid.joints")
@@ -38,13 +40,17 @@ class Joint:
         "place of a ball or hinge, or of a rope or spring on this body, where it starts; none: the "
         "center of its mass",
         "m",
+        constant=MOVES,
     )
-    axis: Place = setting((0.0, 1.0, 0.0), "direction of a hinge or slider, at the start")
+    axis: Place = setting(
+        (0.0, 1.0, 0.0), "direction of a hinge or slider, at the start", constant=MOVES
+    )
     stiffness: float | None = setting(
         None,
         "of its springs; none: the body's stiffness times its size; kind spring needs it",
         "N/m",
         above=0,
+        keyframes=True,
     )
     to: str = setting("", "name of the other body, where it starts; none: the world")
     at: Place | None = setting(
@@ -52,11 +58,12 @@ class Joint:
         "kinds rope, spring: place of the other end, where the other body starts; none: the center "
         "of that body",
         "m",
+        constant=MOVES,
     )
     length: float | None = setting(
-        None, "kinds rope, spring; none: the distance at the start", "m", least=0
+        None, "kinds rope, spring; none: the distance at the start", "m", least=0, keyframes=True
     )
-    damping: float = setting(0.0, "kind spring: over its stiffness", "s", least=0)
+    damping: float = setting(0.0, "kind spring: over its stiffness", "s", least=0, keyframes=True)
     release: Release = setting(NEVER, "kinds rope, spring: when it lets go")
     name: str = setting("", "of a rope, spring or motor, in metrics; none: its kind and number")
     angles: tuple[float, float] | None = setting(
@@ -64,17 +71,20 @@ class Joint:
         "kind hinge: between which it turns about the axis, from where it starts; within half a "
         "turn, and 0 inside; none: it turns freely",
         "rad",
+        constant=STOP,
     )
     way: tuple[float, float] | None = setting(
         None,
         "kind slider: between which it moves along the axis, from where it starts; none: freely",
         "m",
+        constant=STOP,
     )
     cone: float | None = setting(
         None,
         "kind ball: by which the axis may be tilted, less than half a turn; none: freely",
         "rad",
         above=0,
+        constant=STOP,
     )
     motor: Motor | None = setting(None, "kind hinge: what turns it; none: nothing does")
     drive: Drive | None = setting(None, "kind slider: what pushes it; none: nothing does")

@@ -8,6 +8,8 @@ from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.bodies.joints.settings import Joint
 
+INERTIA = "its mass and inertia stay; a rope, a spring or gravity may change"
+
 
 @checked(SceneError, "rigid")
 @documented
@@ -15,13 +17,17 @@ from weft.bodies.joints.settings import Joint
 class Rigid:
     """A rigid body, moved by forces and contacts. Its mesh has to be closed."""
 
-    density: float | None = setting(None, "of what fills it; or give its mass", "kg/m^3", above=0)
-    mass: float | None = setting(None, "of the whole body; or give its density", "kg", above=0)
+    density: float | None = setting(
+        None, "of what fills it; or give its mass", "kg/m^3", above=0, constant=INERTIA
+    )
+    mass: float | None = setting(
+        None, "of the whole body; or give its density", "kg", above=0, constant=INERTIA
+    )
     velocity: tuple[float, float, float] = setting(
-        (0.0, 0.0, 0.0), "of its center at the start", "m/s"
+        (0.0, 0.0, 0.0), "of its center at the start", "m/s", constant="that of the start"
     )
     spin: tuple[float, float, float] = setting(
-        (0.0, 0.0, 0.0), "angular velocity at the start", "rad/s"
+        (0.0, 0.0, 0.0), "angular velocity at the start", "rad/s", constant="that of the start"
     )
     stiffness: float = setting(
         1e8,
@@ -29,6 +35,7 @@ class Rigid:
         "over this",
         "Pa",
         above=0,
+        constant="what keeps its shape, of which nothing else depends",
     )
     joints: Sequence[Joint] = setting((), "that hold it to the world, or to other bodies")
     air: bool = setting(

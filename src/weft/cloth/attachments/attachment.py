@@ -15,6 +15,11 @@ from weft.energies.springs.release import NEVER, Release
 
 NEAR = 0.05  # [m] default of the largest distance at the start
 STIFF = "per point; none: 100 times the fabric's in stretch"
+MOVES = "places are those of the start; they move along attachments.path"
+CHOSEN = (
+    "a choice made at the start, which says what is near enough to be attached; how long what is "
+    "attached may be is attachments.length"
+)
 Place: TypeAlias = tuple[float, float, float]
 
 
@@ -32,8 +37,10 @@ class AttachToBody:
     vertices: Annotated[Any, VERTEX_IDS]
     body: str
     _: KW_ONLY
-    stiffness: float | None = setting(None, STIFF, "N/m", above=0)
-    within: float = setting(NEAR, "largest distance from the body at the start", "m", above=0)
+    stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
+    within: float = setting(
+        NEAR, "largest distance from the body at the start", "m", above=0, constant=CHOSEN
+    )
     release: Release = NEVER
     name: str = ""
 
@@ -59,10 +66,20 @@ class AttachCloth:
         "thickness",
         "m",
         least=0,
+        keyframes=True,
     )
-    closing: float = setting(0.0, "in which they are brought to it; 0: at once", "s", least=0)
-    stiffness: float | None = setting(None, STIFF, "N/m", above=0)
-    within: float = setting(NEAR, "largest distance at the start, without closing", "m", above=0)
+    closing: float = setting(
+        0.0,
+        "in which they are brought to it; 0: at once",
+        "s",
+        least=0,
+        constant="a time itself; how points come together by keyframes is attachments.length, with "
+        "`within` as far as they start apart",
+    )
+    stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
+    within: float = setting(
+        NEAR, "largest distance at the start, without closing", "m", above=0, constant=CHOSEN
+    )
     release: Release = NEVER
     name: str = ""
 
@@ -86,12 +103,14 @@ class Rope:
     _: KW_ONLY
     to: Annotated[Any, VERTEX_IDS] | None = None
     body: str | None = None
-    at: Place | None = setting(None, "place of the other end, at the start", "m")
+    at: Place | None = setting(None, "place of the other end, at the start", "m", constant=MOVES)
     path: Path | None = None
-    length: float | None = setting(None, "none: the distance at the start", "m", above=0)
-    stiffness: float | None = setting(None, STIFF, "N/m", above=0)
+    length: float | None = setting(
+        None, "none: the distance at the start", "m", above=0, keyframes=True
+    )
+    stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
     onset: float = setting(
-        0.01, "part of the length over which it becomes stiff", above=0, most=1.0
+        0.01, "part of the length over which it becomes stiff", above=0, most=1.0, keyframes=True
     )
     release: Release = NEVER
     name: str = ""
@@ -113,11 +132,13 @@ class Spring:
     _: KW_ONLY
     to: Annotated[Any, VERTEX_IDS] | None = None
     body: str | None = None
-    at: Place | None = setting(None, "place of the other end, at the start", "m")
+    at: Place | None = setting(None, "place of the other end, at the start", "m", constant=MOVES)
     path: Path | None = None
-    stiffness: float = setting(REQUIRED, "per point", "N/m", above=0)
-    length: float | None = setting(None, "none: the distance at the start", "m", least=0)
-    damping: float = setting(0.0, "over the stiffness", "s", least=0)
+    stiffness: float = setting(REQUIRED, "per point", "N/m", above=0, keyframes=True)
+    length: float | None = setting(
+        None, "none: the distance at the start", "m", least=0, keyframes=True
+    )
+    damping: float = setting(0.0, "over the stiffness", "s", least=0, keyframes=True)
     release: Release = NEVER
     name: str = ""
 
@@ -138,20 +159,34 @@ class Slide:
     """
 
     vertices: Annotated[Any, VERTEX_IDS]
-    along: Sequence[Place] = setting(REQUIRED, "points of the rail", "m")
+    along: Sequence[Place] = setting(REQUIRED, "points of the rail", "m", constant=MOVES)
     _: KW_ONLY
     body: str | None = None
     path: Path | None = None
     radius: float = setting(
-        0.0, "of the rings: distance from the rail that the points keep", "m", least=0
+        0.0,
+        "of the rings: distance from the rail that the points keep",
+        "m",
+        least=0,
+        keyframes=True,
     )
-    friction: float = setting(0.0, "coefficient, on the rail; not in equilibria", least=0)
+    friction: float = setting(
+        0.0, "coefficient, on the rail; not in equilibria", least=0, keyframes=True
+    )
     spacing: float = setting(
-        0.0, "that neighbors keep along the rail, in their order; 0: they pass freely", "m", least=0
+        0.0,
+        "that neighbors keep along the rail, in their order; 0: they pass freely",
+        "m",
+        least=0,
+        keyframes=True,
     )
-    stiffness: float | None = setting(None, STIFF, "N/m", above=0)
+    stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
     within: float = setting(
-        NEAR, "largest distance at the start from where they would be held", "m", above=0
+        NEAR,
+        "largest distance at the start from where they would be held",
+        "m",
+        above=0,
+        constant=CHOSEN,
     )
     release: Release = NEVER
     name: str = ""

@@ -38,6 +38,7 @@ S11, S13 = Scalar(1 / 39916800), Scalar(1 / 6227020800)
 S15, S17 = Scalar(1 / 1307674368000), Scalar(1 / 355687428096000)
 SLICE = 256  # number of places from which on threads share the work
 _STEPS = 200  # number of intervals in the quadrature of a band
+WAVES = "which waves there are; length and intensity may change"
 _module = wp.get_module("weft.gusts")
 
 
@@ -81,13 +82,18 @@ class Gusts:
     """Turbulence that the wind carries, with von Karman's spectrum."""
 
     intensity: float = setting(
-        REQUIRED, "standard deviation of each component, over the speed of the wind", least=0
+        REQUIRED,
+        "standard deviation of each component, over the speed of the wind",
+        least=0,
+        keyframes=True,
     )
     length: float = setting(
-        1.0, "integral length of the largest eddies, along the wind", "m", above=0
+        1.0, "integral length of the largest eddies, along the wind", "m", above=0, keyframes=True
     )
-    seed: int = setting(0, "of the waves", least=0)
-    bands: int = setting(20, "of wave numbers, three waves each", least=4, most=1000)
+    seed: int = setting(0, "of the waves", least=0, constant=WAVES)
+    bands: int = setting(
+        20, "of wave numbers, three waves each", least=4, most=1000, constant=WAVES
+    )
 
     def waves(self, speed: float) -> "Waves":
         """Return the waves in a wind of this speed [m/s]."""

@@ -38,17 +38,24 @@ class Wind:
     """
 
     velocity: tuple[float, float, float] = setting(
-        (0.0, 0.0, 0.0), "of the air far from anything; zero: it stands still", "m/s"
+        (0.0, 0.0, 0.0),
+        "of the air far from anything; zero: it stands still",
+        "m/s",
+        keyframes=True,
     )
-    density: float = setting(1.2, "of the air", "kg/m^3", above=0)
+    density: float = setting(1.2, "of the air", "kg/m^3", above=0, keyframes=True)
     drag: float = setting(
-        1.17, "coefficient of a sheet across the wind (a square plate: Hoerner 1965)", least=0
+        1.17,
+        "coefficient of a sheet across the wind (a square plate: Hoerner 1965)",
+        least=0,
+        keyframes=True,
     )
     lift: float = setting(
         1.12,
         "coefficient: lift at the incidence a is this times sin a cos a, drag is drag - lift cos^2 "
         "a; drag - lift is the friction of a sheet along the wind",
         least=0,
+        keyframes=True,
     )
     gusts: Gusts | None = setting(None, "turbulence that this wind carries; none: it is steady")
     field: WindGrid | str | Path | FieldOf | None = None
@@ -58,6 +65,7 @@ class Wind:
         "density span an area (Lighthill's slender bodies); none: no added mass",
         "m",
         above=0,
+        keyframes=True,
     )
     crossflow: bool = setting(
         False,

@@ -65,6 +65,7 @@ class BucklingForm:
         "N/m",
         above=0,
         finite=False,
+        keyframes=True,
     )
     calibrate: bool = setting(
         True, "bend a strip of this mesh with the fabric's rigidity; false: k = D"

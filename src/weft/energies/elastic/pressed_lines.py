@@ -27,10 +27,16 @@ class Pressed:
     """
 
     line: Sequence[tuple[float, float]] = setting(
-        REQUIRED, "of points in material coordinates, along edges of the mesh", "m"
+        REQUIRED,
+        "of points in material coordinates, along edges of the mesh",
+        "m",
+        constant="the mesh stays: what is simulated are its points; the angle may change",
     )
     angle: float = setting(
-        REQUIRED, "of the fold at rest, 0: flat; positive where the right side is outside", "rad"
+        REQUIRED,
+        "of the fold at rest, 0: flat; positive where the right side is outside",
+        "rad",
+        keyframes=True,
     )
     cloth: str | None = setting(None, "of which cloth, where there are several")
 

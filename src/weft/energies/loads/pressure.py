@@ -94,11 +94,11 @@ def volume_hessians(
 class Gas:
     """Gas of a fixed amount and temperature."""
 
-    pressure: float = setting(REQUIRED, "above that outside", "Pa")
+    pressure: float = setting(REQUIRED, "above that outside", "Pa", keyframes=True)
     volume: float = setting(
-        REQUIRED, "at which a gas of fixed amount has this pressure", "m^3", above=0
+        REQUIRED, "at which a gas of fixed amount has this pressure", "m^3", above=0, keyframes=True
     )
-    ambient: float = setting(ATMOSPHERE, "outside, of a gas", "Pa", least=0)
+    ambient: float = setting(ATMOSPHERE, "outside, of a gas", "Pa", least=0, keyframes=True)
 
     def __post_init__(self) -> None:
         absolute = self.pressure + self.ambient

@@ -24,6 +24,8 @@ from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.seams.seam_keyframes import FoldingKeys, TearingKeys
 from weft.energies.springs.bonds import Bonds
 
+TIMES = "a time itself; zips and buttons have close_at and open_at, in the pattern"
+
 
 @checked(SceneError, "sewing")
 @documented
@@ -31,20 +33,34 @@ from weft.energies.springs.bonds import Bonds
 class Sewing:
     """Settings for sewing a garment at the start of a run; its animation begins after that."""
 
-    closing: float = setting(1.0, "in which seams close, without gravity", "s", above=0)
+    closing: float = setting(
+        1.0, "in which seams close, without gravity", "s", above=0, constant=TIMES
+    )
     settle: float = setting(
         1.0,
         "after that, in which it comes to rest, with gravity and without friction",
         "s",
         least=0,
+        constant=TIMES,
     )
     stiffness: float = setting(
-        10.0, "of seams, over the stiffness of the fabric in stretch", above=0, most=1e4
+        10.0,
+        "of seams, over the stiffness of the fabric in stretch",
+        above=0,
+        most=1e4,
+        constant="what holds seams closed, the stiffer the better; strength, angle and "
+        "fold_stiffness of a seam have keyframes, in the pattern",
     )
     drag: float = setting(
-        5.0, "rate at which motion dies until the animation begins", "1/s", least=0
+        5.0,
+        "rate at which motion dies until the animation begins",
+        "1/s",
+        least=0,
+        constant="it acts until the animation begins; `damping` may change",
     )
-    onset: float = setting(0.3, "in which gravity grows, once seams are closed", "s", least=0)
+    onset: float = setting(
+        0.3, "in which gravity grows, once seams are closed", "s", least=0, constant=TIMES
+    )
 
     def begin(self, turn: int) -> float:
         """Return the time [s] at which garments of a turn are sewn.

@@ -39,9 +39,15 @@ class Release:
     or which (m,) points let go. It should depend on nothing else, or resumed runs differ.
     """
 
-    at: float | None = setting(None, "time of release; none: never", "s", least=0)
+    at: float | None = setting(
+        None, "time of release; none: never", "s", least=0, constant="a time itself"
+    )
     force: float | None = setting(
-        None, "of a point, at the end of a step, beyond which it lets go; none: never", "N", above=0
+        None,
+        "of a point, at the end of a step, beyond which it lets go; none: never",
+        "N",
+        above=0,
+        keyframes=True,
     )
     when: Callable[[Held], Any] | None = None
 
