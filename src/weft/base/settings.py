@@ -59,9 +59,11 @@ class Setting:
         """
         if isinstance(value, tuple | list):
             return all(self.holds(v) for v in value)
+        if value is None:
+            return True
         if self.choices:
             return value in self.choices
-        if value is None or isinstance(value, str | bool | enum.Enum) or not _is_number(value):
+        if isinstance(value, str | bool | enum.Enum) or not _is_number(value):
             return True
         inside = self.above < value < self.below and self.least <= value <= self.most
         inside = inside and not self._beyond(value) and value >= self._smallest

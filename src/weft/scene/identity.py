@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.bodies.body import Body
-from weft.bodies.joints.settings import Joint
-from weft.bodies.motion.pins import Path
-from weft.bodies.rigid.settings import Rigid
+from weft.base.settings import settings_by_field
 from weft.cloth.cloth import ClothPart
 from weft.cloth.regions import Region
 from weft.laws.base import Law
@@ -23,118 +20,58 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 _DEEPEST = 8  # deepest level of nested objects that is described
+_OF_ITS_OWN = {"cloth", "pins", "law", "settings", "stepper"}  # fields that ``identity`` describes
+_NO_PART = {"description", "scene_file"}  # fields that say where the scene comes from
 
 
 def identity(scene: "Scene") -> Mapping[str, Any]:
     """Return a plain tree that two scenes share only if they simulate the same.
 
-    Fields that were added later are left out while they have their default, so that older runs can
-    still be resumed.
+    Every field of the scene is part of it; what is None or empty is left out, so that a field that
+    is added later does not change the identity of scenes that do not use it.
     """
     cloth = scene.cloth
     shape = [cloth.vertices, cloth.faces, cloth.corner_uv]
     if cloth.embedding is not None:
         shape.append(np.frombuffer(repr(described(cloth.surfaces)).encode(), np.uint8))
+    names = [f.name for f in dataclasses.fields(scene)]
     tree = {
         "mesh": digest(*shape),
         "parts": [_part(p) for p in cloth.parts],
+        "sewn": None if cloth.sewn is None else digest(cloth.sewn),
+        "seams": [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams],
         "pins": [
-            {"vertices": p.vertices.tolist(), "until": p.until, "path": _motion(p.path)}
+            {"vertices": p.vertices.tolist(), "until": p.until, "path": described(p.path)}
             for p in scene.pins
         ],
-        "gravity": list(scene.gravity),
-        "damping": scene.damping,
-        "step": scene.step,
-        "rest_angles": described(scene.rest_angles),
-        "integrator": scene.integrator,
-        "law": None if scene.law is None else [law(scene.law_of(f)) for f in cloth.fabrics],
-        "buckling": plain(scene.buckling),
-        "pressure": plain(scene.pressure),
-        "settings": plain(scene.stepper.settings),
-        "conditions": plain(scene.conditions),
-        "contact": plain(scene.contact),
-        "bodies": [_body(b) for b in scene.bodies],
-        "adaptive": plain(scene.adaptive),
-        "velocity": np.asarray(scene.velocity).tolist(),
+        "law": None if scene.law is None else [_law(scene.law_of(f)) for f in cloth.fabrics],
+        "settings": described(scene.stepper.settings),
+        "stepper": described(scene.stepper.given),
+        **{n: described(getattr(scene, n)) for n in names if n not in _OF_ITS_OWN | _NO_PART},
     }
-    if scene.record:
-        tree["record"] = list(scene.record)
-    if scene.bending is not None:
-        tree["bending"] = scene.bending
-    if np.any(np.asarray(scene.gravity_from) != 0):
-        own = np.ndim(scene.gravity_from) == 2
-        tree["gravity_from"] = digest(scene.gravity_from) if own else list(scene.gravity_from)
-    if scene.keyed:
-        tree["keyed"] = {path: plain(keys) for path, keys in scene.keyed.items()}
-    if scene.pressed:
-        tree["pressed"] = [plain(p) for p in scene.pressed]
-    if cloth.sewn is not None:
-        tree["sewn"] = digest(cloth.sewn)
-    if cloth.seams:
-        tree["seams"] = [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams]
-    if scene.wind is not None:
-        wind, later = described(scene.wind).items(), {"span": None, "crossflow": False}
-        new = object()  # equals no value: only the two later fields are left out at their default
-        tree["wind"] = {k: v for k, v in wind if v != later.get(k, new)}
-    if scene.attachments:
-        tree["attachments"] = [described(a) for a in scene.attachments]
-    if scene.energies:
-        tree["energies"] = [described(e) for e in scene.energies]
-    if scene.stepper.given is not None:
-        tree["stepper"] = described(scene.stepper.given)
-    return tree
+    return {name: value for name, value in tree.items() if not _is_empty(value)}
 
 
-def _part(part: ClothPart) -> Mapping[str, Any]:
-    """Return name, fabric and size of a cloth."""
-    given = dataclasses.asdict(part.fabric).items()
-    fabric = {k: v for k, v in given if k != "sources" and v is not None}
-    size = {"faces": len(part.faces), "thickness": plain(part.thickness)}
-    about: dict[str, Any] = {"name": part.name, "fabric": fabric, **size}
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, list | dict) and not value)
+
+
+def _part(part: ClothPart | Region) -> Mapping[str, Any]:
+    """Return name, fabric, thickness and faces of a cloth or of one of its regions."""
+    given = described({f: getattr(part.fabric, f) for f in _fabric_fields(part.fabric)})
+    about = {"name": part.name, "fabric": given, "faces": len(part.faces)}
+    about["thickness"] = described(part.thickness)
+    if isinstance(part, Region):
+        return {**about, "digest": digest(part.faces)}
     if part.regions:
-        about["regions"] = [_region(r) for r in part.regions]
+        about["regions"] = [_part(r) for r in part.regions]
     return about
 
 
-def _region(region: Region) -> Mapping[str, Any]:
-    """Return name, fabric and faces of a region."""
-    whole = ClothPart(region.name, region.fabric, region.faces, region.faces, region.thickness)
-    return {**_part(whole), "digest": digest(region.faces)}
-
-
-def _body(body: Body) -> Mapping[str, Any]:
-    """Return a body's motion, and its shape as a digest."""
-    shape = [body.vertices, body.faces]
-    if body.frames is not None:
-        shape += [body.frames.times, body.frames.positions]
-    about: dict[str, Any] = {"path": _motion(body.path), "thickness": body.thickness}
-    if body.rigid is not None:
-        about["rigid"] = _rigid(body.rigid)
-    return {"name": body.name, "shape": digest(*shape), **about}
-
-
-def _rigid(rigid: Rigid) -> Mapping[str, Any]:
-    """Return the settings of a rigid body; those that were added later only if not the default."""
-    joints = [{k: v for k, v in plain(j).items() if k in _FIRST} | _later(j) for j in rigid.joints]
-    tree = {k: v for k, v in plain(rigid).items() if k != "air"}
-    return {**tree, "joints": joints, **({"air": True} if rigid.air else {})}
-
-
-_FIRST = ("kind", "point", "axis", "stiffness")
-
-
-def _later(joint: Joint) -> dict[str, Any]:
-    """Return the fields of a joint besides the first four that differ from their defaults."""
-    later = (f for f in dataclasses.fields(joint) if f.name not in _FIRST)
-    said = {f.name: getattr(joint, f.name) for f in later if getattr(joint, f.name) != f.default}
-    return {name: described(value) for name, value in said.items()}
-
-
-def _motion(path: Path | None) -> str | None:
-    """Return a path as text, which is the same for keyframes in a list or a tuple."""
-    if path is None:
-        return None
-    return repr(dataclasses.replace(path, keyframes=list(path.keyframes)))
+def _fabric_fields(fabric: Any) -> list[str]:
+    """Return the fields of a fabric that have a value; sources are no part of its identity."""
+    names = [f.name for f in dataclasses.fields(fabric) if f.name != "sources"]
+    return [name for name in names if getattr(fabric, name) is not None]
 
 
 def digest(*arrays: Any) -> str:
@@ -145,16 +82,7 @@ def digest(*arrays: Any) -> str:
     return made.hexdigest()
 
 
-def plain(settings: Any) -> Any:
-    """Return a dataclass of settings as a tree of numbers and names; other values as they are."""
-    if dataclasses.is_dataclass(settings):
-        return {f.name: plain(getattr(settings, f.name)) for f in dataclasses.fields(settings)}
-    if isinstance(settings, tuple | list):
-        return [plain(v) for v in settings]
-    return settings.name if isinstance(settings, enum.Enum) else settings
-
-
-def law(made: Law) -> list[Mapping[str, Any]]:
+def _law(made: Law) -> list[Mapping[str, Any]]:
     """Return names and parameters of a law's parts."""
     return [
         {"name": part.name, **{k: np.asarray(v).tolist() for k, v in part.parameters().items()}}
@@ -163,15 +91,16 @@ def law(made: Law) -> list[Mapping[str, Any]]:
 
 
 def described(thing: Any, depth: int = 0) -> Any:
-    """Return an object of the user's as a plain tree: its class and its public parts.
+    """Return an object as a plain tree.
 
-    Dataclasses are described by their fields, arrays by a digest, functions by name. At the level
-    ``_DEEPEST`` only the class is named, so that cyclic objects end.
+    Settings are described by their values, other objects by their class and their public parts,
+    arrays by a digest, functions by name. At the level ``_DEEPEST`` only the class is named, so
+    that cyclic objects end.
     """
     if depth > _DEEPEST:
         return type(thing).__qualname__
     if isinstance(thing, Law):
-        return law(thing)
+        return _law(thing)
     if isinstance(thing, enum.Enum):
         return thing.name
     if thing is None or isinstance(thing, str | bool | int | float):
@@ -190,8 +119,9 @@ def described(thing: Any, depth: int = 0) -> Any:
         return name
     if dataclasses.is_dataclass(thing):
         # fields that are not compared say how the object was made, not what it is
-        told = (f for f in dataclasses.fields(thing) if f.compare)
-        parts = {f.name: getattr(thing, f.name) for f in told}
+        parts = {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing) if f.compare}
+        name = {} if settings_by_field(type(thing)) else name
     else:
         parts = {k: v for k, v in getattr(thing, "__dict__", {}).items() if not k.startswith("_")}
-    return {**name, **{k: described(v, depth + 1) for k, v in parts.items()}}
+    plain = {k: described(v, depth + 1) for k, v in parts.items()}
+    return {**name, **{k: v for k, v in plain.items() if not (name == {} and _is_empty(v))}}
