@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.sweep.file import read_sweep
+from weft.sweep.file import SweepDocument, read_sweep, read_varied
 from weft.sweep.folder import prepare
 from weft.sweep.warm import answer
 
@@ -24,6 +24,11 @@ seconds: 0.1 s
 fps: 10
 """
 GRID = "cloth.sheet.width: [30 cm, 40 cm, 50 cm, 60 cm]"
+
+
+def varied(path, said):
+    """What a sweep file says of a field that varies."""
+    return read_varied(SweepDocument(Path("sweep.yaml"), {}), path, said)
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.sweep.conftest import varied
 from weft.sweep.design import Design
 from weft.sweep.sensitivity import sobol_indices
-from weft.sweep.varied import varied
 
 A, B = 7.0, 0.1
 
@@ -24,7 +24,7 @@ def exact():
 
 
 def points(n, seed=0):
-    fields = {k: varied(k, {"from": -np.pi, "to": np.pi}, "") for k in "abc"}
+    fields = {k: varied(k, {"from": -np.pi, "to": np.pi}) for k in "abc"}
     rows = list(Design("saltelli", fields, n, seed).rows())
     return np.array([list(r.values()) for r in rows]).reshape(n, 5, 3)
 

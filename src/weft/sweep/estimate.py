@@ -76,7 +76,7 @@ def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimat
     """
     samples, _ = plan_of(sweep)
     check_fields(sweep, samples)
-    threads = sweep.threads or threads_for(len(samples))
+    threads = sweep.settings.threads or threads_for(len(samples))
     at_once = workers or max(1, cores() // threads)
     left, done = len(samples), []
     if (out / NAME).is_file():
@@ -98,7 +98,7 @@ def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimat
 def _one(sweep: SweepFile) -> tuple[float, float, str]:
     """Return time [s] and size [bytes] of the first sample, and how they were found."""
     with tempfile.TemporaryDirectory(prefix="weft-sweep-") as place:
-        alone = replace(sweep, time_limit=None)
+        alone = replace(sweep, settings=replace(sweep.settings, time_limit=None))
         folder = prepare(alone, Path(place))
         sample = folder.plan[0]
         at: list[tuple[float, float]] = []  # (fraction done, time)

@@ -168,7 +168,7 @@ def prepare(
     if (threads or 1) > MOST_THREADS:
         raise SweepError("threads", got=threads, expected=f"at most {MOST_THREADS}")
     about["threads"] = (
-        sweep.threads or (old or {}).get("threads") or threads or threads_for(len(plan))
+        sweep.settings.threads or (old or {}).get("threads") or threads or threads_for(len(plan))
     )
     if old is not None:
         _same_sweep(out, old, about)
@@ -216,7 +216,7 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
     design = sweep.design
     return {
         "format": FORMAT,
-        "description": sweep.description,
+        "description": sweep.settings.description,
         "file": str(sweep.path.resolve()),
         "scene": str(sweep.scene.resolve()),
         "scene_digest": _digest(sweep.scene.read_bytes()),
@@ -227,10 +227,10 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "rows": design.samples,
         "samples": count,
         "seed": design.seed,
-        "seeds": list(sweep.seeds),
-        "time_limit": sweep.time_limit,
-        "device": sweep.device,
-        "keep": sweep.keep.said(),
+        "seeds": list(sweep.settings.seeds),
+        "time_limit": sweep.settings.time_limit,
+        "device": sweep.settings.device,
+        "keep": sweep.settings.keep.said(),
         "machine": machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

@@ -71,7 +71,7 @@ def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample],
     samples: dict[str, Sample] = {}
     order: list[int] = []
     for values in sweep.design.rows(rounds):
-        made = sample_of(values, len(samples), sweep.design.seed, sweep.seeds)
+        made = sample_of(values, len(samples), sweep.design.seed, sweep.settings.seeds)
         order.append(samples.setdefault(made.id, made).number)
     if not samples:
         raise SweepError("samples", got="none", where=sweep.path.name, expected="at least one")

@@ -8,15 +8,14 @@ from functools import lru_cache
 from typing import Any
 
 from weft.base.errors import SweepError, WeftError
+from weft.base.settings import REQUIRED, documented, setting
 from weft.base.yaml_lines import parse_yaml
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
 _MEASURED = re.compile(
     r"[-+]?[0-9][0-9.]*(?:e[-+][0-9]+)? [A-Za-z][A-Za-z0-9/^*]*"
 )  # plain in YAML
-_FIELDS = ("from", "to", "steps", "scale", "whole")
 DIGITS = 12  # significant digits of a value
-SCALES = ("linear", "log")
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,59 @@ class Choice:
         return yaml_text(self.values)
 
 
+@documented
 @dataclass(frozen=True)
 class Range:
-    """A number between two ends, in the unit of both."""
+    """A number between two ends, in the unit of both.
 
-    low: float
-    high: float
-    unit: str = ""
-    steps: int | None = None  # levels of a grid, including both ends
-    log: bool = False
-    whole: bool = False
+    Raises:
+        SweepError: ends that are no numbers, have different units or the wrong order, or do not
+            suit the scale.
+    """
+
+    first: float | str = setting(REQUIRED, "a number, or one with a unit such as 15 cm", key="from")
+    last: float | str = setting(REQUIRED, "a larger one, in the same unit", key="to")
+    steps: int | None = setting(None, "levels of a grid, both ends included", least=1)
+    scale: str = setting("linear", "of the values between", choices=("linear", "log"))
+    whole: bool = setting(False, "only whole numbers")
+
+    def __post_init__(self) -> None:
+        both = f"{self.first} to {self.last}"
+        for name, end in (("from", self.first), ("to", self.last)):
+            if quantity_of(end) is None:
+                expected = "a number, or one with a unit such as 15 cm"
+                raise SweepError(f"vary: {name}", got=repr(end), expected=expected)
+        if self.unit != quantity_of(self.last)[1]:  # type: ignore[index]
+            raise SweepError("vary", got=both, expected="both ends in the same unit")
+        if not self.low < self.high:
+            raise SweepError("vary", got=both, expected="must be from less to more")
+        if self.log and self.low <= 0:
+            expected = "must be > 0, with scale: log"
+            raise SweepError("vary: from", got=self.first, expected=expected)
+        if self.whole and not (self.low.is_integer() and self.high.is_integer()):
+            raise SweepError("vary", got=both, expected="whole numbers, with whole: true")
+        if self.whole and self.log:
+            raise SweepError("vary: scale", got="log", expected="linear, with whole: true")
+
+    @property
+    def low(self) -> float:
+        """The lower end, in ``unit``."""
+        return quantity_of(self.first)[0]  # type: ignore[index]
+
+    @property
+    def high(self) -> float:
+        """The upper end, in ``unit``."""
+        return quantity_of(self.last)[0]  # type: ignore[index]
+
+    @property
+    def unit(self) -> str:
+        """The unit of both ends; empty: numbers without a unit."""
+        return quantity_of(self.first)[1]  # type: ignore[index]
+
+    @property
+    def log(self) -> bool:
+        """Whether logarithms of the values are spread evenly."""
+        return self.scale == "log"
 
     def at(self, u: float) -> Any:
         """Return the value at u in [0, 1]: a number, or text with its unit."""
@@ -109,100 +151,13 @@ class Range:
 Varied = Choice | Range
 
 
-def varied(path: str, said: Any, where: str) -> Varied:
-    """Read the value of a field in a sweep file: a list, or ``{from: 1 cm, to: 2 cm}``.
-
-    Args:
-        path: the field's dotted path.
-        said: the value in the file.
-        where: file and line, for messages.
-
-    Raises:
-        SweepError: the value is neither, the list is empty, or the ends have different units or the
-            wrong order.
-    """
-    what = f"vary.{path}"
-    if isinstance(said, list):
-        if not said:
-            raise SweepError(what, got="an empty list", where=where, expected="values")
-        return Choice(tuple(said))
-    if not isinstance(said, Mapping) or not {"from", "to"} <= said.keys():
-        raise SweepError(
-            what,
-            got=repr(said),
-            where=where,
-            expected="a list of values, or {from: 1 cm, to: 2 cm}",
-            hint="a field that stays the same stands in `set`",
-        )
-    unknown = [k for k in said if k not in _FIELDS]
-    if unknown:
-        raise SweepError(
-            f"{what}.{unknown[0]}", where=where, expected=f"one of {', '.join(_FIELDS)}"
-        )
-    return _range(what, said, where)
-
-
-def _range(what: str, said: Mapping[str, Any], where: str) -> Range:
-    (low, unit), (high, other) = (_quantity(f"{what}.{k}", said[k], where) for k in ("from", "to"))
-    if unit != other:
-        raise SweepError(
-            what,
-            got=f"{said['from']!r} to {said['to']!r}",
-            where=where,
-            expected="both ends in the same unit",
-        )
-    scale, whole, steps = said.get("scale", "linear"), said.get("whole", False), said.get("steps")
-    if scale not in SCALES:
-        raise SweepError(f"{what}.scale", got=scale, where=where, expected="linear or log")
-    if not isinstance(whole, bool):
-        raise SweepError(f"{what}.whole", got=whole, where=where, expected="true or false")
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
-        raise SweepError(f"{what}.steps", got=steps, where=where, expected="must be >= 1")
-    if not low < high:
-        raise SweepError(
-            what,
-            got=f"{said['from']} to {said['to']}",
-            where=where,
-            expected="must be from less to more",
-        )
-    if scale == "log" and low <= 0:
-        raise SweepError(
-            f"{what}.from", got=said["from"], where=where, expected="must be > 0, with scale: log"
-        )
-    if whole and not (low.is_integer() and high.is_integer()):
-        raise SweepError(
-            what,
-            got=f"{said['from']} to {said['to']}",
-            where=where,
-            expected="whole numbers, with whole: true",
-        )
-    if whole and scale == "log":
-        raise SweepError(
-            f"{what}.scale", got="log", where=where, expected="linear, with whole: true"
-        )
-    return Range(low, high, unit, steps, scale == "log", whole)
-
-
-def _quantity(what: str, value: Any, where: str) -> tuple[float, str]:
-    """Return number and unit of ``15 cm`` or 0.15."""
+def quantity_of(value: Any) -> tuple[float, str] | None:
+    """Return number and unit of a value, (15.0, "cm") for ``15 cm``; None if it is no number."""
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     number = float(found[1]) if found else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise SweepError(
-            what,
-            got=repr(value),
-            where=where,
-            expected="a number, or one with a unit such as 15 cm",
-        )
-    return float(number), found[2] if found else ""
-
-
-def quantity_of(value: Any) -> tuple[float, str] | None:
-    """Return number and unit of a value, (15.0, "cm") for ``15 cm``; None if it is no number."""
-    try:
-        return _quantity("", value, "")
-    except SweepError:
         return None
+    return float(number), found[2] if found else ""
 
 
 def yaml_text(value: Any) -> str:

@@ -30,6 +30,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    Strict,
     ValidationInfo,
     create_model,
     field_validator,
@@ -192,6 +193,8 @@ def _said(hint: Any, about: Setting) -> Any:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         names = tuple(member.name.lower() for member in hint)
         return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]
+    if hint is bool:
+        return Annotated[bool, Strict()]
     if hint is str and about.choices:
         return Literal[about.choices]
     if hint is float and about.unit == "rad":

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from weft.base.errors import WeftError, did_you_mean
-from weft.base.schema.block import block_at
+from weft.base.schema.block import block_at, block_of
 from weft.base.yaml_lines import Loc, kind_of, read_yaml
 
 _SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
@@ -17,7 +17,17 @@ _SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
     "greater than": "must be >",
     "less than": "must be <",
 }
+_KINDS = {  # kinds of pydantic's errors, and what a file writes in such a place
+    "model_type": "a block of fields",
+    "dict_type": "a block of fields",
+    "mapping_type": "a block of fields",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "bool_type": "true or false",
+    "string_type": "text",
+}
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,27 +65,59 @@ class Document:
         error.where = f"{line}, {error.where}" if error.where else line
         return error
 
-    def validated(self, block: type[M], tree: Any = None) -> tuple[M | None, list[WeftError]]:
-        """Return the typed content of the file, or None with all its problems.
+    def validated(
+        self, block: type[M], tree: Any, loc: Loc = ()
+    ) -> tuple[M | None, list[WeftError]]:
+        """Return the typed content of a block of the file, or None with all its problems.
 
         Args:
-            block: the block of the whole file.
-            tree: the content; None: ``self.tree``.
+            block: the block.
+            tree: its content in the file.
+            loc: its path in the file.
         """
         try:
-            return block.model_validate(self.tree if tree is None else tree), []
+            return block.model_validate(tree), []
         except ValidationError as error:
-            return None, [self._problem(block, details) for details in error.errors()]
+            return None, [self._problem(block, details, loc) for details in error.errors()]
 
-    def _problem(self, block: type[BaseModel], details: Any) -> WeftError:
-        """Return one of pydantic's errors as a weft error."""
-        loc: Loc = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
+    def made(self, kind: type[T], tree: Any, loc: Loc = ()) -> T:
+        """Return the settings that a block of the file describes.
+
+        Args:
+            kind: dataclass of settings.
+            tree: content of the block in the file.
+            loc: path of the block in the file.
+
+        Raises:
+            WeftError: of the document's class; the first problem.
+        """
+        block, problems = self.validated(block_of(cast(Any, kind)), tree, loc)
+        if block is None:
+            raise problems[0]
+        try:
+            made: T = block.make()
+        except WeftError as error:
+            raise self.placed(error, loc) from None
+        return made
+
+    def refused(
+        self, loc: Sequence[str | int], got: Any, expected: str, hint: str | None = None
+    ) -> WeftError:
+        """Return the error of a field at a path."""
+        shown = "nothing" if got is None else got
+        what = dotted(loc) or self.what
+        return self.error(what, got=shown, where=self.where(loc), expected=expected, hint=hint)
+
+    def _problem(self, block: type[BaseModel], details: Any, around: Loc) -> WeftError:
+        """Return one of pydantic's errors of the block at the path ``around`` as a weft error."""
+        inner = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
+        loc: Loc = (*around, *inner)
         kind, where, what = details["type"], self.where(loc), dotted(self.written_at(loc))
         if kind == "weft":
             made: WeftError = details["ctx"]["error"]
             return self.placed(made, loc)
         if kind == "extra_forbidden":
-            inside = block_at(block, [p for p in loc[:-1] if isinstance(p, str)])
+            inside = block_at(block, [p for p in inner[:-1] if isinstance(p, str)])
             known = [] if inside is None else list(inside.model_fields)
             return self.error(
                 f"field {what}",
@@ -92,12 +134,21 @@ class Document:
             message = message.replace(english, sign)
         got, hint = details.get("input"), None
         shown = None if isinstance(got, dict | list) else repr(got)
-        if kind in ("model_type", "dict_type"):
-            message = "a block of fields"
+        message = _KINDS.get(kind, message)
         if kind == "literal_error" and isinstance(got, str):
             listed = str(details["ctx"]["expected"]).replace(" or ", ", ").replace("'", "")
             hint = did_you_mean(got, listed.split(", "))
+        if not self.explained_by:
+            hint = hint or _meaning(block, inner)
         return self.error(what or self.what, got=shown, where=where, expected=message, hint=hint)
+
+
+def _meaning(block: type[BaseModel], loc: Loc) -> str | None:
+    """Return name and meaning of the field at a path of a block."""
+    *names, last = [p for p in loc if isinstance(p, str)] or [""]
+    inside = block_at(block, names)
+    field = None if inside is None else inside.model_fields.get(last)
+    return f"{last}: {field.description}" if field is not None and field.description else None
 
 
 def dotted(loc: Iterable[str | int]) -> str:
