@@ -35,7 +35,7 @@ from weft.energies.air.gusts import Gusts
 from weft.energies.seams.seam_keyframes import TearingKeys
 from weft.energies.springs.bonds import Bonds
 from weft.energies.springs.release import Release
-from weft.fabric.fields import CHANGING
+from weft.fabric.fabric import CHANGING
 from weft.scene.build import load_scene
 from weft.scene.changing import carried
 from weft.scene.field_units import json_schema

@@ -89,8 +89,7 @@ def _fabric() -> object:
     """The fields of a fabric, with units and the range of the presets."""
     from rich.table import Table
 
-    from weft.fabric.fabric import described_fields
-    from weft.fabric.fields import CHANGING
+    from weft.fabric.fabric import CHANGING, described_fields
 
     table = Table(
         box=None,

@@ -20,30 +20,24 @@ from weft.base.curve import Curve
 from weft.base.errors import FabricError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
-from weft.base.settings import REQUIRED, Accepts, documented, setting
+from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
 from weft.base.yaml_lines import kind_of, parse_yaml, read_yaml
-from weft.fabric.fields import CHANGING as CHANGING
-from weft.fabric.fields import CURVES as CURVES
-from weft.fabric.fields import LIMITS as LIMITS
-from weft.fabric.fields import MEANINGS, NEEDED, OPTIONAL
-from weft.fabric.fields import MEMORY as MEMORY
-from weft.fabric.fields import PER_ANGLE as PER_ANGLE
-from weft.fabric.fields import UNITS as UNITS
 from weft.fabric.fields import FabricFields as FabricFields
-from weft.fabric.values import curve, optional, quantity, without_keys
+from weft.fabric.values import curve, optional, quantity, sourced
 
 MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")
+CURVES = ("curve_warp", "curve_weft")  # fields with a curve in place of a number
+NEEDED = {  # fields that have a meaning only together with one of the listed fields
+    "crease_hardening": ("crease_yield",),
+    "crease_recovery": ("crease_yield",),
+    "crease_lasting": ("crease_recovery",),
+    "yield_hardening": ("yield_warp", "yield_weft"),
+}
 FAR = 5.0  # factor outside the range of all presets from which a number raises a warning
 
 
 CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
-
-
-def _memory(name: str, **bounds: float) -> float | None:
-    """Return the field of a number about creases or permanent stretch; None: no such effect."""
-    bounds = {"least": 0.0, **bounds}
-    return setting(None, MEANINGS[name], MEMORY[name], **bounds)  # type: ignore[arg-type]
 
 
 @checked(FabricError, "fabric", unchecked=("at",))
@@ -56,49 +50,80 @@ class Fabric:
         FabricError: a value out of range.
     """
 
-    density: float = setting(REQUIRED, "mass per area", UNITS["density"], above=0)
+    density: float = setting(REQUIRED, "mass per area", "kg/m^2", above=0, keyframes=True)
     stretch_warp: float = setting(
-        REQUIRED, "force per width and strain, along the warp", UNITS["stretch_warp"], above=0
+        REQUIRED, "force per width and strain, along the warp", "N/m", above=0, keyframes=True
     )
-    stretch_weft: float = setting(REQUIRED, "along the weft", UNITS["stretch_weft"], above=0)
+    stretch_weft: float = setting(REQUIRED, "along the weft", "N/m", above=0, keyframes=True)
     shear: float = setting(
-        REQUIRED, "shear force per width and radian", UNITS["shear"], least=0, per_angle=True
+        REQUIRED, "shear force per width and radian", "N/m", least=0, per_angle=True, keyframes=True
     )
     bending_warp: float = setting(
         REQUIRED,
         "moment per width and curvature, of bending the warp yarns",
-        UNITS["bending_warp"],
+        "N*m",
         least=0,
+        keyframes=True,
     )
-    bending_weft: float = setting(REQUIRED, "of the weft yarns", UNITS["bending_weft"], least=0)
-    thickness: float = setting(5e-4, "", UNITS["thickness"], above=0)
+    bending_weft: float = setting(REQUIRED, "of the weft yarns", "N*m", least=0, keyframes=True)
+    thickness: float = setting(5e-4, "", "m", above=0, keyframes=True)
     damping: float = setting(
-        0.0, "time constant of stiffness-proportional damping", UNITS["damping"], least=0
+        0.0, "time constant of stiffness-proportional damping", "s", least=0, keyframes=True
     )
     rest_stretch_warp: float = setting(
-        1.0, "stretch at which the warp carries no force", UNITS["rest_stretch_warp"], above=0
+        1.0, "stretch at which the warp carries no force", "1", above=0, keyframes=True
     )
-    rest_stretch_weft: float = setting(1.0, "of the weft", UNITS["rest_stretch_weft"], above=0)
+    rest_stretch_weft: float = setting(1.0, "of the weft", "1", above=0, keyframes=True)
     name: str = "custom"
     title: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)  # source of each field's number
     limit_warp: float | None = setting(
-        None, "largest strain of the warp, never passed; none: no limit", LIMITS["limit_warp"]
+        None, "largest strain of the warp, never passed; none: no limit", "1", keyframes=True
     )
-    limit_weft: float | None = setting(None, "of the weft", LIMITS["limit_weft"])
+    limit_weft: float | None = setting(None, "of the weft", "1", keyframes=True)
     limit_shear: float | None = setting(
-        None, "largest angle of shear", LIMITS["limit_shear"], above=0, below=np.pi / 2
+        None, "largest angle of shear", "rad", above=0, below=np.pi / 2, keyframes=True
     )
     # curves of force per width over strain, used instead of stretch_warp and stretch_weft
     curve_warp: Annotated[Curve | None, CurveLike] = None
     curve_weft: Annotated[Curve | None, CurveLike] = None
-    crease_yield: float | None = _memory("crease_yield")
-    crease_hardening: float | None = _memory("crease_hardening")
-    crease_recovery: float | None = _memory("crease_recovery", above=0)
-    crease_lasting: float | None = _memory("crease_lasting", most=1)
-    yield_warp: float | None = _memory("yield_warp")
-    yield_weft: float | None = _memory("yield_weft")
-    yield_hardening: float | None = _memory("yield_hardening")
+    crease_yield: float | None = setting(
+        None,
+        "elastic curvature beyond which bending leaves a crease",
+        "1/m",
+        least=0,
+        keyframes=True,
+    )
+    crease_hardening: float | None = setting(
+        None,
+        "of the moment after yield: 1/(1 + it) of what is bent further is left",
+        "1",
+        least=0,
+        keyframes=True,
+    )
+    crease_recovery: float | None = setting(
+        None,
+        "time constant in which creases recover, as they else do not",
+        "s",
+        above=0,
+        keyframes=True,
+    )
+    crease_lasting: float | None = setting(
+        None, "part of a crease that never recovers, 0 to 1", "1", least=0, most=1, keyframes=True
+    )
+    yield_warp: float | None = setting(
+        None, "strain from which on the warp is drawn out for good", "1", least=0, keyframes=True
+    )
+    yield_weft: float | None = setting(
+        None, "strain from which on the weft is drawn out for good", "1", least=0, keyframes=True
+    )
+    yield_hardening: float | None = setting(
+        None,
+        "of the force after yield: 1/(1 + it) of what is pulled further is left",
+        "1",
+        least=0,
+        keyframes=True,
+    )
     keyed: Mapping[str, Keys] | None = None  # keyframes of the numbers that change, by field
 
     def __repr__(self) -> str:
@@ -205,6 +230,15 @@ class Fabric:
                 )
 
 
+SETTINGS = settings_by_field(Fabric)
+_UNIT = {name: about.unit for name, about in SETTINGS.items()}
+# units of the numbers of every fabric, and of those that may be None
+UNITS: Mapping[str, str] = {k: u for k, u in _UNIT.items() if getattr(Fabric, k, 0) is not None}
+OPTIONAL: Mapping[str, str] = {k: u for k, u in _UNIT.items() if k not in UNITS}
+LIMITS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if k.startswith("limit")}
+CHANGING = tuple(name for name, about in SETTINGS.items() if about.keyframes)
+
+
 @lru_cache(maxsize=1)
 def preset_names() -> tuple[str, ...]:
     """Return the names of the presets that weft includes."""
@@ -274,13 +308,16 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     values: dict[str, float] = {}
     sources = dict(base.sources) if base is not None else {}
     keyed: dict[str, Keys] = {}
-    fields = without_keys(fields, where, keyed)
+    fields = _without_keys(fields, where, keyed)
     for key in [k for k in UNITS if k in fields]:
-        values[key], sources[key] = quantity(fields[key], key, f"{where}.{key}")
+        values[key], sources[key] = quantity(fields[key], SETTINGS[key], f"{where}.{key}")
     more: dict[str, Any] = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
     for key in [k for k in (*OPTIONAL, *CURVES) if k in fields]:
-        read = curve if key in CURVES else optional
-        more[key], sources[key] = read(fields[key], key, f"{where}.{key}")
+        what = f"{where}.{key}"
+        if key in CURVES:
+            more[key], sources[key] = curve(fields[key], what)
+        else:
+            more[key], sources[key] = optional(fields[key], SETTINGS[key], what)
     if base is not None:
         values = {**{k: getattr(base, k) for k in UNITS}, **values}
     required = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
@@ -304,6 +341,33 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     return made
 
 
+def _without_keys(
+    fields: Mapping[str, Any], where: str, keyed: dict[str, Keys]
+) -> Mapping[str, Any]:
+    """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
+    out = dict(fields)
+    for name, value in fields.items():
+        value, source = sourced(value, where) if not Keys.is_keyframes(value) else (value, "")
+        if not Keys.is_keyframes(value):
+            continue
+        what = f"{where}.{name}"
+        if name not in CHANGING:
+            raise FabricError(
+                what,
+                got="keyframes",
+                expected="a number that stays as it is",
+                hint=f"these may change: {', '.join(CHANGING)}",
+            )
+        timed, between = Keys.said(value, what)
+        read = quantity if name in UNITS else optional
+        numbers = [(t, read(v, SETTINGS[name], f"{what} at {t:g} s")[0]) for t, v in timed]
+        if any(v is None for _, v in numbers):
+            raise FabricError(what, got="none at a key", expected="numbers")
+        keyed[name] = Keys.of(numbers, between, what, FabricError)  # type: ignore[arg-type]
+        out[name] = {"value": timed[0][1], "source": source or "given: keyframes"}
+    return out
+
+
 @lru_cache(maxsize=1)
 def known_ranges() -> Mapping[str, tuple[float, float]]:
     """Return the smallest and largest value of every field over all presets, in SI."""
@@ -319,10 +383,11 @@ def described_fields() -> list[tuple[str, str, str]]:
     rows = []
     for name, unit in UNITS.items():
         low, high = known_ranges()[name]
-        per = " (per rad)" if name in PER_ANGLE else ""
+        per = " (per rad)" if SETTINGS[name].per_angle else ""
         rows.append((name, unit + per, f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"))
     rows += [(name, unit, "none: a strain that is never passed") for name, unit in LIMITS.items()]
-    rows += [(name, unit, f"none: {MEANINGS[name]}") for name, unit in MEMORY.items()]
+    names = [name for name in OPTIONAL if name not in LIMITS]
+    rows += [(name, SETTINGS[name].unit, f"none: {SETTINGS[name].meaning}") for name in names]
     return rows + [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
 
 

@@ -1,61 +1,33 @@
-"""Readers of the values of a fabric's fields in files: text with a unit, curves, keyframes."""
+"""Readers of the values of a fabric's fields in files: text with a unit, curves."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, UnitError
-from weft.base.keyframes import Keys
+from weft.base.settings import Setting
 from weft.base.units import to_si
-from weft.fabric.fields import CHANGING, OPTIONAL, PER_ANGLE, UNITS
 
 
-def without_keys(
-    fields: Mapping[str, Any], where: str, keyed: dict[str, Keys]
-) -> Mapping[str, Any]:
-    """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
-    out = dict(fields)
-    for name, value in fields.items():
-        value, source = sourced(value, where) if not Keys.is_keyframes(value) else (value, "")
-        if not Keys.is_keyframes(value):
-            continue
-        what = f"{where}.{name}"
-        if name not in CHANGING:
-            raise FabricError(
-                what,
-                got="keyframes",
-                expected="a number that stays as it is",
-                hint=f"these may change: {', '.join(CHANGING)}",
-            )
-        timed, between = Keys.said(value, what)
-        read = quantity if name in UNITS else optional
-        numbers = [(t, read(v, name, f"{what} at {t:g} s")[0]) for t, v in timed]
-        if any(v is None for _, v in numbers):
-            raise FabricError(what, got="none at a key", expected="numbers")
-        keyed[name] = Keys.of(numbers, between, what, FabricError)  # type: ignore[arg-type]
-        out[name] = {"value": timed[0][1], "source": source or "given: keyframes"}
-    return out
-
-
-def quantity(value: Any, key: str, where: str) -> tuple[float, str]:
+def quantity(value: Any, about: Setting, where: str) -> tuple[float, str]:
     """Return a field's value in SI, and its source."""
     value, source = sourced(value, where)
-    unit = UNITS[key]
+    unit = about.unit
     if unit != "1" and not isinstance(value, str):
         raise UnitError(
             where, got=repr(value), expected=f"a quantity with its unit, like '{value} {unit}'"
         )
-    return to_si(value, unit, where, per_angle=key in PER_ANGLE), source
+    return to_si(value, unit, where, per_angle=about.per_angle), source
 
 
-def optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
+def optional(value: Any, about: Setting, where: str) -> tuple[float | None, str]:
     """Return the value of an optional field in SI, and its source; None overrides a preset's
     value.
     """
     value, source = sourced(value, where)
     if value is None:
         return None, source
-    unit = OPTIONAL[key]
+    unit = about.unit
     if unit != "1" and not isinstance(value, str):
         like = (
             "an angle with its unit, like '30 deg'"
@@ -66,7 +38,7 @@ def optional(value: Any, key: str, where: str) -> tuple[float | None, str]:
     return to_si(value, unit, where), source
 
 
-def curve(value: Any, key: str, where: str) -> tuple[Curve | None, str]:
+def curve(value: Any, where: str) -> tuple[Curve | None, str]:
     """Return a curve from pairs of strain and force per width with its unit, and its source."""
     value, source = sourced(value, where)
     if value is None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import FabricError
-from weft.fabric.fabric import Fabric, fabric
-from weft.fabric.fields import CURVES, OPTIONAL, UNITS
+from weft.fabric.fabric import CURVES, OPTIONAL, UNITS, Fabric, fabric
 from weft.fitting.file import FitFile
 from weft.fitting.fit import Fit
 from weft.io.files import atomic_write

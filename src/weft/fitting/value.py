@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.fabric.fabric import UNITS, Fabric
-from weft.fabric.fields import PER_ANGLE
+from weft.fabric.fabric import SETTINGS, UNITS, Fabric
 from weft.fitting.block import DataBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
@@ -54,7 +53,7 @@ class Value:
 def read(block: DataBlock) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     field = block.word("field", list(UNITS))
-    per_angle = field in PER_ANGLE
+    per_angle = SETTINGS[field].per_angle
     values = block.numbers("value", UNITS[field], above=0, per_angle=per_angle)
     mean, sigma = mean_of(values, noise(block, UNITS[field], per_angle=per_angle))
     return [Value(block.text("name", field), field, mean, sigma)]

@@ -9,7 +9,7 @@ from weft.base.keyframes import Between
 from weft.base.schema.block import Block
 from weft.base.schema.quantities import unit_in
 from weft.base.settings import KEYFRAMES
-from weft.fabric.fields import CHANGING, CURVES, OPTIONAL, UNITS
+from weft.fabric.fabric import CHANGING, CURVES, OPTIONAL, UNITS
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
 _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
