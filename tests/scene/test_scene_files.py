@@ -104,7 +104,7 @@ def test_mesh_files_are_relative_to_the_scene(tmp_path):
         (("density: 60 g/m^2", "stretch: 0 N/m"), "must be > 0"),
         (("density: 60 g/m^2", "densty: 60 g/m^2"), "did you mean 'density'?"),
         (("preset: silk", "preset: slik"), "did you mean 'silk'?"),
-        (("step: 10 ms", "step: 0"), "step = 0.0 (scene.yaml:16): must be > 0"),
+        (("step: 10 ms", "step: 0"), "step = 0 (scene.yaml:16): must be > 0"),
         (("step: 10 ms", "setp: 10 ms"), "did you mean 'step'?"),
         (("linear: pcg", "linear: pgc"), "did you mean 'pcg'?"),
         (("{time: 0 s}", "{time: 2 s}"), "strictly increasing"),

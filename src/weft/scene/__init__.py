@@ -3,11 +3,11 @@
 Read ``scene`` first: the frozen dataclass ``Scene`` says what is simulated, and builds the model
 that integrators take. ``acting`` builds its energies: ``elastic`` those of the cloth, ``regions``
 those between regions of different fabrics, ``air`` those of the wind; ``held`` converts pins.
-``keyed`` and ``changing`` handle numbers with keyframes, ``stays`` lists the numbers that have
-none.
+``keyed`` and ``changing`` handle numbers with keyframes.
 
 A scene file is read in this order: ``file`` (text to tree, with line numbers), ``said_keys``
-(keyframes), ``schema`` with the modules ``*_schema`` (types, units, bounds), ``needs`` (memory and
+(keyframes), ``schema``, derived from ``Scene``, with the modules ``*_schema`` of blocks that a file
+writes in another form, ``needs`` (memory and
 disk), ``build`` (tree to ``Scene``), with ``garments`` and ``outfit`` for what is sewn. ``check``
 and ``explain`` are behind the commands of these names; ``identity`` compares scenes.
 """

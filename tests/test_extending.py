@@ -1,0 +1,110 @@
+"""Rows of docs/extending.md: each adds one of a kind in one file of a copy of weft, and uses it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "weft"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A folder with a copy of the package."""
+    place = tmp_path_factory.mktemp("copy")
+    shutil.copytree(SOURCE, place / "weft", ignore=shutil.ignore_patterns("__pycache__"))
+    return place
+
+
+def told(copy, program, folder):
+    """What a program prints as JSON that imports the copy."""
+    env = {**os.environ, "PYTHONPATH": str(copy)}
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, capture_output=True, text=True, env=env, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+FIELD = """    haze: float = setting(
+        0.0, "depth of the fog; 0: none", "m", least=0, keyframes=True
+    )
+"""
+USED = """
+import json, weft
+from weft.scene.build import load_scene
+from weft.scene.explain import explain
+from weft.scene.field_units import json_schema, unit_of
+from weft.scene.keyed import at
+from weft.scene.schema import SceneFile
+scene = load_scene("scene.yaml").scene
+wrong = []
+for make in (lambda: load_scene("wrong.yaml"), lambda: weft.Scene(weft.sheet(3, 3), haze=-1.0)):
+    try:
+        make()
+    except weft.errors.SceneError as error:
+        wrong.append(str(error))
+made = weft.Scene(weft.sheet(3, 3), haze="2 cm")
+_, (row,) = explain("scene.haze")
+print(json.dumps({
+    "keys": scene.keyed["haze"].values,
+    "later": at(scene, 0.5).haze,
+    "python": made.haze,
+    "identity": [s.identity().get("haze") for s in (made, weft.Scene(weft.sheet(3, 3)))],
+    "explained": [row.meaning, row.default, unit_of(SceneFile.model_fields["haze"])],
+    "schema": json_schema()["properties"]["haze"]["anyOf"],
+    "documented": "haze: [m] depth of the fog; 0: none." in weft.Scene.__doc__,
+    "wrong": wrong,
+}))
+"""
+
+
+def test_a_scene_field(copy, tmp_path):
+    """YAML, keyframes, explain, JSON schema, identity and checks follow from its declaration."""
+    file = copy / "weft" / "scene" / "scene.py"
+    text = file.read_text()
+    before = "    law: Law | Callable"
+    assert text.count(before) == 1
+    file.write_text(text.replace(before, FIELD + before))
+    scene = "cloth: {sheet: {nx: 3, ny: 3}}\nhaze: "
+    (tmp_path / "scene.yaml").write_text(scene + "{keys: [[0 s, 1 cm], [1 s, 30 mm]]}\n")
+    (tmp_path / "wrong.yaml").write_text(scene + "3 kg\n")
+    found = told(copy, USED, tmp_path)
+    file.write_text(text)
+    assert found["keys"] == [0.01, 0.03] and found["later"] == pytest.approx(0.02)
+    assert found["python"] == 0.02 and found["identity"] == [0.02, 0.0]
+    about = "[m] depth of the fog; 0: none (may have keyframes)"
+    assert found["explained"] == [about, "0.0", "m"] and found["documented"]
+    number, keyframes = found["schema"]
+    assert number == {"type": ["number", "string"], "unit": "m", "minimum": 0}
+    assert keyframes == {"$ref": "#/$defs/Keyframes"}
+    assert "wrong.yaml:2" in found["wrong"][0] and "haze = '3 kg'" in found["wrong"][0]
+    assert "scene.haze = -1.0" in found["wrong"][1] and ">= 0" in found["wrong"][1]
+
+
+PRESET = """title: Felt of the mill
+density: 180 g/m^2
+stretch: 3000 N/m
+shear: 400 N/m
+bending: 2e-5 N*m
+thickness: 1 mm
+"""
+LISTED = """
+import json
+from weft.fabric.fabric import fabric, known_ranges, preset_names
+made = fabric("felt")
+print(json.dumps([
+    "felt" in preset_names(), made.title, made.stretch_weft, known_ranges()["thickness"][1]
+]))
+"""
+
+
+def test_a_preset(copy, tmp_path):
+    file = copy / "weft" / "fabrics" / "felt.yaml"
+    file.write_text(PRESET)
+    known, title, stretch, thickest = told(copy, LISTED, tmp_path)
+    file.unlink()
+    assert known and title == "Felt of the mill" and stretch == 3000.0 and thickest >= 1e-3
