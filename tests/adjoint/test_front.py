@@ -154,7 +154,7 @@ def test_the_scene_of_a_run():
 )
 def test_refused_by_name(change, message):
     with pytest.raises(SceneError, match=message):
-        weft.Adjoint(hung().with_(stepper=None, **change), noise(16), SHEAR, frames=1)()
+        weft.Adjoint(hung().with_(**change), noise(16), SHEAR, frames=1)()
 
 
 def test_unknown_names_are_listed():

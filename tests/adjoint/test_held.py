@@ -45,7 +45,7 @@ def tied(integrator="backward_euler", release=None):
         path=PATH,
         name="rope",
     )
-    return scene.with_(stepper=None, settings=TIGHT, attachments=[spring, across, rope])
+    return scene.with_(settings=TIGHT, attachments=[spring, across, rope])
 
 
 def numbers(scene, kind):
@@ -92,7 +92,6 @@ def test_a_clip_on_a_body_that_moves():
     table = table.moved(low - [0.0, 0.3, 0.0], rotation=(5, 10, 3), path=PATH)
     clip = weft.AttachToBody(cloth.corners("bottom"), "table", stiffness=30.0, within=0.5, name="c")
     scene = hung().with_(
-        stepper=None,
         settings=TIGHT,
         bodies=[table],
         attachments=[clip],
@@ -115,9 +114,7 @@ def carried(integrator="backward_euler"):
     ball = sphere(0.03, 0.02, name="ball").moved((0.01, 0.0345, 0.004), rotation=(0, 10, 20))
     rigid = Rigid(mass=4e-4, velocity=(0.02, -0.03, 0.01), spin=(0.1, 0.2, 0.3), stiffness=1e6)
     ball = dataclasses.replace(ball, rigid=rigid)
-    return scene.with_(
-        stepper=None, settings=weft.StepSettings(tolerance=1e-9), bodies=[*scene.bodies, ball]
-    )
+    return scene.with_(settings=weft.StepSettings(tolerance=1e-9), bodies=[*scene.bodies, ball])
 
 
 @pytest.mark.parametrize(
@@ -176,9 +173,7 @@ def slide(**more):
 
 @pytest.mark.slow
 def test_smooth_rails():
-    scene = hung().with_(
-        stepper=None, settings=TIGHT, attachments=[slide(stiffness=30.0, radius=0.01)]
-    )
+    scene = hung().with_(settings=TIGHT, attachments=[slide(stiffness=30.0, radius=0.01)])
     names = ["attachments.rail.stiffness", "attachments.rail.radius", "fabric.density"]
     got, expected, _ = compared(scene, names)
     assert got == pytest.approx(expected, rel=1e-5)
@@ -193,13 +188,13 @@ def test_smooth_rails():
 )
 def test_refused_by_name(message, more, names):
     with pytest.raises(SceneError, match=message):
-        Adjoint(hung().with_(stepper=None, **more), noise(16), names, frames=1, fps=100)()
+        Adjoint(hung().with_(**more), noise(16), names, frames=1, fps=100)()
 
 
 def test_ropes_on_bodies_by_where_these_start():
     table = weft.contact.plate(0.3, 0.3, 0.1, name="table").moved((0.0, -0.5, 0.0))
     spring = weft.Spring([15], stiffness=1.0, body="table")
-    scene = hung().with_(stepper=None, bodies=[table], attachments=[spring])
+    scene = hung().with_(bodies=[table], attachments=[spring])
     moved = Adjoint(scene, noise(16), frames=1).parameter("bodies.table.translation")
     with pytest.raises(SceneError, match="where the body of attachment"):
         ParameterDirection.of(scene, moved, (0,))

@@ -58,7 +58,7 @@ def test_a_number_that_has_keys_is_known_by_them():
 def test_a_key_beyond_the_run_counts_by_what_is_between():
     """With a step that ends at t, numbers are (1 - s) of the first key and s of the last."""
     scene = hung(keyed={"gravity.1": weft.Keys([(0.0, -9.81), (1.0, -9.0)])})
-    scene = scene.with_(stepper=None, settings=weft.StepSettings(tolerance=1e-6))  # no halves
+    scene = scene.with_(settings=weft.StepSettings(tolerance=1e-6))  # no halves
     by = Adjoint(scene, noise(16), ["gravity.1.keys"], frames=1, fps=100)().gradient
     first, last = by["gravity.1.keys"]
     assert last / first == pytest.approx(0.01 / 0.99, rel=1e-7)

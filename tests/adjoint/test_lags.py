@@ -27,7 +27,7 @@ TIGHT = weft.StepSettings(tolerance=1e-10)
 def lagged(lags, integrator="backward_euler", settings=TIGHT, **more):
     scene = landing(integrator, **more)
     contact = dataclasses.replace(scene.contact, lags=lags)
-    return scene.with_(stepper=None, contact=contact, settings=settings)
+    return scene.with_(contact=contact, settings=settings)
 
 
 @pytest.mark.parametrize(

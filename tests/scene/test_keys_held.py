@@ -50,9 +50,9 @@ def tied(kind, field, before, after, make=sheet, **more):
     (keyed, first), (one, a), (two, b) = scenes
     path = {f"attachments.0.{field}": jump(before, after)}
     return [
-        dataclasses.replace(keyed, attachments=[first], keyed=path, stepper=None),
-        dataclasses.replace(one, attachments=[a], stepper=None),
-        dataclasses.replace(two, attachments=[b], stepper=None),
+        dataclasses.replace(keyed, attachments=[first], keyed=path),
+        dataclasses.replace(one, attachments=[a]),
+        dataclasses.replace(two, attachments=[b]),
     ]
 
 
@@ -150,7 +150,7 @@ def between(before, after):
         a, b = (scene.cloth.corners(f"{w}-right") for w in ("bottom", "top"))
         # Closed within 0.2 s: a sudden pull buckles the flat sheet in more than 100 iterations.
         held = weft.AttachCloth(a, b, length=length, closing=0.2, stiffness=20.0)
-        return dataclasses.replace(scene, attachments=[held], stepper=None, **keyed)
+        return dataclasses.replace(scene, attachments=[held], **keyed)
 
     path = {"attachments.0.length": jump(before, after)}
     return [made(before, keyed=path), made(before), made(after)]
@@ -302,7 +302,7 @@ GROWS = Keys([(0.0, 2e-4), (0.05, 2e-4), (0.25, 4e-3)])
 def test_thickness_lifts_what_lies(integrator):
     """Nothing is ever nearer than its thickness, which gets where it is asked to be."""
     scene = lying(thickness=2e-4, keyed={"contact.thickness": GROWS})
-    scene = dataclasses.replace(scene, integrator=integrator, stepper=None)
+    scene = dataclasses.replace(scene, integrator=integrator)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for _ in range(15):
@@ -327,7 +327,7 @@ def test_thickness_of_fabrics_and_bodies(make):
     body = dataclasses.replace(scene.bodies[0], thickness=1e-3)
     down = {"bodies.0.thickness": Keys([(0.1, 1e-3), (0.12, 0.0)])}
     cloth = dataclasses.replace(cloth, given=(part,))
-    scene = dataclasses.replace(scene, cloth=cloth, bodies=[body], keyed=down, stepper=None)
+    scene = dataclasses.replace(scene, cloth=cloth, bodies=[body], keyed=down)
     state, memory = run(scene, 30)
     np.testing.assert_allclose(memory["thickness"], [4e-3, 0.0])
     y = scene.model().vertices(state.x)[:, 1]
@@ -338,7 +338,7 @@ def pressed(pinch):
     """A sheet between two plates, whose thickness grows beyond what they leave."""
     scene = lying(n=4, thickness=2e-4, pinch=pinch, keyed={"contact.thickness": GROWS})
     above = plate(0.5, 0.5, 0.1, name="above").moved((0, 5e-3, 0))
-    return dataclasses.replace(scene, bodies=[*scene.bodies, above], stepper=None)
+    return dataclasses.replace(scene, bodies=[*scene.bodies, above])
 
 
 def test_thickness_without_room_stops_by_name_or_thins():
@@ -454,7 +454,7 @@ def test_refused_in_python():
     with pytest.raises(SceneError, match=r"keyed attachments.0.length.*without"):
         keyed, first, _ = tied(weft.Rope, "length", 0.35, 0.4, at=PLACE)
         corner = first.attachments[0].vertices
-        dataclasses.replace(keyed, attachments=[weft.Rope(corner, at=PLACE)], stepper=None)
+        dataclasses.replace(keyed, attachments=[weft.Rope(corner, at=PLACE)])
     with pytest.raises(SceneError, match=r"attachments.0.spacing.*from or to 0"):
         rings("spacing", 0.02, 0.0)[0]
     with pytest.raises(FabricError, match=r"limit_warp.*at the key of t"):

@@ -223,9 +223,9 @@ def tied_release():
     for scene, force in zip(scenes, (10.0, 10.0, 1e-3)):
         (held,) = scene.attachments
         own = dataclasses.replace(held, release=Release(force=force))
-        made.append(dataclasses.replace(scene, attachments=[own], keyed={}, stepper=None))
+        made.append(dataclasses.replace(scene, attachments=[own], keyed={}))
     keyed = {"attachments.0.release.force": jump(10.0, 1e-3)}
-    made[0] = dataclasses.replace(made[0], keyed=keyed, stepper=None)
+    made[0] = dataclasses.replace(made[0], keyed=keyed)
     return made
 
 
@@ -262,9 +262,7 @@ def test_a_gap_carries_cloth_to_half_of_it(integrator):
     keyed = {
         "contact.gap": Keys([(0.0, 1e-3), (0.3, 1e-3), (0.301, 1e-2), (0.9, 1e-2), (0.901, 5e-4)])
     }
-    scene = dataclasses.replace(
-        resting(1e-3, keyed, integrator=integrator), velocity=(0, 0, 0), stepper=None
-    )
+    scene = dataclasses.replace(resting(1e-3, keyed, integrator=integrator), velocity=(0, 0, 0))
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory, heights = stepper.init(model, state), {}
     last = 1e-3
@@ -290,7 +288,7 @@ def test_a_gap_has_to_be_less_than_some_edges_at_all_times():
 def test_pressure_of_a_frame_is_that_of_its_gap(tmp_path):
     """What contact presses with in a frame carries the weight, whatever the gap is then."""
     keyed = {"contact.gap": Keys([(0.0, 1e-3), (0.3, 1e-3), (0.4, 5e-3)])}
-    scene = dataclasses.replace(resting(1e-3, keyed), velocity=(0, 0, 0), stepper=None)
+    scene = dataclasses.replace(resting(1e-3, keyed), velocity=(0, 0, 0))
     made = weft.simulate(scene, frames=30, fps=25, out=tmp_path / "a", progress=False)
     weight = 9.81 * scene.cloth.mass.sum()
     for k in (7, 30):

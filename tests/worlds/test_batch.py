@@ -232,7 +232,7 @@ def test_lanes_with_contact_is_refused_where_it_is_asked_for(tmp_path):
     with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
         on_sphere(0).with_(settings=lanes)
     with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
-        weft.Scene(weft.sheet(4, 4), contact=weft.SelfContact(), stepper=BackwardEuler(lanes))
+        weft.Scene(weft.sheet(4, 4), contact=weft.SelfContact(), integrator=BackwardEuler(lanes))
     tree = {
         "cloth": {"sheet": {"nx": 4, "ny": 4}},
         "contact": {},

@@ -80,7 +80,7 @@ def check_solver(scene: Any) -> None:
     Raises:
         SolverError: a linear solver that does not exist, or that cannot solve with contact.
     """
-    own = getattr(scene.stepper, "given", scene.stepper)  # an integrator of the user's
-    linear = getattr(scene.settings or getattr(own, "settings", None), "linear", None)
+    settings = scene.settings or getattr(scene.integrator, "settings", None)
+    linear = getattr(settings, "linear", None)
     if linear is not None and (scene.contact is not None or scene.bodies):
         check_linear(linear, contact=True)  # fails at construction, not at the first step

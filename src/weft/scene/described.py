@@ -21,7 +21,7 @@ def described(scene: Any) -> str:
     ]
     damping = cloth.fabric.damping if scene.damping is None else scene.damping
     how = [
-        scene.integrator,
+        scene.integrator_name,
         f"steps of {scene.step:g} s",
         f"gravity ({', '.join(f'{g:g}' for g in scene.gravity)}) m/s^2",
         f"damping {damping:g} s",
@@ -43,7 +43,7 @@ def rows(scene: Any) -> Mapping[str, str]:
         "pinned": f"{pinned} points",
         "bodies": ", ".join(b.name for b in scene.bodies) or "none",
         "contact": contact,
-        "integrator": f"{scene.integrator}, steps of {scene.step:g} s",
+        "integrator": f"{scene.integrator_name}, steps of {scene.step:g} s",
     }
 
 

@@ -284,7 +284,7 @@ def bending_of_triangles(
         raise SceneError(
             "scene.conditions.variant",
             got="body",
-            expected=f"exact, with integrator {scene.integrator}",
+            expected=f"exact, with integrator {scene.integrator_name}",
             hint="the bend forces of the body are no energy's derivative: nothing to minimize",
         )
     return bend

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 _DEEPEST = 8  # deepest level of nested objects that is described
-_OF_ITS_OWN = {"cloth", "pins", "law", "settings", "stepper"}  # fields that ``identity`` describes
+_OF_ITS_OWN = {
+    "cloth",
+    "pins",
+    "law",
+    "integrator",
+    "settings",
+}  # fields that ``identity`` describes
 _NO_PART = {"description", "scene_file"}  # fields that say where the scene comes from
 
 
@@ -45,8 +51,9 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
             for p in scene.pins
         ],
         "law": None if scene.law is None else [_law(scene.law_of(f)) for f in cloth.fabrics],
-        "settings": described(scene.stepper.settings),
-        "stepper": described(scene.stepper.given),
+        "integrator": scene.integrator_name,
+        "settings": described(scene.step_settings),
+        "stepper": None if isinstance(scene.integrator, str) else described(scene.integrator),
         **{n: described(getattr(scene, n)) for n in names if n not in _OF_ITS_OWN | _NO_PART},
     }
     return {name: value for name, value in tree.items() if not _is_empty(value)}

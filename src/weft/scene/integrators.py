@@ -1,12 +1,11 @@
-"""Integrators by name, and the stepper of a scene."""
+"""Integrators by name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from weft.base.errors import SceneError
-from weft.cloth.cloth import Cloth
-from weft.integrators.adaptive import Adaptive, AdaptiveSettings
+from weft.integrators.adaptive import Adaptive
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.base import Stepper, StepSettings
@@ -41,29 +40,8 @@ INTEGRATORS: Mapping[str, IntegratorKind] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Maker:
-    """Factory of a scene's stepper: the value of ``scene.stepper`` after construction."""
-
-    given: Stepper | None  # the user's own integrator
-    kind: IntegratorKind | None  # built with ``settings`` if ``given`` is None
-    settings: Settings | None
-    adaptive: AdaptiveSettings | None  # None: steps are not divided
-    cloth: Cloth
-
-    def __call__(self) -> Stepper:
-        """Return the user's stepper, or a new one; it divides steps if the scene is adaptive."""
-        made = self.given
-        if made is None:
-            assert self.kind is not None
-            made = self.kind.stepper(self.settings)
-        if self.adaptive is None:
-            return made
-        return Adaptive(made, self.cloth.samples(), self.adaptive)
-
-
-def name_of(stepper: Stepper) -> str:
-    """Return the name of a stepper's class in INTEGRATORS, or else the class's own name.
+def check_stepper(stepper: Any) -> None:
+    """Check an integrator of the user's.
 
     Raises:
         SceneError: an object that cannot step.
@@ -71,11 +49,16 @@ def name_of(stepper: Stepper) -> str:
     for method in ("init", "step"):
         if isinstance(stepper, type) or not callable(getattr(stepper, method, None)):
             raise SceneError(
-                "scene.stepper",
+                "scene.integrator",
                 got=f"{stepper!r} without {method}()",
-                expected="an object with init(model, state) and step(model, state, memory, dt)",
+                expected="a name, or an object with init(model, state) and step(model, state, "
+                "memory, dt)",
                 hint="such as weft.Bdf2(weft.StepSettings(tolerance=1e-3))",
             )
+
+
+def name_of(stepper: Stepper) -> str:
+    """Return the name of a stepper's class in INTEGRATORS, or else the class's own name."""
     while isinstance(stepper, Adaptive):
         stepper = stepper.stepper
     known = (name for name, kind in INTEGRATORS.items() if kind.stepper is type(stepper))

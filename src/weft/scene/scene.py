@@ -33,8 +33,8 @@ from weft.energies.elastic.pressed_lines import Pressed
 from weft.energies.loads.pressure import Gas
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
-from weft.integrators.adaptive import AdaptiveSettings
-from weft.integrators.base import StepSettings
+from weft.integrators.adaptive import Adaptive, AdaptiveSettings
+from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
@@ -45,7 +45,7 @@ from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start
 from weft.scene.held import ANCHOR, HeldPoints, held_points
 from weft.scene.identity import identity
-from weft.scene.integrators import INTEGRATORS, Maker, Settings, name_of
+from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
 from weft.scene.keyed import at, changes, check_keyed, contact_at_start, heaviest, widest_gap
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
@@ -70,17 +70,15 @@ class Scene:
     ``as-given`` (the mesh's own angles are its rest shape) or (n,3) [m] vertex positions of a shape
     whose angles are the rest angles; ``settings``, how the integrator solves a step, such as
     ``StepSettings`` (None: its defaults); ``energies``, additional energies of the user's over the
-    points (``weft.energies.base.Energy``); ``stepper``, an integrator of the user's
-    (``weft.integrators.base.Stepper``) in place of ``integrator`` and ``settings``; ``keyed``,
-    keyframes of numbers by path, ``{"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}``, in place of
-    the value that the field itself has; ``description``, the contents of the scene file, for the
-    manifest of a run; and ``scene_file``, its path, to whose folder the files that it names are
-    relative.
+    points (``weft.energies.base.Energy``); ``keyed``, keyframes of numbers by path, in place of the
+    value that the field itself has: ``{"gravity.1": weft.Keys([(0, -9.81), (1, 0)])}``;
+    ``description``, the contents of the scene file, for the manifest of a run; and ``scene_file``,
+    its path, to whose folder the files that it names are relative.
 
     ``law`` is also a function that returns the law of a fabric, ``pressure`` a number [Pa] or a
     ``Gas``, ``velocity`` also (N,3) [m/s] of every point, ``gravity_from`` also (n,2) [s] of every
-    vertex. After construction ``stepper`` is callable: ``scene.stepper()`` returns the user's
-    stepper, or builds the one that ``integrator`` names.
+    vertex. ``integrator`` is also an integrator of the user's
+    (``weft.integrators.base.Stepper``), without ``settings``.
 
     Raises:
         SceneError: a value out of range.
@@ -103,7 +101,7 @@ class Scene:
         above=0,
         constant=f"{NUMERICS}: `adaptive` divides steps",
     )
-    integrator: str = setting(
+    integrator: Any = setting(
         "backward_euler",
         "a name, or {name: {settings}}; "
         + "; ".join(f"{name}: {kind.meaning}" for name, kind in INTEGRATORS.items()),
@@ -180,7 +178,6 @@ class Scene:
     settings: Settings | None = None
     description: Mapping[str, Any] = field(default_factory=dict)
     energies: Sequence[Energy] = ()
-    stepper: Any = None
     keyed: Mapping[str, Keys] = field(default_factory=dict)
     scene_file: FilePath | None = None
 
@@ -213,12 +210,9 @@ class Scene:
             )
         if self.law is not None and (self.conditions is not None or self.is_1998):
             raise SceneError("scene.law", got="a law", expected="none, with the conditions of 1998")
-        if self.wind is not None:
-            object.__setattr__(self, "wind", self.wind.loaded())
-        check_attachments(self.attachments, self.integrator)
+        check_attachments(self.attachments, self.integrator_name)
         check_solver(self)
-        if self.bodies and self.contact is None:
-            object.__setattr__(self, "contact", SelfContact())
+        self._complete()
         for field_name in self.record:
             lack = missing(field_name, self.physics(), pressed=self.contact is not None)
             if lack:
@@ -251,37 +245,59 @@ class Scene:
                 self.cloth.part(line.cloth)
 
     def _check_integrator(self) -> None:
-        """Check integrator and settings, or the user's stepper, and store them as a ``Maker``."""
-        given = self.stepper.given if isinstance(self.stepper, Maker) else self.stepper
-        if given is None:
-            check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
-            kind = INTEGRATORS[self.integrator]
-            settings = kind.settings() if self.settings is None else self.settings
-            if not isinstance(settings, kind.settings):
-                raise SceneError(
-                    "scene.settings",
-                    got=type(settings).__name__,
-                    expected=f"{kind.settings.__name__}, with integrator {self.integrator}",
-                )
-            if isinstance(settings, StepSettings):
-                object.__setattr__(self, "step", min(self.step, settings.longest))
-            maker = Maker(None, kind, settings, self.adaptive, self.cloth)
-        else:
-            name = name_of(given)
-            if self.settings is not None or self.integrator not in (name, "backward_euler"):
-                raise SceneError(
-                    "scene.stepper",
-                    got=f"{type(given).__name__}, and integrator or settings",
-                    expected="one or the other",
-                )
-            object.__setattr__(self, "integrator", name)
-            maker = Maker(given, None, None, self.adaptive, self.cloth)
-        object.__setattr__(self, "stepper", maker)
+        """Raise unless the integrator is known and its settings are of its kind."""
+        if not isinstance(self.integrator, str):
+            check_stepper(self.integrator)
+            if self.settings is not None:
+                got = f"{type(self.integrator).__name__}, and settings"
+                raise SceneError("scene.integrator", got=got, expected="one or the other")
+            return
+        check_known(self.integrator, INTEGRATORS, "scene.integrator", SceneError)
+        kind = INTEGRATORS[self.integrator].settings
+        if self.settings is not None and not isinstance(self.settings, kind):
+            raise SceneError(
+                "scene.settings",
+                got=type(self.settings).__name__,
+                expected=f"{kind.__name__}, with integrator {self.integrator}",
+            )
+
+    def _complete(self) -> None:
+        """Set the fields that follow from others, where they are not given."""
+        if self.wind is not None:
+            object.__setattr__(self, "wind", self.wind.loaded())
+        if self.bodies and self.contact is None:
+            object.__setattr__(self, "contact", SelfContact())
+        if isinstance(self.step_settings, StepSettings):
+            object.__setattr__(self, "step", min(self.step, self.step_settings.longest))
+
+    @property
+    def integrator_name(self) -> str:
+        """The name of the integrator; of one of the user's, that of its class."""
+        given = self.integrator
+        return given if isinstance(given, str) else name_of(given)
+
+    @property
+    def step_settings(self) -> Settings | None:
+        """The settings of a named integrator; None: the integrator is one of the user's."""
+        if not isinstance(self.integrator, str):
+            return None
+        return INTEGRATORS[self.integrator].settings() if self.settings is None else self.settings
+
+    def stepper(self) -> Stepper:
+        """Return the user's integrator, or a new one of the named kind; it divides steps if the
+        scene is adaptive.
+        """
+        made: Stepper = self.integrator
+        if isinstance(self.integrator, str):
+            made = INTEGRATORS[self.integrator].stepper(self.step_settings)
+        if self.adaptive is None:
+            return made
+        return Adaptive(made, self.cloth.samples(), self.adaptive)
 
     @property
     def is_1998(self) -> bool:
         """Return whether the integrator is that of 1998, which brings damping of its own."""
-        return self.integrator == "baraff_witkin_1998"
+        return self.integrator_name == "baraff_witkin_1998"
 
     def model(self) -> Model:
         """Return masses, energies, pins and contact of the scene; they are built once.
@@ -370,7 +386,7 @@ class Scene:
     def loose(self) -> RigidBodies:
         """The rigid bodies, each as four points after all points of the cloth."""
         loose = RigidBodies.of(self.bodies, len(self._held.points))
-        check_rigid(loose, self.integrator, airless=self.wind is None)
+        check_rigid(loose, self.integrator_name, airless=self.wind is None)
         return loose
 
     @property
