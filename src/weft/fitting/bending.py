@@ -4,34 +4,48 @@ weft's bending energies give this relation exactly on a cylinder.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from weft.fitting.block import DataBlock
+import numpy as np
+
+from weft.base.settings import REQUIRED, setting
+from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
-from weft.fitting.points import FIELDS as OF_POINTS
-from weft.fitting.points import points, rising
+from weft.fitting.points import CurveSettings, points, rising
 from weft.fitting.slopes import HYSTERESIS, slope_of
 from weft.fitting.value import Value
 
-FIELDS = {
-    "direction": "warp or weft: the yarns that are bent",
-    **OF_POINTS,
-    "points": "pairs [curvature, moment per width], such as [[1 1/cm, 0.05 gf*cm/cm]]",
-    "modulus": "B, in place of points: 0.06 gf*cm^2/cm; several readings: a list",
-    "hysteresis": HYSTERESIS,
-    "uncertainty": f"of moments, or of B: {UNCERTAINTY}",
-}
 NAMES, SI = ("curvature", "moment"), ("1/m", "N")
 DIRECTIONS = ("warp", "weft")
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+@dataclass(frozen=True, kw_only=True)
+class BendingSettings(CurveSettings):
+    """A bending test."""
+
+    direction: str = setting(REQUIRED, "warp or weft: the yarns that are bent", choices=DIRECTIONS)
+    points: Sequence[Any] | None = setting(
+        None, "pairs [curvature, moment per width], such as [[1 1/cm, 0.05 gf*cm/cm]]"
+    )
+    modulus: Sequence[float] | None = setting(
+        None,
+        "B, in place of points: 0.06 gf*cm^2/cm; several readings: a list",
+        "N*m",
+        above=0,
+    )
+    hysteresis: bool = setting(False, HYSTERESIS)
+    uncertainty: Any = setting(None, f"of moments, or of B: {UNCERTAINTY}")
+
+
+def read(block: PlacedBlock[BendingSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    direction = block.word("direction", DIRECTIONS)
+    direction = block.given.direction
     field = f"bending_{direction}"
-    called = block.text("name", f"bending {direction}")
+    called = block.given.name or f"bending {direction}"
     if block.one_of("points", "file", "modulus") == "modulus":
-        given = block.numbers("modulus", "N*m", above=0)
+        given = np.array(block.given.modulus)
         return [Value(called, field, *mean_of(given, noise(block, "N*m")))]
     spread, pairs = noise(block, "N"), points(block, NAMES, SI, direction=direction)
     found = rising(pairs, spread.of(pairs.y), called, NAMES)

@@ -7,24 +7,36 @@ density only, so the density must come from a balance.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.bending import DIRECTIONS
-from weft.fitting.block import DataBlock
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.laboratory.elastica import of_chord
 from weft.laboratory.specimen import GRAVITY
 
-FIELDS = {
-    "direction": "warp or weft: the strip's length",
-    "bending_length": "c of the standard, half of the overhang: 19 mm; readings: a list",
-    "overhang": "L at 41.5 degrees, in place of c: 38 mm; readings: a list",
-    "uncertainty": f"{UNCERTAINTY}; of several readings the scatter",
-}
+
+@dataclass(frozen=True, kw_only=True)
+class CantileverSettings(MeasurementSettings):
+    """A cantilever test."""
+
+    direction: str = setting(REQUIRED, "warp or weft: the strip's length", choices=DIRECTIONS)
+    bending_length: Sequence[float] | None = setting(
+        None,
+        "c of the standard, half of the overhang: 19 mm; readings: a list",
+        "m",
+        above=0,
+    )
+    overhang: Sequence[float] | None = setting(
+        None, "L at 41.5 degrees, in place of c: 38 mm; readings: a list", "m", above=0
+    )
+    uncertainty: Any = setting(None, f"{UNCERTAINTY}; of several readings the scatter")
 
 
 @dataclass(frozen=True)
@@ -66,11 +78,11 @@ class CantileverTest:
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[CantileverSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    direction = block.word("direction", DIRECTIONS)
+    direction = block.given.direction
     said = block.one_of("bending_length", "overhang")
     half = 0.5 if said == "overhang" else 1.0
-    mean, sigma = mean_of(block.numbers(said, "m", above=0), noise(block, "m"))
-    called = block.text("name", f"cantilever {direction}")
+    mean, sigma = mean_of(np.array(getattr(block.given, said)), noise(block, "m"))
+    called = block.given.name or f"cantilever {direction}"
     return [CantileverTest(called, direction, half * mean, half * sigma)]

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.draped import FIELDS as DRAPING
 from weft.fitting.draped import MOVED, DrapedSpecimen, Tester
 from weft.fitting.measurement import Measurement
@@ -24,17 +25,29 @@ from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.laboratory.cusick import DISK, cusick, drape_coefficient
 from weft.laboratory.shadow import area
 
-FIELDS = {
-    "drape_coefficient": "of the standard, such as 62 %; readings: a list",
-    "size": "edges of the simulated specimen: coarser is faster, and up to points higher (7 mm)",
-    "drapings": "simulated specimens whose mean counts (3)",
-    "seed": "of the waves from which they buckle (0)",
-    "uncertainty": f"relative: {UNCERTAINTY}",
-}
 SIZE, DRAPINGS = 7e-3, 3
 SCATTER = 0.02  # prior of one drape's standard deviation: docs/laboratory.md has 0.01 to 0.03
 KNOWN = 2.0  # weight of this prior, in drapes
 KEPT = 16  # fabrics in the cache of drapes
+
+
+@dataclass(frozen=True, kw_only=True)
+class CusickSettings(MeasurementSettings):
+    """A drape test."""
+
+    drape_coefficient: Sequence[float] = setting(
+        REQUIRED, "of the standard, such as 62 %; readings: a list", "1", above=0, most=1
+    )
+    size: float = setting(
+        SIZE,
+        "edges of the simulated specimen: coarser is faster, and up to points higher (7 mm)",
+        "m",
+        least=1e-3,
+        most=15e-3,
+    )
+    drapings: int = setting(DRAPINGS, "simulated specimens whose mean counts (3)", least=1, most=20)
+    seed: int = setting(0, "of the waves from which they buckle (0)", least=0, most=2**31 - 1)
+    uncertainty: Any = setting(None, f"relative: {UNCERTAINTY}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +138,9 @@ def _slope(drape: DrapedSpecimen, rate: Positions) -> float:
     return (up - down) / (2 * step)
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[CusickSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    given = block.numbers("drape_coefficient", "1", above=0, most=1)
-    mean, sigma = mean_of(given, noise(block, "1"))
-    size = block.number("size", "m", SIZE, above=0.999e-3, most=15e-3)
-    drapings = block.whole("drapings", DRAPINGS, 1, 20)
-    seed = block.whole("seed", 0, 0, 2**31 - 1)
-    called = block.text("name", "drape coefficient")
-    return [CusickTest(called, mean, sigma, size, drapings, seed)]
+    given = block.given
+    mean, sigma = mean_of(np.array(given.drape_coefficient), noise(block, "1"))
+    called = given.name or "drape coefficient"
+    return [CusickTest(called, mean, sigma, given.size, given.drapings, given.seed)]

@@ -17,24 +17,38 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import PictureError
 from weft.base.input_file import open_input
+from weft.base.settings import REQUIRED, setting
 from weft.bodies.nearest_points import NearestPoints
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
+from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, scene_run
 from weft.io.archive import Broken, arrays_of
 
-FIELDS = {
-    **SCENE_FIELDS,
-    "depth": "npz of `depth` (frames,h,w) [m] along the camera's axis, 0 or nan where there is "
-    "none; `time` (frames) [s]; `focal` (2) and `center` (2) [pixels]; `eye` (3) [m]; `axes` "
-    "(3,3): rows right, up and back of the camera",
-    "error": "standard deviation of a depth; 3 mm",
-    "reach": "of the surface: points farther away are none of the cloth's; 10 cm",
-    "pixels": "of a frame that are used, at most, evenly; 400",
-}
 SHAPES = {"time": 1, "focal": 1, "center": 1, "eye": 1, "axes": 2, "depth": 3}
 FARTHEST = 100.0  # [m] largest median depth; a larger one is in millimeters
+
+
+@dataclass(frozen=True, kw_only=True)
+class DepthSettings(RecordedSettings):
+    """Recorded depth maps."""
+
+    depth: str = setting(
+        REQUIRED,
+        "npz of `depth` (frames,h,w) [m] along the camera's axis, 0 or nan where there is none; "
+        "`time` (frames) [s]; `focal` (2) and `center` (2) [pixels]; `eye` (3) [m]; `axes` (3,3): "
+        "rows right, up and back of the camera",
+    )
+    error: float = setting(3e-3, "standard deviation of a depth; 3 mm", "m", above=0, most=VAGUE)
+    reach: float = setting(
+        0.1,
+        "of the surface: points farther away are none of the cloth's; 10 cm",
+        "m",
+        above=0,
+    )
+    pixels: int = setting(
+        400, "of a frame that are used, at most, evenly; 400", least=10, most=100_000
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +109,13 @@ class DepthMaps:
         return np.asarray(((on - points) * normal).sum(1)), normal, places
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[DepthSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     path = block.file("depth")
     arrays = _arrays(path)
     time = arrays["time"]
     run = scene_run(block, float(time.max()))
-    most = block.whole("pixels", 400, 10, 100_000)
+    given, most = block.given, block.given.pixels
     points = [
         seen_points(depth, arrays["focal"], arrays["center"], arrays["eye"], arrays["axes"], most)
         for depth in arrays["depth"]
@@ -110,9 +124,8 @@ def read(block: DataBlock) -> Sequence[Measurement]:
         raise PictureError(
             "depth maps", got="no pixel with a depth", where=path.name, expected="cloth"
         )
-    sigma = block.number("error", "m", 3e-3, above=0, most=VAGUE)
-    reach = block.number("reach", "m", 0.1, above=0)
-    return [DepthMaps(block.text("name", "depth"), run, time, points, sigma, reach)]
+    called = given.name or "depth"
+    return [DepthMaps(called, run, time, points, given.error, given.reach)]
 
 
 def seen_points(

@@ -22,31 +22,19 @@ from typing import ClassVar
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.base.settings import setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 from weft.fitting.draped import FIELDS as FABRIC_FIELDS
 from weft.fitting.draped import Eye, Tester
 from weft.fitting.following import Following
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.outline import RadialOutline
-from weft.fitting.photograph import FIELDS as PICTURE_FIELDS
-from weft.fitting.photograph import photographed_all
+from weft.fitting.photograph import PhotographSettings, photographed_all
 from weft.fitting.picture import ClothPicture
 from weft.fitting.polygon import polygon_of
 from weft.laboratory.cusick import DISK, SPECIMEN
 
-FIELDS = {
-    "picture": "a photograph of the draped specimen from straight above, or a list: of its "
-    "drapings, six better than one; in place of `outline`",
-    **PICTURE_FIELDS,
-    "outline": "CSV of the outline's corners in turn, `x [mm],y [mm]`: a shadow in parallel light; "
-    "or a list",
-    "warp": "how warp lies, from the picture's right (or x) counter-clockwise: 30 deg; or a list",
-    "scatter": "standard deviation of the drape coefficient from drape to drape; 2 % (points)",
-    "size": "of the simulated specimen's edges; 5 mm; coarser is faster, and points higher",
-    "drapings": "simulated drapes whose mean is compared; as many as are seen, 4 to 8",
-    "seed": "of the bumps from which they buckle (0)",
-}
 SCATTER = (0.02, 0.12, 0.12)  # standard deviations: coefficient; relative depth, number of folds
 ALONG = 0.12  # of the depth: standard deviation of the elongation along warp
 KNOWN = 2.0  # weight of the prior SCATTER, in drapes
@@ -57,6 +45,45 @@ MOST = 50  # pictures of a block
 LEAST_DEPTH = 1e-3  # [m] lower bound of the depth in standard deviations
 ROUND = 2 * np.pi  # [rad] bound of the size of an angle
 SHOWN = 6  # plots show every sixth ray
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrapeSettings(PhotographSettings):
+    """Outlines of a draped specimen."""
+
+    outline: Sequence[str] | None = setting(
+        None,
+        "CSV of the outline's corners in turn, `x [mm],y [mm]`: a shadow in parallel light; or a "
+        "list",
+    )
+    warp: Sequence[float] | None = setting(
+        None,
+        "how warp lies, from the picture's right (or x) counter-clockwise: 30 deg; or a list",
+        "rad",
+        above=-ROUND,
+        most=ROUND,
+    )
+    scatter: float = setting(
+        SCATTER[0],
+        "standard deviation of the drape coefficient from drape to drape; 2 % (points)",
+        "1",
+        above=1e-3,
+        most=0.5,
+    )
+    size: float = setting(
+        SIZE,
+        "of the simulated specimen's edges; 5 mm; coarser is faster, and points higher",
+        "m",
+        above=SIZES[0],
+        most=SIZES[1],
+    )
+    drapings: int | None = setting(
+        None,
+        "simulated drapes whose mean is compared; as many as are seen, 4 to 8",
+        least=1,
+        most=20,
+    )
+    seed: int = setting(0, "of the bumps from which they buckle (0)", least=0, most=2**31 - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,17 +235,17 @@ def drape_of(
     return DrapeOutline(name, seen, eyes, np.sqrt(variance), following, pictures)
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    pictures: Sequence[ClothPicture] = ()
+    given, pictures = block.given, list[ClothPicture]()
     if block.one_of("picture", "outline") == "picture":
         photographs = photographed_all(block, MOST)
         found = [(outline, eye) for outline, eye, _ in photographs]
         pictures = [cloth for _, _, cloth in photographs]
     else:
         found = [(polygon_of(path), Eye()) for path in block.files("outline", MOST)]
-    if turned := block.has("warp"):
-        angle = block.numbers("warp", "rad", above=-ROUND, most=ROUND)
+    if given.warp is not None:
+        angle = np.array(given.warp)
         if len(angle) not in (1, len(found)):
             raise block.error(
                 "warp", f"{len(angle)} angles", f"one, or {len(found)}: one a draping"
@@ -228,14 +255,14 @@ def read(block: DataBlock) -> Sequence[Measurement]:
     seen, eyes = [o for o, _ in found], [eye for _, eye in found]
     return [
         drape_of(
-            block.text("name", "drape"),
+            given.name or "drape",
             seen,
             eyes,
-            warp=turned,
-            scatter=block.number("scatter", "1", SCATTER[0], above=1e-3, most=0.5),
-            size=block.number("size", "m", SIZE, above=SIZES[0], most=SIZES[1]),
-            drapings=block.whole("drapings", 0, 1, 20) or None,
-            seed=block.whole("seed", 0, 0, 2**31 - 1),
+            warp=given.warp is not None,
+            scatter=given.scatter,
+            size=given.size,
+            drapings=given.drapings,
+            seed=given.seed,
             pictures=pictures,
         )
     ]

@@ -8,10 +8,12 @@ the jaws.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from weft.fitting.block import DataBlock
+from weft.base.settings import setting
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.measurement import Given, Measurement
 from weft.fitting.noise import ASSUMED, LEAST, MOST
@@ -22,56 +24,71 @@ from weft.laboratory.shear import GF_PER_CM
 
 LOADS = {"E5": 5.0, "E20": 20.0, "E100": 100.0}  # [gf/cm]
 GAUGE = (0.10, 0.05)  # [m] length and width of FAST-3's strip between the jaws
-FIELDS = {
-    "E5": "extension at 5 gf/cm, warp and weft: [0.8 %, 1.1 %]",
-    "E20": "at 20 gf/cm",
-    "E100": "at 100 gf/cm",
-    "EB5": "on the bias at 5 gf/cm: 4.1 %",
-    "C": "bending length, warp and weft: [18.5 mm, 17.0 mm]",
-    "W": "weight: 150 g/m^2",
-    "T2": "thickness at 2 gf/cm^2: 0.42 mm",
-    "as": "curve (of two or three extensions; the default) or straight",
-    "uncertainty": "standard deviation of every number, relative (5 %)",
-}
 
 
-def read(block: DataBlock) -> Sequence[Measurement | Given]:
+@dataclass(frozen=True, kw_only=True)
+class FastSettings(MeasurementSettings):
+    """The characteristic values of a FAST sheet."""
+
+    E5: tuple[float, float] | None = setting(
+        None, "extension at 5 gf/cm, warp and weft: [0.8 %, 1.1 %]", "1", least=0, most=LARGEST
+    )
+    E20: tuple[float, float] | None = setting(None, "at 20 gf/cm", "1", least=0, most=LARGEST)
+    E100: tuple[float, float] | None = setting(None, "at 100 gf/cm", "1", least=0, most=LARGEST)
+    EB5: float | None = setting(None, "on the bias at 5 gf/cm: 4.1 %", "1", above=0, most=LARGEST)
+    C: tuple[float, float] | None = setting(
+        None, "bending length, warp and weft: [18.5 mm, 17.0 mm]", "m", above=0
+    )
+    W: float | None = setting(None, "weight: 150 g/m^2", "kg/m^2", above=0)
+    T2: float | None = setting(None, "thickness at 2 gf/cm^2: 0.42 mm", "m", above=0)
+    form: str = setting(
+        "curve",
+        "curve (of two or three extensions; the default) or straight",
+        choices=("curve", "straight"),
+        key="as",
+    )
+    uncertainty: float = setting(
+        ASSUMED,
+        "standard deviation of every number, relative (5 %)",
+        "1",
+        above=LEAST,
+        most=MOST,
+    )
+
+
+def read(block: PlacedBlock[FastSettings]) -> Sequence[Measurement | Given]:
     """Read the measurements of a FAST sheet from a block."""
-    called = block.text("name", "FAST")
-    form = block.word("as", ("curve", "straight"), "curve")
-    part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
+    given = block.given
+    called, part = given.name or "FAST", given.uncertainty
     out: list[Measurement | Given] = []
     for k, direction in enumerate(("warp", "weft")):
-        out += _extensions(block, f"{called} tensile {direction}", k, direction, form, part)
-    if block.has("EB5"):
-        strain = block.numbers("EB5", "1", 1, above=0, most=LARGEST)
-        force = np.array([5 * GF_PER_CM])
+        out += _extensions(block, f"{called} tensile {direction}", k, direction)
+    if given.EB5 is not None:
+        strain, force = np.array([given.EB5]), np.array([5 * GF_PER_CM])
         out.append(TensileTest(f"{called} EB5", "bias", strain, force, part * force, *GAUGE))
-    if block.has("C"):
-        for direction, c in zip(("warp", "weft"), block.numbers("C", "m", 2, above=0)):
-            name = f"{called} C {direction}"
-            out.append(CantileverTest(name, direction, float(c), part * float(c)))
-    for field, of, unit in (("W", "density", "kg/m^2"), ("T2", "thickness", "m")):
-        if block.has(field):
-            value = block.number(field, unit, above=0)
-            out.append(Value(f"{called} {field}", of, value, part * value))
+    for direction, c in zip(("warp", "weft"), given.C or ()):
+        out.append(CantileverTest(f"{called} C {direction}", direction, c, part * c))
+    for name, of, value in (("W", "density", given.W), ("T2", "thickness", given.T2)):
+        if value is not None:
+            out.append(Value(f"{called} {name}", of, value, part * value))
     if not out:
-        raise block.error("", None, f"some of {', '.join(list(FIELDS)[:7])}")
+        raise block.error("", None, "some of E5, E20, E100, EB5, C, W, T2")
     return out
 
 
 def _extensions(
-    block: DataBlock, called: str, k: int, direction: str, form: str, part: float
+    block: PlacedBlock[FastSettings], called: str, k: int, direction: str
 ) -> Sequence[Measurement | Given]:
     """Return the measurements of one direction.
 
     Extensions of 0 are left out because they are below the resolution of the gauge.
     """
+    form, part = block.given.form, block.given.uncertainty
     pairs = []
     for field, load in LOADS.items():
-        if block.has(field):
-            strain_of = block.numbers(field, "1", 2, above=-1e-12, most=LARGEST)
-            pairs.append((float(strain_of[k]), load * GF_PER_CM, block.where(field)))
+        strains = getattr(block.given, field)
+        if strains is not None:
+            pairs.append((float(strains[k]), load * GF_PER_CM, block.where(field)))
     pairs = [p for p in pairs if p[0] > 0]
     if not pairs:
         return []

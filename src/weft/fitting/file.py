@@ -8,24 +8,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weft.base.errors import FabricError, WeftError, check_known
-from weft.base.yaml_lines import read_yaml
+from weft.base.errors import FabricError, WeftError
+from weft.base.schema.document import read_document
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import UNITS, Fabric, fabric
-from weft.fitting.block import DataBlock, FieldPlace
+from weft.fitting.block import FitDocument
 from weft.fitting.doubt import question, question_bulk
 from weft.fitting.kinds import KINDS, measured
 from weft.fitting.measurement import Given, Measurement
 from weft.fitting.value import Value
 
-FIELDS = {
-    "name": "of the preset that is made; none: the file's",
-    "title": "of the preset",
-    "start": "preset or fabric file to begin with, and for what data do not determine (cotton)",
-    "hold": "fields that stay as the start has them: [density]",
-    "measurements": f"a list of blocks, each with `kind`: {', '.join(KINDS)}",
-}
 START = "cotton"
-MOST = 200  # measurements of a file of a file
+MOST = 200  # measurements of a file
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """Fields of a fit file."""
+
+    name: str | None = setting(None, "of the preset that is made; none: the file's")
+    title: str = setting("", "of the preset")
+    start: str = setting(
+        START, "preset or fabric file to begin with, and for what data do not determine (cotton)"
+    )
+    hold: Sequence[str] = setting(
+        (), "a list of fields that stay as the start has them: [density]", choices=tuple(UNITS)
+    )
+    measurements: Sequence[Any] = setting(
+        REQUIRED, f"a list of 1 to {MOST} blocks, each with `kind`: {', '.join(KINDS)}"
+    )
 
 
 class FabricProblems(FabricError):
@@ -83,31 +94,29 @@ def read_fit(path: str | Path) -> FitFile:
         FabricProblems: blocks of the file are wrong; it lists all of them.
     """
     path = Path(path)
-    read = read_yaml(path, "fit file", FabricError, "`weft fabrics fit --kinds` explains them")
-    top = DataBlock(FieldPlace(path, read), (), read.value, FIELDS)
-    said = top.text("start", START)
-    start = _start(top, said)
-    hold = _hold(top)
-    blocks = top.tree.get("measurements")
-    if not isinstance(blocks, list) or not 0 < len(blocks) <= MOST:
-        got = f"{len(blocks)} blocks" if isinstance(blocks, list) else blocks
-        raise top.error("measurements", got, f"a list of 1 to {MOST} blocks")
-    found, sources, problems = _read(top.place, blocks, start)
+    hint = "`weft fabrics fit --kinds` explains the fields"
+    document = read_document(FitDocument, path, hint, "`measurements:`")
+    given = document.made(FitSettings, document.tree)
+    start = _start(document, given.start)
+    blocks = given.measurements
+    if not 0 < len(blocks) <= MOST:
+        got = f"{len(blocks)} blocks"
+        raise document.refused(("measurements",), got, f"a list of 1 to {MOST} blocks")
+    found, sources, problems = _read(document, blocks, start)
     if problems:
         raise FabricProblems(problems)
-    given = [g for g in found if isinstance(g, Given)]
+    fixed = [g for g in found if isinstance(g, Given)]
     measurements = [m for m in found if not isinstance(m, Given)]
-    name = top.text("name", path.stem)
+    name = given.name or path.stem
     if not re.fullmatch(r"[\w.-]+", name):
-        raise top.error("name", repr(name), "letters, digits, '.', '_' and '-'")
-    start = _with(start, given, measurements)
-    return FitFile(
-        path, name, top.text("title", ""), start, said, hold, measurements, given, sources
-    )
+        raise document.refused(("name",), repr(name), "letters, digits, '.', '_' and '-'")
+    start = _with(start, fixed, measurements)
+    hold = tuple(given.hold)
+    return FitFile(path, name, given.title, start, given.start, hold, measurements, fixed, sources)
 
 
 def _read(
-    place: FieldPlace, blocks: Sequence[Any], start: Fabric
+    document: FitDocument, blocks: Sequence[Any], start: Fabric
 ) -> tuple[list[Measurement | Given], dict[str, str], list[WeftError]]:
     """Return the measurements with unique names, their sources by name, and all problems."""
     found: list[Measurement | Given] = []
@@ -118,19 +127,20 @@ def _read(
     for i, tree in enumerate(blocks):
         loc = ("measurements", i)
         try:
-            new = [_named(m, found) for m in measured(place, loc, tree)]
-            unusual = bool(tree.get("unusual", False))
-            problems += question(new, start, place.line(loc), unusual)
+            given, measurements = measured(document, loc, tree)
+            new = [_named(m, found) for m in measurements]
+            problems += question(new, start, document.where(loc), given.unusual)
         except WeftError as error:
-            error.where = error.where or place.line(loc)
+            error.where = error.where or document.where(loc)
             problems.append(error)
             continue
         found += new
         for m in new:
             if isinstance(m, Value) and m.field in bulk:
                 bulk[m.field].append(m.value)
-                bulk_at, bulk_meant = place.line(loc), bulk_meant or unusual
-        sources.update({m.name: str(tree["source"]) for m in new if "source" in tree})
+                bulk_at, bulk_meant = document.where(loc), bulk_meant or given.unusual
+        if given.source is not None:
+            sources.update({m.name: given.source for m in new})
     problems += question_bulk(bulk["density"], bulk["thickness"], bulk_at, bulk_meant)
     return found, sources, problems
 
@@ -148,31 +158,16 @@ def _named(m: Any, taken: Sequence[Measurement | Given]) -> Any:
     return m if k == 1 else replace(m, name=name)
 
 
-def _start(top: DataBlock, said: str) -> Fabric:
+def _start(document: FitDocument, said: str) -> Fabric:
     """Return the starting fabric: a preset, or a file beside the fit file."""
-    beside = top.place.path.parent / said
+    beside = document.path.parent / said
     try:
         start = fabric(beside if said.endswith((".yaml", ".yml")) else said)
     except WeftError as error:
-        error.where = f"{top.where('start')}, {error.where}" if error.where else top.where("start")
-        raise
+        raise document.placed(error, ("start",)) from None
     if start.keyed:
-        raise top.error("start", said, "a fabric whose numbers do not change in time")
+        raise document.refused(("start",), said, "a fabric whose numbers do not change in time")
     return start
-
-
-def _hold(top: DataBlock) -> tuple[str, ...]:
-    """Return the fields of ``hold``, each checked to exist."""
-    hold = top.tree.get("hold", [])
-    if not isinstance(hold, list):
-        raise top.error("hold", hold, "a list of fields, such as [density]")
-    for name in hold:
-        try:
-            check_known(str(name), list(UNITS), "hold", FabricError)
-        except FabricError as error:
-            error.where = top.where("hold")
-            raise
-    return tuple(map(str, hold))
 
 
 def _with(start: Fabric, given: Sequence[Given], measurements: Sequence[Measurement]) -> Fabric:

@@ -7,10 +7,12 @@ it reproduces EMT, LT and the work WT.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from weft.fitting.block import DataBlock
+from weft.base.settings import setting
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Given, Measurement
 from weft.fitting.noise import ASSUMED, LEAST, MOST
 from weft.fitting.points import DataPoints
@@ -21,51 +23,84 @@ from weft.laboratory.shear import GF_PER_CM
 
 FORCE = 500 * GF_PER_CM  # [N/m]
 PARTS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of EMT: points of the power law
-FIELDS = {
-    "EMT": "extension at 500 gf/cm, warp and weft: [5.1 %, 7.4 %]",
-    "LT": "linearity of tension, warp and weft: [0.65, 0.62]; with it EMT is a curve",
-    "G": "shear stiffness, one or warp and weft: 0.62 gf/(cm*deg)",
-    "B": "bending rigidity, warp and weft: [0.071 gf*cm^2/cm, 0.055 gf*cm^2/cm]",
-    "W": "weight: 16.3 mg/cm^2",
-    "T": "thickness: 0.41 mm",
-    "uncertainty": "standard deviation of every number, relative (5 %)",
-}
 
 
-def read(block: DataBlock) -> Sequence[Measurement | Given]:
+@dataclass(frozen=True, kw_only=True)
+class KesSettings(MeasurementSettings):
+    """The characteristic values of a KES sheet."""
+
+    EMT: tuple[float, float] | None = setting(
+        None,
+        "extension at 500 gf/cm, warp and weft: [5.1 %, 7.4 %]",
+        "1",
+        above=0,
+        most=LARGEST,
+    )
+    LT: tuple[float, float] | None = setting(
+        None,
+        "linearity of tension, warp and weft: [0.65, 0.62]; with it EMT is a curve",
+        "1",
+        above=0,
+        most=1,
+    )
+    G: Sequence[float] | None = setting(
+        None,
+        "shear stiffness, one or warp and weft: 0.62 gf/(cm*deg)",
+        "N/m",
+        above=0,
+        per_angle=True,
+    )
+    B: tuple[float, float] | None = setting(
+        None,
+        "bending rigidity, warp and weft: [0.071 gf*cm^2/cm, 0.055 gf*cm^2/cm]",
+        "N*m",
+        above=0,
+    )
+    W: float | None = setting(None, "weight: 16.3 mg/cm^2", "kg/m^2", above=0)
+    T: float | None = setting(None, "thickness: 0.41 mm", "m", above=0)
+    uncertainty: float = setting(
+        ASSUMED,
+        "standard deviation of every number, relative (5 %)",
+        "1",
+        above=LEAST,
+        most=MOST,
+    )
+
+
+def read(block: PlacedBlock[KesSettings]) -> Sequence[Measurement | Given]:
     """Read the measurements of a KES sheet from a block."""
-    called = block.text("name", "KES")
-    part = block.number("uncertainty", "1", ASSUMED, above=LEAST, most=MOST)
+    given = block.given
+    called, part = given.name or "KES", given.uncertainty
     out: list[Measurement | Given] = []
-    if block.has("LT") and not block.has("EMT"):
-        raise block.error("LT", block.tree["LT"], "EMT beside it")
-    if block.has("EMT"):
-        out += _tension(block, called, part)
-    if block.has("G"):
-        given = block.numbers("G", "N/m", above=0, per_angle=True)
-        mean = float(given.mean()) / of_modulus()
-        out.append(Value(f"{called} G", "shear", mean, part * mean / np.sqrt(len(given))))
-    if block.has("B"):
-        for direction, b in zip(("warp", "weft"), block.numbers("B", "N*m", 2, above=0)):
-            out.append(
-                Value(f"{called} B {direction}", f"bending_{direction}", float(b), part * float(b))
-            )
-    for field, of, unit in (("W", "density", "kg/m^2"), ("T", "thickness", "m")):
-        if block.has(field):
-            value = block.number(field, unit, above=0)
-            out.append(Value(f"{called} {field}", of, value, part * value))
+    if given.LT is not None and given.EMT is None:
+        raise block.error("LT", given.LT, "EMT beside it")
+    if given.EMT is not None:
+        out += _tension(given.EMT, given.LT, called, part, block.where("EMT"))
+    if given.G is not None:
+        mean = float(np.mean(given.G)) / of_modulus()
+        sigma = float(part * mean / np.sqrt(len(given.G)))
+        out.append(Value(f"{called} G", "shear", mean, sigma))
+    for direction, b in zip(("warp", "weft"), given.B or ()):
+        out.append(Value(f"{called} B {direction}", f"bending_{direction}", b, part * b))
+    for name, of, value in (("W", "density", given.W), ("T", "thickness", given.T)):
+        if value is not None:
+            out.append(Value(f"{called} {name}", of, value, part * value))
     if not out:
-        raise block.error("", None, f"some of {', '.join(list(FIELDS)[:6])}")
+        raise block.error("", None, "some of EMT, LT, G, B, W, T")
     return out
 
 
-def _tension(block: DataBlock, called: str, part: float) -> Sequence[Measurement | Given]:
+def _tension(
+    strains: tuple[float, float],
+    linear: tuple[float, float] | None,
+    called: str,
+    part: float,
+    at: str,
+) -> Sequence[Measurement | Given]:
     """Return the tensile measurements, or curves, of warp and weft from EMT and LT."""
-    strains = block.numbers("EMT", "1", 2, above=0, most=LARGEST)
-    linear = block.numbers("LT", "1", 2, above=0, most=1.0) if block.has("LT") else None
     out: list[Measurement | Given] = []
     for k, direction in enumerate(("warp", "weft")):
-        name, at = f"{called} EMT {direction}", block.where("EMT")
+        name = f"{called} EMT {direction}"
         if linear is None:
             one, force = np.array([strains[k]]), np.array([FORCE])
             out += made(name, direction, DataPoints(one, force, [at]), part * force, "straight")

@@ -1,15 +1,18 @@
 """Registry of the kinds of measurement: one line each.
 
-The module of a kind has ``FIELDS``, the fields of its block, and ``read(block)``, which returns
-measurements. The first paragraph of its docstring is the help text of the kind.
+The module of a kind has the settings of its block, and ``read(block)``, which returns measurements;
+the annotation of ``block`` names the settings. The first paragraph of the module's docstring is the
+help text of the kind.
 """
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast, get_args, get_type_hints
 
+from weft.base.errors import FabricError, check_known
+from weft.base.schema.block import block_of
 from weft.base.yaml_lines import Loc
-from weft.fitting.block import COMMON, DataBlock, FieldPlace
+from weft.fitting.block import FitDocument, MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Given, Measurement
 
 KINDS: Mapping[str, str] = {  # kind: name of its module in weft.fitting
@@ -29,9 +32,17 @@ KINDS: Mapping[str, str] = {  # kind: name of its module in weft.fitting
 }
 
 
+def settings_of(kind: str) -> type[MeasurementSettings]:
+    """Return the settings of the block of a kind."""
+    (settings,) = get_args(get_type_hints(_module(kind).read)["block"])
+    made: type[MeasurementSettings] = settings
+    return made
+
+
 def fields_of(kind: str) -> Mapping[str, str]:
     """Return the fields of the block of a kind, with their meaning."""
-    return {**COMMON, **_module(kind).FIELDS}
+    fields = block_of(cast(Any, settings_of(kind))).model_fields
+    return {name: field.description or "" for name, field in fields.items()}
 
 
 def about(kind: str) -> str:
@@ -39,25 +50,32 @@ def about(kind: str) -> str:
     return " ".join((_module(kind).__doc__ or "").split("\n\n")[0].split())
 
 
-def measured(place: FieldPlace, loc: Loc, tree: Any) -> Sequence[Measurement | Given]:
-    """Return the measurements of a block.
+def measured(
+    document: FitDocument, loc: Loc, tree: Any
+) -> tuple[MeasurementSettings, Sequence[Measurement | Given]]:
+    """Return the settings of a block, and its measurements.
 
     Args:
-        place: the file.
-        loc: location of the block in the file.
+        document: the file.
+        loc: path of the block in the file.
         tree: the block.
 
     Raises:
         FabricError: the kind or a field is unknown, or a value is not a valid number.
         UnitError: a quantity has no unit or the wrong one.
     """
-    every = {name: "" for kind in KINDS for name in fields_of(kind)}
-    kind = DataBlock(place, loc, tree, every).word("kind", list(KINDS))
-    block = DataBlock(place, loc, tree, fields_of(kind))
-    block.truth("unusual")
-    block.text("source")
-    found: Sequence[Measurement | Given] = _module(kind).read(block)
-    return found
+    if not isinstance(tree, Mapping):
+        raise document.refused(loc, repr(tree), "a block of fields")
+    kind = tree.get("kind")
+    if not isinstance(kind, str):
+        raise document.refused((*loc, "kind"), kind, f"one of {', '.join(KINDS)}")
+    try:
+        check_known(kind, KINDS, ".".join(map(str, (*loc, "kind"))), FabricError)
+    except FabricError as error:
+        raise document.placed(error, (*loc, "kind")) from None
+    given = document.made(settings_of(kind), tree, loc)
+    found: Sequence[Measurement | Given] = _module(kind).read(PlacedBlock(document, loc, given))
+    return given, found
 
 
 def _module(kind: str) -> Any:

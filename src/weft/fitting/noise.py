@@ -1,11 +1,12 @@
 """Uncertainties of data: standard deviations, relative or in the unit of the data."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 
 ASSUMED = 0.05  # relative standard deviation if a file gives none
 UNCERTAINTY = (
@@ -40,7 +41,7 @@ class Noise:
         return f"{words}, assumed" if self.assumed else words
 
 
-def noise(block: DataBlock, unit: str, *, per_angle: bool = False) -> Noise:
+def noise(block: PlacedBlock[Any], unit: str, *, per_angle: bool = False) -> Noise:
     """Return the field ``uncertainty`` of a block whose data have this unit.
 
     For numbers without a unit it is relative.
@@ -48,12 +49,16 @@ def noise(block: DataBlock, unit: str, *, per_angle: bool = False) -> Noise:
     Raises:
         FabricError: it is not positive, or has another unit.
     """
-    if not block.has("uncertainty"):
+    said = block.given.uncertainty
+    if said is None:
         return Noise(ASSUMED, True, assumed=True)
-    said = block.tree["uncertainty"]
-    if unit == "1" or (isinstance(said, str) and said.rstrip().endswith("%")):
-        return Noise(block.number("uncertainty", "1", above=LEAST, most=MOST), True)
-    return Noise(block.number("uncertainty", unit, above=0, per_angle=per_angle), False)
+    relative = unit == "1" or (isinstance(said, str) and said.rstrip().endswith("%"))
+    least, most = (LEAST, MOST) if relative else (0.0, np.inf)
+    unit = "1" if relative else unit
+    size = block.in_si(said, unit, ("uncertainty",), per_angle=per_angle and not relative)
+    if not least < size <= most:
+        raise block.error("uncertainty", said, f"must be > {least:g} and <= {most:g}")
+    return Noise(size, relative)
 
 
 def mean_of(values: Floats, spread: Noise) -> tuple[float, float]:

@@ -7,12 +7,15 @@ would see of a simulated drape. The lens is assumed to be above the middle of th
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from weft.base.errors import PictureError
-from weft.fitting.block import DataBlock
+from weft.base.settings import setting
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.disk import Disk, disk_in
 from weft.fitting.draped import Eye
 from weft.fitting.edges import around
@@ -20,50 +23,70 @@ from weft.fitting.outline import RadialOutline, outline_of, ray_angles, unit
 from weft.fitting.picture import ClothPicture, cloth_in
 from weft.laboratory.cusick import DISK, SPECIMEN
 
-FIELDS = {
-    "mask": "a picture that is white where the cloth is, or a list; none: by color, before the "
-    "background",
-    "disk": "[column, row, radius] of the disk in pixels; none: it is looked for",
-    "pixel": "size of a pixel in the disk's plane, 0.3 mm, where no disk is to be seen",
-    "camera": "height of the lens above the disk; none: parallel light, or from far away",
-}
 SLACK = 1.02  # of the flat specimen's radius: largest radius that is accepted
 # [m] accepted heights of a camera: a height outside is a wrong unit, and that of a camera farther
 # away can be left out.
 LOWEST, HIGHEST = 0.2, 20.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class PhotographSettings(MeasurementSettings):
+    """Photographs of a draped specimen."""
+
+    picture: Sequence[str] | None = setting(
+        None,
+        "a photograph of the draped specimen from straight above, or a list: of its drapings, six "
+        "better than one; in place of `outline`",
+    )
+    mask: Sequence[str] | None = setting(
+        None,
+        "a picture that is white where the cloth is, or a list; none: by color, before the "
+        "background",
+    )
+    disk: tuple[float, float, float] | None = setting(
+        None,
+        "[column, row, radius] of the disk in pixels; none: it is looked for",
+        above=0,
+    )
+    pixel: float | None = setting(
+        None,
+        "size of a pixel in the disk's plane, 0.3 mm, where no disk is to be seen",
+        "m",
+        above=0,
+    )
+    camera: float | None = setting(
+        None,
+        "height of the lens above the disk; none: parallel light, or from far away",
+        "m",
+        above=LOWEST,
+        most=HIGHEST,
+    )
+
+
 def photographed_all(
-    block: DataBlock, most: int
+    block: PlacedBlock[Any], most: int
 ) -> Sequence[tuple[RadialOutline, Eye, ClothPicture]]:
     """Return the outline, the camera position and the cloth of each photograph of a block.
 
     Args:
-        block: with the field ``picture`` and some of ``FIELDS``.
+        block: of ``PhotographSettings``, with ``picture``.
         most: largest number of pictures.
 
     Raises:
         PictureError: a picture shows no cloth or no disk, or its scale is impossible.
         FabricError: fields of the block contradict each other.
     """
-    paths = block.files("picture", most)
-    masks: Sequence[Path | None] = block.files("mask", most) if block.has("mask") else ()
+    paths, given = block.files("picture", most), block.given
+    masks: Sequence[Path | None] = () if given.mask is None else block.files("mask", most)
     if masks and len(masks) != len(paths):
         raise block.error("mask", f"{len(masks)} files", f"{len(paths)}, as there are pictures")
-    given = None
-    if block.has("disk"):
-        if len(paths) > 1:
-            raise block.error("disk", f"one, for {len(paths)} pictures", "a block for each picture")
-        numbers = block.numbers("disk", "1", 3, above=0)
-        given = Disk(*(float(v) for v in numbers))
-    pixel = block.number("pixel", "m", above=0) if block.has("pixel") else None
-    if given is not None and pixel is not None:
+    if given.disk is not None and len(paths) > 1:
+        raise block.error("disk", f"one, for {len(paths)} pictures", "a block for each picture")
+    if given.disk is not None and given.pixel is not None:
         raise block.error("pixel", "a scale beside the disk's", "one of disk, pixel")
-    height = None
-    if block.has("camera"):
-        height = block.number("camera", "m", above=LOWEST, most=HIGHEST)
+    disk = None if given.disk is None else Disk(*given.disk)
     cloths = [cloth_in(path, mask) for path, mask in zip(paths, masks or [None] * len(paths))]
-    return [(*outline_in(cloth, given, pixel, height), cloth) for cloth in cloths]
+    return [(*outline_in(cloth, disk, given.pixel, given.camera), cloth) for cloth in cloths]
 
 
 def outline_in(

@@ -13,17 +13,32 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError, check_known
+from weft.base.schema.document import dotted
+from weft.base.settings import setting
 from weft.base.units import to_si
-from weft.fitting.block import MOST_NUMBERS, DataBlock
+from weft.fitting.block import MOST_NUMBERS, MeasurementSettings, PlacedBlock
 from weft.fitting.table import TextTable, read_table
 
-FIELDS = {
-    "points": "pairs, such as [[0.5 %, 10 gf/cm], [1 %, 24 gf/cm]]; bare numbers with `units`",
-    "units": "of bare numbers in `points` or of columns of `file`: [%, gf/cm]",
-    "file": "CSV with a head such as `strain [%],force [gf/cm]`, in place of `points`",
-    "columns": "names of the two columns of `file`, where they are others",
-}
 FALL = 3.0  # standard deviations by which a curve may fall from point to point, due to noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveSettings(MeasurementSettings):
+    """A measured curve: pairs of numbers, or two columns of a CSV."""
+
+    points: Sequence[Any] | None = setting(
+        None,
+        "pairs, such as [[0.5 %, 10 gf/cm], [1 %, 24 gf/cm]]; bare numbers with `units`",
+    )
+    units: tuple[str, str] | None = setting(
+        None, "of bare numbers in `points` or of columns of `file`: [%, gf/cm]"
+    )
+    file: str | None = setting(
+        None, "CSV with a head such as `strain [%],force [gf/cm]`, in place of `points`"
+    )
+    columns: tuple[str, str] | None = setting(
+        None, "names of the two columns of `file`, where they are others"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +51,12 @@ class DataPoints:
 
 
 def points(
-    block: DataBlock, names: tuple[str, str], units: tuple[str, str], **only: str
+    block: PlacedBlock[Any], names: tuple[str, str], units: tuple[str, str], **only: str
 ) -> DataPoints:
     """Return the points of a block.
 
     Args:
-        block: a block that has some of ``FIELDS``.
+        block: a block of ``CurveSettings``.
         names: of the two columns.
         units: the SI units of the two columns.
         **only: words by column: only rows of a CSV that have this word in this column are read.
@@ -57,7 +72,7 @@ def points(
     bad = np.flatnonzero(~(np.isfinite(found.x) & np.isfinite(found.y)))
     if len(bad):
         raise FabricError(
-            block.called,
+            dotted(block.loc),
             got="a number that is not finite",
             where=found.where[bad[0]],
             expected="finite numbers",
@@ -117,18 +132,20 @@ def rising(found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]) 
     return DataPoints(found.x[kept], found.y[kept], [found.where[k] for k in kept])
 
 
-def _of_list(block: DataBlock, units: tuple[str, str]) -> DataPoints:
+def _of_list(block: PlacedBlock[Any], units: tuple[str, str]) -> DataPoints:
     """Return the points of the field ``points``."""
-    listed = block.tree["points"]
-    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_NUMBERS:
-        got = listed if isinstance(listed, list) else repr(listed)
+    listed = block.given.points
+    if not 0 < len(listed) <= MOST_NUMBERS:
+        got = f"{len(listed)} points"
         raise block.error("points", got, "pairs such as [[0.5 %, 10 gf/cm]]")
     bare = _bare_units(block, units)
     rows, where = [], []
     for i, pair in enumerate(listed):
-        at = block.place.line((*block.loc, "points", i))
+        at = block.where("points", i)
         if not isinstance(pair, list) or len(pair) != 2:
-            raise FabricError(f"{block.called}.points.{i}", got=pair, where=at, expected="a pair")
+            raise FabricError(
+                f"{dotted(block.loc)}.points.{i}", got=pair, where=at, expected="a pair"
+            )
         rows.append(
             [
                 _value(block, v, u, b, ("points", i, j))
@@ -140,37 +157,35 @@ def _of_list(block: DataBlock, units: tuple[str, str]) -> DataPoints:
     return DataPoints(x, y, where)
 
 
-def _value(block: DataBlock, value: Any, unit: str, bare: str, loc: tuple[str | int, ...]) -> float:
+def _value(
+    block: PlacedBlock[Any], value: Any, unit: str, bare: str, loc: tuple[str | int, ...]
+) -> float:
     """Return a number in SI: with its own unit, with the unit of its column, or a bare 0."""
     if bare and isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value!r} {bare}" if np.isfinite(value) else value
     elif value == 0 and not isinstance(value, bool):
         return 0.0
-    return block.in_si(value, unit, loc, per_angle=False)
+    return block.in_si(value, unit, loc)
 
 
-def _bare_units(block: DataBlock, units: tuple[str, str]) -> tuple[str, ...]:
+def _bare_units(block: PlacedBlock[Any], units: tuple[str, str]) -> tuple[str, ...]:
     """Return the units of numbers without a unit; empty strings if the block has no ``units``."""
-    if not block.has("units"):
+    given: tuple[str, ...] | None = block.given.units
+    if given is None:
         return ("", "")
-    said = block.tree["units"]
-    if not isinstance(said, list) or len(said) != 2 or not all(isinstance(u, str) for u in said):
-        raise block.error("units", said, "two units, such as [%, gf/cm]")
-    for i, unit in enumerate(said):
+    for i, unit in enumerate(given):
         block.in_si(f"1 {unit}", units[i], ("units", i))
-    return tuple(said)
+    return given
 
 
 def _of_file(
-    block: DataBlock, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
+    block: PlacedBlock[Any], names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
 ) -> DataPoints:
     """Return the points of two columns of the CSV."""
     path = block.file("file")
     table = read_table(path, FabricError)
-    wanted = block.tree.get("columns", list(names))
-    if not isinstance(wanted, list) or len(wanted) != 2:
-        raise block.error("columns", wanted, "two names")
-    columns = [_column(path, table, str(name)) for name in wanted]
+    wanted = block.given.columns or names
+    columns = [_column(path, table, name) for name in wanted]
     bare = _bare_units(block, units)
     said = [b or table.heads[c][1] for b, c in zip(bare, columns)]
     for name, unit, wanted_unit in zip(wanted, said, units):

@@ -11,16 +11,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import check_known
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import UNITS, Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Measurement
 
-FIELDS = {
-    "fields": "two numbers of the fabric of one unit: [bending_warp, bending_weft]",
-    "value": "the first over the second, such as 1.2",
-    "uncertainty": "standard deviation, relative; 20 %",
-}
+
+@dataclass(frozen=True, kw_only=True)
+class RatioSettings(MeasurementSettings):
+    """A ratio of two numbers of the fabric."""
+
+    fields: tuple[str, str] = setting(
+        REQUIRED,
+        "two numbers of the fabric of one unit: [bending_warp, bending_weft]",
+        choices=tuple(UNITS),
+    )
+    value: float = setting(REQUIRED, "the first over the second, such as 1.2", "1", above=0)
+    uncertainty: float = setting(0.2, "standard deviation, relative; 20 %", "1", above=0, most=10)
 
 
 @dataclass(frozen=True)
@@ -48,16 +55,13 @@ class Ratio:
         return np.array([[slope.get(f, 0.0) for f in fields]])
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[RatioSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    said = block.tree.get("fields")
-    if not isinstance(said, list) or len(said) != 2 or said[0] == said[1]:
-        raise block.error("fields", said, "two fields, such as [bending_warp, bending_weft]")
-    for name in said:
-        check_known(str(name), list(UNITS), f"{block.called}.fields")
-    if UNITS[said[0]] != UNITS[said[1]]:
-        raise block.error("fields", f"{UNITS[said[0]]} and {UNITS[said[1]]}", "one unit")
-    value = block.number("value", "1", above=0)
-    sigma = block.number("uncertainty", "1", 0.2, above=0, most=10)
-    called = block.text("name", f"{said[0]} over {said[1]}")
-    return [Ratio(called, (said[0], said[1]), value, float(np.log1p(sigma)))]
+    given = block.given
+    one, two = given.fields
+    if one == two:
+        raise block.error("fields", one, "two fields, such as [bending_warp, bending_weft]")
+    if UNITS[one] != UNITS[two]:
+        raise block.error("fields", f"{UNITS[one]} and {UNITS[two]}", "one unit")
+    sigma = float(np.log1p(given.uncertainty))
+    return [Ratio(given.name or f"{one} over {two}", (one, two), given.value, sigma)]

@@ -16,8 +16,9 @@ from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.base.arrays import Faces, Floats
 from weft.base.errors import FabricError
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 
 FIELDS = (
     "density",
@@ -28,9 +29,15 @@ FIELDS = (
     "bending_weft",
     "damping",
 )
-SCENE_FIELDS = {"scene": "the scene file of what was recorded; its one fabric is fitted"}
 MOST_KEPT = 4  # runs in the cache
 VAGUE = 0.1  # [m] standard deviation of a position from which on data are useless
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedSettings(MeasurementSettings):
+    """A recorded scene."""
+
+    scene: str = setting(REQUIRED, "the scene file of what was recorded; its one fabric is fitted")
 
 
 @dataclass(eq=False)
@@ -108,7 +115,7 @@ class SceneRun:
         return found
 
 
-def scene_run(block: DataBlock, until: float | None) -> SceneRun:
+def scene_run(block: PlacedBlock[Any], until: float | None) -> SceneRun:
     """Return the run of the scene that a block names.
 
     Args:

@@ -6,28 +6,41 @@ its angles, up to 8 degrees. G is the slope from 0.5 to 2.5 degrees.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.fitting.block import DataBlock
+from weft.base.settings import setting
+from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
-from weft.fitting.points import FIELDS as OF_POINTS
-from weft.fitting.points import points, rising
+from weft.fitting.points import CurveSettings, points, rising
 from weft.fitting.slopes import HYSTERESIS, slope_of
 from weft.fitting.value import Value
 from weft.laboratory.shear import KES
 
-FIELDS = {
-    **OF_POINTS,
-    "points": "pairs [angle, force per width], such as [[1 deg, 0.7 gf/cm]]",
-    "modulus": "G, in place of points: 0.6 gf/(cm*deg); several readings: a list",
-    "hysteresis": HYSTERESIS,
-    "uncertainty": f"of forces, or of G: {UNCERTAINTY}",
-}
 NAMES, SI = ("angle", "force"), ("rad", "N/m")
 LARGEST = np.radians(45.0)  # sin(a) cos(a) decreases beyond this angle
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShearSettings(CurveSettings):
+    """A shear test."""
+
+    points: Sequence[Any] | None = setting(
+        None, "pairs [angle, force per width], such as [[1 deg, 0.7 gf/cm]]"
+    )
+    modulus: Sequence[float] | None = setting(
+        None,
+        "G, in place of points: 0.6 gf/(cm*deg); several readings: a list",
+        "N/m",
+        above=0,
+        per_angle=True,
+    )
+    hysteresis: bool = setting(False, HYSTERESIS)
+    uncertainty: Any = setting(None, f"of forces, or of G: {UNCERTAINTY}")
 
 
 def per_stiffness(angle: Floats) -> Floats:
@@ -41,11 +54,11 @@ def of_modulus() -> float:
     return float((high - low) / np.radians(KES[1] - KES[0]))
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[ShearSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    called = block.text("name", "shear")
+    called = block.given.name or "shear"
     if block.one_of("points", "file", "modulus") == "modulus":
-        given = block.numbers("modulus", "N/m", above=0, per_angle=True)
+        given = np.array(block.given.modulus)
         mean, sigma = mean_of(given, noise(block, "N/m", per_angle=True))
         return [Value(called, "shear", mean / of_modulus(), sigma / of_modulus())]
     spread, pairs = noise(block, "N/m"), points(block, NAMES, SI)

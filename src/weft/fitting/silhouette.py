@@ -14,26 +14,39 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import PictureError
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 from weft.fitting.draped import MOVED
 from weft.fitting.edges import halfway
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.picture import ClothPicture, cloth_in
-from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
+from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, scene_run
 
-FIELDS = {
-    **SCENE_FIELDS,
-    "picture": "the hanging sample, level and from far away, before a background of one color",
-    "mask": "a picture that is white where the cloth is; none: by color, before the background",
-    "pixel": "size of a pixel where the sample hangs: 0.5 mm",
-    "azimuth": "from where it is seen, to the right of the front (+z): 30 deg; 0",
-    "time": "when; the end of the scene",
-    "error": "standard deviation of widths and places; 2 mm",
-}
 HEIGHTS = 30  # number of heights at which a silhouette is measured
 MARGIN = 0.03  # of the drop, left out above and below, because corners cut the rows there
 LARGER = 2.0  # times the length of the cloth: a larger silhouette means a wrong scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class SilhouetteSettings(RecordedSettings):
+    """A photograph of a hanging sample."""
+
+    picture: str = setting(
+        REQUIRED, "the hanging sample, level and from far away, before a background of one color"
+    )
+    mask: str | None = setting(
+        None,
+        "a picture that is white where the cloth is; none: by color, before the background",
+    )
+    pixel: float = setting(REQUIRED, "size of a pixel where the sample hangs: 0.5 mm", "m", above=0)
+    azimuth: float = setting(
+        0.0, "from where it is seen, to the right of the front (+z): 30 deg; 0", "rad"
+    )
+    time: float | None = setting(None, "when; the end of the scene", "s", above=0)
+    error: float = setting(
+        2e-3, "standard deviation of widths and places; 2 mm", "m", above=0, most=VAGUE
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,14 +160,12 @@ def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
     return Silhouette(pixel * drop, pixel * left, pixel * right)
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    path = block.file("picture")
-    cloth = cloth_in(path, block.file("mask") if block.has("mask") else None)
-    pixel = block.number("pixel", "m", above=0)
-    seen = of_picture(cloth, pixel * cloth.reduced)
-    until = block.number("time", "s", above=0) if block.has("time") else None
-    run = scene_run(block, until)
+    given, path = block.given, block.file("picture")
+    cloth = cloth_in(path, block.file("mask") if given.mask is not None else None)
+    seen = of_picture(cloth, given.pixel * cloth.reduced)
+    run = scene_run(block, given.time)
     size = float(np.linalg.norm(np.ptp(run.scene.cloth.corner_uv.reshape(-1, 2), axis=0)))
     largest = max(seen.drop, float((seen.right - seen.left).max()))
     if largest > LARGER * size or largest < size / (10 * LARGER):
@@ -165,8 +176,6 @@ def read(block: DataBlock) -> Sequence[Measurement]:
             expected=f"a cloth of {size:.3g} m, as in the scene",
             hint="`pixel` is the size of one pixel where the sample hangs",
         )
-    azimuth = block.number("azimuth", "rad", 0.0)
-    sigma = block.number("error", "m", 2e-3, above=0, most=VAGUE)
-    sigma = float(np.hypot(sigma, cloth.doubt * (seen.right - seen.left).mean()))
-    called = block.text("name", "silhouette")
-    return [HangingSample(called, run, run.frames, azimuth, seen, sigma, [cloth])]
+    sigma = float(np.hypot(given.error, cloth.doubt * (seen.right - seen.left).mean()))
+    called = given.name or "silhouette"
+    return [HangingSample(called, run, run.frames, given.azimuth, seen, sigma, [cloth])]

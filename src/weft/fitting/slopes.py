@@ -7,13 +7,13 @@ it. The constant is fitted and then dropped, because weft's laws have no hystere
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Comparison, without_constant
 from weft.fitting.points import DataPoints
 
@@ -76,7 +76,7 @@ class SlopeData:
 
 
 def slope_of(
-    block: DataBlock,
+    block: PlacedBlock[Any],
     name: str,
     field: str,
     found: DataPoints,
@@ -101,7 +101,7 @@ def slope_of(
         FabricError: there are too few points for the number of unknowns.
     """
     kept = sigma > 0  # a datum of 0 with a relative error has no weight and would divide by 0
-    hysteresis = block.truth("hysteresis")
+    hysteresis: bool = block.given.hysteresis
     if kept.sum() < 1 + hysteresis:
         raise block.error("points", f"{int(kept.sum())} of a size", f"at least {1 + hysteresis}")
     return SlopeData(

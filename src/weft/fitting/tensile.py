@@ -8,32 +8,42 @@ the preset's curve. On the bias the strip is simulated between its jaws.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.curve import MOST_POINTS, Curve
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Comparison, Given, Measurement, by_differences, scaled
 from weft.fitting.noise import UNCERTAINTY, noise
-from weft.fitting.points import FIELDS as OF_POINTS
-from weft.fitting.points import DataPoints, points, rising
+from weft.fitting.points import CurveSettings, DataPoints, points, rising
 from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
 
-FIELDS = {
-    "cut": "warp, weft or bias: the strip's length",
-    **OF_POINTS,
-    "as": "straight (one stiffness) or curve (the data are the preset's curve); warp and weft",
-    "length": "of the strip between the jaws; bias only (20 cm)",
-    "width": "of the strip; bias only (5 cm)",
-    "uncertainty": f"of forces: {UNCERTAINTY}",
-}
 NAMES, SI = ("strain", "force"), ("1", "N/m")
 LARGEST = 1.0  # strain that is accepted
 STEP_OF_STRETCH = 0.02  # of differences, in the logarithm of a stretch stiffness
 KEPT = 64  # simulated strips in the cache
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensileSettings(CurveSettings):
+    """A tensile test."""
+
+    cut: str = setting(REQUIRED, "warp, weft or bias: the strip's length", choices=tuple(CUTS))
+    form: str = setting(
+        "straight",
+        "straight (one stiffness) or curve (the data are the preset's curve); warp and weft",
+        choices=("straight", "curve"),
+        key="as",
+    )
+    length: float | None = setting(
+        None, "of the strip between the jaws; bias only (20 cm)", "m", above=0, most=1.0
+    )
+    width: float | None = setting(None, "of the strip; bias only (5 cm)", "m", above=0, most=1.0)
+    uncertainty: Any = setting(None, f"of forces: {UNCERTAINTY}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,24 +180,23 @@ def _pulled(
     return tuple(tensile(cloth, "bias", strains, size=(length, width)).force.tolist())
 
 
-def read(block: DataBlock) -> Sequence[Measurement | Given]:
+def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | Given]:
     """Read the measurement of a block."""
-    cut = block.word("cut", list(CUTS))
-    form = block.word("as", ("straight", "curve"), "straight")
-    called = block.text("name", f"tensile {cut}")
+    cut, form = block.given.cut, block.given.form
+    called = block.given.name or f"tensile {cut}"
     if cut == "bias" and form == "curve":
         raise block.error("as", form, "straight, on the bias: curves are along warp and weft")
     for field in ("length", "width"):
-        if cut != "bias" and block.has(field):
+        if cut != "bias" and getattr(block.given, field) is not None:
             raise block.error(
                 field,
-                block.tree[field],
+                getattr(block.given, field),
                 "nothing: forces are per width",
                 "only strips on the bias depend on it",
             )
     spread = noise(block, "N/m")
-    given = points(block, NAMES, SI, cut=cut)
-    found = rising(given, spread.of(given.y), called, NAMES)
+    curve = points(block, NAMES, SI, cut=cut)
+    found = rising(curve, spread.of(curve.y), called, NAMES)
     if found.x[-1] > LARGEST:
         raise block.error(
             "points",
@@ -195,7 +204,8 @@ def read(block: DataBlock) -> Sequence[Measurement | Given]:
             f"at most {LARGEST:g}",
             "strains are plain numbers, or percent: '3 %'",
         )
-    return made(called, cut, found, spread.of(found.y), form, _size(block))
+    size = (block.given.length or LENGTH, block.given.width or WIDTH)
+    return made(called, cut, found, spread.of(found.y), form, size)
 
 
 def made(
@@ -232,11 +242,3 @@ def curve_of(name: str, cut: str, found: DataPoints) -> Given:
     note = f"{len(ids)} of {len(found.x)} points are the preset's curve along the {cut}"
     fields = {f"curve_{cut}": curve, f"stretch_{cut}": float(force[first] / strain[first])}
     return Given(name, fields, f"{note}; in compression, stiffness to the first point")
-
-
-def _size(block: DataBlock) -> tuple[float, float]:
-    """Return length and width of the strip [m]."""
-    return (
-        block.number("length", "m", LENGTH, above=0, most=1.0),
-        block.number("width", "m", WIDTH, above=0, most=1.0),
-    )

@@ -8,21 +8,30 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import PictureError
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import PlacedBlock
 from weft.fitting.columns import columns
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import SCENE_FIELDS, VAGUE, SceneRun, scene_run
+from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, scene_run
 
-FIELDS = {
-    **SCENE_FIELDS,
-    "points": "CSV `time [s],u [cm],v [cm],x [m],y [m],z [m]`: a row for every point and time at "
-    "which it was seen; u, v: where it is marked, in material coordinates",
-    "error": "standard deviation of a coordinate; 2 mm",
-}
 OUTSIDE = 1e-3  # barycentric tolerance for marks outside of the cloth
 MOST_ROWS = 200_000
 STRETCHED, CRUMPLED = 4.0, 100.0  # largest factors by which marks move apart, or together
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackSettings(RecordedSettings):
+    """Marked points in time."""
+
+    points: str = setting(
+        REQUIRED,
+        "CSV `time [s],u [cm],v [cm],x [m],y [m],z [m]`: a row for every point and time at which "
+        "it was seen; u, v: where it is marked, in material coordinates",
+    )
+    error: float = setting(
+        2e-3, "standard deviation of a coordinate; 2 mm", "m", above=0, most=VAGUE
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +148,7 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
             )
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     path = block.file("points")
     table = columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
@@ -161,6 +170,5 @@ def read(block: DataBlock) -> Sequence[Measurement]:
     corners = run.faces[face][which.ravel()]
     seen = np.stack([table[k] for k in "xyz"], axis=1)
     _check_size(seen, time, uv, path.name)
-    sigma = block.number("error", "m", 2e-3, above=0, most=VAGUE)
-    called = block.text("name", "track")
+    sigma, called = block.given.error, block.given.name or "track"
     return [Track(called, run, time, corners, weight[which.ravel()], seen, sigma)]

@@ -6,20 +6,29 @@ Every measurement whose result is one number of the fabric times a known factor 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import SETTINGS, UNITS, Fabric
-from weft.fitting.block import DataBlock
+from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 
-FIELDS = {
-    "field": "which number of the fabric: density, thickness, bending_warp, shear, ...",
-    "value": "it, with its unit; several readings: a list, whose mean counts",
-    "uncertainty": UNCERTAINTY,
-}
+
+@dataclass(frozen=True, kw_only=True)
+class ValueSettings(MeasurementSettings):
+    """A number of the fabric itself."""
+
+    field: str = setting(
+        REQUIRED,
+        "which number of the fabric: density, thickness, bending_warp, shear, ...",
+        choices=tuple(UNITS),
+    )
+    value: Any = setting(REQUIRED, "it, with its unit; several readings: a list, whose mean counts")
+    uncertainty: Any = setting(None, UNCERTAINTY)
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,18 @@ class Value:
         return np.array([[slope if f == self.field else 0.0 for f in fields]])
 
 
-def read(block: DataBlock) -> Sequence[Measurement]:
+def read(block: PlacedBlock[ValueSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    field = block.word("field", list(UNITS))
-    per_angle = SETTINGS[field].per_angle
-    values = block.numbers("value", UNITS[field], above=0, per_angle=per_angle)
-    mean, sigma = mean_of(values, noise(block, UNITS[field], per_angle=per_angle))
-    return [Value(block.text("name", field), field, mean, sigma)]
+    given, about = block.given, SETTINGS[block.given.field]
+    listed = given.value if isinstance(given.value, list) else [given.value]
+    values = [
+        block.in_si(v, about.unit, ("value", i), per_angle=about.per_angle)
+        for i, v in enumerate(listed)
+    ]
+    for value, written in zip(values, listed):
+        if not 0 < value < np.inf:
+            raise block.error("value", written, f"must be > 0 {about.unit}")
+    if not values:
+        raise block.error("value", None, "at least one number")
+    mean, sigma = mean_of(np.array(values), noise(block, about.unit, per_angle=about.per_angle))
+    return [Value(given.name or given.field, given.field, mean, sigma)]

@@ -126,7 +126,11 @@ def _make(block: Any) -> Any:
 
 @cache
 def block_of(kind: type) -> type[SettingsBlock]:
-    """Return the block of a dataclass of settings: its fields, with units, bounds and defaults."""
+    """Return the block of a dataclass of settings: its fields, with units, bounds and defaults.
+
+    A class whose attribute ``measured`` is true wants a unit with every number that has one, and
+    takes one number for a list.
+    """
     title = (kind.__doc__ or "").split("\n\n")[0]
     fields = fields_of(kind)
     block = create_model(kind.__name__, __base__=SettingsBlock, __doc__=title, **fields)
@@ -151,7 +155,7 @@ def fields_of(kind: type, file_types: Mapping[str, Any] = MappingProxyType({})) 
             said, default = said if isinstance(said, tuple) else (said, default)
             annotation: Any = Annotated[said, about]
         else:
-            said = _said(hints[name], about)
+            said = _said(hints[name], about, getattr(kind, "measured", False))
             annotation = Annotated[said, AfterValidator(_bounded(about)), about]
         text = str(about).replace("[rad]", "[degrees]")
         fields[about.key or name] = (annotation, Field(default, description=text.strip()))
@@ -165,7 +169,7 @@ def setting_in(field: FieldInfo) -> Setting:
 
 def said_of(hint: Any, about: Setting) -> Any:
     """Return the type with which a file gives a setting, without its bounds."""
-    return _said(hint, about)
+    return _said(hint, about, measured=False)
 
 
 def _bounded(about: Setting) -> Any:
@@ -177,17 +181,21 @@ def _bounded(about: Setting) -> Any:
     return check
 
 
-def _said(hint: Any, about: Setting) -> Any:
-    """Return the type with which a file gives a field of a dataclass."""
+def _said(hint: Any, about: Setting, measured: bool) -> Any:
+    """Return the type with which a file gives a field of a dataclass.
+
+    Numbers that are ``measured`` need their unit, and one of them may stand in place of a list.
+    """
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         made = [p for p in parts if dataclasses.is_dataclass(p)]
         kept = [p for p in parts if p in made or p is not float] if made else parts
-        return Union[tuple(_said(p, about) for p in kept)]  # noqa: UP007
+        return Union[tuple(_said(p, about, measured) for p in kept)]  # noqa: UP007
     if origin is tuple:
-        return tuple[tuple(_said(p, about) for p in parts)]  # type: ignore[misc]
+        return tuple[tuple(_said(p, about, measured) for p in parts)]  # type: ignore[misc]
     if origin is Sequence:
-        return tuple[_said(parts[0], about), ...]  # type: ignore[misc]
+        entries: Any = tuple[_said(parts[0], about, measured), ...]  # type: ignore[misc]
+        return Annotated[entries, BeforeValidator(_listed)] if measured else entries
     if dataclasses.is_dataclass(hint):
         return Annotated[hint, BuiltField()]
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
@@ -197,11 +205,18 @@ def _said(hint: Any, about: Setting) -> Any:
         return Annotated[bool, Strict()]
     if hint is str and about.choices:
         return Literal[about.choices]
+    if measured and hint is float and about.unit:
+        given = QuantityIn(about.unit, bare=False, per_angle=about.per_angle)
+        return Annotated[float, BeforeValidator(given), Unit(about.unit)]
     if hint is float and about.unit == "rad":
         return Annotated[Degrees, AfterValidator(math.radians)]
     if hint is float and about.unit:
         return Annotated[float, BeforeValidator(QuantityIn(about.unit)), Unit(about.unit)]
     return hint
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
 
 
 def block_at(block: type[BaseModel], names: Sequence[str]) -> type[BaseModel] | None:

@@ -14,15 +14,25 @@ from weft.base.units import to_si
 
 
 class QuantityIn:
-    """Validator and label of a field with a unit."""
+    """Validator of a field with a unit.
 
-    def __init__(self, unit: str) -> None:
-        self.unit = unit
+    Args:
+        unit: the SI unit.
+        bare: whether a number without a unit is allowed; it is then in SI.
+        per_angle: text may have a unit per angle; the number is then per radian.
+    """
+
+    def __init__(self, unit: str, *, bare: bool = True, per_angle: bool = False) -> None:
+        self.unit, self.bare, self.per_angle = unit, bare or unit == "1", per_angle
 
     def __call__(self, value: Any) -> float:
         """Return the number in the unit."""
+        if not self.bare and not isinstance(value, str):
+            expected = "a number, like" if isinstance(value, bool | list) else "its unit too, like"
+            shown = 1 if isinstance(value, bool | list | dict) or value is None else value
+            raise ValueError(f"{expected} '{shown} {self.unit}'")
         try:
-            return to_si(value, self.unit)
+            return to_si(value, self.unit, per_angle=self.per_angle)
         except OverflowError:
             raise ValueError(f"a number in {self.unit} that float64 holds") from None
         except WeftError as error:
