@@ -159,7 +159,7 @@ def _explain(kind: str) -> None:
     """The fields of a fit file, or of one kind."""
     from weft.base.errors import FabricError, check_known
     from weft.base.settings import settings_by_field
-    from weft.fitting.file import FitSettings
+    from weft.fitting.file import FitFileSettings
     from weft.fitting.kinds import KINDS, about, fields_of
 
     if kind:
@@ -168,7 +168,7 @@ def _explain(kind: str) -> None:
         _table(fields_of(kind))
         return
     say("a fit file: what was measured of a fabric")
-    _table({name: a.meaning for name, a in settings_by_field(FitSettings).items()})
+    _table({name: a.meaning for name, a in settings_by_field(FitFileSettings).items()})
     say("\nkinds of measurement")
     _table({name: about(name) for name in KINDS})
     say("\nfields of one: weft fabrics fit --kind tensile")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from weft.base.errors import FabricError, WeftError
 from weft.base.input_file import is_file
-from weft.base.schema.document import Document
+from weft.base.schema.document import YamlDocument
 from weft.base.schema.quantities import QuantityIn
 from weft.base.settings import REQUIRED, setting
 from weft.base.yaml_lines import Loc
@@ -15,7 +15,7 @@ from weft.base.yaml_lines import Loc
 MOST_NUMBERS = 10_000  # in one field
 
 
-class FitDocument(Document):
+class FitDocument(YamlDocument):
     """A fit file that is read."""
 
     what: ClassVar[str] = "fit file"

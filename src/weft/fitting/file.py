@@ -23,7 +23,7 @@ MOST = 200  # measurements of a file
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitSettings:
+class FitFileSettings:
     """Fields of a fit file."""
 
     name: str | None = setting(None, "of the preset that is made; none: the file's")
@@ -96,7 +96,7 @@ def read_fit(path: str | Path) -> FitFile:
     path = Path(path)
     hint = "`weft fabrics fit --kinds` explains the fields"
     document = read_document(FitDocument, path, hint, "`measurements:`")
-    given = document.made(FitSettings, document.tree)
+    given = document.made(FitFileSettings, document.tree)
     start = _start(document, given.start)
     blocks = given.measurements
     if not 0 < len(blocks) <= MOST:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
 from weft.base.keyframes import Keys
-from weft.base.schema.document import Document, dotted, read_document
+from weft.base.schema.document import YamlDocument, dotted, read_document
 from weft.base.yaml_lines import Loc, parse_yaml
 from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.said_keys import keys_of, malformed, without_keys
@@ -16,7 +16,7 @@ from weft.scene.schema import SceneFile
 
 
 @dataclass(frozen=True)
-class Source(Document):
+class Source(YamlDocument):
     """The tree of a scene file, with the line of every field."""
 
     overridden: frozenset[Loc] = frozenset()

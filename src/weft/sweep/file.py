@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from weft.base.errors import SweepError, WeftError
 from weft.base.input_file import is_file
-from weft.base.schema.document import Document, read_document
+from weft.base.schema.document import YamlDocument, read_document
 from weft.base.settings import REQUIRED, documented, setting
 from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters
@@ -59,7 +59,7 @@ class SweepSettings:
     )
 
 
-class SweepDocument(Document):
+class SweepDocument(YamlDocument):
     """A sweep file that is read."""
 
     what: ClassVar[str] = "sweep"

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """The tree of a file, with the line of every field.
 
     Subclasses say which kind of file it is in the class variables.
@@ -156,7 +156,7 @@ def dotted(loc: Iterable[str | int]) -> str:
     return ".".join(str(part) for part in loc)
 
 
-D = TypeVar("D", bound=Document)
+D = TypeVar("D", bound=YamlDocument)
 
 
 def read_document(kind: type[D], path: Path, hint: str, fields: str) -> D:
