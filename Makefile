@@ -9,7 +9,7 @@ PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
 QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/test_units.py tests/test_fabric.py tests/cli/test_progress.py \
 	tests/scene tests/test_mesh.py tests/test_cloth.py tests/test_pins.py tests/io tests/laws tests/energies tests/solve tests/integrators \
-	tests/render
+	tests/show
 LATER := --ignore=tests/scene/test_garments.py --ignore=tests/scene/test_bad_input.py --ignore=tests/io/test_blender.py --ignore=tests/energies/test_wind.py --ignore=tests/laws/test_mixed.py --ignore=tests/energies/test_mixed.py --ignore=tests/scene/test_keys_more.py --ignore=tests/scene/test_keys_held.py
 
 .PHONY: demo check test test-all fuzz kill lint typecheck docs package addon validate study bench clean

@@ -6,9 +6,9 @@ from benchmarks.assembly import SIDE, draped
 from benchmarks.measure import BenchMeasure, at_most, best_time, info
 from weft import kernel
 from weft.discretization.mesh import grid
-from weft.render.picture import Renderer
-from weft.render.style import Style
-from weft.render.weave import Weave, WeavePattern
+from weft.show.picture.renderer import Renderer
+from weft.show.picture.style import Style
+from weft.show.picture.weave import Weave, WeavePattern
 
 TWILL = Weave(WeavePattern.TWILL, 2400.0, 1800.0)
 STYLES = {  # what is drawn, and how many ms it may take; all at once is as long as it is

@@ -14,7 +14,7 @@ from studies.buckling import FABRIC, immediate_buckling, meshes, row, simulated
 from studies.study import Say, Study, StudyTable
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
-from weft.render.picture import Image, Renderer, Style
+from weft.show.picture.renderer import Image, Renderer, Style
 
 SIDE, CLOSER, SIZE, SECONDS = 0.8, 0.12, 0.025, 4.0  # [m], [m], [m], [s]
 BENDING, STRETCH = 2e-5, 300.0  # [N m], [N/m] geometric means

@@ -14,7 +14,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.render.picture import Image, Renderer, Style
+from weft.show.picture.renderer import Image, Renderer, Style
 
 SIDE, SIZE = 0.2, 0.008  # [m]
 MOST_SHEAR = 0.2

@@ -24,7 +24,7 @@ from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.render.picture import Renderer, Style
+from weft.show.picture.renderer import Renderer, Style
 
 LENGTH, WIDTH, SIZE = 0.3, 0.03, 0.01  # [m]
 BENDING = 1e-5  # [N m]: that of the studies' fabric

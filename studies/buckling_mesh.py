@@ -14,7 +14,7 @@ from studies.buckling import MODELS, folds, meshes, row, simulated
 from studies.study import Say, Study, StudyTable
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
-from weft.render.picture import Image, Renderer, Style
+from weft.show.picture.renderer import Image, Renderer, Style
 
 WIDTH, HEIGHT, RINGS, CLOSER = 1.2, 1.0, 5, 0.35  # [m], [m], number, part of the width
 SIZE = 0.025  # [m] of the edges; irregular triangles also of twice and half that

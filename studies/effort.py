@@ -24,7 +24,7 @@ from studies.effort_table import (
 )
 from studies.study import Say, Several, Study, StudyTable
 from weft.base.errors import SimulationError
-from weft.render.picture import Image
+from weft.show.picture.renderer import Image
 
 REFERENCE = Effort(2.5e-3, "converged")
 EFFORTS = (

@@ -11,7 +11,7 @@ from studies.effort_scenes import TimedScene
 from studies.effort_table import CPU, MOTION, OTHER, Row, Runs, mean
 from studies.study import INK, Several
 from weft.bodies.body import joined_faces
-from weft.render.picture import Image, Renderer
+from weft.show.picture.renderer import Image, Renderer
 
 
 def side_by_side(case: TimedScene, n: int, runs: Runs) -> Image:

@@ -15,8 +15,8 @@ from weft.energies.state import State
 from weft.integrators.base import Memory, Stepper, StepReport, StepSettings
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
-from weft.render.rasterize import DepthBuffer, rasterize
 from weft.scene.scene import Scene
+from weft.show.picture.rasterize import DepthBuffer, rasterize
 
 LOOK = 0.02  # [s] between looks; every step divides it
 REST = 0.05  # [m/s] root mean square speed below which cloth is at rest

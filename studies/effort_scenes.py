@@ -11,9 +11,9 @@ from weft.cloth.cloth import Cloth
 from weft.cloth.create import joined, sheet
 from weft.contact import sphere
 from weft.contact.contact import SelfContact
-from weft.render.picture import Style
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
+from weft.show.picture.renderer import Style
 
 SHIFT, TURN = 2e-3, 0.2  # [m], [degrees] by which starts differ at most: 2 mm at a corner each
 CONTACT = SelfContact(gap=4e-3, friction=0.3)

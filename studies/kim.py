@@ -27,7 +27,7 @@ from weft.energies.loads.gravity import Gravity
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium, QuasiStatic, QuasiStaticSettings
 from weft.laws import Law
-from weft.render.picture import Image, Renderer, Style
+from weft.show.picture.renderer import Image, Renderer, Style
 from weft.solve.newton.minimize import Iterate
 
 VERTICES = 200  # a side: the paper's 40 000

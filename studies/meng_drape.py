@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from studies.meng_runs import PAIRS, compared
 from studies.study import Say, Study
-from weft.render.picture import Style
+from weft.show.picture.renderer import Style
 
 SECONDS = 0.6  # of the test's time
 STYLE = Style(width=560, height=520, azimuth=35.0, elevation=25.0)

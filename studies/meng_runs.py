@@ -13,7 +13,7 @@ from weft.base.arrays import Bools, Floats, Positions
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import TriangleMesh
 from weft.integrators.base import StepReport
-from weft.render.picture import Image, Renderer, Style
+from weft.show.picture.renderer import Image, Renderer, Style
 
 PAIRS = ((75, 115), (100, 175), (125, 200))  # control points and vertices a side: the paper's
 SMOOTH = 3  # samples a span of splines in pictures

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from studies.meng_runs import PAIRS, compared
 from studies.study import Say, Study
-from weft.render.picture import Style
+from weft.show.picture.renderer import Style
 
 SECONDS = 0.15  # of the test's time
 STYLE = Style(width=560, height=520, azimuth=0.0, elevation=55.0)

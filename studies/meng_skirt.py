@@ -21,8 +21,8 @@ from weft.contact.contact import SelfContact
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
-from weft.render.picture import Renderer, Style
 from weft.scene.scene import Scene
+from weft.show.picture.renderer import Renderer, Style
 
 WAIST, HEM, LENGTH = 0.36, 0.66, 0.5  # [m] half the waist, half the hem, side
 COLUMNS, ROWS, SPAN = 31, 31, 0.025  # vertices of a panel, [m] of a knot span

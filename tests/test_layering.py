@@ -21,9 +21,8 @@ STAGES = [
     ["garment", "mannequin"],
     ["cloth"],
     ["integrators"],
-    ["render"],
     ["run"],
-    ["view"],
+    ["show"],
     ["adjoint"],
     ["laboratory"],
     ["worlds"],
@@ -36,7 +35,7 @@ STAGES = [
 ]
 STAGE = {name: i for i, names in enumerate(STAGES) for name in names}
 # Methods of a run that load what they call when they are called.
-CONVENIENCES = {"run/run.py": {"view"}}
+CONVENIENCES = {"run/run.py": {"show"}}
 FILES = sorted(p for p in SOURCE.rglob("*.py"))
 BESIDE = [
     p for n in ("studies", "benchmarks") for p in sorted((SOURCE.parents[1] / n).glob("*.py"))
@@ -120,6 +119,7 @@ NAMED = {
     "cloth",
     "integrators",
     "run",
+    "show",
     "adjoint",
     "worlds",
 }

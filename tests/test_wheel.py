@@ -73,7 +73,7 @@ def files(folder, *suffixes):
 def test_every_file_of_the_package_is_in_the_wheel(installed):
     source = {n for n in files(ROOT / "src" / "weft") if "__pycache__" not in n}
     assert source <= files(installed / "weft")
-    for name in ("py.typed", "fabrics/silk.yaml", "scenes/demo.yaml", "view/page.html"):
+    for name in ("py.typed", "fabrics/silk.yaml", "scenes/demo.yaml", "show/viewer/page.html"):
         assert name in source
     assert not (installed / "studies").exists() and not (installed / "benchmarks").exists()
     examples = files(ROOT / "examples", ".yaml", ".py")

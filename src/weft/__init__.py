@@ -77,11 +77,11 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2 as SemiImplicitBdf2
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.mannequin.figure import Mannequin as Mannequin
-    from weft.render.looks import Field as Field
     from weft.run.run import Run as Run
     from weft.scene.of_run import scene_of as scene_of
     from weft.scene.scene import Scene as Scene
     from weft.scene.simulate import simulate as simulate
+    from weft.show.looks import Field as Field
     from weft.solve.linear.constraints import Constraint as Constraint
     from weft.solve.linear.solver import Outcome as Outcome
     from weft.solve.linear.solver import Stop as Stop
@@ -108,7 +108,7 @@ _HOME = {
     "Constraint": "weft.solve.linear.constraints",
     "Fabric": "weft.fabric.fabric",
     "FabricFields": "weft.fabric.fabric",
-    "Field": "weft.render.looks",
+    "Field": "weft.show.looks",
     "Gas": "weft.energies.loads.pressure",
     "Gripper": "weft.cloth.attachments.gripper",
     "Gusts": "weft.energies.air.gusts",

@@ -13,10 +13,10 @@ from weft.bodies.rigid.settings import Rigid
 from weft.cloth.attachments.drawing import NAMES
 from weft.contact import box
 from weft.energies.springs.release import Release
-from weft.render.strands import AROUND, Tubes
-from weft.render.style import Style
 from weft.run.animation import STRANDS, build_animation
-from weft.view.content import content_of
+from weft.run.strands import AROUND, Tubes
+from weft.show.picture.style import Style
+from weft.show.viewer.page_content import content_of
 
 STEP = 0.01
 

@@ -175,7 +175,7 @@ def ring(n=40):
 
 
 def test_pieces_that_no_patch_fits_are_named(tmp_path):
-    from weft.render.piece import save_piece
+    from weft.show.pattern.panel_sketch import save_piece
 
     with pytest.raises(PatchError, match="0 usable") as round_one:
         fit_piece(piece(ring()), 8, 8)

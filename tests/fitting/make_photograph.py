@@ -5,7 +5,7 @@ from pathlib import Path
 from weft.fabric.fabric import fabric
 from weft.laboratory.cusick import cusick
 from weft.laboratory.pictures import photograph
-from weft.render.picture import save_png
+from weft.show.picture.renderer import save_png
 
 PATH = Path(__file__).parents[2] / "examples" / "fabrics" / "photograph.png"
 NAME, SIZE, SEED, MESH = "wool", 5e-3, 4, 3

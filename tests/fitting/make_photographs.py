@@ -10,7 +10,7 @@ import numpy as np
 from weft.fabric.fabric import fabric
 from weft.laboratory.cusick import cusick
 from weft.laboratory.pictures import photograph
-from weft.render.picture import save_png
+from weft.show.picture.renderer import save_png
 
 FOLDER = Path(__file__).parents[2] / "examples" / "fabrics" / "drapings"
 SIZE, MESH, SEED = 6e-3, 3, 40  # [m]

@@ -25,7 +25,7 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.render.pattern_svg import write_svg
+from weft.show.pattern.svg_writer import write_svg
 
 FILES = Path(__file__).parent / "files"
 

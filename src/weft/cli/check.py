@@ -69,7 +69,7 @@ def check(
     for error in found.errors:
         say(f"error    {error}")
     if found.marked is not None:
-        from weft.render.picture import Renderer, Style, save_png
+        from weft.show.picture.renderer import Renderer, Style, save_png
 
         mesh, ids = found.marked
         target = picture or path.with_suffix(".check.png")
@@ -79,7 +79,7 @@ def check(
     if found.crossing is not None:
         _show_crossing(found.crossing, picture or path.with_suffix(".check.png"))
     if found.piece is not None:
-        from weft.render.piece import save_piece
+        from weft.show.pattern.panel_sketch import save_piece
 
         target = picture or path.with_suffix(".check.png")
         save_piece(target, found.piece)
@@ -95,7 +95,7 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
     import numpy as np
 
     from weft.io.obj import write_obj
-    from weft.render.picture import Renderer, Style, save_png
+    from weft.show.picture.renderer import Renderer, Style, save_png
 
     mesh, pairs = crossing
     faces = np.unique(pairs)

@@ -35,7 +35,7 @@ def is_pattern(path: Path) -> bool:
 def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) -> None:
     """Print what a pattern is made of and every problem, and draw it."""
     from weft.garment.check import examined
-    from weft.render.pattern_sheet import save_pattern
+    from weft.show.pattern.pattern_sheet import save_pattern
 
     told: list[str] = []
     try:
@@ -90,7 +90,7 @@ def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
 def table(report: "Report") -> list[str]:
     """Lines about panels with their edges, seams with lengths and ease, and elastics."""
     from weft.garment.curves import area, edge_length, flattened
-    from weft.render.pattern_sheet import names_of
+    from weft.show.pattern.pattern_sheet import names_of
 
     pattern, lines = report.pattern, list[str]()
     sewn = {

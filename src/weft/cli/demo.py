@@ -36,9 +36,9 @@ def demo(
         return
     out = out or Path("runs/demo")
     from weft.io.frames import RunFolder
-    from weft.render.style import Style
     from weft.run.run import Run
     from weft.scene.build import load_scene
+    from weft.show.picture.style import Style
 
     with resources.as_file(resources.files("weft") / "scenes" / "demo.yaml") as path:
         loaded = load_scene(path)

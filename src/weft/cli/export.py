@@ -181,7 +181,7 @@ def _export_pattern(path: Path, out: Path) -> None:
     from weft.cli.check_pattern import is_pattern
     from weft.garment import read_pattern
     from weft.garment.check import checked
-    from weft.render.pattern_svg import write_svg
+    from weft.show.pattern.svg_writer import write_svg
 
     if not is_pattern(path):
         raise RunError("export", got=str(path), expected="the folder of a run, or a pattern file")

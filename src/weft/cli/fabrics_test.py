@@ -80,7 +80,7 @@ def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> N
     from weft.io.files import atomic_write, make_folder
     from weft.laboratory import curves
     from weft.laboratory.pictures import draped_pictures
-    from weft.render.picture import save_png
+    from weft.show.picture.renderer import save_png
 
     name = re.sub(r"[^\w.-]", "_", found.fabric.name)  # of a file: whatever its author wrote
     make_folder(folder)

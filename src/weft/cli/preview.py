@@ -48,7 +48,7 @@ def previewing(
 
 
 def _draw(folder: Path, picture: Path, frame: int) -> None:
-    from weft.render.picture import Style
     from weft.run.run import Run
+    from weft.show.picture.renderer import Style
 
     Run(folder).render(picture, frame=frame, style=Style(width=WIDTH, height=HEIGHT))

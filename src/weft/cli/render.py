@@ -68,12 +68,12 @@ def render(
     configure(device, threads)
     tell_compiling()
     from weft.base.units import to_si
-    from weft.render.motion import read_keys, turntable
-    from weft.render.picture import look_named
-    from weft.render.style import Style
-    from weft.render.weave import Weave
     from weft.run.run import Run
     from weft.scene.of_run import physics_of
+    from weft.show.picture.camera_motion import read_keys, turntable
+    from weft.show.picture.renderer import look_named
+    from weft.show.picture.style import Style
+    from weft.show.picture.weave import Weave
 
     opened = Run(run)
     keys = read_keys(camera) if camera else ()

@@ -17,7 +17,7 @@ from weft.cli.options import say
 if TYPE_CHECKING:
     from weft.cloth.fields import Physics
     from weft.run.run import Run
-    from weft.view.player import Player
+    from weft.show.viewer.player import Player
 
 ALWAYS = ("panels", "checker", "plain")  # looks that take no room on a page
 STRESS = "stress"  # what the names of looks begin with that need the scene's laws
@@ -93,7 +93,7 @@ def no_window() -> str:
 
 def _player(run: "Run", frames: str | None, density: int | None, look: str | None) -> "Player":
     from weft.run.run import Run
-    from weft.view.player import Player
+    from weft.show.viewer.player import Player
 
     if look is not None and "," in look:
         raise RunError("--look", got=look, expected="one look of a window or of --web")
@@ -116,7 +116,7 @@ def physics_of(run: "Run") -> "Physics | None":
 
 
 def _window(player: "Player") -> None:
-    from weft.view.window import Window
+    from weft.show.viewer.window import Window
 
     try:
         shown = Window(player)
@@ -130,7 +130,7 @@ def _window(player: "Player") -> None:
 
 
 def _serve(player: "Player", host: str, port: int) -> None:
-    from weft.view.web import Web
+    from weft.show.viewer.web import Web
 
     web = Web(player, host, port)
     say(f"serving  {web.url} (Ctrl-C ends it)")
@@ -146,8 +146,8 @@ def _serve(player: "Player", host: str, port: int) -> None:
 def _page(
     run: "Run", html: Path | None, frames: str | None, density: int | None, look: str | None
 ) -> None:
-    from weft.view.content import content_of
-    from weft.view.page import errors_of, write_page
+    from weft.show.viewer.page import errors_of, write_page
+    from weft.show.viewer.page_content import content_of
 
     out = html if html is not None else beside(run.path)
     names = None if look is None else [n.strip() for n in look.split(",") if n.strip()]

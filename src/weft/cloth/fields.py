@@ -34,6 +34,7 @@ from weft.base.arrays import Bools, Floats, Gradients, Ints, Positions, Velociti
 from weft.base.errors import SceneError, check_known
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
+from weft.discretization.samples import principal_stretches
 from weft.energies.air.wind import Wind
 from weft.energies.elastic.hinge_bending import dihedral_angles
 from weft.laws.base import Law
@@ -283,3 +284,16 @@ def air_of(
 
 def _lengths(F: Gradients) -> tuple[Floats, Floats]:
     return np.linalg.norm(F[:, :, 0], axis=1), np.linalg.norm(F[:, :, 1], axis=1)
+
+
+def vertex_mean(mesh: TriangleMesh, values: Floats) -> Floats:
+    """Return (n,) the area-weighted mean at the vertices of values (m,) on the faces."""
+    ids, w = mesh.faces.reshape(-1), np.repeat(mesh.rest_area, 3)
+    total = np.bincount(ids, w * np.repeat(values, 3), mesh.n_vertices)
+    return np.asarray(total / np.maximum(np.bincount(ids, w, mesh.n_vertices), 1e-300))
+
+
+def largest_strain(mesh: TriangleMesh, x: Positions) -> Floats:
+    """Return (n,) the largest principal strain [%] at positions x (n,3) [m]."""
+    high, _ = principal_stretches(linear_triangle(mesh).deformation_gradient(x))
+    return 100 * (vertex_mean(mesh, high) - 1)

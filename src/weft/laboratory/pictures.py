@@ -7,9 +7,9 @@ import numpy as np
 from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, Draping
-from weft.render.camera import Camera
-from weft.render.looks import Look
-from weft.render.picture import Image, Renderer, Style
+from weft.show.looks import Look
+from weft.show.picture.camera import Camera
+from weft.show.picture.renderer import Image, Renderer, Style
 
 ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m] height, and number of corners, of the drawn disk
 VIEWS = {"above": (0.0, 89.0), "perspective": (28.0, 24.0)}  # azimuth, elevation [degrees]

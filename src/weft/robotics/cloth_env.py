@@ -66,7 +66,7 @@ class ClothEnv(gymnasium.Env[Any, Any]):
         """Return a picture (h,w,3) uint8 with ``render_mode="rgb_array"``; else None."""
         if self.render_mode is None:
             return None
-        from weft.render.picture import Renderer, Style
+        from weft.show.picture.renderer import Renderer, Style
 
         table = self.rig.table
         x = np.concatenate([self.rig.batch.positions()[0], table.vertices])

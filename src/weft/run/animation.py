@@ -11,14 +11,23 @@ import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
 from weft.base.errors import RunError
-from weft.cloth.fields import AT_FACES, AT_VERTICES, VECTORS, Physics, gradients, principal_stress
+from weft.cloth.fields import (
+    AT_FACES,
+    AT_VERTICES,
+    VECTORS,
+    Physics,
+    gradients,
+    largest_strain,
+    principal_stress,
+    vertex_mean,
+)
+from weft.cloth.regions import material_pieces
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
 from weft.io.selection import FrameSelection
-from weft.render.looks import panels, strain, vertex_mean
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them
 MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region without panels
@@ -193,7 +202,7 @@ def regions_of(
     cloth.
     """
     found: list[tuple[str, Any]] = []
-    label, start = panels(mesh), 0
+    label, start = material_pieces(mesh), 0
     for name, count in parts:
         faces = np.arange(start, start + count)
         start += count
@@ -368,7 +377,7 @@ def measure(
         "strain_weft": weft - 1,
         "shear": np.arcsin(np.clip(cosine, -1, 1)),
     }
-    points = {"strain": strain(mesh, x) / 100}
+    points = {"strain": largest_strain(mesh, x) / 100}
     pressure = run.pressure(frame) if density is None else None
     if pressure is not None:
         points["contact_pressure"] = pressure

@@ -21,17 +21,17 @@ from weft.io import format_to_write, write_animation
 from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
 from weft.io.selection import FrameSelection
-from weft.render.solids import Solids
 from weft.run.animation import build_animation, parts_of
 from weft.run.frame_export import compute_frame_field, save_frame
+from weft.run.solids import Solids
 
 if TYPE_CHECKING:
-    from weft.render.looks import Field
-    from weft.render.picture import Style
-    from weft.view.notebook import NotebookViewer
+    from weft.show.looks import Field
+    from weft.show.picture.renderer import Style
+    from weft.show.viewer.notebook import NotebookViewer
 
 
-@checked(RunError, "run", modules=("weft.render.looks", "weft.render.picture"))
+@checked(RunError, "run", modules=("weft.show.looks", "weft.show.picture.renderer"))
 class Run(Solids):
     """A run folder that holds at least the start of a simulation.
 
@@ -64,7 +64,7 @@ class Run(Solids):
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the last frame, and the progress of the run."""
-        from weft.view.notebook import of_run, shown
+        from weft.show.viewer.notebook import of_run, shown
 
         return shown(*of_run(self))
 
@@ -371,7 +371,7 @@ class Run(Solids):
             RunError: the suffix or frame does not exist, contacts or pressure are asked for in a
                 run without contact, or the file cannot be written.
         """
-        from weft.render.of_run import draw
+        from weft.show.picture.run_picture import draw
 
         draw(
             self,
@@ -410,8 +410,8 @@ class Run(Solids):
         Raises:
             RunError: the frames or looks do not exist, or need more than 200 MB.
         """
-        from weft.view.content import content_of
-        from weft.view.notebook import NotebookViewer
+        from weft.show.viewer.notebook import NotebookViewer
+        from weft.show.viewer.page_content import content_of
 
         found = content_of(self, frames, density=density, looks=looks, physics=physics)
         return NotebookViewer(found, height)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft.render.picture import Image
+    from weft.show.picture.renderer import Image
 
 
 def described(scene: Any) -> str:
@@ -50,7 +50,7 @@ def rows(scene: Any) -> Mapping[str, str]:
 def picture(scene: Any) -> "Image":
     """Return a picture (h,w,3) of the start of a scene, before anything is untangled."""
     from weft.bodies.body import joined_faces, joined_positions
-    from weft.view.notebook import picture_of
+    from weft.show.viewer.notebook import picture_of
 
     mesh, bodies = scene.cloth.mesh, scene.bodies
     return picture_of(mesh, mesh.vertices, joined_positions(bodies, 0.0), joined_faces(bodies))

@@ -187,7 +187,7 @@ class Scene:
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the start, and a table of the scene."""
         from weft.scene.described import picture, rows
-        from weft.view.notebook import shown
+        from weft.show.viewer.notebook import shown
 
         return shown(partial(picture, self), partial(rows, self))
 

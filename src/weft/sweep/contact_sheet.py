@@ -19,7 +19,7 @@ LABEL = 26  # pixels below each thumbnail
 
 def thumbnail(sweep: SweepFolder, f: SampleStatus) -> Path | None:
     """Return the picture of a sample's last frame; None if it cannot be rendered."""
-    from weft.render.picture import Style
+    from weft.show.picture.renderer import Style
 
     folder = sweep.place(f.sample)
     path, frames = folder / NAME, folder / RUN / "frames"

@@ -1,0 +1,316 @@
+"""Pictures of cloth: camera, shadow map, z-buffer, shading, legend; PNG and animated WebP."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.errors import check_known
+from weft.cloth.fields import largest_strain
+from weft.discretization.mesh import TriangleMesh
+from weft.io.files import atomic_write
+from weft.show import looks
+from weft.show.looks import Field, Look
+from weft.show.picture.ambient_occlusion import Surroundings
+from weft.show.picture.camera import Camera, framing
+from weft.show.picture.camera_motion import CameraPath as Way
+from weft.show.picture.drawing import Drawing
+from weft.show.picture.legend import draw_legend
+from weft.show.picture.normals import Normals as Normals
+from weft.show.picture.rasterize import DepthBuffer, rasterize, spread
+from weft.show.picture.shade import Light, ShadedSurface, ShadingCamera, shade_rows
+from weft.show.picture.shell import RIM_TONE
+from weft.show.picture.style import Style as Style
+
+SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
+NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
+ROWS_WORTH_SLICING = 16
+FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
+CHECKERS = 16  # squares along the longer side of the cloth
+TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
+
+Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3), or (h,w,4) with alpha
+
+
+def look_named(name: str) -> Look:
+    """Return the look of a name.
+
+    Raises:
+        WeftError: an unknown name.
+    """
+    check_known(name, [k.value for k in Look], "look")
+    return Look(name)
+
+
+class Renderer:
+    """Pictures of one mesh at changing positions, from one camera, with one color scale.
+
+    Args:
+        mesh: the cloth.
+        frames: positions (n,3) [m] that camera (of the cloth), ground and color scale must suit.
+        style: choices of the picture.
+        marked: ids of faces to show in red.
+        field: values to color the cloth by, in place of the style's look.
+        body_faces: (k,3) faces of bodies, drawn in gray; their vertices follow the cloth's in all
+            positions.
+        loads: values that the color scale must suit, for looks whose values are given: pressures
+            [Pa], distances from the body [mm].
+    """
+
+    def __init__(
+        self,
+        mesh: TriangleMesh,
+        frames: Sequence[Positions],
+        style: Style | None = None,
+        marked: Ints | None = None,
+        field: Field | None = None,
+        body_faces: Faces | None = None,
+        loads: Floats | None = None,
+    ) -> None:
+        self.cloth, self.style = mesh, style or Style()
+        self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
+        self.marked, self.field = marked, field or self._field_of_look()
+        s = self.style
+        shown = None if s.whole else mesh.n_vertices
+        points = np.concatenate([_hull_points(x[:shown]) for x in frames])
+        size = float(np.ptp(points, axis=0).max()) or 1.0
+        below = 0.002 if s.soft else 0.02
+        self.ground = min(float(x[:, 1].min()) for x in frames) - below * size
+        # The margin of ``framing`` leaves a little of the ground before and below the cloth.
+        aspect = s.width / s.height
+        self.camera: Camera = framing(points, aspect, s.azimuth, s.elevation)
+        if s.distance != 1.0:
+            self.camera = self.camera.nearer(s.distance, points)
+        self.way = Way(s.motion, points, aspect) if s.motion else None
+        n = mesh.n_vertices
+        self.scale = self.field.scale([x[:n] for x in frames]) if self.field else None
+        if self.field is None and self.style.look in looks.MEASURED:
+            given = np.zeros(0) if loads is None else loads
+            self.scale = looks.MEASURED[self.style.look](given)
+        self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, s.thickness)
+        self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
+        self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
+        self._seen = DepthBuffer.of(s.width * s.samples, s.height * s.samples)
+        self._texels = SOFT_SIZE if s.soft else SHADOW_SIZE
+        self._shadow = DepthBuffer.of(self._texels, self._texels)
+        self._around = Surroundings(s.width, s.height, NEARBY * size) if s.soft else None
+        self._side = float(np.ptp(self.mesh.corner_uv.reshape(-1, 2), axis=0).max())
+        self._values: Floats | None = None
+        self._fixed_color = None if self.scale else self._colors(self.mesh.vertices)
+
+    def image(
+        self,
+        x: Positions,
+        values: Floats | None = None,
+        dots: Positions | None = None,
+        camera: Camera | None = None,
+    ) -> Image:
+        """Draw the picture at positions x.
+
+        Args:
+            x: (n,3) [m] positions of the cloth, and then of bodies.
+            values: (n,) at the vertices of the cloth, in place of the field's.
+            dots: (k,3) [m] points to mark.
+            camera: in place of the renderer's.
+
+        Returns:
+            (h,w,3) uint8, or (h,w,4) with alpha.
+        """
+        s, n = self.style, self.style.samples
+        self._values = values
+        x = np.asarray(x, dtype=np.float64)
+        there, normal = self._drawn.at(x)
+        camera = camera or self.camera
+        points = camera.project(there, s.width * n, s.height * n)
+        rasterize(points, self._drawn.faces, self._faces, self._seen)
+        light, shadow, cover = self._light(there)
+        view, surface = self._view(camera), self._surface(x, there, normal)
+        depths, around = _nothing()
+        if self._around is not None:
+            depths, around = self._around.look(view, surface, light, there, self._seen, shadow)
+        out = kernel.empty((s.height, s.width, 4 if s.transparent else 3), wp.uint8)
+        kernel.launch(
+            shade_rows,
+            s.height,
+            *(spread(s.height), view, surface, light),
+            *(self._seen.face, shadow, cover, depths, around, out),
+            slice_above=ROWS_WORTH_SLICING,
+        )
+        image: Image = np.array(kernel.numpy(out))
+        if dots is not None:
+            draw_dots(image, camera.project(dots, s.width, s.height))
+        return draw_legend(image, self.scale) if self.scale else image
+
+    def _field_of_look(self) -> Field | None:
+        """Return the field of strain and curvature looks; None for other looks."""
+        look, mesh = self.style.look, self.cloth
+        if look is Look.STRAIN:
+            return Field("largest principal strain", "%", partial(largest_strain, mesh), True)
+        if look is Look.CURVATURE:
+            return Field("mean curvature", "1/m", partial(looks.curvature, mesh), True)
+        return None
+
+    def _colors(self, x: Positions) -> Floats:
+        """Return (M,3,3) the linear color of every drawn corner."""
+        look = self.style.look
+        n = self.cloth.n_vertices
+        if self.scale is not None:
+            values = np.zeros(self.mesh.n_vertices)
+            if self._values is not None:
+                values[:n] = self._values
+            elif self.field is not None:
+                values[:n] = self.field.of(x[:n])
+            srgb = self.scale.colors(self._drawn.values(values))[self._drawn.faces]
+        elif look is Look.PANELS:
+            srgb = looks.panel_colors(self.mesh)[self._drawn.parent]
+        else:
+            code = looks.CLOTH if self.marked is None else looks.GRAY
+            srgb = looks.plain(len(self._drawn.faces), code)
+        bodies = self._drawn.n_cloth_faces
+        srgb = np.array(srgb)
+        srgb[bodies:] = looks.plain(len(srgb) - bodies, looks.GRAY)
+        if self.marked is not None:
+            red = np.isin(self._drawn.parent, self.marked)
+            srgb[red] = looks.plain(int(red.sum()), looks.MARK)
+        color = (srgb**2).astype(np.float32)
+        if len(self._drawn.rims):
+            color[self._drawn.rims] *= RIM_TONE
+        return np.asarray(color)
+
+    def _surface(self, x: Positions, there: Positions, normal: Floats) -> Any:
+        color = self._colors(x) if self._fixed_color is None else self._fixed_color
+        s, weave = ShadedSurface(), self.style.weave
+        s.position = kernel.array(there.astype(np.float32), wp.vec3f)
+        s.normal = kernel.array(normal.astype(np.float32), wp.vec3f)
+        s.faces, s.uv = self._faces, self._uv
+        s.color = kernel.array(color, wp.vec3f)
+        checker = self.style.look is Look.CHECKER and self.marked is None and self.field is None
+        s.cell = self._side / CHECKERS if checker else 0.0
+        s.flatness = FLATNESS if self.scale is not None else 0.0
+        s.woven_faces = self._drawn.n_cloth_faces
+        if weave is not None:
+            s.weave, s.yarns = weave.code, wp.vec2f(weave.ends, weave.picks)
+        return s
+
+    def _view(self, camera: Camera) -> Any:
+        v = ShadingCamera()
+        v.eye = wp.vec3f(*camera.eye)
+        v.right, v.up, v.back = (wp.vec3f(*a) for a in camera.axes)
+        v.tan_half, v.samples = camera.tan_half, self.style.samples
+        v.soft, v.transparent = int(self._around is not None), int(self.style.transparent)
+        v.blur = self._around.blur if self._around is not None else 0.0
+        return v
+
+    def _light(self, x: Positions) -> tuple[Any, Any, Any]:
+        """Return the light, its shadow map, and the blurred shadow on the ground."""
+        from scipy.ndimage import uniform_filter
+
+        right = self.camera.axes[0]  # the light stays where it is if the camera moves
+        basis = np.stack([right, [0.0, 1.0, 0.0], np.cross(right, [0.0, 1.0, 0.0])])
+        towards = np.asarray(TOWARDS_LIGHT) @ basis / np.linalg.norm(TOWARDS_LIGHT)
+        across = np.cross([0.0, 1.0, 0.0], towards)
+        across /= np.linalg.norm(across)
+        up = np.cross(towards, across)
+        flat = np.stack([x @ across, x @ up, x @ towards], axis=1)
+        # The map covers the cloth only, because bodies far from it cast no shadow on it.
+        cloth = flat if self.style.whole else flat[: self._drawn.n_cloth]
+        low, high = cloth.min(0), cloth.max(0)
+        low[2], high[2] = flat[:, 2].min(), flat[:, 2].max()
+        side = self._texels
+        blur = side // 24
+        texels = (side - 4 * blur) / max(float((high - low)[:2].max()), 1e-9)
+        origin = 0.5 * (low + high)[:2] - 0.5 * side / texels
+        points = np.stack([*((flat[:, :2] - origin) * texels).T, flat[:, 2] - low[2] + 1.0], axis=1)
+        rasterize(points, self._drawn.faces, self._faces, self._shadow)
+        seen = self._shadow
+        cover = np.zeros((1, 1), dtype=np.float32)
+        if self._around is None:
+            cover = (kernel.numpy(seen.face) >= 0).astype(np.float32)
+            for _ in range(2):
+                cover = uniform_filter(cover, blur)
+        light = Light()
+        light.direction = wp.vec3f(*towards)
+        light.across, light.up = wp.vec3f(*across), wp.vec3f(*up)
+        light.origin, light.texels_per_meter = wp.vec2f(*origin), texels
+        light.offset = 1.0 - low[2]
+        light.bias = 2.5 / texels
+        light.ground, light.has_ground = self.ground, int(self.style.ground)
+        return light, seen.nearness, kernel.array(cover, wp.float32)
+
+
+def _nothing() -> tuple[Any, Any]:
+    """Return empty depths and surroundings, for pictures without soft shadows."""
+    return kernel.zeros((1, 1), wp.float32), kernel.zeros((1, 1), wp.vec2f)
+
+
+def draw_dots(image: Image, points: Floats) -> None:
+    """Mark projected points (k,3) in an image, also those that are behind something."""
+    height, width, channels = image.shape
+    radius = max(1, width // 640)
+    color = np.array([int(looks.CONTACT[i : i + 2], 16) for i in (0, 2, 4)] + [255])[:channels]
+    for c, r in np.round(points[:, :2] - 0.5).astype(int).tolist():
+        if radius <= r < height - radius and radius <= c < width - radius:
+            image[r - radius : r + radius + 1, c - radius : c + radius + 1] = color
+
+
+def save_png(path: str | Path, image: Image) -> None:
+    """Write a PNG.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from PIL import Image as Pillow
+
+    with atomic_write(path) as file:
+        Pillow.fromarray(image).save(file, format="PNG", compress_level=4)
+
+
+def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
+    """Write an animated WebP that repeats forever.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from PIL import Image as Pillow
+
+    pictures = [Pillow.fromarray(image) for image in images]
+    # WebP has whole milliseconds. Times since the first picture are rounded, not durations, so
+    # that rounding errors do not add up.
+    ends = np.round(1000 / fps * np.arange(len(pictures) + 1)).astype(int)
+    with atomic_write(path) as file:
+        pictures[0].save(
+            file,
+            format="WEBP",
+            save_all=True,
+            append_images=pictures[1:],
+            duration=np.maximum(np.diff(ends), 1).tolist(),
+            loop=0,
+            quality=80,
+            method=2,
+        )
+
+
+def _with_bodies(mesh: TriangleMesh, body_faces: Faces, x: Positions) -> TriangleMesh:
+    """Return the mesh of cloth and bodies.
+
+    The corners of a body's face are within one square of the checker, so that it has one color.
+    """
+    if len(body_faces) == 0:
+        return mesh
+    corner = np.array([[0.0, 0.0], [1e-6, 0.0], [0.0, 1e-6]])
+    uv = np.concatenate([mesh.corner_uv, np.broadcast_to(corner, (len(body_faces), 3, 2))])
+    faces = np.concatenate([mesh.faces, body_faces + mesh.n_vertices])
+    return TriangleMesh(x, faces, uv, {}, mesh.source, {}, mesh.regions)
+
+
+def _hull_points(x: Positions) -> Floats:
+    """Return extreme points of x in enough directions to frame it."""
+    directions = np.random.default_rng(0).normal(size=(64, 3))
+    score = x @ directions.T
+    ids = np.unique(np.concatenate([score.argmax(0), score.argmin(0), x[:, 1:2].argmin(0)]))
+    return np.asarray(x[ids])

@@ -1,0 +1,181 @@
+"""Pictures of a run: choice of frames and values, and writing of PNG, MP4 and WebP."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from weft.base.arrays import Faces, Floats, Positions
+from weft.base.errors import RunError
+from weft.bodies.nearest_points import NearestPoints
+from weft.cloth.fields import Physics
+from weft.discretization.compound_surface import Surfaces
+from weft.discretization.mesh import TriangleMesh
+from weft.discretization.surface import Tessellation
+from weft.show.looks import MEASURED, Field, Look, largest_stress
+from weft.show.picture.picture_sheet import PictureSheet
+from weft.show.picture.renderer import Image, Renderer, look_named, save_png, save_webp
+from weft.show.picture.style import Style
+from weft.show.picture.video import save_mp4
+
+SMOOTH = 3  # samples per knot span of splines in pictures
+
+
+class Drawable(Protocol):
+    """Interface of a run that can be drawn."""
+
+    @property
+    def path(self) -> Path:
+        """The folder of the run, for messages."""
+
+    @property
+    def fps(self) -> float:
+        """The frames per second."""
+
+    @property
+    def surfaces(self) -> Surfaces:
+        """The triangle and spline surfaces of the cloth."""
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The mesh of the cloth before the first frame."""
+
+    @property
+    def body_faces(self) -> Faces:
+        """(m,3) faces of all bodies."""
+
+    @property
+    def solid_faces(self) -> Faces:
+        """(m,3) faces of bodies, ropes and springs."""
+
+    def solid_positions(self, frame: int = -1) -> Positions:
+        """Return (b,3) [m] the vertices of ``solid_faces``."""
+
+    def __len__(self) -> int:
+        """Return the number of frames."""
+
+    def points(self, frame: int = -1) -> Positions:
+        """Return (N,3) [m] the simulated points (vertices or control points)."""
+
+    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
+        """Return (n,3) [m] the vertices of the cloth."""
+
+    def body_positions(self, frame: int = -1) -> Positions:
+        """Return (b,3) [m] the vertices of bodies."""
+
+    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
+        """Return contact points (k,3) [m], their forces, and the pressure (n,) [Pa]."""
+
+    def shown(self, density: int | None) -> Tessellation:
+        """Return the triangles that are drawn, with this number of samples per knot span."""
+
+    def field(
+        self,
+        name: str,
+        frame: int = -1,
+        *,
+        density: int | None = None,
+        physics: Physics | None = None,
+    ) -> Floats:
+        """Return a field (``weft.cloth.fields``) of a frame."""
+
+
+def draw(
+    run: Drawable,
+    path: Path,
+    *,
+    frame: int,
+    style: Style | None,
+    look: str | None,
+    field: Field | None,
+    sheet: int | None,
+    on_frame: Callable[[int, int], None] | None,
+    contacts: bool,
+    density: int | None,
+    physics: Physics | None = None,
+) -> None:
+    """Draw a frame as PNG, or all frames as MP4 or animated WebP; see ``Run.render``.
+
+    Raises:
+        RunError: another suffix, no such frame, contacts or bodies of a run without any, or a file
+            that cannot be written.
+    """
+    style = style or Style()
+    if look is not None:
+        style = dataclasses.replace(style, look=look_named(look))
+    kind = path.suffix.lower()
+    wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
+    if kind not in wanted:
+        raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
+    count = len(run)
+    shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
+    several = None if sheet is None else PictureSheet.of(style, sheet, count)
+    if several is not None:
+        shown, style = list(several.numbers), several.cell
+    measured = style.look if style.look in MEASURED and field is None else None
+    if density is None and measured is None and field is None:
+        density = max(SMOOTH, run.surfaces.density)
+    loads = None
+    if measured is not None:
+        of_frame = partial(_measured, run, look=measured, density=density, physics=physics)
+        loads = np.concatenate([of_frame(k) for k in shown])
+    mesh = run.shown(density).mesh(run.points(0), str(run.path))
+    if len(mesh.faces) == len(run.mesh.faces):
+        mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
+    bodies = run.solid_faces if style.bodies else None
+    if kind == ".mp4" and style.transparent:
+        hint = "write a .webp, or a .png a frame"
+        raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
+    frames = [_drawn(run, k, density, style.bodies) for k in shown]
+    renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
+
+    def image(k: int) -> Image:
+        values = None if measured is None else of_frame(k)
+        dots = run.contacts(k)[0] if contacts else None
+        camera = None if renderer.way is None else renderer.way.camera(k % count)
+        return renderer.image(_drawn(run, k, density, style.bodies), values, dots, camera)
+
+    def images(numbers: Sequence[int]) -> Iterator[Any]:
+        for done, k in enumerate(numbers, start=1):
+            yield image(k)
+            if on_frame is not None:
+                on_frame(done, len(numbers))
+
+    if several is not None:
+        labels = [f"frame {k}, {k / run.fps:.3g} s" for k in shown]
+        save_png(path, several.joined(list(images(shown)), labels))
+    elif kind == ".png":
+        save_png(path, image(frame))
+    else:
+        (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), run.fps)
+
+
+def _measured(
+    run: Drawable, frame: int, look: Look, density: int | None, physics: Physics | None
+) -> Floats:
+    """Return (n,) the values of a look in a frame.
+
+    They are the largest principal stress [N/m], pressure [Pa], or distance from bodies [mm].
+    """
+    if look is Look.STRESS:
+        x = run.positions(frame, density)
+        mesh = run.shown(density).mesh(run.points(0), str(run.path))
+        return largest_stress(mesh, x, run.field("stress", frame, density=density, physics=physics))
+    if look is Look.PRESSURE:
+        return run.contacts(frame)[2]
+    if len(run.body_faces) == 0:
+        got, wanted = "a run without bodies", "a scene with bodies"
+        raise RunError("look fit", got=got, expected=wanted, where=str(run.path))
+    body = run.body_positions(frame)
+    return 1e3 * NearestPoints.of(run.positions(frame), body, run.body_faces).distance
+
+
+def _drawn(run: Drawable, frame: int, density: int | None, bodies: bool) -> Positions:
+    """Return (n+b,3) [m] positions of the cloth and of bodies."""
+    x = run.positions(frame, density)
+    if len(run.solid_faces) == 0 or not bodies:
+        return x
+    return np.concatenate([x, run.solid_positions(frame)])

@@ -1,0 +1,261 @@
+"""Pages of runs: what they hold is the run, within the error they state."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from typer.testing import CliRunner
+
+from tests.show.reading import Page
+from weft.base.errors import RunError
+from weft.cli.commands import app
+from weft.discretization.linear_triangle import linear_triangle
+from weft.run.run import Run
+from weft.scene.of_run import scene_of
+from weft.show.viewer.metric_curves import plots_of
+from weft.show.viewer.packing import IntegerGrid, Packer, packed, unpacked
+from weft.show.viewer.page import page
+from weft.show.viewer.page_content import content_of
+
+
+@pytest.fixture(scope="module")
+def read(seen):
+    return Page(page(content_of(seen)))
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    arrays.arrays(
+        st.sampled_from([np.uint8, np.uint16]), st.tuples(st.integers(1, 4), st.integers(1, 9))
+    )
+)
+def test_frames_come_back_to_the_bit(numbers):
+    packer = Packer()
+    for frame in numbers:
+        packer.add(frame)
+    np.testing.assert_array_equal(
+        unpacked(packer.text(), numbers.dtype.name, len(numbers)), numbers
+    )
+    np.testing.assert_array_equal(
+        unpacked(packed(numbers), numbers.dtype.name), numbers.reshape(-1)
+    )
+
+
+def test_grid_keeps_values_within_its_error(rng):
+    x = rng.normal(size=(500, 3)) * [1.0, 1e-3, 0.0] + [0.0, 1e3, 7.0]
+    grid = IntegerGrid.between(x.min(0), x.max(0))
+    off = np.abs(grid.values(grid.numbers(x)) - x)
+    assert (off <= 0.5000001 * grid.step).all() and off.max() > 0.4 * grid.step.max()
+    assert grid.error == pytest.approx(np.ptp(x, axis=0).max() / 65535 / 2)
+
+
+def test_positions_are_those_of_the_run(seen, read):
+    count = len(seen)
+    cloth, bodies = read.frames("cloth", count), read.frames("bodies", count)
+    for name, found, wanted in (
+        ("cloth", cloth, [seen.positions(k) for k in range(count)]),
+        ("bodies", bodies, [seen.body_positions(k) for k in range(count)]),
+    ):
+        error = max(read.about["arrays"][name]["step"]) / 2
+        assert error == pytest.approx(np.ptp(np.concatenate(wanted), axis=0).max() / 65535 / 2)
+        off = np.abs(found - np.array(wanted)).max()
+        assert 0.1 * error < off <= error * (1 + 1e-9), name
+
+
+def test_colors_are_those_of_the_run(seen, read):
+    count, mesh = len(seen), seen.mesh
+    strain, pressure = read.frames("strain", count)[..., 0], read.frames("pressure", count)[..., 0]
+    scale = read.about["scales"]["strain"]
+    area, faces = mesh.rest_area, mesh.faces
+    for k in range(count):
+        F = linear_triangle(mesh).deformation_gradient(seen.positions(k))
+        high = np.linalg.svd(F, compute_uv=False)[:, 0]
+        total, weight = np.zeros(mesh.n_vertices), np.zeros(mesh.n_vertices)
+        for i in range(3):
+            np.add.at(total, faces[:, i], area * high)
+            np.add.at(weight, faces[:, i], area)
+        wanted = np.clip(100 * (total / weight - 1), scale["low"], scale["high"])
+        half = read.about["arrays"]["strain"]["step"][0] / 2
+        assert np.abs(strain[k] - wanted).max() <= half * (1 + 1e-6)
+        top = read.about["scales"]["pressure"]["high"]
+        off = np.abs(pressure[k] - np.clip(seen.pressure(k), 0, top)).max()
+        assert off <= read.about["arrays"]["pressure"]["step"][0] / 2 * (1 + 1e-6)
+    assert np.abs(strain).max() > 0 and pressure.max() > 0
+
+
+def test_surfaces_are_those_of_the_run(seen, read):
+    faces, vertex = read.array("corner_faces", "<u4"), read.array("corner_vertex", "<u4")
+    np.testing.assert_array_equal(vertex[faces].reshape(-1, 3), seen.faces)
+    uv = read.array("corner_uv", "<f4").reshape(-1, 2)[faces].reshape(-1, 3, 2)
+    np.testing.assert_allclose(uv, seen.corner_uv, atol=2e-7)
+    region = read.array("corner_region", "<u2")[faces].reshape(-1, 3)
+    assert (region == region[:, :1]).all() and read.about["regions"] == ["a", "b </script>"]
+    counts = [n for _, n in seen.parts()]
+    np.testing.assert_array_equal(region[:, 0], np.repeat([0, 1], counts))
+    body = read.array("body_faces", "<u4").reshape(-1, 3)
+    np.testing.assert_array_equal(body, seen.body_faces)
+
+
+def test_contacts_and_pins_are_those_of_the_run(seen, read):
+    about, start = read.about["arrays"]["contacts"], 0
+    points = read.array("contacts", "<u2").reshape(-1, 3) * about["step"] + about["low"]
+    for k, n in enumerate(read.about["contact_counts"]):
+        wanted = seen.contacts(k)[0]
+        assert len(wanted) == n
+        if n:
+            off = np.abs(points[start : start + n] - wanted).max()
+            assert off <= max(about["step"]) / 2 * (1 + 1e-9)
+        start += n
+    assert start == len(points) > 0
+    assert [sorted(p["vertices"]) for p in read.about["pins"]] == [[0, 8, 63, 71]]
+
+
+def test_plots_are_of_the_steps_between_frames():
+    lines = [
+        {"t": 0.1, "iterations": 2, "kinetic": 5.0, "contact": {"least_distance": 0.3}},
+        {"t": 0.2, "iterations": 3, "kinetic": 4.0, "contact": {"least_distance": 0.1}},
+        {"t": 0.3, "iterations": 4, "kinetic": float("nan")},
+    ]
+    assert plots_of(lines, [0.0, 0.2, 0.3]) == {
+        "kinetic": [None, 4.0, None],
+        "least_distance": [None, 0.1, None],
+        "iterations": [None, 5, 4],
+    }
+    assert plots_of([], [0.0]) == {}
+
+
+def test_metrics_of_the_run(seen, read):
+    plots = read.about["plots"]
+    assert sum(n for n in plots["iterations"] if n) == sum(r["iterations"] for r in seen.metrics)
+    assert plots["kinetic"][-1] == seen.metrics[-1]["kinetic"]
+
+
+def test_page_asks_nothing_of_a_network(seen, read):
+    assert read.asks == []
+    script = read.blocks["script"]
+    assert not re.search(r"https?:|fetch\(|import\(|XMLHttpRequest|WebSocket|importScripts", script)
+    assert "</script" not in read.blocks["about"]
+
+
+def test_some_frames(seen):
+    read = Page(page(content_of(seen, "1:-1:2")))
+    assert read.about["numbers"] == [1, 3, 5]
+    found = read.frames("cloth", 3)
+    error = max(read.about["arrays"]["cloth"]["step"]) / 2
+    for k, number in enumerate((1, 3, 5)):
+        assert np.abs(found[k] - seen.positions(number)).max() <= error * (1 + 1e-9)
+    one = Page(page(content_of(seen, "-1")))
+    assert one.frames("cloth", 1).shape == (1, len(seen.mesh.vertices), 3)
+
+
+def test_bodies_that_stand_still_are_there_once(seen):
+    read = Page(page(content_of(seen, "0:2")))
+    assert read.about["bodies_still"] and not Page(page(content_of(seen))).about["bodies_still"]
+    off = np.abs(read.frames("bodies", 1)[0] - seen.body_positions(1)).max()
+    assert off <= max(read.about["arrays"]["bodies"]["step"]) / 2 * (1 + 1e-9)
+
+
+def test_too_large_a_page_is_refused_with_what_to_do(seen):
+    whole = content_of(seen)
+    size = sum(map(len, whole.blocks.values())) + len(json.dumps(whole.about))
+    assert size < len(page(whole)) < size + 60_000  # the rest is the viewer
+    content_of(seen, most=size)
+    with pytest.raises(RunError, match=r"MB for 7 frames.*take fewer frames \(--frames ::2\)"):
+        content_of(seen, most=size - 1)
+
+
+def test_a_page_that_gets_too_large_is_refused_before_all_is_read(seen, monkeypatch):
+    """By what the compressor has given out: here its first bytes count a million times."""
+    monkeypatch.setattr("weft.show.viewer.page_content.OF_BASE64", 1e6)
+    read = []
+    with pytest.raises(RunError, match="size of the page"):
+        content_of(seen, most=1e6, on_frame=lambda done, count: read.append((done, count)))
+    assert read[-1] == (7, 14)
+
+
+def test_command_writes_a_page(seen, tmp_path, monkeypatch):
+    """By name; beside the run where there is no display or no polyscope, which is said."""
+    out = tmp_path / "out.html"
+    result = CliRunner().invoke(
+        app, ["view", str(seen.path), "--html", str(out), "--frames", "::3"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "3 frames" in result.output and "um" in result.output
+    assert Page(out.read_text()).about["numbers"] == [0, 3, 6]
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    result = CliRunner().invoke(app, ["view", str(seen.path)])
+    beside = seen.path.with_name("run.html")
+    assert beside.exists() and "no display here" in result.output
+    assert "--web" in result.output and "--html" in result.output
+    monkeypatch.setenv("DISPLAY", ":7")
+    asked = []
+    monkeypatch.setattr("webbrowser.open", lambda url: asked.append(url) or True)
+    monkeypatch.setattr("weft.cli.view.find_spec", lambda name: None)
+    result = CliRunner().invoke(app, ["view", str(seen.path)])
+    assert asked == [beside.resolve().as_uri()] and "pip install 'weft[view]'" in result.output
+    beside.unlink()
+    monkeypatch.setitem(sys.modules, "polyscope", None)
+    result = CliRunner().invoke(app, ["view", str(seen.path), "--window"])
+    assert isinstance(result.exception, RunError) and "weft[view]" in str(result.exception)
+
+
+def test_page_of_other_looks(seen, tmp_path):
+    """Stress needs the laws of the scene that the manifest tells of."""
+    out = tmp_path / "out.html"
+    result = CliRunner().invoke(
+        app, ["view", str(seen.path), "--html", str(out), "--look", "panels,stress-warp,fit"]
+    )
+    assert result.exit_code == 0, result.output
+    read = Page(out.read_text())
+    assert list(read.about["scales"]) == ["stress-warp", "fit"]
+    made = seen.field("stress", 6, physics=scene_of(seen).scene.physics())[:, 0]
+    area, faces = seen.mesh.rest_area, seen.mesh.faces
+    total, weight = np.zeros(88), np.zeros(88)
+    for i in range(3):
+        np.add.at(total, faces[:, i], area * made)
+        np.add.at(weight, faces[:, i], area)
+    scale = read.about["scales"]["stress-warp"]
+    wanted = np.clip(total / weight, scale["low"], scale["high"])
+    half = read.about["arrays"]["stress-warp"]["step"][0] / 2
+    assert np.abs(read.frames("stress-warp", 7)[6][:, 0] - wanted).max() <= half * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--html", "a.txt"], "expected .html"),
+        (["--frames", "x"], "A:B:STEP"),
+        (["--frames", "99"], "frames of 0 to 6"),
+        (["--look", "strian"], "did you mean 'strain'"),
+        (["--web", "--window"], "--web and --window"),
+        (["--web", "--look", "a,b"], "one look"),
+        (["--html", "no/such/a.html"], "cannot write"),
+    ],
+)
+def test_errors_are_named(seen, arguments, word):
+    result = CliRunner().invoke(app, ["view", str(seen.path), *arguments])
+    assert isinstance(result.exception, RunError) and word in str(result.exception)
+
+
+def test_splines(tmp_path):
+    """Of splines the page has the triangles that are asked for, and no pressure at them."""
+    import weft
+
+    scene = weft.Scene(weft.spline_sheet(4, 4), step=0.02)
+    run = weft.simulate(scene, frames=2, out=tmp_path / "run", progress=False, fsync=False)
+    read = Page(page(content_of(run, density=3)))
+    assert read.about["vertices"] == len(run.positions(0, 3)) and read.about["pins"] == []
+    off = np.abs(read.frames("cloth", 3)[2] - run.positions(2, 3)).max()
+    assert off <= max(read.about["arrays"]["cloth"]["step"]) / 2 * (1 + 1e-9)
+    assert json.dumps(read.about) and "bodies" not in read.about["arrays"]
+
+
+def test_run_of_one_frame(seen):
+    assert Run(seen.path).view("0").content.about["numbers"] == [0]

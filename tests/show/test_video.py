@@ -1,0 +1,70 @@
+"""MP4 and contact sheets."""
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import weft
+from weft.base.errors import RunError
+from weft.show.picture.picture_sheet import PictureSheet
+from weft.show.picture.renderer import Style
+from weft.show.picture.video import save_mp4
+
+
+def test_mp4(tmp_path):
+    """Decoded: size made even by repeating, rate, number of frames, and colors to a few levels."""
+    av = pytest.importorskip("av")
+    colors = [(200, 60, 40), (40, 160, 90), (70, 80, 200), (128, 128, 128)]
+    images = [np.full((61, 81, 3), c, dtype=np.uint8) for c in colors]
+    path = tmp_path / "a.mp4"
+    save_mp4(path, images, 24)
+    with av.open(str(path)) as file:
+        stream = file.streams.video[0]
+        assert (stream.width, stream.height, stream.average_rate) == (82, 62, 24)
+        assert stream.codec_context.name == "h264" and stream.codec_context.pix_fmt == "yuv420p"
+        assert stream.codec_context.colorspace == 1  # BT.709
+        frames = list(file.decode(video=0))
+    assert len(frames) == 4
+    for frame, color in zip(frames, colors):
+        seen = frame.reformat(
+            format="rgb24", src_colorspace=av.video.reformatter.Colorspace.ITU709
+        ).to_ndarray()
+        assert np.abs(seen.reshape(-1, 3).mean(0) - color).max() < 6
+    assert [p.name for p in tmp_path.iterdir()] == ["a.mp4"]
+    with pytest.raises(RunError, match="cannot write"):
+        save_mp4(tmp_path / "none" / "a.mp4", images, 24)
+
+
+@pytest.mark.parametrize("count, frames, shape", [(12, 60, (4, 3)), (1, 9, (1, 1)), (7, 7, (4, 2))])
+def test_places_of_a_sheet(count, frames, shape):
+    sheet = PictureSheet.of(Style(width=1280, height=720), count, frames)
+    assert sheet.numbers[0] == 0 and len(sheet.numbers) == count
+    assert count == 1 or sheet.numbers[-1] == frames - 1
+    assert (sheet.columns, sheet.rows) == shape
+    images = [
+        np.full((sheet.cell.height, sheet.cell.width, 3), 10 * k, np.uint8) for k in range(count)
+    ]
+    whole = sheet.joined(images, [""] * count)
+    assert whole.shape[0] <= 720 and whole.shape[1] <= 1280
+    column, row = (count - 1) % shape[0], (count - 1) // shape[0]
+    x, y = (
+        int((k + 0.5) * (n + 2)) for k, n in ((column, sheet.cell.width), (row, sheet.cell.height))
+    )
+    assert (whole[y, x] == 10 * (count - 1)).all()
+
+
+def test_sheet_of_a_run(tmp_path):
+    run = weft.simulate(
+        weft.Scene(weft.sheet(4, 4)), frames=5, out=tmp_path / "r", progress=False, fsync=False
+    )
+    style = Style(width=320, height=180, samples=1)
+    run.render(tmp_path / "a.png", sheet=4, style=style)
+    picture = np.asarray(Pillow.open(tmp_path / "a.png"))
+    assert 170 <= picture.shape[0] <= 180 and 310 <= picture.shape[1] <= 320
+    tiles = [picture[y : y + 60, x : x + 100] for y in (20, 110) for x in (30, 190)]
+    assert any((tiles[0] != t).any() for t in tiles[1:])
+    for bad, match in (({"sheet": 0}, "--sheet = 0"), ({"sheet": 401}, "1 to 400")):
+        with pytest.raises(RunError, match=match):
+            run.render(tmp_path / "a.png", **bad)
+    with pytest.raises(RunError, match="expected .png"):
+        run.render(tmp_path / "a.webp", sheet=4)
