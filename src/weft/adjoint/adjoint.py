@@ -14,7 +14,7 @@ from weft.adjoint.keyframed_parameters import named
 from weft.adjoint.losses import Loss, check_answer
 from weft.adjoint.parameter_directions import ParameterDirection
 from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, pin_names
-from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints, Simulated
+from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.adjoint.rest import Rest
 from weft.adjoint.reverse_step import StateCotangents, step_back
 from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
@@ -24,6 +24,7 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Rate
 from weft.run.run import Run
+from weft.run.scene_interface import Simulated
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 
@@ -93,7 +94,7 @@ class Adjoint:
 
     Args:
         scene: a ``weft.Scene``, or an object that can be simulated like one
-            (``recorded_run.Simulated``) with parameters of its own.
+            (``weft.run.scene_interface.Simulated``) with parameters of its own.
         loss: ``loss(x, v, t)``, see ``weft.adjoint.losses``.
         parameters: names (``Adjoint.names``), or ``Parameter`` objects; none: every number of the
             fabrics.

@@ -8,7 +8,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,27 +24,11 @@ from weft.integrators.bdf2 import Bdf2
 from weft.integrators.halving import StepFailed, advance
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic
+from weft.run.scene_interface import Simulated
 from weft.solve.linear.solver import Outcome
 
 METHODS = {BackwardEuler: "backward_euler", Bdf2: "bdf2", QuasiStatic: "quasi_static"}
 SLACK = 1e-4  # [m/s] or [m]: a larger tolerance leaves errors that deserve a remark
-
-
-class Simulated(Protocol):
-    """Protocol of objects that can be differentiated: a ``weft.Scene``, or one with its methods."""
-
-    @property
-    def step(self) -> float:
-        """Length [s] of the longest step."""
-
-    def model(self) -> Model:
-        """Return masses, energies, pins and contact."""
-
-    def state(self) -> State:
-        """Return the state at the start."""
-
-    def stepper(self) -> Stepper:
-        """Return the integrator."""
 
 
 @dataclass(frozen=True)

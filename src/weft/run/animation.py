@@ -5,11 +5,11 @@ and fields on the cloth.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
+from weft.base.arrays import Faces, Floats, Json, Positions, Velocities
 from weft.base.errors import RunError
 from weft.cloth.fields import (
     AT_FACES,
@@ -22,84 +22,19 @@ from weft.cloth.fields import (
     vertex_mean,
 )
 from weft.cloth.regions import material_pieces
-from weft.discretization.compound_surface import Surfaces
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
 from weft.io.selection import FrameSelection
+from weft.run.run import Run
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them
 MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region without panels
 
 
-class RunFrames(Protocol):
-    """The interface of a run that the conversion uses."""
-
-    @property
-    def fps(self) -> float:
-        """The number of frames per second."""
-
-    @property
-    def manifest(self) -> Json:
-        """The manifest: scene, bodies, versions."""
-
-    @property
-    def path(self) -> Any:
-        """The path of the run, for messages."""
-
-    @property
-    def folder(self) -> Any:
-        """The run folder."""
-
-    @property
-    def body_faces(self) -> Faces:
-        """(k,3) faces of all bodies."""
-
-    @property
-    def solid_faces(self) -> Faces:
-        """(m,3) faces of bodies, ropes and springs."""
-
-    def solid_positions(self, frame: int = -1) -> Positions:
-        """Return the (b,3) [m] vertices of bodies, ropes and springs."""
-
-    def __len__(self) -> int:
-        """Return the number of frames."""
-
-    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
-        """Return the (n,3) [m] vertices of the cloth."""
-
-    def velocities(self, frame: int = -1, density: int | None = None) -> Velocities:
-        """Return the (n,3) [m/s] velocities of the vertices of the cloth."""
-
-    def body_positions(self, frame: int = -1) -> Positions:
-        """Return the (b,3) [m] vertices of the bodies."""
-
-    def tessellation(self, density: int | None = None) -> tuple[Faces, CornerUv]:
-        """Return the faces and their material coordinates."""
-
-    def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
-        """Return the names of the cloths, each with its number of faces."""
-
-    def pressure(self, frame: int = -1) -> Floats | None:
-        """Return the (n,) [Pa] contact pressure at the vertices of the run's own mesh."""
-
-    def recorded(self, frame: int = -1) -> tuple[str, ...]:
-        """Return the names of the fields that a frame stores."""
-
-    def field(
-        self,
-        name: str,
-        frame: int = -1,
-        *,
-        density: int | None = None,
-        physics: Physics | None = None,
-    ) -> Floats:
-        """Return a field (``weft.cloth.fields``) of a frame."""
-
-
 def build_animation(
-    run: RunFrames,
+    run: Run,
     *,
     selection: FrameSelection | None = None,
     fps: float | None = None,
@@ -172,7 +107,7 @@ def build_animation(
     return Animation(shapes, len(times), moment, rate, first, c, about, names)
 
 
-def regions_from_manifest(run: RunFrames, count: int) -> dict[str, list[tuple[str, Any]]]:
+def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, Any]]]:
     """Return the regions with their faces, by the name of their cloth, as the manifest of a run
     with ``count`` faces lists them.
     """
@@ -217,19 +152,7 @@ def regions_of(
     return found
 
 
-def parts_of(manifest: Json, surfaces: Surfaces, density: int | None) -> list[tuple[str, int]]:
-    """Return the names of the cloths of a run, each with its number of faces."""
-    told, pieces = manifest["scene"].get("parts", []), surfaces.pieces
-    shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
-    made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in told]
-    if len(made) > 1 and len(made) == len(told):
-        counts = made
-    if len(told) < 2 or sum(counts) != sum(made):
-        return [(str(told[0]["name"]) if told else "cloth", sum(made))]
-    return [(str(p["name"]), n) for p, n in zip(told, counts)]
-
-
-def bodies_of(run: RunFrames) -> list[tuple[SurfaceTopology, slice]]:
+def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:
     """Return every body with the slice of its vertices in ``solid_positions``.
 
     If the manifest does not distinguish the bodies, they are one surface. Ropes and springs follow
@@ -247,7 +170,7 @@ def bodies_of(run: RunFrames) -> list[tuple[SurfaceTopology, slice]]:
     return found
 
 
-def _told(run: RunFrames, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
+def _told(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
     """Return the bodies that the manifest distinguishes, each with the slice of its vertices."""
     told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
     if sum(int(b["faces"]) for b in told) != len(faces):
@@ -264,7 +187,7 @@ def _told(run: RunFrames, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
 
 
 def _moment(
-    run: RunFrames,
+    run: Run,
     mesh: TriangleMesh,
     times: Sequence[float],
     c: Convention,
@@ -301,7 +224,7 @@ def as_fields(arrays: Mapping[str, Floats]) -> Fields:
 
 
 def _given(
-    run: RunFrames,
+    run: Run,
     mesh: TriangleMesh,
     names: Sequence[str],
     density: int | None,
@@ -332,12 +255,12 @@ def _both(one: Callable[[], Fields], other: Callable[[], Fields]) -> Fields:
     return Fields({**a.points, **b.points}, {**a.cells, **b.cells})
 
 
-def _bodies(run: RunFrames, frame: int) -> Positions:
+def _bodies(run: Run, frame: int) -> Positions:
     return run.solid_positions(frame) if len(run.solid_faces) else np.zeros((0, 3))
 
 
 def _between(
-    run: RunFrames, place: float, density: int | None
+    run: Run, place: float, density: int | None
 ) -> tuple[Positions, Velocities, Positions]:
     """Interpolate between two frames: the cloth by cubic Hermite, bodies linearly."""
     k, h = math.floor(place), 1 / run.fps
@@ -350,9 +273,7 @@ def _between(
     return x, v, (1 - s) * _bodies(run, k) + s * _bodies(run, k + 1)
 
 
-def measure(
-    mesh: TriangleMesh, x: Positions, run: RunFrames, frame: int, density: int | None
-) -> Fields:
+def measure(mesh: TriangleMesh, x: Positions, run: Run, frame: int, density: int | None) -> Fields:
     """Return strains at vertices and on faces, and the contact pressure of the nearest frame.
 
     ``strain`` [1] is the largest principal strain. On faces, ``strain_max`` and ``strain_min`` are

@@ -7,50 +7,20 @@ from the body are those of vertices to its faces (single precision: 1e-6 m).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats, Ints, Json, Positions
+from weft.base.arrays import Floats, Ints, Json, Positions
 from weft.base.errors import RunError
 from weft.bodies.nearest_points import NearestPoints
 from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.mesh import TriangleMesh
+from weft.run.run import Run
 
 PERCENTILES = (1, 5, 50, 95, 99)
 STILL = 0.01  # [m/s] of the 99th percentile of speeds, below which a garment is at rest
 SLIPPED = 0.10  # [m] median distance along the body from which a garment has slipped off
-
-
-class GarmentRun(Protocol):
-    """The interface of a run that the measurements use."""
-
-    @property
-    def mesh(self) -> TriangleMesh:
-        """The cloth mesh."""
-
-    @property
-    def manifest(self) -> Json:
-        """The manifest of the run."""
-
-    @property
-    def folder(self) -> Any:
-        """The run folder."""
-
-    @property
-    def body_faces(self) -> Faces:
-        """(m,3) faces of all bodies."""
-
-    @property
-    def fps(self) -> float:
-        """The number of frames per second."""
-
-    def __len__(self) -> int:
-        """Return the number of frames."""
-
-    def positions(self, frame: int = -1) -> Positions:
-        """Return the (n,3) [m] vertices of the cloth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +52,7 @@ class Quality:
         RunError: the run has no frame ``since``.
     """
 
-    def __init__(self, run: GarmentRun, since: int | None = None) -> None:
+    def __init__(self, run: Run, since: int | None = None) -> None:
         self.run, self.mesh, self.samples = run, run.mesh, linear_triangle(run.mesh)
         self.since = self._sewn_at() if since is None else since
         if not 0 <= self.since < len(run):

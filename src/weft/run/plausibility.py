@@ -5,7 +5,6 @@ Every function yields the texts of its warnings, with names and numbers.
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -14,15 +13,14 @@ from weft.base.errors import shortened
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
 from weft.bodies.nearest_points import NearestPoints
-from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
 from weft.discretization.samples import Samples, principal_stretches
-from weft.energies.air.wind import Wind
 from weft.fabric.fabric import UNITS, Fabric, known_ranges
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.run.scene_interface import SceneLike
 
 ORDERS = 1e3  # factor beyond the range of all presets: not a cloth
 COARSE = 0.05  # fraction of the cloth's size from which a tolerance is visible
@@ -38,35 +36,7 @@ STRAINED = 0.03  # largest strain between mesh and rest shape at the start
 HEAVY_AIR = 0.5
 
 
-class SceneToCheck(Protocol):
-    """The interface of a scene that the checks use."""
-
-    @property
-    def cloth(self) -> Cloth:
-        """The cloth: mesh and fabric."""
-
-    @property
-    def step(self) -> float:
-        """The largest step [s]."""
-
-    @property
-    def bodies(self) -> Sequence[Body]:
-        """The bodies that the cloth meets."""
-
-    @property
-    def contact(self) -> SelfContact | None:
-        """The settings of contact; None: no contact."""
-
-    @property
-    def wind(self) -> Wind | None:
-        """The wind; None: no air."""
-
-    @property
-    def attachments(self) -> Sequence[Attachment]:
-        """The attachments of the cloth."""
-
-
-def scene_warnings(scene: SceneToCheck, stepper: Stepper) -> Iterator[str]:
+def scene_warnings(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about a scene: implausible fabrics, bodies and joints, visible tolerances,
     forces that the integrator leaves out.
     """
@@ -85,7 +55,7 @@ def scene_warnings(scene: SceneToCheck, stepper: Stepper) -> Iterator[str]:
         yield from about_tolerance(size, scene.step, settings.tolerance)
 
 
-def about_equilibria(scene: SceneToCheck, stepper: Stepper) -> Iterator[str]:
+def about_equilibria(scene: SceneLike, stepper: Stepper) -> Iterator[str]:
     """Yield warnings about friction and gusts that equilibria leave out."""
     settings = getattr(stepper, "settings", None)
     if not isinstance(settings, QuasiStaticSettings):
@@ -104,7 +74,7 @@ def about_equilibria(scene: SceneToCheck, stepper: Stepper) -> Iterator[str]:
         )
 
 
-def about_carried_air(scene: SceneToCheck) -> Iterator[str]:
+def about_carried_air(scene: SceneLike) -> Iterator[str]:
     """Yield a warning if heavy air passes over many faces in one step.
 
     The air that moves along with the cloth is treated explicitly, so that a large step is

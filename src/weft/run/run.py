@@ -12,27 +12,27 @@ from weft.base.arrays import CornerUv, Faces, Floats, Json, Positions, Velocitie
 from weft.base.errors import RunError, shortened
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate
+from weft.cloth.attachments.drawing import NAMES
 from weft.cloth.fields import FIELDS, RECORDED, Physics
 from weft.cloth.regions import numbered
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.surface import Tessellation
-from weft.io import format_to_write, write_animation
 from weft.io.animation import Animation, Convention
 from weft.io.frames import RunFolder
 from weft.io.selection import FrameSelection
-from weft.run.animation import build_animation, parts_of
-from weft.run.frame_export import compute_frame_field, save_frame
-from weft.run.solids import Solids
+from weft.run.strands import Tubes
 
 if TYPE_CHECKING:
     from weft.show.looks import Field
     from weft.show.picture.renderer import Style
     from weft.show.viewer.notebook import NotebookViewer
 
+TUBE = 0.003  # radius of drawn ropes over the largest extent of cloth and bodies
+
 
 @checked(RunError, "run", modules=("weft.show.looks", "weft.show.picture.renderer"))
-class Run(Solids):
+class Run:
     """A run folder that holds at least the start of a simulation.
 
     A warning names missing frames. A damaged file raises an error when it is read.
@@ -116,6 +116,50 @@ class Run(Solids):
         result: Positions = self._frame(frame).get("body", np.zeros((0, 3)))
         return result
 
+    def strands(self, frame: int = -1) -> tuple[Floats, Floats, Floats] | None:
+        """Return ropes and springs in a frame (-1 is the last); None of a run without any.
+
+        Returns:
+            Ends (k,2,3) [m], lengths at rest (k,) [m], and kinds (k,): 1 for ropes, 2 for springs,
+                0
+            for strands that have let go.
+        """
+        arrays = self._frame(frame)
+        if NAMES[0] not in arrays:
+            return None
+        ends, lengths, kinds = (arrays[name] for name in NAMES)
+        return ends, lengths, kinds
+
+    @cached_property
+    def _tubes(self) -> Tubes | None:
+        """The ropes and springs as drawn tubes."""
+        first = self.strands(0) if len(self) else None
+        if first is None:
+            return None
+        every = np.concatenate([self.positions(0), self.body_positions(0)])
+        return Tubes(len(first[0]), TUBE * float(np.ptp(every, axis=0).max()))
+
+    @cached_property
+    def solid_faces(self) -> Faces:
+        """(m,3) faces of bodies, and after them of ropes and springs.
+
+        Their vertices are ``solid_positions``.
+        """
+        if self._tubes is None:
+            return self.body_faces
+        first = len(self.body_positions(0))
+        tubes: Faces = self._tubes.faces + np.int32(first)
+        return np.concatenate([self.body_faces, tubes])
+
+    def solid_positions(self, frame: int = -1) -> Positions:
+        """Return (b,3) [m] of the vertices of bodies, ropes and springs in a frame; -1 is
+        the last.
+        """
+        bodies, strands = self.body_positions(frame), self.strands(frame)
+        if strands is None or self._tubes is None:
+            return bodies
+        return np.concatenate([bodies, self._tubes.positions(*strands)])
+
     def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
         """Return contact points, forces and pressure of a frame.
 
@@ -198,15 +242,22 @@ class Run(Solids):
         """
         arrays = self._frame(frame)
         kept: Floats | None = arrays.get(RECORDED + name) if density is None else None
-        return (
-            compute_frame_field(self, name, frame, density, physics, arrays)
-            if kept is None
-            else kept
-        )
+        if kept is not None:
+            return kept
+        from weft.run.frame_fields import compute_frame_field
+
+        return compute_frame_field(self, name, frame, density, physics, arrays)
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Return the names of the cloths of the run, each with its number of faces."""
-        return parts_of(self.manifest, self.surfaces, density)
+        listed, pieces = self.manifest["scene"].get("parts", []), self.surfaces.pieces
+        shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
+        made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in listed]
+        if len(made) > 1 and len(made) == len(listed):
+            counts = made
+        if len(listed) < 2 or sum(counts) != sum(made):
+            return [(str(listed[0]["name"]) if listed else "cloth", sum(made))]
+        return [(str(p["name"]), n) for p, n in zip(listed, counts)]
 
     def animation(
         self,
@@ -238,6 +289,8 @@ class Run(Solids):
         Raises:
             RunError: the frames, rate, axis, units or fields do not exist or are not allowed.
         """
+        from weft.run.animation import build_animation
+
         chosen = FrameSelection.of(frames)
         convention = Convention(up, units)  # type: ignore[arg-type]
         return build_animation(
@@ -276,6 +329,8 @@ class Run(Solids):
         Raises:
             RunError: the suffix is unknown, the frames do not exist, or a package is missing.
         """
+        from weft.io import format_to_write, write_animation
+
         format_to_write(Path(path))
         film = self.animation(
             frames,
@@ -333,6 +388,8 @@ class Run(Solids):
             RunError: the suffix, frame or field does not exist; ``net`` for a run without splines;
                 ``weld`` for a run without seams or together with ``density``.
         """
+        from weft.run.frame_export import save_frame
+
         chosen = {"density": density, "net": net, "weld": weld, "fields": fields}
         return save_frame(self, Path(path), frame, physics=physics, **chosen)  # type: ignore[arg-type]
 

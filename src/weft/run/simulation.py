@@ -31,9 +31,9 @@ from weft.io.frames import RunFolder, frame_name
 from weft.io.seal import Seal, content_of
 from weft.run.plausibility import about_garment, about_stretch, scene_warnings
 from weft.run.resume import OpenedRun, begin, branch, repairable, resume
+from weft.run.scene_interface import SceneLike
 from weft.run.step_record import (
     RunState,
-    SceneLike,
     Stretch,
     manifest_of,
     mesh_arrays,

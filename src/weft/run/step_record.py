@@ -10,78 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats, Json
 from weft.bodies.body import Body, joined_faces
-from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
-from weft.contact.contact import SelfContact
 from weft.discretization.samples import principal_stretches
-from weft.energies.air.wind import Wind
 from weft.energies.state import State
-from weft.integrators.base import Memory, Stepper, StepReport
-from weft.integrators.model import Model
+from weft.integrators.base import Memory, StepReport
 from weft.io.frames import mesh_digest
 from weft.io.manifest import FORMAT
 from weft.io.seal import trajectory_id
 
 _MEMORY = "memory."  # prefix of the names of the integrator's memory among the arrays of a frame
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
-
-
-class SceneLike(Protocol):
-    """The interface of a scene that the simulation loop uses."""
-
-    @property
-    def cloth(self) -> Cloth:
-        """The cloth: mesh and fabric."""
-
-    @property
-    def step(self) -> float:
-        """The largest step [s]."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """The contents of the scene file, which the manifest keeps for readers."""
-
-    @property
-    def scene_file(self) -> Path | None:
-        """The path of the scene file; None: the scene was built in Python."""
-
-    @property
-    def bodies(self) -> Sequence[Body]:
-        """The bodies that the cloth meets."""
-
-    @property
-    def contact(self) -> SelfContact | None:
-        """The settings of contact; None: no contact."""
-
-    @property
-    def wind(self) -> Wind | None:
-        """The wind; None: no air."""
-
-    @property
-    def attachments(self) -> Sequence[Attachment]:
-        """The attachments of the cloth."""
-
-    @property
-    def resolved(self) -> object | None:
-        """The changes, as text, that removed intersections at the start; None: none were needed."""
-
-    def identity(self) -> Mapping[str, Any]:
-        """Return a tree of plain values that is equal for two scenes only if their results are."""
-
-    def model(self) -> Model:
-        """Return the model: energies, masses, pins and contact."""
-
-    def state(self) -> State:
-        """Return the state at the start."""
-
-    def stepper(self) -> Stepper:
-        """Return the integrator."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from weft.io.files import new_folder
 from weft.io.frames import RunFolder
 from weft.run.progress import progress_bar
 from weft.run.run import Run
+from weft.run.scene_interface import SceneLike
 from weft.run.simulation import Progress, run_scene
-from weft.run.step_record import SceneLike
 from weft.scene.build import load_scene
 
 FPS = 30.0  # [1/s] default of scenes in Python

@@ -20,8 +20,8 @@ from weft.base.settings import Count, Rate, Time
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepReport
+from weft.run.scene_interface import SceneLike
 from weft.run.simulation import MOST_FRAMES
-from weft.run.step_record import SceneLike
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
 from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
 from weft.worlds.compatibility import kinds

@@ -17,7 +17,8 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Solver, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
-from weft.run.step_record import RunState, SceneLike
+from weft.run.scene_interface import SceneLike
+from weft.run.step_record import RunState
 from weft.solve.linear.solver import LinearSolver
 
 

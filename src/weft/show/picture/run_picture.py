@@ -4,17 +4,15 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import Physics
-from weft.discretization.compound_surface import Surfaces
-from weft.discretization.mesh import TriangleMesh
-from weft.discretization.surface import Tessellation
+from weft.run.run import Run
 from weft.show.looks import MEASURED, Field, Look, largest_stress
 from weft.show.picture.picture_sheet import PictureSheet
 from weft.show.picture.renderer import Image, Renderer, look_named, save_png, save_webp
@@ -24,67 +22,8 @@ from weft.show.picture.video import save_mp4
 SMOOTH = 3  # samples per knot span of splines in pictures
 
 
-class Drawable(Protocol):
-    """Interface of a run that can be drawn."""
-
-    @property
-    def path(self) -> Path:
-        """The folder of the run, for messages."""
-
-    @property
-    def fps(self) -> float:
-        """The frames per second."""
-
-    @property
-    def surfaces(self) -> Surfaces:
-        """The triangle and spline surfaces of the cloth."""
-
-    @property
-    def mesh(self) -> TriangleMesh:
-        """The mesh of the cloth before the first frame."""
-
-    @property
-    def body_faces(self) -> Faces:
-        """(m,3) faces of all bodies."""
-
-    @property
-    def solid_faces(self) -> Faces:
-        """(m,3) faces of bodies, ropes and springs."""
-
-    def solid_positions(self, frame: int = -1) -> Positions:
-        """Return (b,3) [m] the vertices of ``solid_faces``."""
-
-    def __len__(self) -> int:
-        """Return the number of frames."""
-
-    def points(self, frame: int = -1) -> Positions:
-        """Return (N,3) [m] the simulated points (vertices or control points)."""
-
-    def positions(self, frame: int = -1, density: int | None = None) -> Positions:
-        """Return (n,3) [m] the vertices of the cloth."""
-
-    def body_positions(self, frame: int = -1) -> Positions:
-        """Return (b,3) [m] the vertices of bodies."""
-
-    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
-        """Return contact points (k,3) [m], their forces, and the pressure (n,) [Pa]."""
-
-    def shown(self, density: int | None) -> Tessellation:
-        """Return the triangles that are drawn, with this number of samples per knot span."""
-
-    def field(
-        self,
-        name: str,
-        frame: int = -1,
-        *,
-        density: int | None = None,
-        physics: Physics | None = None,
-    ) -> Floats:
-        """Return a field (``weft.cloth.fields``) of a frame."""
-
-
 def draw(
-    run: Drawable,
+    run: Run,
     path: Path,
     *,
     frame: int,
@@ -154,7 +93,7 @@ def draw(
 
 
 def _measured(
-    run: Drawable, frame: int, look: Look, density: int | None, physics: Physics | None
+    run: Run, frame: int, look: Look, density: int | None, physics: Physics | None
 ) -> Floats:
     """Return (n,) the values of a look in a frame.
 
@@ -173,7 +112,7 @@ def _measured(
     return 1e3 * NearestPoints.of(run.positions(frame), body, run.body_faces).distance
 
 
-def _drawn(run: Drawable, frame: int, density: int | None, bodies: bool) -> Positions:
+def _drawn(run: Run, frame: int, density: int | None, bodies: bool) -> Positions:
     """Return (n+b,3) [m] positions of the cloth and of bodies."""
     x = run.positions(frame, density)
     if len(run.solid_faces) == 0 or not bodies:

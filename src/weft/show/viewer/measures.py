@@ -10,7 +10,7 @@ from weft.base.errors import RunError
 from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import Physics, largest_strain, vertex_mean
 from weft.discretization.mesh import TriangleMesh
-from weft.run.animation import RunFrames
+from weft.run.run import Run
 from weft.show.looks import (
     BLUE_RED,
     VIRIDIS,
@@ -34,7 +34,7 @@ class At:
         physics: laws, for stress that the run did not record.
     """
 
-    run: RunFrames
+    run: Run
     frame: int
     mesh: TriangleMesh
     x: Positions

@@ -4,13 +4,13 @@ import base64
 import html
 import io
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Faces, Json, Positions
+from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
-from weft.run.animation import RunFrames
+from weft.run.run import Run
 from weft.show.looks import Look
 from weft.show.picture.renderer import Image, Renderer, Style
 from weft.show.viewer.metric_curves import drawn, plots_of
@@ -19,18 +19,6 @@ from weft.show.viewer.page_content import Content
 
 STYLE = Style(look=Look.CHECKER, width=480, height=300)
 MANY = 40_000  # triangles; more are drawn without antialiasing
-
-
-class Shown(RunFrames, Protocol):
-    """Interface of a run that notebooks can show."""
-
-    @property
-    def mesh(self) -> TriangleMesh:
-        """The mesh of the cloth before the first frame."""
-
-    @property
-    def metrics(self) -> list[Json]:
-        """The records of the run's steps, one each."""
 
 
 class NotebookViewer:
@@ -85,7 +73,7 @@ def shown(
 
 
 def of_run(
-    run: Shown,
+    run: Run,
 ) -> tuple[Callable[[], Image], Callable[[], Mapping[str, Any]], Callable[[], str]]:
     """Return functions for the picture of a run's last frame, its table, and its metrics by
     frame.

@@ -12,11 +12,12 @@ from weft.base.arrays import Floats, Json, Positions
 from weft.base.errors import RunError, check_known
 from weft.cloth.fields import Physics
 from weft.io.selection import FrameSelection
+from weft.run.run import Run
 from weft.show.looks import CLOTH, CONTACT, GRAY, HELD, PANELS, Scale
 from weft.show.viewer.measures import MEASURES, available
 from weft.show.viewer.metric_curves import CURVES, plots_of
 from weft.show.viewer.packing import OF_BASE64, Array, IntegerGrid, Packer, packed
-from weft.show.viewer.run_view import Subject, Viewable, spread
+from weft.show.viewer.run_view import Subject, spread
 
 MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
 USUAL = ("strain", "stress", "pressure")  # measures that a page has by default, if the run has them
@@ -38,7 +39,7 @@ class Content:
 
 
 def content_of(
-    run: Viewable,
+    run: Run,
     frames: str | None = None,
     *,
     density: int | None = None,

@@ -9,32 +9,26 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError, WeftError, check_known
 from weft.cloth.fields import Physics
-from weft.io.frames import MESH, RunFolder, frame_name
+from weft.io.frames import MESH, frame_name
 from weft.io.lock import is_written
 from weft.io.selection import FrameSelection
+from weft.run.run import Run
 from weft.show.looks import Scale
 from weft.show.viewer.measures import MEASURES
 from weft.show.viewer.metric_curves import plots_of
-from weft.show.viewer.run_view import Subject, Viewable
+from weft.show.viewer.run_view import Subject
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 EVERY = 0.5  # [s] between two checks of the folder
 KEPT = 256e6  # [bytes] of frames that stay in memory
 
 Mark = tuple[int, int, int]
-
-
-class Followed(Viewable, Protocol):
-    """A run whose folder can be watched."""
-
-    folder: RunFolder
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +74,7 @@ class Player:
 
     def __init__(
         self,
-        reopen: Callable[[], Followed],
+        reopen: Callable[[], Run],
         frames: str | None = None,
         *,
         density: int | None = None,

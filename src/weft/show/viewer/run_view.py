@@ -2,38 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Json, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import RunError
 from weft.cloth.fields import Physics
-from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
-from weft.run.animation import RunFrames, bodies_of, regions_of
+from weft.run.animation import bodies_of, regions_of
+from weft.run.run import Run
 from weft.show.looks import Scale
 from weft.show.viewer.corners import Corners
 from weft.show.viewer.measures import MEASURES, At, available
 
 CHECKERS = 16  # squares along the longer side of the cloth
 FOR_SCALE = 12  # frames that the range of a color scale must suit
-
-
-class Viewable(RunFrames, Protocol):
-    """Interface of a run that viewers can show, besides its animation."""
-
-    @property
-    def surfaces(self) -> Surfaces:
-        """The triangle and spline surfaces of the cloth."""
-
-    @property
-    def metrics(self) -> list[Json]:
-        """The records of the run's steps, one each."""
-
-    def contacts(self, frame: int = -1) -> tuple[Positions, Floats, Floats]:
-        """Return contact points (k,3) [m], their forces, and the pressure at vertices."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +43,7 @@ class Subject:
 
     def __init__(
         self,
-        run: Viewable,
+        run: Run,
         density: int | None = None,
         physics: Physics | None = None,
         first: int = 0,
@@ -151,7 +135,7 @@ def spread(frames: "range | list[int]") -> Iterator[int]:
     return (frames[k] for k in places.tolist())
 
 
-def pins_of(run: Viewable) -> list[ShownPin]:
+def pins_of(run: Run) -> list[ShownPin]:
     """Return the pins of a run; none of splines, whose pins hold control points."""
     if run.surfaces.embedding is not None:
         return []

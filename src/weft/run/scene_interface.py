@@ -1,0 +1,73 @@
+"""What a simulation asks of a scene: the one interface between ``weft.Scene`` and its runs.
+
+Objects with these members can be simulated and differentiated like a ``weft.Scene``.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from weft.bodies.body import Body
+from weft.cloth.attachments import Attachment
+from weft.cloth.cloth import Cloth
+from weft.contact.contact import SelfContact
+from weft.energies.air.wind import Wind
+from weft.energies.state import State
+from weft.integrators.base import Stepper
+from weft.integrators.model import Model
+
+
+class Simulated(Protocol):
+    """The part of a scene that its steps follow from."""
+
+    @property
+    def step(self) -> float:
+        """The largest step [s]."""
+
+    def model(self) -> Model:
+        """Return the model: energies, masses, pins and contact."""
+
+    def state(self) -> State:
+        """Return the state at the start."""
+
+    def stepper(self) -> Stepper:
+        """Return the integrator."""
+
+
+class SceneLike(Simulated, Protocol):
+    """The interface of a scene that the simulation loop uses."""
+
+    @property
+    def cloth(self) -> Cloth:
+        """The cloth: mesh and fabric."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """The contents of the scene file, which the manifest keeps for readers."""
+
+    @property
+    def scene_file(self) -> Path | None:
+        """The path of the scene file; None: the scene was built in Python."""
+
+    @property
+    def bodies(self) -> Sequence[Body]:
+        """The bodies that the cloth meets."""
+
+    @property
+    def contact(self) -> SelfContact | None:
+        """The settings of contact; None: no contact."""
+
+    @property
+    def wind(self) -> Wind | None:
+        """The wind; None: no air."""
+
+    @property
+    def attachments(self) -> Sequence[Attachment]:
+        """The attachments of the cloth."""
+
+    @property
+    def resolved(self) -> object | None:
+        """The changes, as text, that removed intersections at the start; None: none were needed."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return a tree of plain values that is equal for two scenes only if their results are."""
