@@ -1,17 +1,15 @@
 """A run that is served is seen by whoever has its address, and by no page of another origin."""
 
-import struct
+import http.client
+import json
+import socket
+import threading
 
+import numpy as np
 import pytest
 
-from weft.base.errors import RunError
-from weft.run.run import Run
-from weft.show.viewer.guard import Guard
-from weft.show.viewer.player import Player
-
-viser = pytest.importorskip("viser", reason="no viser: pip install 'weft[view]'")
-from websockets.exceptions import InvalidStatus  # noqa: E402
-from websockets.sync.client import connect  # noqa: E402
+from tests.show.test_followed_run import opened
+from weft.show.viewer.server import Guard, ViewerServer
 
 HERE = "127.0.0.1:8080"
 
@@ -52,65 +50,60 @@ def test_every_server_has_a_secret_of_its_own():
 
 
 @pytest.fixture(scope="module")
-def web(seen):
-    from weft.show.viewer.web import Web
-
-    made = Web(Player(lambda: Run(seen.path)), port=0)
+def server(seen):
+    made = ViewerServer(opened(seen.path), port=0)
+    thread = threading.Thread(target=made.serve)
+    thread.start()
     yield made
     made.close()
+    thread.join(60)
 
 
-def listen(web, path, origin):
-    """The first message of a WebSocket to the server."""
-    port = web.server.get_port()
-    with connect(
-        f"ws://127.0.0.1:{port}{path}",
-        origin=origin,
-        max_size=None,
-        open_timeout=60,
-        subprotocols=[f"viser-v{viser.__version__}"],
-    ) as stream:
-        return stream.recv(timeout=60)
+def ask(server, path, **headers):
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    line.request("GET", path, headers=headers)
+    answer = line.getresponse()
+    return answer.status, answer.read()
 
 
-def test_a_page_of_another_origin_gets_nothing(web):
+def test_a_page_of_another_origin_gets_nothing(server):
     """Not even with the secret."""
-    own = f"http://127.0.0.1:{web.server.get_port()}"
-    secret = web.url.removeprefix(own)
-    assert len(listen(web, secret.rstrip("/"), own)) > struct.calcsize("I")
-    assert len(listen(web, secret, None)) > struct.calcsize("I")  # no browser
-    for path, origin in (
-        ("/", own),
-        ("/", "http://evil.example"),
-        (secret, "http://evil.example"),
-        ("/", None),
-        (secret, "null"),
-    ):
-        with pytest.raises(InvalidStatus) as found:
-            listen(web, path, origin)
-        assert found.value.response.status_code == 403
+    own = f"http://127.0.0.1:{server.port}"
+    secret = server.url.removeprefix(own)
+    for path in (secret, f"{secret}state", f"{secret}frame?number=0&look=plain"):
+        assert ask(server, path, Origin=own)[0] == ask(server, path)[0] == 200
+        for origin in ("http://evil.example", "null", f"http://127.0.0.1:{server.port + 1}"):
+            assert ask(server, path, Origin=origin) == (403, b"")
+    for path in ("/", "/state", "/frame?number=0&look=plain"):
+        assert ask(server, path, Origin=own) == (403, b"")
 
 
-def test_pages_need_the_secret_too(web):
-    import http.client
-
-    def ask(path, host=None):
-        line = http.client.HTTPConnection("127.0.0.1", web.server.get_port(), timeout=60)
-        line.request("GET", path, headers={} if host is None else {"Host": host})
-        answer = line.getresponse()
-        return answer.status, answer.read()
-
-    path = "/" + web.url.split("/", 3)[3]
-    assert ask(path)[0] == 200 and b"<html" in ask(path)[1]
-    assert ask("/") == (403, b"") and ask("/index.html")[0] == 403
-    assert ask(path, "evil.example")[0] == 403
-    assert ask(path + "../../../../etc/passwd")[0] == 404
+def test_pages_need_the_secret_too(server):
+    path = "/" + server.url.split("/", 3)[3]
+    assert ask(server, path)[0] == 200 and b"<html" in ask(server, path)[1]
+    assert ask(server, "/") == (403, b"") and ask(server, "/index.html")[0] == 403
+    assert ask(server, path, Host="evil.example") == (403, b"")
+    for wrong in ("../../../../etc/passwd", "..%2f..%2fetc/passwd", "nothing"):
+        assert ask(server, path + wrong)[0] == 404
 
 
-def test_a_viser_that_cannot_be_guarded_is_refused(seen, monkeypatch):
-    from weft.show.viewer import guard
-    from weft.show.viewer.web import Web
+def test_several_hosts_or_origins_are_refused(server):
+    path = "/" + server.url.split("/", 3)[3]
+    own = f"127.0.0.1:{server.port}"
+    for lines in (f"Host: {own}\r\nHost: {own}", f"Host: {own}\r\nOrigin: a\r\nOrigin: b", "X: y"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as stream:
+            stream.sendall(f"GET {path} HTTP/1.1\r\n{lines}\r\nConnection: close\r\n\r\n".encode())
+            assert stream.recv(64).startswith(b"HTTP/1.1 403")
 
-    monkeypatch.setattr(guard.Guard, "before", lambda _, answer: answer)
-    with pytest.raises(RunError, match="answers everybody"):
-        Web(Player(lambda: Run(seen.path)), port=0)
+
+def test_frames_are_as_the_page_reads_them(server, seen):
+    """Length of the header, the header, and float32 arrays."""
+    path = "/" + server.url.split("/", 3)[3]
+    _, data = ask(server, f"{path}frame?number=4&look=strain")
+    length = int.from_bytes(data[:4], "little")
+    header = json.loads(data[4 : 4 + length])
+    cloth = np.frombuffer(data, "<f4", header["counts"]["cloth"], 4 + length).reshape(-1, 3)
+    assert length % 4 == 0 and header["number"] == 4 and header["scale"]["unit"] == "%"
+    np.testing.assert_array_equal(cloth, seen.positions(4).astype(np.float32))
+    for wrong in ("frame?number=99&look=strain", "frame?number=x", "frame?number=1&look=strian"):
+        assert ask(server, path + wrong)[0] == 409

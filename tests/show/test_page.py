@@ -1,8 +1,9 @@
 """Pages of runs: what they hold is the run, within the error they state."""
 
+import base64
 import json
 import re
-import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -18,9 +19,20 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.run.run import Run
 from weft.scene.of_run import scene_of
 from weft.show.viewer.metric_curves import plots_of
-from weft.show.viewer.packing import IntegerGrid, Packer, packed, unpacked
+from weft.show.viewer.packing import IntegerGrid, Packer, packed
 from weft.show.viewer.page import page
 from weft.show.viewer.page_content import content_of
+
+
+def unpacked(text, kind, frames=None):
+    """Flat array of the text of ``packed``, or (frames,n) of that of a ``Packer``."""
+    data = zlib.decompress(base64.b64decode(text))
+    if frames is None:
+        return np.frombuffer(data, np.dtype(kind).newbyteorder("<"))
+    planes = np.frombuffer(data, np.uint8).reshape(frames, np.dtype(kind).itemsize, -1)
+    folded = sum(planes[:, i].astype(kind) << 8 * i for i in range(planes.shape[1]))
+    mask = np.array(0, kind) - (folded & 1)
+    return np.asarray(np.cumsum((folded >> 1) ^ mask, axis=0, dtype=kind))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +63,7 @@ def test_grid_keeps_values_within_its_error(rng):
     grid = IntegerGrid.between(x.min(0), x.max(0))
     off = np.abs(grid.values(grid.numbers(x)) - x)
     assert (off <= 0.5000001 * grid.step).all() and off.max() > 0.4 * grid.step.max()
-    assert grid.error == pytest.approx(np.ptp(x, axis=0).max() / 65535 / 2)
+    assert grid.step.max() == pytest.approx(np.ptp(x, axis=0).max() / 65535)
 
 
 def test_positions_are_those_of_the_run(seen, read):
@@ -179,7 +191,7 @@ def test_a_page_that_gets_too_large_is_refused_before_all_is_read(seen, monkeypa
 
 
 def test_command_writes_a_page(seen, tmp_path, monkeypatch):
-    """By name; beside the run where there is no display or no polyscope, which is said."""
+    """By name; beside the run where there is no display, which is said; else it is served."""
     out = tmp_path / "out.html"
     result = CliRunner().invoke(
         app, ["view", str(seen.path), "--html", str(out), "--frames", "::3"]
@@ -197,13 +209,12 @@ def test_command_writes_a_page(seen, tmp_path, monkeypatch):
     monkeypatch.setenv("DISPLAY", ":7")
     asked = []
     monkeypatch.setattr("webbrowser.open", lambda url: asked.append(url) or True)
-    monkeypatch.setattr("weft.cli.view.find_spec", lambda name: None)
-    result = CliRunner().invoke(app, ["view", str(seen.path)])
-    assert asked == [beside.resolve().as_uri()] and "pip install 'weft[view]'" in result.output
+    monkeypatch.setattr("weft.show.viewer.server.ViewerServer.serve", lambda self: None)
     beside.unlink()
-    monkeypatch.setitem(sys.modules, "polyscope", None)
-    result = CliRunner().invoke(app, ["view", str(seen.path), "--window"])
-    assert isinstance(result.exception, RunError) and "weft[view]" in str(result.exception)
+    result = CliRunner().invoke(app, ["view", str(seen.path), "--port", "0", "--look", "fit"])
+    assert result.exit_code == 0, result.output
+    assert asked and asked[0].startswith("http://127.0.0.1:") and asked[0] in result.output
+    assert not beside.exists()
 
 
 def test_page_of_other_looks(seen, tmp_path):
@@ -234,7 +245,7 @@ def test_page_of_other_looks(seen, tmp_path):
         (["--frames", "x"], "A:B:STEP"),
         (["--frames", "99"], "frames of 0 to 6"),
         (["--look", "strian"], "did you mean 'strain'"),
-        (["--web", "--window"], "--web and --window"),
+        (["--web", "--html", "a.html"], "--html and --web"),
         (["--web", "--look", "a,b"], "one look"),
         (["--html", "no/such/a.html"], "cannot write"),
     ],

@@ -7,13 +7,14 @@ from PIL import Image
 import weft
 from weft import kernel
 from weft.base.errors import RunError, WeftError
+from weft.cli.options import LOOK_NAMES
 from weft.cloth.fields import largest_strain
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show import looks
 from weft.show.picture.camera import framing
 from weft.show.picture.rasterize import DepthBuffer, rasterize
-from weft.show.picture.renderer import Renderer, Style, look_named, save_png, save_webp
+from weft.show.picture.renderer import Renderer, Style, save_png, save_webp
 
 SMALL = {"width": 320, "height": 180}
 
@@ -110,7 +111,7 @@ def test_antialiasing_makes_edges_soft():
     )
     style = {
         **SMALL,
-        "look": look_named("plain"),
+        "look": "plain",
         "ground": False,
         "azimuth": 0.0,
         "elevation": 0.0,
@@ -132,7 +133,7 @@ def test_strain_is_shown_with_its_scale():
     mesh, x = upright()
     stretched = x * [1.1, 1, 1]
     np.testing.assert_allclose(largest_strain(mesh, stretched), 10.0, atol=1e-9)
-    r = Renderer(mesh, [stretched], Style(**SMALL, look=look_named("strain")))
+    r = Renderer(mesh, [stretched], Style(**SMALL, look="strain"))
     assert (r.scale.low, r.scale.high, r.scale.unit) == (-10, 10, "%")
     image = r.image(stretched)
     middle = image[80:100, 150:170].reshape(-1, 3).mean(0)
@@ -143,7 +144,7 @@ def test_curvature_of_a_cylinder():
     mesh = grid(61, 61, 1, 1)
     u = mesh.vertices[:, 0]
     x = np.stack([2 * np.sin(u / 2), 2 * np.cos(u / 2), mesh.vertices[:, 2]], axis=1)
-    H = looks.curvature(mesh, x)
+    H = looks.mean_curvature(mesh, x)
     inner = np.setdiff1d(np.arange(mesh.n_vertices), mesh.boundary)
     assert np.median(np.abs(H[inner])) == pytest.approx(0.25, rel=0.02)  # 1/(2 R)
 
@@ -168,16 +169,21 @@ def test_marked_faces_are_red():
     assert 200 < red.sum() < 0.2 * red.size
 
 
-@pytest.mark.parametrize("look", [k.value for k in looks.Look])
+@pytest.mark.parametrize("look", looks.LOOKS)
 def test_every_look_draws(look, tmp_path):
     mesh, x = upright(9)
     x = x + 0.05 * np.sin(9 * x[:, ::-1])
-    image = Renderer(mesh, [x], Style(**SMALL, look=look_named(look))).image(x)
+    numbers = x[:, 0] if looks.LOOKS[look].needs_run else None  # in place of those of a run
+    image = Renderer(mesh, [x], Style(**SMALL, look=look), loads=numbers).image(x, numbers)
     save_png(tmp_path / "a.png", image)
     with Image.open(tmp_path / "a.png") as opened:
         assert opened.size == (320, 180)
         np.testing.assert_array_equal(np.asarray(opened), image)
     assert image.std() > 5
+
+
+def test_help_of_commands_names_every_look():
+    assert LOOK_NAMES.replace(" or ", ", ").split(", ") == list(looks.LOOKS)
 
 
 def test_animated_webp(tmp_path):

@@ -71,7 +71,7 @@ def test_a_pull_has_force_over_width(runs):
 
 def test_the_look_stress(runs, tmp_path):
     """Drawn of what was recorded, and with laws else; refused by name without both."""
-    style = Style(width=320, height=180, look=looks.Look.STRESS)
+    style = Style(width=320, height=180, look="stress")
     bare, scene = runs["without"], runs["without scene"]
     runs["with"].render(tmp_path / "a.png", style=style)
     bare.render(tmp_path / "b.png", style=style, physics=scene.physics())
@@ -96,7 +96,7 @@ def test_the_look_stress(runs, tmp_path):
     assert said.exit_code == 0, said.output
     d = np.asarray(Image.open(tmp_path / "d.png")).astype(int)
     assert np.abs(d - a).max() <= 1
-    scale = looks.stress_scale(np.array([-3.0, 0.0, 42.0]))
+    scale = looks.LOOKS["stress"].scale(np.array([-3.0, 0.0, 42.0]))
     assert (scale.low, scale.high, scale.unit) == (0.0, 50.0, "N/m")
 
 
@@ -105,7 +105,7 @@ def test_stress_of_splines_is_drawn(tmp_path):
     pins = [weft.Pin(cloth.border("top"))]
     scene = weft.Scene(cloth, pins, record=["stress"])
     run = weft.simulate(scene, frames=2, out=tmp_path / "run", progress=False)
-    style = Style(width=320, height=180, look=looks.Look.STRESS)
+    style = Style(width=320, height=180, look="stress")
     run.render(tmp_path / "a.png", style=style)
     run.render(tmp_path / "b.png", style=style, density=4, physics=scene.physics())
     assert np.asarray(Image.open(tmp_path / "b.png")).std() > 5
@@ -159,7 +159,7 @@ def test_curvature_is_even(pattern):
     mesh = grid(21, 21, 1.0, 1.0, pattern, 0)
     u = mesh.vertices[:, 0]
     x = np.stack([0.5 * np.sin(2 * u), 0.5 * np.cos(2 * u), mesh.vertices[:, 2]], axis=1)
-    H = np.abs(looks.curvature(mesh, x))
+    H = np.abs(looks.mean_curvature(mesh, x))
     if pattern == "random":
         assert H.mean() == pytest.approx(1.0, abs=0.02) and H.std() < 0.15
         return
@@ -171,5 +171,5 @@ def test_curvature_of_a_strip_of_one_square_is_not_lost():
     mesh = grid(21, 2, 1.0, 0.05)
     u = mesh.vertices[:, 0]
     x = np.stack([0.5 * np.sin(2 * u), 0.5 * np.cos(2 * u), mesh.vertices[:, 2]], axis=1)
-    H = np.abs(looks.curvature(mesh, x))
+    H = np.abs(looks.mean_curvature(mesh, x))
     assert 0.4 < np.median(H) <= 1.1

@@ -7,7 +7,6 @@ from PIL import Image
 import weft
 from weft.base.errors import RunError, WeftError
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.show.looks import Look
 from weft.show.picture.camera_motion import CameraPath, Key, read_keys, turntable
 from weft.show.picture.loop_subdivision import Subdivided
 from weft.show.picture.renderer import Renderer, save_png, save_webp
@@ -16,7 +15,7 @@ from weft.show.picture.style import Style
 from weft.show.picture.weave import Weave, WeavePattern
 
 SMALL = {"width": 320, "height": 180}
-FRONT = {**SMALL, "azimuth": 0.0, "elevation": 0.0, "ground": False, "look": Look.PLAIN}
+FRONT = {**SMALL, "azimuth": 0.0, "elevation": 0.0, "ground": False, "look": "plain"}
 
 
 def upright(n=21, size=1.0):

@@ -27,8 +27,6 @@ OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pxr": "USD files (weft[usd])",
     "h5py": "HDF5 and VTKHDF files (weft[hdf5])",
     "av": "video (weft[video])",
-    "polyscope": "a window to look at runs (weft[view])",
-    "viser": "runs served to browsers (weft[view])",
     "svgelements": "patterns in SVG (weft[garments])",
     "ezdxf": "patterns in DXF (weft[garments])",
     "distributed": "sweeps on Dask (weft[sweep])",

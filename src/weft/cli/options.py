@@ -23,6 +23,11 @@ Set = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+# Those of ``weft.show.looks``, which takes a second to import.
+LOOK_NAMES = (
+    "panels, checker, plain, strain, pressure, stress, stress-warp, stress-weft, stress-shear, "
+    "curvature, fit or speed"
+)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 

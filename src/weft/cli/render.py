@@ -7,7 +7,7 @@ import typer
 
 from weft.base.errors import RunError
 from weft.base.terminal import bar
-from weft.cli.options import Device, Threads, configure, say, tell_compiling
+from weft.cli.options import LOOK_NAMES, Device, Threads, configure, say, tell_compiling
 
 
 def render(
@@ -17,7 +17,7 @@ def render(
     ],
     look: Annotated[
         str,
-        typer.Option(help="checker, panels, plain, strain, stress, curvature, pressure or fit."),
+        typer.Option(help=f"{LOOK_NAMES}."),
     ] = "checker",
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
@@ -71,7 +71,6 @@ def render(
     from weft.run.run import Run
     from weft.scene.of_run import physics_of
     from weft.show.picture.camera_motion import read_keys, turntable
-    from weft.show.picture.renderer import look_named
     from weft.show.picture.style import Style
     from weft.show.picture.weave import Weave
 
@@ -82,7 +81,7 @@ def render(
             raise RunError("--turn", got="--camera, too", expected="one of them")
         keys = turntable(len(opened), azimuth, elevation, turn, distance)
     style = Style(
-        look_named(look),
+        look,
         width,
         height,
         samples,

@@ -7,7 +7,6 @@ import numpy as np
 from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.laboratory.cusick import DISK, SPECIMEN, Cusick, Draping
-from weft.show.looks import Look
 from weft.show.picture.camera import Camera
 from weft.show.picture.renderer import Image, Renderer, Style
 
@@ -58,7 +57,7 @@ def photograph(
     about = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     x = np.concatenate([draping.x, points]) @ about.T
     looks = Style(
-        look=Look.PLAIN,
+        look="plain",
         width=side,
         height=side,
         elevation=89.0,

@@ -1,10 +1,13 @@
-"""Looks, that is, colorings of cloth: checker, panels, strain, and others, with their color
-scales.
+"""The table of looks, that is, colorings of cloth, for pictures, pages and the viewer.
+
+A look is one entry of ``LOOKS``: its name, the title and unit of its legend, and how its numbers
+are computed. ``panels``, ``checker`` and ``plain`` are colors without numbers.
 """
 
-import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,26 +15,28 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
 from weft.base.runtime_types import checked
 from weft.cloth.fields import (
+    Physics,
     curvatures,
     gradients,
+    largest_strain,
     principal_stress,
     vertex_mean,
 )
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
 
+if TYPE_CHECKING:
+    from weft.run.run import Run
 
-class Look(enum.Enum):
-    """Colorings of the cloth."""
-
-    CHECKER = "checker"
-    PANELS = "panels"
-    PLAIN = "plain"
-    STRAIN = "strain"
-    STRESS = "stress"
-    CURVATURE = "curvature"
-    PRESSURE = "pressure"
-    FIT = "fit"
+VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")
+BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
+CLOTH = "4f86b0"  # checker and plain
+PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
+CONTACT = "f2c230"  # points of contact
+PINNED = "e02121"  # vertices that pins hold
+MARK = "e02020"  # faces that `weft check` marks
+GRAY = "b8b8b8"  # bodies
+CHECKERS = 16  # squares along the longer side of the cloth
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,19 @@ class Scale:
     high: float
     unit: str
     anchors: tuple[str, ...]
+
+    @staticmethod
+    def suiting(title: str, unit: str, values: Floats, *, signed: bool) -> "Scale":
+        """Return a scale of round numbers for values of any shape.
+
+        Args:
+            title, unit: of the values.
+            values: that the scale must suit.
+            signed: both sides of 0 are shown.
+        """
+        limit = nice_limit(values)
+        low, anchors = (-limit, BLUE_RED) if signed else (0.0, VIRIDIS)
+        return Scale(title, low, limit, unit, anchors)
 
     def colors(self, values: Floats) -> Floats:
         """Return (...,3) sRGB colors in 0 to 1 of values (...)."""
@@ -70,20 +88,161 @@ class Field:
 
     def scale(self, frames: Sequence[Positions]) -> Scale:
         """Return a color scale whose range suits all frames."""
-        limit = nice_limit(np.concatenate([self.of(x) for x in frames]))
-        if self.signed:
-            return Scale(self.title, -limit, limit, self.unit, BLUE_RED)
-        return Scale(self.title, 0.0, limit, self.unit, VIRIDIS)
+        values = np.concatenate([self.of(x) for x in frames])
+        return Scale.suiting(self.title, self.unit, values, signed=self.signed)
 
 
-VIRIDIS = ("440154", "46327e", "365c8d", "277f8e", "1fa187", "4ac16d", "a0da39", "fde725")
-BLUE_RED = ("2166ac", "67a9cf", "d1e5f0", "f7f7f7", "fddbc7", "ef8a62", "b2182b")
-CLOTH = "4f86b0"  # checker and plain
-PANELS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
-CONTACT = "f2c230"  # points of contact
-HELD = "e02121"  # vertices that pins hold
-MARK = "e02020"  # faces that `weft check` marks
-GRAY = "b8b8b8"
+@dataclass(frozen=True, eq=False)
+class ShownFrame:
+    """Cloth at one time, with the data from which looks are computed.
+
+    Args:
+        mesh: the shown mesh, with material coordinates.
+        x: (n,3) [m] of its vertices.
+        run: the run; None: a mesh alone.
+        frame: number of the frame in the run.
+        density: of splines, samples a knot span; None: those of the run's mesh.
+        physics: laws, for stress that the run did not record.
+    """
+
+    mesh: TriangleMesh
+    x: Positions
+    run: "Run | None" = None
+    frame: int = -1
+    density: int | None = None
+    physics: Physics | None = None
+
+    def of_run(self, look: str) -> "Run":
+        """Return the run.
+
+        Raises:
+            RunError: there is none.
+        """
+        if self.run is None:
+            raise RunError(f"look {look}", got="a mesh alone", expected="a frame of a run")
+        return self.run
+
+
+@dataclass(frozen=True)
+class Look:
+    """A coloring of cloth.
+
+    Args:
+        name: by which users choose it.
+        title: text of the legend.
+        unit: of its numbers.
+        values: returns the numbers (n,) at the vertices of a frame, or raises RunError if there are
+            none; None: colors without numbers.
+        signed: both sides of 0 are shown. If only one side is, the scale suits the positive values
+            alone, because zeros are cloth without load.
+        needs_run: the numbers follow from a frame of a run, not from a mesh alone.
+    """
+
+    name: str
+    title: str = ""
+    unit: str = ""
+    values: Callable[[ShownFrame], Floats] | None = None
+    signed: bool = False
+    needs_run: bool = False
+
+    def numbers(self, frame: ShownFrame) -> Floats:
+        """Return the numbers (n,) of a look that has some.
+
+        Raises:
+            RunError: the frame has none.
+        """
+        assert self.values is not None
+        return self.values(frame)
+
+    def scale(self, values: Floats) -> Scale:
+        """Return a color scale for numbers of any shape."""
+        return Scale.suiting(self.title, self.unit, self._colored(values), signed=self.signed)
+
+    def has_range(self, values: Floats) -> bool:
+        """Return whether numbers of any shape determine a scale; zeros do not."""
+        return bool(self._colored(values).any())
+
+    def _colored(self, values: Floats) -> Floats:
+        return values if self.signed else values[values > 0]
+
+
+def _strain(frame: ShownFrame) -> Floats:
+    return largest_strain(frame.mesh, frame.x)
+
+
+def _curvature(frame: ShownFrame) -> Floats:
+    return mean_curvature(frame.mesh, frame.x)
+
+
+def _pressure(frame: ShownFrame) -> Floats:
+    """Return the contact pressure [Pa] at the run's own vertices."""
+    found = frame.of_run("pressure").pressure(frame.frame) if frame.density is None else None
+    if found is None:
+        got = "a run without contact" if frame.density is None else f"density {frame.density}"
+        raise RunError("look pressure", got=got, expected="contact, and the run's own samples")
+    return found
+
+
+def _stress(frame: ShownFrame) -> Floats:
+    """Return the stress (m,3) [N/m] of the faces: along the warp, along the weft, shear."""
+    run = frame.of_run("stress")
+    return run.field("stress", frame.frame, density=frame.density, physics=frame.physics)
+
+
+def _largest_stress(frame: ShownFrame) -> Floats:
+    return largest_stress(frame.mesh, frame.x, _stress(frame))
+
+
+def _stress_component(k: int) -> Callable[[ShownFrame], Floats]:
+    """Return a function of one component of the stress, as means of the faces at a vertex."""
+    return lambda frame: vertex_mean(frame.mesh, _stress(frame)[:, k])
+
+
+def _fit(frame: ShownFrame) -> Floats:
+    from weft.bodies.nearest_points import NearestPoints
+
+    run = frame.of_run("fit")
+    faces = run.body_faces
+    if len(faces) == 0:
+        got, wanted = "a run without bodies", "a scene with bodies"
+        raise RunError("look fit", got=got, expected=wanted, where=str(run.path))
+    return 1e3 * NearestPoints.of(frame.x, run.body_positions(frame.frame), faces).distance
+
+
+def _speed(frame: ShownFrame) -> Floats:
+    velocities = frame.of_run("speed").velocities(frame.frame, frame.density)
+    return np.asarray(np.linalg.norm(velocities, axis=1))
+
+
+LOOKS: dict[str, Look] = {
+    look.name: look
+    for look in (
+        Look("panels"),
+        Look("checker"),
+        Look("plain"),
+        Look("strain", "largest principal strain", "%", _strain, signed=True),
+        Look("pressure", "pressure of contact", "Pa", _pressure, needs_run=True),
+        Look("stress", "largest principal stress", "N/m", _largest_stress, needs_run=True),
+        Look("stress-warp", "stress along the warp", "N/m", _stress_component(0), True, True),
+        Look("stress-weft", "stress along the weft", "N/m", _stress_component(1), True, True),
+        Look("stress-shear", "shear stress", "N/m", _stress_component(2), True, True),
+        Look("curvature", "mean curvature", "1/m", _curvature, signed=True),
+        Look("fit", "distance from the body", "mm", _fit, needs_run=True),
+        Look("speed", "speed", "m/s", _speed, needs_run=True),
+    )
+}
+
+
+def available(frame: ShownFrame, names: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return those of the looks with numbers (none named: of all) that a frame has."""
+
+    found = []
+    for name in names or LOOKS:
+        with suppress(RunError):
+            if LOOKS[name].values is not None:
+                LOOKS[name].numbers(frame)
+                found.append(name)
+    return tuple(found)
 
 
 def rgb(code: str) -> tuple[float, float, float]:
@@ -91,7 +250,7 @@ def rgb(code: str) -> tuple[float, float, float]:
     return (int(code[:2], 16) / 255, int(code[2:4], 16) / 255, int(code[4:], 16) / 255)
 
 
-def plain(m: int, code: str = CLOTH) -> Floats:
+def uniform_color(m: int, code: str = CLOTH) -> Floats:
     """Return (m,3,3) one sRGB color at every corner."""
     return np.broadcast_to(np.array(rgb(code)), (m, 3, 3))
 
@@ -117,35 +276,13 @@ def largest_stress(mesh: TriangleMesh, x: Positions, stress: Floats) -> Floats:
     return vertex_mean(mesh, principal_stress(gradients(mesh, x), stress)[0])
 
 
-def curvature(mesh: TriangleMesh, x: Positions) -> Floats:
+def mean_curvature(mesh: TriangleMesh, x: Positions) -> Floats:
     """Return (n,) the mean curvature [1/m], positive where the cloth folds towards its front.
 
     It is half of the sum of the principal curvatures (``weft.cloth.fields``) of all faces around a
     vertex. Taken from the hinges alone, it would depend on how many diagonals end at the vertex.
     """
     return np.asarray(0.5 * curvatures(mesh, x).sum(axis=1))
-
-
-def pressure_scale(values: Floats) -> Scale:
-    """Return a scale for contact pressures [Pa], from those of pressed cloth."""
-    return Scale("pressure of contact", 0.0, nice_limit(values[values > 0]), "Pa", VIRIDIS)
-
-
-def stress_scale(values: Floats) -> Scale:
-    """Return a scale for tensions [N/m]; compressed cloth has the color of 0."""
-    return Scale("largest principal stress", 0.0, nice_limit(values[values > 0]), "N/m", VIRIDIS)
-
-
-def fit_scale(values: Floats) -> Scale:
-    """Return a scale for distances from the body [mm]."""
-    return Scale("distance from the body", 0.0, nice_limit(values), "mm", VIRIDIS)
-
-
-MEASURED = {  # looks whose values the caller of the renderer gives
-    Look.STRESS: stress_scale,
-    Look.PRESSURE: pressure_scale,
-    Look.FIT: fit_scale,
-}
 
 
 def nice_limit(values: Floats) -> float:

@@ -1,7 +1,6 @@
 """Pictures of cloth: camera, shadow map, z-buffer, shading, legend; PNG and animated WebP."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,10 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints, Positions
-from weft.base.errors import check_known
-from weft.cloth.fields import largest_strain
 from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
 from weft.show import looks
-from weft.show.looks import Field, Look
+from weft.show.looks import CHECKERS, LOOKS, Field, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
 from weft.show.picture.camera import Camera, framing
 from weft.show.picture.camera_motion import CameraPath as Way
@@ -31,20 +28,9 @@ SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
 NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
 ROWS_WORTH_SLICING = 16
 FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
-CHECKERS = 16  # squares along the longer side of the cloth
 TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
 
 Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3), or (h,w,4) with alpha
-
-
-def look_named(name: str) -> Look:
-    """Return the look of a name.
-
-    Raises:
-        WeftError: an unknown name.
-    """
-    check_known(name, [k.value for k in Look], "look")
-    return Look(name)
 
 
 class Renderer:
@@ -58,8 +44,8 @@ class Renderer:
         field: values to color the cloth by, in place of the style's look.
         body_faces: (k,3) faces of bodies, drawn in gray; their vertices follow the cloth's in all
             positions.
-        loads: values that the color scale must suit, for looks whose values are given: pressures
-            [Pa], distances from the body [mm].
+        loads: values of the look that the color scale must suit; None: those at ``frames``, which
+            are computed from the mesh alone.
     """
 
     def __init__(
@@ -74,8 +60,8 @@ class Renderer:
     ) -> None:
         self.cloth, self.style = mesh, style or Style()
         self.mesh = mesh if body_faces is None else _with_bodies(mesh, body_faces, frames[0])
-        self.marked, self.field = marked, field or self._field_of_look()
-        s = self.style
+        self.marked, self.field = marked, field
+        s, self.look = self.style, LOOKS[self.style.look]
         shown = None if s.whole else mesh.n_vertices
         points = np.concatenate([_hull_points(x[:shown]) for x in frames])
         size = float(np.ptp(points, axis=0).max()) or 1.0
@@ -88,10 +74,14 @@ class Renderer:
             self.camera = self.camera.nearer(s.distance, points)
         self.way = Way(s.motion, points, aspect) if s.motion else None
         n = mesh.n_vertices
-        self.scale = self.field.scale([x[:n] for x in frames]) if self.field else None
-        if self.field is None and self.style.look in looks.MEASURED:
-            given = np.zeros(0) if loads is None else loads
-            self.scale = looks.MEASURED[self.style.look](given)
+        self.scale = None
+        if self.field is not None:
+            self.scale = self.field.scale([x[:n] for x in frames])
+        elif self.look.values is not None:
+            suited = loads
+            if suited is None:
+                suited = np.concatenate([self._numbers(x) for x in frames])
+            self.scale = self.look.scale(suited)
         self._drawn = Drawing(self.mesh, len(mesh.faces), n, s.smooth, s.thickness)
         self._faces = kernel.array(np.array(self._drawn.faces), wp.int32)
         self._uv = kernel.array(self._drawn.uv.astype(np.float32), wp.vec2f)
@@ -146,37 +136,32 @@ class Renderer:
             draw_dots(image, camera.project(dots, s.width, s.height))
         return draw_legend(image, self.scale) if self.scale else image
 
-    def _field_of_look(self) -> Field | None:
-        """Return the field of strain and curvature looks; None for other looks."""
-        look, mesh = self.style.look, self.cloth
-        if look is Look.STRAIN:
-            return Field("largest principal strain", "%", partial(largest_strain, mesh), True)
-        if look is Look.CURVATURE:
-            return Field("mean curvature", "1/m", partial(looks.curvature, mesh), True)
-        return None
+    def _numbers(self, x: Positions) -> Floats:
+        """Return the numbers (n,) of the field, or of the look, at positions x of the cloth."""
+        x = x[: self.cloth.n_vertices]
+        if self.field is not None:
+            return self.field.of(x)
+        return self.look.numbers(ShownFrame(self.cloth, x))
 
     def _colors(self, x: Positions) -> Floats:
         """Return (M,3,3) the linear color of every drawn corner."""
-        look = self.style.look
-        n = self.cloth.n_vertices
         if self.scale is not None:
             values = np.zeros(self.mesh.n_vertices)
-            if self._values is not None:
-                values[:n] = self._values
-            elif self.field is not None:
-                values[:n] = self.field.of(x[:n])
+            values[: self.cloth.n_vertices] = (
+                self._numbers(x) if self._values is None else self._values
+            )
             srgb = self.scale.colors(self._drawn.values(values))[self._drawn.faces]
-        elif look is Look.PANELS:
+        elif self.look.name == "panels":
             srgb = looks.panel_colors(self.mesh)[self._drawn.parent]
         else:
             code = looks.CLOTH if self.marked is None else looks.GRAY
-            srgb = looks.plain(len(self._drawn.faces), code)
+            srgb = looks.uniform_color(len(self._drawn.faces), code)
         bodies = self._drawn.n_cloth_faces
         srgb = np.array(srgb)
-        srgb[bodies:] = looks.plain(len(srgb) - bodies, looks.GRAY)
+        srgb[bodies:] = looks.uniform_color(len(srgb) - bodies, looks.GRAY)
         if self.marked is not None:
             red = np.isin(self._drawn.parent, self.marked)
-            srgb[red] = looks.plain(int(red.sum()), looks.MARK)
+            srgb[red] = looks.uniform_color(int(red.sum()), looks.MARK)
         color = (srgb**2).astype(np.float32)
         if len(self._drawn.rims):
             color[self._drawn.rims] *= RIM_TONE
@@ -189,7 +174,7 @@ class Renderer:
         s.normal = kernel.array(normal.astype(np.float32), wp.vec3f)
         s.faces, s.uv = self._faces, self._uv
         s.color = kernel.array(color, wp.vec3f)
-        checker = self.style.look is Look.CHECKER and self.marked is None and self.field is None
+        checker = self.look.name == "checker" and self.marked is None and self.field is None
         s.cell = self._side / CHECKERS if checker else 0.0
         s.flatness = FLATNESS if self.scale is not None else 0.0
         s.woven_faces = self._drawn.n_cloth_faces

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,11 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
-from weft.bodies.nearest_points import NearestPoints
 from weft.cloth.fields import Physics
 from weft.run.run import Run
-from weft.show.looks import MEASURED, Field, Look, largest_stress
+from weft.show.looks import LOOKS, Field, ShownFrame
 from weft.show.picture.picture_sheet import PictureSheet
-from weft.show.picture.renderer import Image, Renderer, look_named, save_png, save_webp
+from weft.show.picture.renderer import Image, Renderer, save_png, save_webp
 from weft.show.picture.style import Style
 from weft.show.picture.video import save_mp4
 
@@ -44,44 +42,46 @@ def draw(
     """
     style = style or Style()
     if look is not None:
-        style = dataclasses.replace(style, look=look_named(look))
+        style = dataclasses.replace(style, look=look)
     kind = path.suffix.lower()
     wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
     if kind not in wanted:
         raise RunError("picture", got=path.suffix or "no suffix", expected=", ".join(wanted))
+    if kind == ".mp4" and style.transparent:
+        hint = "write a .webp, or a .png a frame"
+        raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
     count = len(run)
     shown = [frame] if kind == ".png" else sorted({*range(0, count, max(1, count // 12))})
     several = None if sheet is None else PictureSheet.of(style, sheet, count)
     if several is not None:
         shown, style = list(several.numbers), several.cell
-    measured = style.look if style.look in MEASURED and field is None else None
-    if density is None and measured is None and field is None:
+    chosen = LOOKS[style.look]
+    if density is None and not chosen.needs_run and field is None:
         density = max(SMOOTH, run.surfaces.density)
-    loads = None
-    if measured is not None:
-        of_frame = partial(_measured, run, look=measured, density=density, physics=physics)
-        loads = np.concatenate([of_frame(k) for k in shown])
     mesh = run.shown(density).mesh(run.points(0), str(run.path))
     if len(mesh.faces) == len(run.mesh.faces):
         mesh = dataclasses.replace(mesh, regions=run.mesh.regions)
+
+    def numbers(k: int) -> Floats:
+        return chosen.numbers(ShownFrame(mesh, run.positions(k, density), run, k, density, physics))
+
+    has_numbers = chosen.values is not None and field is None
+    loads = np.concatenate([numbers(k) for k in shown]) if has_numbers else None
     bodies = run.solid_faces if style.bodies else None
-    if kind == ".mp4" and style.transparent:
-        hint = "write a .webp, or a .png a frame"
-        raise RunError("picture", got=".mp4", expected="a format with alpha", hint=hint)
     frames = [_drawn(run, k, density, style.bodies) for k in shown]
     renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
     def image(k: int) -> Image:
-        values = None if measured is None else of_frame(k)
+        values = numbers(k) if has_numbers else None
         dots = run.contacts(k)[0] if contacts else None
         camera = None if renderer.way is None else renderer.way.camera(k % count)
         return renderer.image(_drawn(run, k, density, style.bodies), values, dots, camera)
 
-    def images(numbers: Sequence[int]) -> Iterator[Any]:
-        for done, k in enumerate(numbers, start=1):
+    def images(frames: Sequence[int]) -> Iterator[Any]:
+        for done, k in enumerate(frames, start=1):
             yield image(k)
             if on_frame is not None:
-                on_frame(done, len(numbers))
+                on_frame(done, len(frames))
 
     if several is not None:
         labels = [f"frame {k}, {k / run.fps:.3g} s" for k in shown]
@@ -90,26 +90,6 @@ def draw(
         save_png(path, image(frame))
     else:
         (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), run.fps)
-
-
-def _measured(
-    run: Run, frame: int, look: Look, density: int | None, physics: Physics | None
-) -> Floats:
-    """Return (n,) the values of a look in a frame.
-
-    They are the largest principal stress [N/m], pressure [Pa], or distance from bodies [mm].
-    """
-    if look is Look.STRESS:
-        x = run.positions(frame, density)
-        mesh = run.shown(density).mesh(run.points(0), str(run.path))
-        return largest_stress(mesh, x, run.field("stress", frame, density=density, physics=physics))
-    if look is Look.PRESSURE:
-        return run.contacts(frame)[2]
-    if len(run.body_faces) == 0:
-        got, wanted = "a run without bodies", "a scene with bodies"
-        raise RunError("look fit", got=got, expected=wanted, where=str(run.path))
-    body = run.body_positions(frame)
-    return 1e3 * NearestPoints.of(run.positions(frame), body, run.body_faces).distance
 
 
 def _drawn(run: Run, frame: int, density: int | None, bodies: bool) -> Positions:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from weft.base.errors import WeftError
-from weft.show.looks import Look
+from weft.base.errors import WeftError, check_known
+from weft.show.looks import LOOKS
 from weft.show.picture.camera_motion import Key
 from weft.show.picture.weave import Weave
 
@@ -18,7 +18,7 @@ class Style:
         WeftError: a number out of range.
     """
 
-    look: Look = Look.CHECKER
+    look: str = "checker"  # one of ``weft.show.looks.LOOKS``
     width: int = 1280
     height: int = 720
     samples: int = 2  # per pixel and direction: 2 is 4 samples
@@ -36,6 +36,7 @@ class Style:
     motion: tuple[Key, ...] = ()  # of the camera; none: it stands still
 
     def __post_init__(self) -> None:
+        check_known(self.look, LOOKS, "look")
         if not (16 <= self.width <= 8192 and 16 <= self.height <= 8192 and 1 <= self.samples <= 4):
             raise WeftError(
                 "picture",

@@ -11,13 +11,12 @@ import numpy as np
 from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.run.run import Run
-from weft.show.looks import Look
 from weft.show.picture.renderer import Image, Renderer, Style
 from weft.show.viewer.metric_curves import drawn, plots_of
 from weft.show.viewer.page import page
 from weft.show.viewer.page_content import Content
 
-STYLE = Style(look=Look.CHECKER, width=480, height=300)
+STYLE = Style(width=480, height=300)
 MANY = 40_000  # triangles; more are drawn without antialiasing
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Json
 
 Array = NDArray[Any]  # integers or floats of any shape
 
@@ -40,10 +40,9 @@ class IntegerGrid:
         a, b = np.atleast_1d(low).astype(np.float64), np.atleast_1d(high).astype(np.float64)
         return IntegerGrid(a, (b - a) / (2**bits - 1), bits)
 
-    @property
-    def error(self) -> float:
-        """The largest quantization error, in any component."""
-        return float(self.step.max()) / 2
+    def describe(self) -> Json:
+        """Return low, step and bits as JSON."""
+        return {"low": self.low.tolist(), "step": self.step.tolist(), "bits": self.bits}
 
     @property
     def kind(self) -> type[np.unsignedinteger]:
@@ -95,17 +94,6 @@ def packed(array: Array) -> str:
     """Return an array without quantization, deflated, in base64; little endian."""
     plain = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
     return base64.b64encode(zlib.compress(plain.tobytes(), LEVEL)).decode("ascii")
-
-
-def unpacked(text: str, kind: str, frames: int | None = None) -> Array:
-    """Decode the text of ``packed`` to a flat array, or that of a ``Packer`` to (frames,n)."""
-    data = zlib.decompress(base64.b64decode(text))
-    if frames is None:
-        return np.frombuffer(data, np.dtype(kind).newbyteorder("<"))
-    planes = np.frombuffer(data, np.uint8).reshape(frames, np.dtype(kind).itemsize, -1)
-    folded = sum(planes[:, i].astype(kind) << 8 * i for i in range(planes.shape[1]))
-    mask = np.array(0, kind) - (folded & 1)
-    return np.asarray(np.cumsum((folded >> 1) ^ mask, axis=0, dtype=kind))
 
 
 def _folded(difference: Array) -> Array:

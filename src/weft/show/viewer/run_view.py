@@ -1,22 +1,33 @@
 """A run as viewers see it: its surfaces, looks and frames, read when they are needed."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Json, Positions
 from weft.base.errors import RunError
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
 from weft.run.animation import bodies_of, regions_of
 from weft.run.run import Run
-from weft.show.looks import Scale
+from weft.show.looks import (
+    CHECKERS,
+    CLOTH,
+    CONTACT,
+    GRAY,
+    LOOKS,
+    PANELS,
+    PINNED,
+    ShownFrame,
+    available,
+)
 from weft.show.viewer.corners import Corners
-from weft.show.viewer.measures import MEASURES, At, available
+from weft.show.viewer.metric_curves import CURVES, plots_of
+from weft.show.viewer.packing import packed
 
-CHECKERS = 16  # squares along the longer side of the cloth
 FOR_SCALE = 12  # frames that the range of a color scale must suit
 
 
@@ -28,7 +39,7 @@ class ShownPin:
     until: float | None
 
 
-class Subject:
+class RunView:
     """A run with its surface, looks and frames.
 
     Args:
@@ -59,26 +70,15 @@ class Subject:
         self.pins = pins_of(run)
         self.first = first
 
-    @property
-    def cell(self) -> float:
-        """The side [m] of a square of the checker."""
-        return self.corners.side / CHECKERS
+    def colors(self) -> tuple[str, ...]:
+        """Return the names of the looks without numbers; panels only if there are several."""
+        several = len(self.cloth.regions) > 1
+        names = (name for name, look in LOOKS.items() if look.values is None)
+        return tuple(name for name in names if several or name != "panels")
 
     def looks(self) -> tuple[str, ...]:
-        """Return the names of all colorings of the cloth.
-
-        They are panels if there are several, checker, plain, and measures that the run has.
-        """
-        several = len(self.cloth.regions) > 1
-        found = available(self.at(self.first))
-        return (*(["panels"] if several else []), "checker", "plain", *found)
-
-    def region_of_faces(self) -> Ints:
-        """Return (m,) the index of each face's region."""
-        found = np.zeros(len(self.cloth.faces), np.int32)
-        for k, (_, faces) in enumerate(self.cloth.regions):
-            found[faces] = k
-        return found
+        """Return the names of all looks that the run has."""
+        return (*self.colors(), *available(self.frame(self.first)))
 
     def positions(self, frame: int) -> Positions:
         """Return (n,3) [m] positions of the cloth.
@@ -106,30 +106,71 @@ class Subject:
         """Return (k,3) [m] the contact points; empty for a run without contact."""
         return self.run.contacts(frame)[0] if self.has_contacts else np.zeros((0, 3))
 
-    def held(self, frame: int) -> list[int]:
-        """Return the vertices that pins hold in a frame."""
-        t = frame / self.run.fps
-        return [v for p in self.pins if p.until is None or t <= p.until for v in p.vertices]
+    def frame(self, number: int, x: Positions | None = None) -> ShownFrame:
+        """Return a frame as looks need it; x (n,3) [m] are its positions if they are known."""
+        found = self.positions(number) if x is None else x
+        return ShownFrame(self.mesh, found, self.run, number, self.density, self.physics)
 
-    def at(self, frame: int, x: Positions | None = None) -> At:
-        """Return a frame as measures need it; x (n,3) [m] are its positions if they are known."""
-        found = self.positions(frame) if x is None else x
-        return At(self.run, frame, self.mesh, found, self.density, self.physics)
-
-    def values(self, look: str, frame: int, x: Positions | None = None) -> Floats:
-        """Return (n,) the values of a look that is a measure.
+    def numbers(self, look: str, frame: int, x: Positions | None = None) -> Floats:
+        """Return the numbers (n,) of a look.
 
         Raises:
             RunError: the run has none in that frame.
         """
-        return MEASURES[look].of(self.at(frame, x))
+        return LOOKS[look].numbers(self.frame(frame, x))
 
-    def sample(self, look: str, frames: "range | list[int]") -> Floats:
-        """Return the values of a measure in a sample of frames, for a color scale."""
-        return np.concatenate([self.values(look, k) for k in spread(frames)])
+    def sample(self, look: str, frames: Sequence[int]) -> Floats:
+        """Return the numbers of a look in a sample of frames, for a color scale."""
+        return np.concatenate([self.numbers(look, k) for k in spread(frames)])
+
+    def describe(
+        self, frames: Sequence[int], low: Positions, high: Positions, floor: float
+    ) -> Json:
+        """Return what a page says of the run, as JSON.
+
+        Args:
+            frames: numbers of the shown frames.
+            low, high: (3,) [m] corners of the box of the cloth.
+            floor: [m] height of the lowest point of cloth and bodies.
+        """
+        side = float((high - low).max())
+        return {
+            "name": Path(self.run.path).resolve().name,
+            "numbers": list(frames),
+            "fps": self.run.fps,
+            "vertices": self.mesh.n_vertices,
+            "faces": len(self.cloth.faces),
+            "regions": [name for name, _ in self.cloth.regions],
+            "bodies": self.bodies,
+            "cell": self.corners.side / CHECKERS,
+            "box": [low.tolist(), high.tolist()],
+            "floor": floor - 0.01 * side,
+            "pins": [asdict(p) for p in self.pins],
+            "contacts": self.has_contacts,
+            "plots": self.plots(frames),
+            "curves": [asdict(c) for c in CURVES],
+            "colors": {
+                "cloth": CLOTH,
+                "body": GRAY,
+                "contact": CONTACT,
+                "pin": PINNED,
+                "panels": list(PANELS),
+            },
+        }
+
+    def plots(self, frames: Sequence[int]) -> dict[str, list[float | None]]:
+        """Return the metrics by frame."""
+        return plots_of(self.run.metrics, [k / self.run.fps for k in frames])
+
+    def blocks(self) -> dict[str, str]:
+        """Return the arrays of a page that are the same in all frames, packed, by name."""
+        blocks = self.corners.blocks()
+        if self.bodies:
+            blocks["body_faces"] = packed(self.run.solid_faces.astype(np.uint32))
+        return blocks
 
 
-def spread(frames: "range | list[int]") -> Iterator[int]:
+def spread(frames: Sequence[int]) -> Iterator[int]:
     """Return the first frame, the last, and some between, which a color scale must suit."""
     places = np.unique(np.linspace(0, len(frames) - 1, FOR_SCALE).astype(int))
     return (frames[k] for k in places.tolist())
@@ -139,8 +180,8 @@ def pins_of(run: Run) -> list[ShownPin]:
     """Return the pins of a run; none of splines, whose pins hold control points."""
     if run.surfaces.embedding is not None:
         return []
-    told = run.manifest["scene"].get("pins", [])
-    return [ShownPin(list(map(int, p["vertices"])), _finite(p.get("until"))) for p in told]
+    listed = run.manifest["scene"].get("pins", [])
+    return [ShownPin(list(map(int, p["vertices"])), _finite(p.get("until"))) for p in listed]
 
 
 def _finite(value: object) -> float | None:

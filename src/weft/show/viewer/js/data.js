@@ -1,4 +1,5 @@
 // What the page holds: a JSON block `about`, and arrays as base64 of deflated bytes (weft.show.viewer.packing).
+// Frames are in the page too, or come from a server (weft.show.viewer.server) where `about.live` is its address.
 
 const about = JSON.parse(document.getElementById("about").textContent);
 
@@ -43,11 +44,103 @@ class Track {
   }
 
   // Values of a frame; of an array of one frame, that.
-  values(frame, into) {
-    const { low, step } = this.grid, c = low.length;
+  values(frame) {
+    const { low, step } = this.grid, c = low.length, found = new Float32Array(this.n);
     const from = Math.min(frame, this.frames - 1) * this.n;
-    for (let i = 0; i < this.n; i++) into[i] = low[i % c] + this.numbers[from + i] * step[i % c];
-    return into;
+    for (let i = 0; i < this.n; i++) found[i] = low[i % c] + this.numbers[from + i] * step[i % c];
+    return found;
+  }
+}
+
+// Frames that the page holds. A frame is { number, look, cloth, bodies, contacts, values, scale }.
+class PageFrames {
+  static async open() {
+    const frames = new PageFrames(), count = about.numbers.length;
+    frames.cloth = await Track.of("cloth", count);
+    frames.bodies = await Track.of("bodies", about.bodies_still ? 1 : count);
+    frames.looks = {};
+    for (const name of Object.keys(about.scales)) frames.looks[name] = await Track.of(name, count);
+    frames.touched = await arrayOf("contacts", Uint16Array);
+    return frames;
+  }
+
+  get(k, look) {
+    const last = this.last;
+    if (last && last.number === about.numbers[k] && last.look === look) return last;
+    const values = look in this.looks ? this.looks[look].values(k) : null;
+    return (this.last = {
+      number: about.numbers[k], look, values, cloth: this.cloth.values(k), contacts: this.contacts(k),
+      bodies: this.bodies && this.bodies.values(k), scale: about.scales[look],
+    });
+  }
+
+  contacts(k) {
+    if (!this.touched) return new Float32Array(0);
+    const start = about.contact_counts.slice(0, k).reduce((a, b) => a + b, 0), { low, step } = about.arrays.contacts;
+    const part = this.touched.subarray(3 * start, 3 * (start + about.contact_counts[k]));
+    return Float32Array.from(part, (v, i) => low[i % 3] + v * step[i % 3]);
+  }
+
+  ahead() {} // all of them are here
+}
+
+const KEPT = 96e6; // bytes of frames that stay in the browser
+
+// Frames that a server has: asked for when they are needed, and kept.
+class ServedFrames {
+  constructor(changed) {
+    this.changed = changed; // called when a frame has come
+    this.here = new Map();
+    this.asked = new Set();
+    this.size = 0;
+  }
+
+  get(k, look) { // null: it is not here yet
+    const key = `${about.numbers[k]} ${look}`, found = this.here.get(key);
+    if (!found) return void this.ask(key, about.numbers[k], look);
+    this.here.delete(key); // the frame that was used last is the last one to be forgotten
+    this.here.set(key, found);
+    return found;
+  }
+
+  ahead(k, look) {
+    const key = `${about.numbers[k]} ${look}`;
+    if (!this.here.has(key)) this.ask(key, about.numbers[k], look);
+  }
+
+  async ask(key, number, look) {
+    if (this.asked.has(key)) return;
+    this.asked.add(key);
+    try {
+      const answer = await fetch(`${about.live}frame?number=${number}&look=${encodeURIComponent(look)}`);
+      if (!answer.ok) throw new Error(await answer.text());
+      this.keep(key, look, await answer.arrayBuffer());
+      this.asked.delete(key);
+      about.problem = "";
+    } catch (error) {
+      about.problem = error.message;
+      setTimeout(() => this.asked.delete(key), EVERY); // then it may be asked for again
+    }
+    this.changed();
+  }
+
+  keep(key, look, data) {
+    const length = new DataView(data).getUint32(0, true);
+    const { number, counts, scale } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    const frame = { number, look, scale, values: null };
+    let place = 4 + length;
+    for (const [name, count] of Object.entries(counts)) {
+      frame[name] = new Float32Array(data, place, count);
+      place += 4 * count;
+    }
+    frame.size = data.byteLength;
+    this.size += frame.size;
+    this.here.set(key, frame);
+    for (const [old, { size }] of this.here) {
+      if (this.size <= KEPT || old === key) break;
+      this.here.delete(old);
+      this.size -= size;
+    }
   }
 }
 

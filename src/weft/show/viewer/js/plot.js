@@ -1,5 +1,6 @@
 // Metrics along the time line, each on its own scale; energy and distance as logarithms.
 
+const PLOT_SIDE = 8; // pixels left and right of the curves
 const brief = (value) => (value === null || value === undefined ? "-" : Number(value.toPrecision(3)).toString());
 
 function drawPlot(canvas, plots, frame, count) {
@@ -7,7 +8,7 @@ function drawPlot(canvas, plots, frame, count) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   Object.assign(canvas, { width: width * scale, height: height * scale });
   c.scale(scale, scale);
-  const left = 8, top = 18, across = width - 2 * left, down = height - top - 3;
+  const left = PLOT_SIDE, top = 18, across = width - 2 * left, down = height - top - 3;
   const x = (k) => left + (count > 1 ? (k / (count - 1)) * across : 0);
   c.font = "12px system-ui, sans-serif";
   let place = left;
@@ -32,4 +33,15 @@ function drawPlot(canvas, plots, frame, count) {
   }
   c.fillStyle = "#22262b";
   c.fillRect(x(frame) - 0.75, top - 2, 1.5, down + 4);
+}
+
+// Dragging in the curves goes to the frame under the pointer.
+function dragPlot(canvas, count, go) {
+  canvas.addEventListener("pointerdown", (e) => canvas.setPointerCapture(e.pointerId));
+  for (const kind of ["pointerdown", "pointermove"])
+    canvas.addEventListener(kind, (e) => {
+      if (!e.buttons) return;
+      const t = (e.offsetX - PLOT_SIDE) / (canvas.clientWidth - 2 * PLOT_SIDE);
+      go(Math.round(Math.max(0, Math.min(1, t)) * (count() - 1)));
+    });
 }
