@@ -2,14 +2,14 @@
 one writer; no links; branches that survive a kill.
 """
 
-import dataclasses
+import errno
 import itertools
-import json
 import os
 import subprocess
 import sys
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ import weft
 from tests.test_simulation import same_run, scene, simulate
 from weft.base.errors import RunError
 from weft.io import inside, lock
-from weft.io import seal as seal_module
 from weft.io.frames import RunFolder, frame_name
 
 ROOT = str(Path(__file__).parents[1])
@@ -227,22 +226,29 @@ with RunFolder(sys.argv[1]).lock:
 """
 
 
-def test_one_writer(tmp_path):
-    """A second writer is refused by name; a killed one leaves no lock."""
+@contextmanager
+def holding(path, code=""):
+    """Another process that holds the lock of a folder, and is killed at the end of the block."""
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path / "run")],
+        [sys.executable, "-c", code + HOLD, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": f"{ROOT}/src"},
     )
     try:
         assert other.stdout.readline().strip() == b"held"
-        for arguments in ({}, {"resume": True}):
-            with pytest.raises(RunError, match=f"in use: process {other.pid}"):
-                simulate(tmp_path / "run", **arguments)
+        yield other
     finally:
         other.kill()
         other.communicate()
+
+
+def test_one_writer(tmp_path):
+    """A second writer is refused by name; a killed one leaves no lock."""
+    with holding(tmp_path / "run") as other:
+        for arguments in ({}, {"resume": True}):
+            with pytest.raises(RunError, match=f"in use: process {other.pid}"):
+                simulate(tmp_path / "run", **arguments)
     simulate(tmp_path / "run", frames=1)
 
 
@@ -251,22 +257,28 @@ def test_one_writer_within_a_process(tmp_path):
     with folder.lock, pytest.raises(RunError, match="in use"):
         simulate(tmp_path / "run")
     simulate(tmp_path / "run", frames=1)
-    assert not (tmp_path / "run" / lock.NAME).exists()
+    assert not {lock.NAME, lock.LOCK} & {p.name for p in (tmp_path / "run").iterdir()}
 
 
 def test_the_lock_where_there_are_no_locks(tmp_path, monkeypatch):
-    """A claim by process and start time: refused while it runs, void afterwards."""
-    monkeypatch.setattr(lock, "lock_file", lambda fd: None)
-    folder = RunFolder(tmp_path / "run")
-    with folder.lock, pytest.raises(RunError, match=f"in use: process {os.getpid()}"):
-        RunFolder(tmp_path / "run").lock.__enter__()
-    stale = {"pid": os.getpid(), "host": lock.socket.gethostname(), "start": "1", "since": "then"}
-    (tmp_path / "run" / lock.CLAIM).write_text(json.dumps(stale))
-    simulate(tmp_path / "run", frames=1)  # the process of that number started at another time
-    (tmp_path / "run" / lock.CLAIM).write_text("")
-    os.utime(tmp_path / "run" / lock.CLAIM, (time.time() - 99, time.time() - 99))
-    simulate(tmp_path / "run", frames=2, resume=True)
-    assert not (tmp_path / "run" / lock.CLAIM).exists()
+    """A file with the number of its process: refused while it runs, void afterwards."""
+    import fcntl
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    code = f"import fcntl\ndef no(*_): raise OSError({errno.ENOLCK}, 'none')\nfcntl.flock = no\n"
+    path = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", no_locks)
+        with RunFolder(path).lock, pytest.raises(RunError, match=f"in use: process {os.getpid()}"):
+            RunFolder(path).lock.__enter__()
+        assert not (path / lock.CLAIM).exists()
+        with holding(path, code) as other, pytest.raises(RunError, match=f"process {other.pid}"):
+            simulate(path)
+        assert (path / lock.CLAIM).read_text()  # the killed process leaves it
+        simulate(path, frames=1)
+        assert not (path / lock.CLAIM).exists()
 
 
 @pytest.mark.parametrize(
@@ -342,7 +354,7 @@ def test_fsync_before_rename(tmp_path, monkeypatch):
     sync, replace = os.fsync, os.replace
     monkeypatch.setattr(inside.os, "fsync", lambda fd: (order.append("fsync"), sync(fd))[1])
     monkeypatch.setattr(
-        inside.os, "replace", lambda *a, **k: (order.append(str(a[1])), replace(*a, **k))[1]
+        inside.os, "replace", lambda *a, **k: (order.append(Path(a[1]).name), replace(*a, **k))[1]
     )
     simulate(tmp_path / "run", frames=1)
     assert order[order.index("000001.npz") - 1] == "fsync"
@@ -417,8 +429,7 @@ def test_files_from_elsewhere_with_valid_seals(tmp_path, change):
     run = simulate(tmp_path / "run", frames=2)
     arrays, seal = run.folder.sealed_frame(1)
     FOREIGN[change](arrays)
-    content = seal_module.content_of(arrays, "frame", seal.run, 1)
-    run.folder.write_frame(1, arrays, dataclasses.replace(seal, content=content))
+    run.folder.write_frame(1, arrays, seal.run, seal.parent, anew=True)
     with pytest.raises(RunError, match="000001"):
         run.positions(1)
     with pytest.warns(UserWarning, match="000001"):

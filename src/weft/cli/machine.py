@@ -20,6 +20,7 @@ NEEDED = (
     "Pillow",
     "condeltri",
     "threadpoolctl",
+    "filelock",
 )
 OPTIONAL: Mapping[str, str] = {  # module -> what it is for
     "pypardiso": "direct solver (weft[direct])",

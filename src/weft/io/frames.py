@@ -22,9 +22,9 @@ from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.io.manifest import NAME as MANIFEST
 from weft.io.manifest import read_manifest, write_manifest
+from weft.io.metrics import NAME as METRICS
 from weft.io.metrics import Metrics
 from weft.io.seal import Seal, SealError, content_of, read_sealed, write_sealed
-from weft.io.shapes import check_shapes
 
 Arrays = Mapping[str, Any]
 MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"
@@ -36,7 +36,7 @@ class RunFolder:
     """The files of one run.
 
     Args:
-        path: the folder; ``create`` makes it.
+        path: the folder; it is made when a run begins in it.
         fsync: flush frames, manifest and mesh to the disk before the run goes on, so that they
             survive a loss of power.
 
@@ -77,21 +77,7 @@ class RunFolder:
         metrics.
         """
         frames = [frame_name(k) for k in self.numbers()[:1]]
-        return frames + [n for n in (CHECKPOINT, "metrics.jsonl") if self.inside.has(n)]
-
-    def create(self, manifest: Json, mesh: Arrays) -> None:
-        """Start a run: write the mesh, then the manifest.
-
-        Args:
-            manifest: description of the run.
-            mesh: arrays of the mesh.
-
-        Raises:
-            RunError: the folder cannot be made or written.
-        """
-        self.inside.make(FRAMES)
-        self.write_mesh(mesh)
-        self.write_manifest(manifest)
+        return frames + [n for n in (CHECKPOINT, METRICS) if self.inside.has(n)]
 
     def clear(self) -> None:
         """Remove the files of the run; other files in the folder stay.
@@ -114,10 +100,6 @@ class RunFolder:
                 swept.append(name)
         return swept
 
-    def write_manifest(self, manifest: Json) -> None:
-        """Replace the manifest."""
-        write_manifest(self.inside, manifest)
-
     def manifest(self) -> Json:
         """Return the manifest.
 
@@ -126,9 +108,9 @@ class RunFolder:
         """
         return read_manifest(self.inside)
 
-    def write_mesh(self, arrays: Arrays) -> None:
-        """Replace the mesh."""
-        self._save(MESH, arrays, Seal("mesh", "", 0, mesh_digest(arrays)))
+    def write_manifest(self, manifest: Json) -> None:
+        """Replace the manifest."""
+        write_manifest(self.inside, manifest)
 
     def mesh(self) -> dict[str, Any]:
         """Return the arrays of the mesh: faces, corner_uv, vertices.
@@ -138,6 +120,10 @@ class RunFolder:
         """
         return self._load(MESH, "mesh", 0)[0]
 
+    def write_mesh(self, arrays: Arrays) -> None:
+        """Replace the mesh."""
+        self._save(MESH, arrays, Seal("mesh", "", 0, mesh_digest(arrays)))
+
     def numbers(self) -> list[int]:
         """Return the numbers of all frames on disk, ascending."""
         matches = map(_NUMBER.fullmatch, self.inside.listing(FRAMES))
@@ -145,20 +131,7 @@ class RunFolder:
 
     def frames(self) -> list[int]:
         """Return the numbers of the frames on disk, ascending, from 0 up to the first gap."""
-        numbers = self.numbers()
-        return [k for i, k in enumerate(numbers) if i == k]
-
-    def write_frame(self, number: int, arrays: Arrays, seal: Seal | None = None) -> None:
-        """Write a frame.
-
-        Args:
-            number: of the frame.
-            arrays: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count, and others of the
-                integrator.
-            seal: None: one without trajectory and parent.
-        """
-        given = seal or Seal("frame", "", number, content_of(arrays, "frame", "", number))
-        self._save(frame_name(number), arrays, given)
+        return [k for i, k in enumerate(self.numbers()) if i == k]
 
     def frame(self, number: int) -> dict[str, Any]:
         """Return the arrays of a frame: x, v, t, and others that the integrator stores.
@@ -186,21 +159,29 @@ class RunFolder:
             )
         return self._load(frame_name(number), "frame", number)
 
+    def write_frame(
+        self, number: int, arrays: Arrays, run: str = "", parent: str = "", *, anew: bool = False
+    ) -> str:
+        """Write a frame, and return the digest of its content.
+
+        Args:
+            number: of the frame.
+            arrays: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count, and others of the
+                integrator.
+            run: the trajectory to which it belongs.
+            parent: digest of the content of the frame before.
+            anew: the frame was missing, and the metrics already contain the steps after it.
+        """
+        size = self.records.size_at(number) if anew else None
+        seal = self._seal("frame", arrays, run, number, parent, size)
+        self._save(frame_name(number), arrays, seal)
+        return seal.content
+
     def drop_frames_after(self, number: int) -> None:
         """Remove the frames after ``number``, the last one first, so that a kill leaves no gap."""
         for k in reversed(self.numbers()):
             if k > number:
                 self.inside.remove(frame_name(k))
-
-    def write_checkpoint(self, arrays: Arrays, seal: Seal, *, fsync: bool) -> None:
-        """Replace the checkpoint.
-
-        Args:
-            arrays: the full state of the solver.
-            seal: of the arrays.
-            fsync: flush the file to the disk, if the folder's files are to be flushed.
-        """
-        self._save(CHECKPOINT, arrays, seal, fsync=fsync and self.inside.fsync)
 
     def checkpoint(self) -> tuple[dict[str, Any], Seal] | None:
         """Return the checkpoint and its seal, or None before the first step.
@@ -209,6 +190,29 @@ class RunFolder:
             RunError: it is damaged.
         """
         return self._load(CHECKPOINT, "checkpoint") if self.inside.has(CHECKPOINT) else None
+
+    def write_checkpoint(
+        self,
+        arrays: Arrays,
+        run: str,
+        frame: int,
+        parent: str,
+        *,
+        fsync: bool,
+        size: int | None = None,
+    ) -> None:
+        """Replace the checkpoint.
+
+        Args:
+            arrays: the full state of the solver.
+            run: the trajectory to which it belongs.
+            frame: number of the last complete frame.
+            parent: digest of the content of this frame.
+            fsync: flush the file to the disk, if the folder's files are to be flushed.
+            size: [bytes] of the metrics that lead to this state; None: all.
+        """
+        seal = self._seal("checkpoint", arrays, run, frame, parent, size)
+        self._save(CHECKPOINT, arrays, seal, fsync=fsync and self.inside.fsync)
 
     def drop_checkpoint(self) -> None:
         """Remove the checkpoint."""
@@ -231,11 +235,19 @@ class RunFolder:
             report: description of the failure.
         """
         self.inside.make(FAILED)
-        seal = Seal("failure", "", 0, content_of(arrays, "failure", "", 0))
-        self._save(f"{FAILED}/{name}.npz", arrays, seal)
+        state = f"{FAILED}/{name}.npz"
+        self._save(state, arrays, Seal("failure", "", 0, content_of(arrays, "failure", "", 0)))
         with self.inside.writing(f"{FAILED}/{name}.json") as file:
             file.write(json.dumps(report, indent=2).encode() + b"\n")
-        return self.path / FAILED / f"{name}.npz"
+        return self.path / state
+
+    def _seal(
+        self, kind: str, arrays: Arrays, run: str, frame: int, parent: str, size: int | None
+    ) -> Seal:
+        """Return the seal of arrays that follow the first ``size`` bytes of the metrics."""
+        digest = "" if size is None else self.records.digest_at(size)
+        place = self.records.place() if size is None else (size, digest)
+        return Seal(kind, run, frame, content_of(arrays, kind, run, frame), parent, *place)
 
     def _save(self, name: str, arrays: Arrays, seal: Seal, fsync: bool | None = None) -> None:
         with self.inside.writing(name, fsync=fsync) as file:
@@ -246,14 +258,12 @@ class RunFolder:
         try:
             with self.inside.reading(name) as file:
                 arrays, seal = read_sealed(file)
-            if seal.kind != kind or number not in (None, seal.frame):
-                raise SealError(f"holds {seal.kind} {seal.frame}")
-            check_shapes(arrays, kind)
-            return arrays, seal
-        except FileNotFoundError:
-            got = "missing"
+            if seal.kind == kind and number in (None, seal.frame):
+                return arrays, seal
+            got = f"holds {seal.kind} {seal.frame}"
         except (OSError, SealError) as error:
-            got = getattr(error, "strerror", None) or str(error)
+            missing = isinstance(error, FileNotFoundError)
+            got = "missing" if missing else getattr(error, "strerror", None) or str(error)
         raise RunError(
             name,
             got=got,

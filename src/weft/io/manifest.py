@@ -7,17 +7,16 @@ checkpoint of a trajectory that the manifest does not list no longer belong to t
 
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from weft.base.arrays import Json
 from weft.base.errors import RunError
 from weft.io.inside import Inside
 
 NAME = "manifest.json"
-FORMAT = 2  # version of the run folder's layout
+FORMAT = 3  # version of the run folder's layout
 MOST = 1 << 28  # [bytes] largest manifest that is read
 _SUM = "sha256"
 
@@ -48,9 +47,12 @@ def branched(segments: Sequence[Segment], frame: int, run: str) -> list[Segment]
         run: the new trajectory; if the last segment has it already, no segment is added.
     """
     kept = [s for s in segments if s.after < frame or s is segments[0]]
-    if kept[-1].run == run:
-        return kept
-    return [*kept, Segment(frame, run)]
+    return kept if kept[-1].run == run else [*kept, Segment(frame, run)]
+
+
+def segments_of(manifest: Json) -> list[Segment]:
+    """Return the segments in the manifest's ``trajectory``."""
+    return [Segment(s["after"], s["run"]) for s in manifest["trajectory"]]
 
 
 def write_manifest(inside: Inside, manifest: Json) -> None:
@@ -66,7 +68,6 @@ def read_manifest(inside: Inside) -> Json:
     Raises:
         RunError: it is missing, damaged, or of another version of weft.
     """
-    hint = "`weft run SCENE.yaml --out ... --resume` writes it anew, where the scene is the same"
     try:
         with inside.reading(NAME) as file:
             data = file.read(MOST + 1)
@@ -75,52 +76,42 @@ def read_manifest(inside: Inside) -> Json:
         found: Any = json.loads(data)
         if not isinstance(found, dict):
             raise ValueError(f"a {type(found).__name__}")
+        if found.get("format") == FORMAT:
+            if found.pop(_SUM, None) != _digest(found):
+                raise ValueError("its checksum is not that of its contents")
+            _check(found)
+            return found
     except (OSError, ValueError, RecursionError) as error:
-        got = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise RunError(
-            NAME, got=got, where=str(inside.root), expected="what weft wrote", hint=hint
-        ) from error
-    if found.get("format") != FORMAT:
-        raise RunError(
-            "run format",
-            got=found.get("format"),
-            expected=str(FORMAT),
-            where=str(inside.root),
-            hint="it is of another version of weft: use that one, or start again in a new folder",
-        )
-    if found.pop(_SUM, None) != _digest(found) or not _complete(found):
         raise RunError(
             NAME,
-            got="its checksum is not that of its contents",
+            got=getattr(error, "strerror", None) or str(error) or type(error).__name__,
             where=str(inside.root),
             expected="what weft wrote",
-            hint=hint,
-        )
-    return found
-
-
-def segments_of(manifest: Json) -> list[Segment]:
-    """Return the segments in the manifest's ``trajectory``."""
-    return [Segment(int(s["after"]), str(s["run"])) for s in manifest["trajectory"]]
-
-
-def _complete(found: Json) -> bool:
-    fields = {
-        "scene": dict,
-        "trajectory": list,
-        "fps": float | int,
-        "mesh": dict,
-        "description": dict,
-    }
-    if not all(isinstance(found.get(k), t) for k, t in fields.items()):
-        return False
-    parts = found["trajectory"]
-    return (
-        0 < found["fps"] < math.inf
-        and bool(parts)
-        and all(isinstance(s, dict) and {"after", "run"} <= s.keys() for s in parts)
-        and all(isinstance(s["after"], int) and isinstance(s["run"], str) for s in parts)
+            hint="`weft run SCENE.yaml --out ... --resume` writes it anew, where the scene is the "
+            "same",
+        ) from error
+    raise RunError(
+        "run format",
+        got=found.get("format"),
+        expected=str(FORMAT),
+        where=str(inside.root),
+        hint="it is of another version of weft: use that one, or start again in a new folder",
     )
+
+
+def _check(found: Json) -> None:
+    """Raise a ValueError unless a manifest has its fields, with values of the right types."""
+    from pydantic import BaseModel, ConfigDict, Field
+
+    class Contents(BaseModel):
+        model_config = ConfigDict(strict=True, allow_inf_nan=False)
+        scene: dict[str, Any]
+        description: dict[str, Any]
+        mesh: dict[str, Any]
+        fps: Annotated[float, Field(gt=0)]
+        trajectory: Annotated[list[Segment], Field(min_length=1)]
+
+    Contents.model_validate_json(json.dumps({k: found.get(k) for k in Contents.model_fields}))
 
 
 def _digest(plain: Json) -> str:

@@ -10,7 +10,7 @@ from weft.base.errors import RunError
 from weft.io.inside import Inside
 
 NAME = "metrics.jsonl"
-CHUNK = 1 << 20
+Damaged = (ValueError, KeyError, TypeError, RecursionError)  # errors of lines that are no records
 
 
 class Metrics:
@@ -24,14 +24,13 @@ class Metrics:
     def place(self) -> tuple[int, str]:
         """Return the size [bytes] and the digest of the file."""
         if self._digest is None:
-            self._digest = hashlib.sha256()
-            self._size = self._update(self._digest, None)
-        return self._size, self._digest.copy().hexdigest()
+            data = self._bytes()
+            self._size, self._digest = len(data), hashlib.sha256(data)
+        return self._size, self._digest.hexdigest()
 
     def begins_with(self, size: int, digest: str) -> bool:
         """Return whether the first ``size`` bytes of the file exist and have this digest."""
-        found = hashlib.sha256()
-        return self._update(found, size) == size and found.hexdigest() == digest
+        return len(self._bytes()) >= size and self.digest_at(size) == digest
 
     def append(self, line: Json) -> int:
         """Append a line; return the size [bytes] of the file after it.
@@ -70,11 +69,8 @@ class Metrics:
     def sync(self) -> None:
         """Flush the lines to the disk, if the folder's files are to be flushed."""
         if self._inside.fsync and self._inside.has(NAME):
-            fd = self._inside.open(NAME, os.O_RDWR)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+            with os.fdopen(self._inside.open(NAME, os.O_RDWR), "r+b") as file:
+                os.fsync(file.fileno())
 
     def remove(self) -> None:
         """Remove the file."""
@@ -90,10 +86,8 @@ class Metrics:
         result = []
         for number, line in enumerate(self._bytes().split(b"\n")[:-1], start=1):
             try:
-                record = json.loads(line)
-                if not isinstance(record, dict):
-                    raise ValueError("no record")
-            except (ValueError, RecursionError) as error:
+                result.append(_record(line))
+            except Damaged as error:
                 raise RunError(
                     f"line {number} of metrics.jsonl",
                     got=str(error),
@@ -101,22 +95,21 @@ class Metrics:
                     expected="what weft wrote",
                     hint="`weft doctor` says what is damaged; `weft run ... --resume` repairs it",
                 ) from error
-            result.append(record)
         return result
 
     def size_at(self, frame: int) -> int:
         """Return the size [bytes] of the lines up to and including those of a frame."""
         size = 0
-        for line in self._bytes().splitlines(keepends=True):
+        for line in self._bytes().split(b"\n")[:-1]:
             try:
-                if not line.endswith(b"\n") or json.loads(line)["frame"] > frame:
+                if _record(line)["frame"] > frame:
                     break
-            except (ValueError, KeyError, TypeError, RecursionError):
+            except Damaged:
                 break
-            size += len(line)
+            size += len(line) + 1
         return size
 
-    def strange_after(self, size: int, step: int) -> int:
+    def unexplained_after(self, size: int, step: int) -> int:
         """Return the number of bytes after the first ``size`` ones that no interrupted run
         explains.
 
@@ -127,18 +120,16 @@ class Metrics:
             step: number of the last step.
         """
         rest = self._bytes()[size:]
-        lines = rest.split(b"\n")
+        *lines, last = rest.split(b"\n")
         try:
-            fine = all(json.loads(line)["step"] == step + 1 for line in lines[:-1])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            fine = False
-        return 0 if fine and lines[-1][:1] in (b"", b"{") else len(rest)
+            explained = all(_record(line)["step"] == step + 1 for line in lines)
+        except Damaged:
+            explained = False
+        return 0 if explained and last[:1] in (b"", b"{") else len(rest)
 
     def digest_at(self, size: int) -> str:
         """Return the digest of the first ``size`` bytes."""
-        found = hashlib.sha256()
-        self._update(found, size)
-        return found.hexdigest()
+        return hashlib.sha256(self._bytes()[:size]).hexdigest()
 
     def _bytes(self) -> bytes:
         try:
@@ -151,14 +142,9 @@ class Metrics:
         with self._inside.writing(NAME) as file:
             file.write(data)
 
-    def _update(self, digest: Any, most: int | None) -> int:
-        """Feed the file, or its first ``most`` bytes, into a digest; return the number of bytes."""
-        size = 0
-        try:
-            with self._inside.reading(NAME) as file:
-                while chunk := file.read(CHUNK if most is None else min(CHUNK, most - size)):
-                    digest.update(chunk)
-                    size += len(chunk)
-        except FileNotFoundError:
-            pass
-        return size
+
+def _record(line: bytes) -> Json:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError("no record")
+    return record

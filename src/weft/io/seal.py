@@ -1,4 +1,4 @@
-"""Seals: checksums of the files of a run, with the run they belong to and the frame before them.
+"""Sealed files of a run: arrays with their checksum, their run, and the frame before them.
 
 Beside its arrays, every frame, checkpoint and mesh holds their digest (SHA-256), the trajectory to
 which they belong, and the digest of the frame before. In this chain, a damaged, missing, exchanged
@@ -16,6 +16,22 @@ import numpy as np
 from weft.io.archive import Broken, arrays_of, write_npz
 
 KEY = "_seal"
+PLACE = dict.fromkeys(("frame", "step", "count"), ((), "iu")) | {
+    "x": (("N", 3), "fiu"),
+    "v": (("N", 3), "fiu"),
+    "t": ((), "fiu"),
+}
+MESH = {
+    "vertices": (("n", 3), "fiu"),
+    "faces": (("m", 3), "iu"),
+    "corner_uv": (("m", 3, 2), "fiu"),
+}
+# Arrays that a file of a kind must have: shape, in which a letter is one number, and NumPy's kinds.
+ARRAYS: Mapping[str, Mapping[str, tuple[tuple[Any, ...], str]]] = {
+    "frame": PLACE,
+    "checkpoint": PLACE,
+    "mesh": MESH,
+}
 
 
 @dataclass(frozen=True)
@@ -45,53 +61,57 @@ class SealError(ValueError):
     """An error of a file whose arrays do not match its seal."""
 
 
-def sealed(arrays: Mapping[str, Any], seal: Seal) -> dict[str, Any]:
-    """Return the arrays with their seal as one more array."""
+def write_sealed(file: IO[bytes], arrays: Mapping[str, Any], seal: Seal) -> None:
+    """Write arrays and seal into an open file; the seal is one more array."""
     text = json.dumps(asdict(seal), sort_keys=True)
     both = json.dumps({"seal": text, "digest": hashlib.sha256(text.encode()).hexdigest()})
-    return {**arrays, KEY: np.frombuffer(both.encode(), dtype=np.uint8)}
-
-
-def write_sealed(file: IO[bytes], arrays: Mapping[str, Any], seal: Seal) -> None:
-    """Write arrays and seal into an open file."""
-    write_npz(file, sealed(arrays, seal))
+    write_npz(file, {**arrays, KEY: np.frombuffer(both.encode(), dtype=np.uint8)})
 
 
 def read_sealed(file: IO[bytes]) -> tuple[dict[str, Any], Seal]:
     """Return the arrays and the seal of an open file.
 
     Raises:
-        SealError: no archive, no seal, or arrays that do not match it.
+        SealError: no archive, no seal, arrays that do not match it, or arrays that are missing or
+            of other shapes and types: a sealed file may still come from elsewhere.
     """
     try:
         arrays = arrays_of(file)
-    except Broken as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise SealError(f"{type(error).__name__}: {said}") from error
-    seal = _seal_of(arrays.pop(KEY, None))
+        packed = arrays.pop(KEY, None)
+        if packed is None:
+            raise SealError("no checksum: not written by this version of weft")
+        both = json.loads(packed.tobytes())
+        if hashlib.sha256(both["seal"].encode()).hexdigest() != both["digest"]:
+            raise SealError("its seal is damaged")
+        seal = Seal(**json.loads(both["seal"]))
+        if any(not isinstance(v, type(d)) for v, d in zip(vars(seal).values(), _TYPES)):
+            raise SealError("its seal has fields of another type")
+    except SealError:
+        raise
+    except (*Broken, RecursionError) as error:
+        text = getattr(error, "strerror", None) or str(error)
+        raise SealError(f"{type(error).__name__}: {text}") from error
     if content_of(arrays, seal.kind, seal.run, seal.frame) != seal.content:
         raise SealError("its checksum is not that of its contents")
+    _check_arrays(arrays, seal.kind)
     return arrays, seal
 
 
-def _seal_of(packed: Any) -> Seal:
-    if packed is None:
-        raise SealError("no checksum: not written by this version of weft")
-    try:
-        both = json.loads(packed.tobytes())
-        text = both["seal"]
-        if hashlib.sha256(text.encode()).hexdigest() != both["digest"]:
-            raise SealError("its seal is damaged")
-        seal = Seal(**json.loads(text))
-        words = (seal.kind, seal.run, seal.content, seal.parent, seal.metrics)
-        numbers = (seal.frame, seal.metrics_size)
-        if not all(isinstance(w, str) for w in words) or not all(
-            isinstance(n, int) and 0 <= n < 2**62 for n in numbers
-        ):
-            raise ValueError("fields of another type")
-        return seal
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise SealError(f"its seal is damaged ({error})") from error
+_TYPES = ("", "", 0, "", "", 0, "")  # of the fields of a seal
+
+
+def _check_arrays(arrays: Mapping[str, Any], kind: str) -> None:
+    sizes: dict[Any, int] = {3: 3, 2: 2}  # a letter stands for one number in all shapes
+    for name, (shape, kinds) in ARRAYS.get(kind, {}).items():
+        if name not in arrays:
+            raise SealError(f"{name} is missing")
+        a = np.asarray(arrays[name])
+        fits = len(a.shape) == len(shape) and a.dtype.kind in kinds
+        if not fits or any(sizes.setdefault(k, n) != n for n, k in zip(a.shape, shape)):
+            raise SealError(f"{name} is {a.shape} of {a.dtype}, not {shape}")
+    faces = arrays["faces"] if kind == "mesh" else np.zeros(0)
+    if len(faces) and not 0 <= faces.min() <= faces.max() < sizes["n"]:
+        raise SealError("faces of vertices that are not there")
 
 
 def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> str:

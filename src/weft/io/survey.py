@@ -5,18 +5,20 @@ the one from which the next frame was made. The run ends at its checkpoint, or a
 frame up to which the metrics are complete.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.base.arrays import Json
 from weft.base.errors import RunError
 from weft.io.frames import CHECKPOINT, MESH, RunFolder, frame_name, mesh_digest
 from weft.io.manifest import NAME as MANIFEST
 from weft.io.manifest import Segment, segment_of, segments_of
+from weft.io.metrics import NAME as METRICS
 from weft.io.seal import Seal
 
 MOST_MISSING = 100_000  # with more missing frames, the run ends before the first missing one
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,19 @@ class Survey:
     end: int = -1
 
     def note(self, name: str, what: object) -> None:
-        """Add a flaw."""
-        self.flaws.append(Flaw(name, str(what)))
+        """Add a flaw of a file that has none so far."""
+        if all(f.name != name for f in self.flaws):
+            self.flaws.append(Flaw(name, str(what)))
+
+    def read(self, name: str, read: Callable[[], T]) -> T | None:
+        """Return what a function reads from a file; None: it is damaged, which is noted."""
+        try:
+            return read()
+        except RunError as error:
+            if error.what == "run format":
+                raise
+            self.note(name, error.got)
+            return None
 
 
 def survey(folder: RunFolder) -> Survey:
@@ -67,43 +80,27 @@ def survey(folder: RunFolder) -> Survey:
         RunError: a manifest of another version of weft.
     """
     found = Survey()
-    _manifest(folder, found)
-    loaded = dict(_frames(folder, found))
-    if not found.segments:
-        found.segments = _segments_by(loaded)
-    _checkpoint(folder, found)
-    _chain(loaded, found)
-    _metrics(folder, found)
-    return found
-
-
-def _manifest(folder: RunFolder, found: Survey) -> None:
-    try:
-        found.manifest = folder.manifest()
-        found.segments = segments_of(found.manifest)
-    except RunError as error:
-        if error.what == "run format":
-            raise
-        found.note(MANIFEST, error.got)
-    try:
-        arrays = folder.mesh()
-        digest = (found.manifest or {}).get("mesh", {}).get("content")
-        found.mesh = digest is None or mesh_digest(arrays) == digest
-        if not found.mesh:
-            found.note(MESH, "of another run")
-    except RunError as error:
-        found.note(MESH, error.got)
-
-
-def _frames(folder: RunFolder, found: Survey) -> Iterator[tuple[int, Seal]]:
-    """Yield the frames whose seals hold, and note the others."""
+    found.manifest = found.read(MANIFEST, folder.manifest)
+    mesh = found.read(MESH, folder.mesh)
+    seals: dict[int, Seal] = {}
     for k in folder.numbers():
-        try:
-            seal = folder.sealed_frame(k)[1]
-        except RunError as error:
-            found.note(frame_name(k), error.got)
-            continue
-        yield k, seal
+        frame = found.read(frame_name(k), lambda k=k: folder.sealed_frame(k))  # type: ignore[misc]
+        if frame is not None:
+            seals[k] = frame[1]
+    if found.manifest is not None:
+        found.segments = segments_of(found.manifest)
+    else:
+        found.segments = _segments_by(seals)
+    if mesh is not None:
+        known = found.manifest is None or mesh_digest(mesh) == found.manifest["mesh"].get("content")
+        found.mesh = known
+        if not known:
+            found.note(MESH, "of another run")
+    if found.segments:
+        _checkpoint(folder, found)
+        _chain(seals, found)
+        _metrics(folder, found)
+    return found
 
 
 def _segments_by(seals: dict[int, Seal]) -> list[Segment]:
@@ -116,12 +113,8 @@ def _segments_by(seals: dict[int, Seal]) -> list[Segment]:
 
 
 def _checkpoint(folder: RunFolder, found: Survey) -> None:
-    try:
-        loaded = folder.checkpoint()
-    except RunError as error:
-        found.note(CHECKPOINT, error.got)
-        return
-    if loaded is None or not found.segments:
+    loaded = found.read(CHECKPOINT, folder.checkpoint)
+    if loaded is None:
         return
     seal, last = loaded[1], found.segments[-1]
     if seal.run == last.run and seal.frame >= last.after:
@@ -138,43 +131,33 @@ def _chain(loaded: dict[int, Seal], found: Survey) -> None:
     The chain is checked from the newest frame backwards: a frame is good if its content is the one
     that the next frame names as its parent.
     """
-    segments = found.segments
-    if not segments:
-        return
-    stop = max(loaded, default=-1)
+    stop, content = max(loaded, default=-1), None
     if found.checkpoint is not None:
-        stop = found.checkpoint[1].frame
+        stop, content = found.checkpoint[1].frame, found.checkpoint[1].parent
     if stop - len(loaded) > MOST_MISSING:
         whole = next(k for k in range(stop + 1) if k not in loaded)
         found.note(frame_name(whole), f"missing, with most up to {stop:06d}")
-        stop, found.checkpoint = whole - 1, None
-    after: str | None = None if found.checkpoint is None else found.checkpoint[1].parent
-    fits = {k: s for k, s in loaded.items() if s.run == segment_of(segments, k).run and k <= stop}
-    strange: dict[int, str] = {}
-    for k in range(stop, -1, -1):  # the newest frame first
-        seal = fits.get(k)
-        if seal is not None and after in (None, seal.content):
+        stop, content, found.checkpoint = whole - 1, None, None
+    wrong: dict[int, str] = {}
+    for k in range(stop, -1, -1):
+        seal = loaded.get(k)
+        if seal is None:
+            wrong[k] = "missing"
+        elif seal.run != segment_of(found.segments, k).run:
+            wrong[k] = "of another scene"
+        elif content not in (None, seal.content):
+            wrong[k] = "not the one that the next was made from"
+        else:
             found.seals[k] = seal
-            after = seal.parent
-            continue
-        if seal is not None:
-            strange[k] = "not the one that the next was made from"
-        elif k in loaded:
-            strange[k] = "of another scene"
-        elif not any(f.name == frame_name(k) for f in found.flaws):
-            strange[k] = "missing"
-        found.bad.append(k)
-        after = None
-    found.bad.sort()
+        content = seal.parent if seal is not None and k in found.seals else None
     found.end = stop
     if found.checkpoint is None:
-        if stop > 1 and not any(f.name == CHECKPOINT for f in found.flaws):
+        if stop > 1:
             found.note(CHECKPOINT, "missing")
         found.end = max(found.seals, default=-1)
-        found.bad = [k for k in found.bad if k < found.end]
+    found.bad = [k for k in sorted(wrong) if found.checkpoint is not None or k < found.end]
     for k in found.bad:
-        if k in strange:
-            found.note(frame_name(k), strange[k])
+        found.note(frame_name(k), wrong[k])
 
 
 def _metrics(folder: RunFolder, found: Survey) -> None:
@@ -186,16 +169,15 @@ def _metrics(folder: RunFolder, found: Survey) -> None:
         seal = found.checkpoint[1]
         if records.begins_with(seal.metrics_size, seal.metrics):
             count = int(found.checkpoint[0]["count"])
-            strange = records.strange_after(seal.metrics_size, count)
-            if strange:
-                found.note("metrics.jsonl", f"{strange} bytes after the last step, of no next one")
+            more = records.unexplained_after(seal.metrics_size, count)
+            if more:
+                found.note(METRICS, f"{more} bytes after the last step, of no next one")
             return
-        found.note("metrics.jsonl", "cut or damaged before the last step")
+        found.note(METRICS, "cut or damaged before the last step")
         found.checkpoint = None
-    good = sorted(found.seals, reverse=True)
-    at = found.seals
-    whole = next((k for k in good if records.begins_with(at[k].metrics_size, at[k].metrics)), -1)
-    if whole < found.end and not any(f.name == "metrics.jsonl" for f in found.flaws):
-        found.note("metrics.jsonl", f"whole up to frame {max(whole, 0)} alone")
+    good = sorted(found.seals.items(), reverse=True)
+    whole = next((k for k, s in good if records.begins_with(s.metrics_size, s.metrics)), -1)
+    if whole < found.end:
+        found.note(METRICS, f"whole up to frame {max(whole, 0)} alone")
     found.end = whole
     found.bad = [k for k in found.bad if k < whole]

@@ -10,9 +10,8 @@ from typing import Any
 
 from weft.base.arrays import Json
 from weft.base.errors import RunError
-from weft.io.frames import MESH, RunFolder, frame_name
+from weft.io.frames import FRAMES, MESH, RunFolder, frame_name
 from weft.io.manifest import Segment, branched, segment_of, segments_of
-from weft.io.seal import Seal, content_of
 from weft.io.survey import Survey, survey
 from weft.run.step_record import RunState, differences
 
@@ -72,7 +71,9 @@ def begin(folder: RunFolder, manifest: Json, mesh: Arrays) -> OpenedRun:
             hint="--resume repairs it, where it is of this scene; or choose another with --out",
         )
     folder.sweep()
-    folder.create(manifest, mesh)
+    folder.inside.make(FRAMES)
+    folder.write_mesh(mesh)
+    folder.write_manifest(manifest)
     return OpenedRun(segments_of(manifest))
 
 
@@ -100,7 +101,7 @@ def resume(folder: RunFolder, manifest: Json, mesh: Arrays) -> OpenedRun:
     opened.messages = _told(found)
     opened.messages += [f"removed {name}, left by a killed process" for name in swept]
     _write(folder, manifest, mesh, opened)
-    folder.inside.make("frames")
+    folder.inside.make(FRAMES)
     if found.end < 0:
         folder.records.truncate(0)
         folder.drop_checkpoint()
@@ -174,18 +175,9 @@ def _stand_at(folder: RunFolder, opened: OpenedRun, frame: int) -> None:
     """
     arrays, seal = folder.sealed_frame(frame)
     opened.place, opened.parent = RunState.of(arrays), seal.content
-    folder.write_checkpoint(opened.place.arrays(), checkpoint_seal(opened, seal), fsync=True)
-    folder.records.truncate(seal.metrics_size)
-
-
-def checkpoint_seal(opened: OpenedRun, frame: Seal) -> Seal:
-    """Return the seal of a checkpoint that holds the state of a frame."""
-    assert opened.place is not None
-    run = opened.segments[-1].run
-    content = content_of(opened.place.arrays(), "checkpoint", run, frame.frame)
-    return Seal(
-        "checkpoint", run, frame.frame, content, frame.content, frame.metrics_size, frame.metrics
-    )
+    size, run = seal.metrics_size, opened.segments[-1].run
+    folder.write_checkpoint(opened.place.arrays(), run, frame, seal.content, fsync=True, size=size)
+    folder.records.truncate(size)
 
 
 def _write(folder: RunFolder, manifest: Json, mesh: Arrays, opened: OpenedRun) -> None:

@@ -28,7 +28,6 @@ from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
 from weft.io.frames import RunFolder, frame_name
-from weft.io.seal import Seal, content_of
 from weft.run.plausibility import about_garment, about_stretch, scene_warnings
 from weft.run.resume import OpenedRun, begin, branch, repairable, resume
 from weft.run.scene_interface import SceneLike
@@ -283,26 +282,16 @@ class Loop:
         """Write a frame that follows the last one written; ``anew``: the frame was missing, and the
         metrics already contain the steps after it.
         """
-        records = self.folder.records
-        size, digest = records.place()
-        if anew:
-            size = records.size_at(place.frame)
-            digest = records.digest_at(size)
         arrays = {**place.arrays(), **more}
-        content = content_of(arrays, "frame", self.run, place.frame)
-        seal = Seal("frame", self.run, place.frame, content, self.parent, size, digest)
-        self.folder.write_frame(place.frame, arrays, seal)
-        self.parent = content
+        self.parent = self.folder.write_frame(place.frame, arrays, self.run, self.parent, anew=anew)
 
     def _write_checkpoint(self, place: RunState) -> None:
         """Write the checkpoint after a step; only at the end of a frame it is flushed to the
         disk.
         """
-        size, digest = self.folder.records.place()
-        arrays = place.arrays()
-        content = content_of(arrays, "checkpoint", self.run, place.frame)
-        seal = Seal("checkpoint", self.run, place.frame, content, self.parent, size, digest)
-        self.folder.write_checkpoint(arrays, seal, fsync=place.step == 0)
+        self.folder.write_checkpoint(
+            place.arrays(), self.run, place.frame, self.parent, fsync=place.step == 0
+        )
 
     def _restore(self, opened: OpenedRun) -> None:
         """Compute missing frames again, each gap from the good frame before it.
