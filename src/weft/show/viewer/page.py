@@ -10,12 +10,14 @@ from weft.io.files import atomic_write
 from weft.show.viewer.page_content import Content
 
 SCRIPTS = ("data", "camera", "drawing", "plot", "viewer")  # in the order in which they are read
+SERVED = ("served", *SCRIPTS)  # of a server's page, which asks it for frames
 
 
 def page(content: Content) -> str:
     """Return the text of the file."""
     here = files("weft.show.viewer")
-    script = "\n".join((here / "js" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
+    names = SERVED if "live" in content.about else SCRIPTS
+    script = "\n".join((here / "js" / f"{name}.js").read_text("utf-8") for name in names)
     about = json.dumps(content.about, allow_nan=False).replace("<", "\\u003c")
     blocks = [f'<script type="application/json" id="about">{about}</script>']
     for name, text in content.blocks.items():

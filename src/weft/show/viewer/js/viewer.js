@@ -149,8 +149,7 @@ async function open() {
 
   async function follow() { // looks for new frames, again and again
     try {
-      const answer = await fetch(about.live + "state");
-      const now = await answer.json();
+      const now = await frames.state();
       if (now.edition !== about.edition) return location.reload();
       Object.assign(about, now);
       if (!state.playing) go($("follow").checked ? count() - 1 : state.frame);
