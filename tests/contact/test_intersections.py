@@ -14,8 +14,7 @@ from weft.contact import intersections
 from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder, pieces_of
-from weft.contact.exact.determinant_signs import det2_signs, det3_signs
-from weft.contact.exact.orientation import orient2d, orient3d
+from weft.contact.exact.orientation import det2_signs, det3_signs, orient2d, orient3d
 from weft.discretization.mesh import grid
 
 

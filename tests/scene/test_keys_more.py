@@ -29,7 +29,8 @@ from weft.base.schema.block import block_in, setting_in
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box, plate
-from weft.contact.barrier.gap_schedule import KEPT, MOST
+from weft.contact.barrier.schedules import GAP as KEPT
+from weft.contact.barrier.schedules import MOST_GROWTH as MOST
 from weft.contact.barrier.stiffness import push
 from weft.energies.air.gusts import Gusts
 from weft.energies.seams.seam_keyframes import TearingKeys

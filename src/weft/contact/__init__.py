@@ -1,7 +1,7 @@
 """Contact of cloth with itself and with bodies, with friction; cloth never passes through anything.
 
 Read in this order: ``contact`` (the settings ``SelfContact``, and ``Contact``, which holds for a
-whole simulation), ``collision_pieces`` and ``collision_groups`` (what meets what),
+whole simulation), ``collision_groups`` (what meets what),
 ``collision_mesh`` (triangles of cloth and bodies). Then the pipeline of a step: ``broad_phase``
 (candidate pairs), ``narrow_phase`` (pairs in contact), ``distance``, ``barrier`` and ``friction``
 (energies of a pair), ``contact_set`` (pairs as data), ``ccd`` (how far a step may go), ``detector``

@@ -23,9 +23,8 @@ from weft.bodies.body import Body, joined_faces, joined_positions
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, shown
 from weft.contact.assembly.embedding import ContactEmbedding, IdentityEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidates import least_distance
-from weft.contact.collision_groups import Friction
+from weft.contact.collision_groups import CollisionPiece, Friction, sides_of
 from weft.contact.collision_mesh import CollisionMesh, Excluded
-from weft.contact.collision_pieces import CollisionPiece, sides_of
 from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.discretization.embedding import Embedding

@@ -17,12 +17,11 @@ from weft.base.timing import Phases
 from weft.contact.assembly.contact_matrix import PairBlocks
 from weft.contact.assembly.lumped_pairs import LumpedPairs
 from weft.contact.barrier.barrier import barrier_energy, barrier_factors, barrier_gradient
-from weft.contact.barrier.gap_schedule import GapSchedule
 from weft.contact.barrier.kinks import places_around
+from weft.contact.barrier.schedules import GapSchedule, ThicknessSchedule
 from weft.contact.barrier.stiffness import AdaptiveStiffness
-from weft.contact.barrier.thickness_schedule import ThicknessSchedule
 from weft.contact.ccd.carry_along import CarryAlong
-from weft.contact.collision_pieces import friction_of
+from weft.contact.collision_groups import friction_of
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet
 from weft.contact.derivatives.contact_slopes import ContactSlopes

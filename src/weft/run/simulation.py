@@ -18,9 +18,8 @@ from weft.base.arrays import Json
 from weft.base.errors import RunError, SceneError, SimulationError
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
-from weft.contact.barrier.gap_schedule import gap_of
+from weft.contact.barrier.schedules import THICKNESS, gap_of
 from weft.contact.barrier.stiffness import AdaptiveStiffness
-from weft.contact.barrier.thickness_schedule import KEPT as THICKNESS
 from weft.contact.contact_forces import contact_loads
 from weft.contact.memory import FIRMNESS
 from weft.energies.state import State

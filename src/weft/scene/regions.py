@@ -9,7 +9,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.cloth.cloth import Cloth, ClothPart
 from weft.cloth.regions import owners
-from weft.contact.collision_pieces import CollisionPiece
+from weft.contact.collision_groups import CollisionPiece
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
 from weft.energies.elastic.buckling_bending import BucklingBending

@@ -5,16 +5,24 @@ With y = D - xi^2 and Y = dhat (dhat + 2 xi), forces are linear in k b and k b',
 
     db/dY = 2 (y - Y) ln(y/Y) + (y - Y)^2/Y
     db'/dY = 2 ln(y/Y) - Y/y + 1 - (Y - y) (2/Y + 1/y)
+
+They also give the derivatives of the normal forces that friction uses (``changed_loads``).
 """
 
+from typing import Any
+
+import numpy as np
 import warp as wp
 
+from weft import kernel
+from weft.base.arrays import Floats, Positions
 from weft.contact.barrier.barrier import BarrierParameters, barrier, mollified, spread, width
+from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest, combination
-from weft.kernel import IntArray2d, Scalar, Vec3Array, Vec3Array2d, corners
+from weft.kernel import IntArray2d, Scalar, Vec3Array, Vec3Array2d, WarpArray, corners, vec3
 
 
-@wp.kernel(module=wp.get_module("weft.contact.barrier.set_by_constants"))
+@wp.kernel(module=wp.get_module("weft.contact.barrier.by_constants"))
 def barrier_mixed(
     o: int,
     x: Vec3Array,
@@ -48,3 +56,27 @@ def barrier_mixed(
     dslope = h.stiffness * slope + t.stiffness * dslope
     m, dm = mollified(t, a, b, c, d)
     spread(i, p, v, m, dm, Scalar(1.0), dvalue, dslope, a, b, c, d, out)
+
+
+def changed_gradients(
+    contacts: ContactSet,
+    x: Positions | WarpArray,
+    stiffness: Floats | float = 0.0,
+    gap: Floats | float = 0.0,
+    thickness: Floats | float = 0.0,
+) -> WarpArray:
+    """Return the change of dE/dx of the pairs of a set, (m,4) vec3 [N] on the device.
+
+    Args:
+        contacts: the set.
+        x: (n,3) [m] positions.
+        stiffness: (m,), or one for all, change of the stiffness [J/m^4].
+        gap: (m,), or one for all, change of the gap [m].
+        thickness: (m,), or one for all, change of the thickness [m].
+    """
+    change: Any = np.zeros(len(contacts), BarrierParameters.numpy_dtype())
+    change["stiffness"], change["gap"], change["thickness"] = stiffness, gap, thickness
+    out = kernel.empty((len(contacts), 4), vec3)
+    arrays = (kernel.points(x), *contacts.device, kernel.array(change, BarrierParameters), out)
+    kernel.launch(barrier_mixed, len(contacts), *arrays)
+    return out

@@ -1,7 +1,7 @@
 """Derivatives of contact and friction by their constants.
 
 The constants are stiffness, gap, thickness, coefficients of friction and elastic slip. The barrier
-of a pair has closed forms (``contact.barrier.set_by_constants``), at the end of the step and, for
+of a pair has closed forms (``contact.barrier.by_constants``), at the end of the step and, for
 the lagged normal force of friction, at the positions where it is evaluated. Friction is w f'(|u|)
 u/|u| times that force, with f and u functions of the coefficients and of the slip e = stick dt over
 which friction rises. What friction remembers for the next step is differentiated, too. The adaptive
@@ -15,7 +15,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats
-from weft.contact.barrier.set_by_constants import changed_gradients
+from weft.contact.barrier.by_constants import changed_gradients
 from weft.contact.contact_set import ContactSet
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.derivatives.sliding_pair_slopes import smoothed_friction

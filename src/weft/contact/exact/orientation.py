@@ -1,17 +1,17 @@
 """Exact signs of determinants: on which side of a plane or line a point lies.
 
 A floating point filter (Shewchuk 1997, its first stage) decides nearly always. Where it cannot, the
-same determinant is computed in integers of any size (``determinant_signs``), to which all float64
+same determinant is computed in integers of any size (``det3_signs``), to which all float64
 numbers scale exactly.
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Bools, Floats, Ints
-from weft.contact.exact.determinant_signs import det2_signs, det3_signs
 
 # Relative bounds of the round-off of a determinant in space and in the plane (Shewchuk 1997).
 EPSILON = float(np.finfo(np.float64).eps) / 2
@@ -60,6 +60,37 @@ def orient2d(a: Floats, b: Floats, c: Floats) -> Ints:
     if len(unsure):
         sign[unsure] = det2_signs(*(p[unsure] for p in (a, b, c)))
     return sign
+
+
+def det3_signs(a: Floats, b: Floats, c: Floats, d: Floats) -> Ints:
+    """Return the signs of (a-d).(b-d)x(c-d), (n,), for points (n,3), in integers."""
+    A, B, C, D = _integers([a, b, c, d])
+    return _signs(_det3(A - D, B - D, C - D))
+
+
+def det2_signs(a: Floats, b: Floats, c: Floats) -> Ints:
+    """Return the signs of (b-a)x(c-a), (n,), for points (n,2), in integers."""
+    A, B, C = _integers([a, b, c])
+    p, q = A - C, B - C
+    return _signs(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0])
+
+
+def _integers(points: Sequence[Floats]) -> Any:
+    """Return arrays of points (n,d), times one power of two for each row, as Python's integers.
+
+    A float64 is an integer of 53 bits times a power of two, so this is exact. The numbers of a row
+    are relative to its smallest exponent; they have 2100 bits if one is far smaller than another.
+    """
+    mantissa, exponent = np.frexp(np.asarray(points))
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    least = np.where(whole == 0, np.iinfo(exponent.dtype).max, exponent).min((0, 2))
+    shift = np.where(whole == 0, 0, exponent - least[:, None])
+    return whole.astype(object) << shift.astype(object)
+
+
+def _signs(det: Any) -> Ints:
+    """Return the signs of Python's integers (n,)."""
+    return np.asarray(det > 0, dtype=np.int32) - np.asarray(det < 0, dtype=np.int32)
 
 
 def _may_underflow(differences: Floats) -> Bools:

@@ -1,12 +1,21 @@
-"""Thickness that changes in time, as far as pairs in contact leave room for it.
+"""A gap and a thickness that change in time.
 
-A smaller thickness is taken at once, and so is a larger one if all pairs have room for it. Else it
-takes half of the room of the nearest pair in a step, with one factor for all pairs: so no pair is
-ever nearer than its thickness, and the barrier pushes it apart before the next step. If a pair has
-only a thousandth of the gap left, something holds it together: that is an error that says where, or
-with ``pinch: thin`` the thickness for which there is room is kept.
+The gap is the distance below which contact pushes. The barrier is finite wherever a pair has room,
+so cloth never blocks a larger gap: nothing has to move before the gap grows, and nothing can pass
+through. But a pair that is well inside a growing gap is pushed harder. The stiffness of the gap g
+holds the same weight at g/2, and the force on a pair with room r << g grows as g/r. So a gap at
+most doubles in a step: the force on a pair at half of it or nearer grows at most to 2.3 times its
+value, and a pair farther away is pushed with at most 2.3 times the force that holds the weight. A
+smaller gap is taken at once; cloth sinks to where the smaller gap holds it.
+
+A smaller thickness is taken at once, too. A larger one takes at most half of the room of the
+nearest pair in a step, with one factor for all pairs: so no pair is ever nearer than its thickness,
+and the barrier pushes it apart before the next step. If a pair has only a thousandth of the gap
+left, something holds it together: that is an error that says where, or with ``pinch: thin`` the
+thickness for which there is room is kept.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,9 +28,49 @@ from weft.contact.detector import ContactDetector
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray
 
+MOST_GROWTH = 2.0  # largest factor by which the gap grows in a step
+GAP = "gap"  # name among the values that are saved from step to step
+
+
+class GapSchedule:
+    """The gap of one step after another.
+
+    Args:
+        contact: the contact, with the gap at the start.
+    """
+
+    def __init__(self, contact: Contact) -> None:
+        self.changes = contact.widest is not None
+        self.first = self.asked = self.before = self.now = contact.gap  # [m]
+
+    def begin(self, step: Step) -> None:
+        """Set the gap of a step from that of the step before."""
+        if not self.changes:
+            return
+        kept = step.kept.get(GAP)
+        self.before = self.first if kept is None else float(np.asarray(kept)[0])
+        self.now = min(self.asked, MOST_GROWTH * self.before)
+
+    def saved(self) -> dict[str, Floats]:
+        """Return the values that the next step needs; empty if the gap does not change."""
+        return {GAP: np.array([self.now])} if self.changes else {}
+
+    def told(self) -> dict[str, Any]:
+        """Return the present and the requested gap [m] for reports; empty if they are equal."""
+        return {} if self.now == self.asked else {GAP: {"kept": self.now, "asked": self.asked}}
+
+
+def gap_of(memory: Mapping[str, Any]) -> float | None:
+    """Return the gap [m] of the step whose saved values are ``memory``; None: the gap does not
+    change.
+    """
+    kept = memory.get(GAP)
+    return None if kept is None else float(np.asarray(kept)[0])
+
+
 PART = 0.5  # of the room of a pair that a growing thickness takes in a step
 HELD = 1e-3  # of the gap: with less room, something holds a pair together
-KEPT = "thickness"  # name among the values that are saved from step to step
+THICKNESS = "thickness"  # name among the values that are saved from step to step
 
 
 class ThicknessSchedule:
@@ -61,7 +110,7 @@ class ThicknessSchedule:
             SimulationError: something holds a pair together.
         """
         assert self.asked is not None
-        before = np.asarray(step.kept.get(KEPT, self._first))
+        before = np.asarray(step.kept.get(THICKNESS, self._first))
         base = np.minimum(before, self.asked)
         more = self.asked - base
         part = 1.0 if not more.any() else self._part(search, y, base, more, step.t)
@@ -101,7 +150,7 @@ class ThicknessSchedule:
 
     def saved(self) -> dict[str, Floats]:
         """Return the values that the next step needs; empty if the thickness does not change."""
-        return {} if self.asked is None else {KEPT: self.now}
+        return {} if self.asked is None else {THICKNESS: self.now}
 
     def told(self) -> dict[str, Any]:
         """Return the largest present and requested thickness [m] for reports; empty if they are
