@@ -68,7 +68,7 @@ def gap_of(memory: Mapping[str, Any]) -> float | None:
     return None if kept is None else float(np.asarray(kept)[0])
 
 
-PART = 0.5  # of the room of a pair that a growing thickness takes in a step
+PART = 0.5  # of the room of a pair that a growing thickness takes in a step, at most
 HELD = 1e-3  # of the gap: with less room, something holds a pair together
 THICKNESS = "thickness"  # name among the values that are saved from step to step
 
@@ -123,7 +123,9 @@ class ThicknessSchedule:
         """Return the part of the increase ``more`` for which there is room beyond the thickness
         ``base``.
         """
-        sides, near = self.contact.mesh.sides, search.near(y, float((base + more).max()))
+        # Pairs that are farther apart have room for twice the increase.
+        sides, reach = self.contact.mesh.sides, float((base + more / PART).max())
+        near = search.near(y, reach)
         if len(near) == 0:
             return 1.0
         pairs, kinds = (kernel.numpy(a) for a in near.device)
@@ -132,9 +134,9 @@ class ThicknessSchedule:
         room = kernel.numpy(near.distances(y)) - kept
         part = PART * room / np.maximum(wanted, 1e-300)
         k = int(np.argmin(part))
-        if part[k] >= PART:  # there is room for all of the increase
+        if part[k] >= 1.0:
             return 1.0
-        if room[k] > HELD * search.gap:
+        if room[k] > HELD * search.gap or room[k] >= wanted[k]:
             return float(part[k])
         if self.contact.settings.pinch == "thin":
             return 0.0
