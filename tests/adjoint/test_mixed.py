@@ -10,7 +10,6 @@ from tests.adjoint.cases import compared, hung, landing, noise
 from weft import kernel
 from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.recorded_run import RecordedRun
-from weft.adjoint.reverse_step import planned
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_energy import ContactEnergy
 from weft.contact.derivatives.by_constants import ContactNumbers, constants_of
@@ -31,7 +30,7 @@ def touching_at(count, gap=0.003, crumpled=0.0):
     for _ in range(count):
         place, parts = forward.step(place)
     taken = parts[-1]
-    phi = planned(forward.model, taken, forward.inner)
+    phi = forward.inner.potential(forward.model, taken.state, taken.memory, taken.dt)
     term = next(t for t in phi.terms_of_phi if isinstance(t, ContactEnergy))
     noisy = crumpled * np.random.default_rng(1).normal(size=taken.x.shape)
     x = kernel.points(np.ascontiguousarray(taken.x + noisy))

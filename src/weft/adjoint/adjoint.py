@@ -16,13 +16,14 @@ from weft.adjoint.parameter_directions import ParameterDirection
 from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, pin_names
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.adjoint.rest import Rest
-from weft.adjoint.reverse_step import StateCotangents, step_back
+from weft.adjoint.reverse_step import step_back
 from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
 from weft.adjoint.tangent import tangents
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Rate
+from weft.energies.state import StateDerivatives
 from weft.run.run import Run
 from weft.run.scene_interface import Simulated
 from weft.solve.linear.direct import have_pardiso
@@ -318,10 +319,10 @@ class Adjoint:
 
     def _backwards(
         self, kept: RunCheckpoints, by_x: Floats, by_v: Floats, asked: Sequence[Any]
-    ) -> tuple[StateCotangents, dict[str, Any]]:
+    ) -> tuple[StateDerivatives, dict[str, Any]]:
         """Go from the last frame to the start; return derivatives by the start, and report data."""
         f, n = self.forward, len(self.forward.model.mass)
-        back, prepared, solver = StateCotangents.zeros(n), None, self._solver()
+        back, prepared, solver = StateDerivatives.zeros(n), None, self._solver()
         bad: dict[str, list[float]] = {"indefinite": [], "singular": []}
         steps, correction, stiffness_adapted = 0, 0.0, 0
         asked = [a for a in asked if a.matters]
@@ -343,8 +344,7 @@ class Adjoint:
                         each.add(link)
                     back = link.before
         self._add_frame(back, by_x[0], by_v[0])
-        back.x += back.memory.get("x", 0.0)  # history before the first step: the start itself
-        back.v += back.memory.get("v", 0.0)
+        back = f.inner.pull_back_init(back)
         return back, {
             **bad,
             "steps": steps,
@@ -352,7 +352,7 @@ class Adjoint:
             "stiffness_adapted": stiffness_adapted,
         }
 
-    def _add_frame(self, back: StateCotangents, by_x: Floats, by_v: Floats) -> None:
+    def _add_frame(self, back: StateDerivatives, by_x: Floats, by_v: Floats) -> None:
         """Add the derivatives by the vertices of a frame, pulled back to the points."""
         W = self.forward.model.embedding
         for by, to in ((by_x, back.x), (by_v, back.v)):
@@ -364,7 +364,7 @@ class Adjoint:
 
         Derivatives need more digits than steps, and a direct solver of that size is as fast.
         """
-        model, settings = self.forward.model, self.forward.inner.settings  # type: ignore[attr-defined]
+        model, settings = self.forward.model, self.forward.inner.settings
         n = len(model.mass)
         name = settings.linear
         if name == "auto" and n <= DIRECT_UP_TO:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.parameters import TARGETS, pin_names
-from weft.adjoint.reverse_step import ReverseStep, StateCotangents
+from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Pin
+from weft.energies.state import StateDerivatives
 from weft.integrators.model import Model
 
 
@@ -57,7 +58,7 @@ class Positions:
             if pin.holds(t):
                 self._pinned[pin.vertices] += by_start(pin, self.model, back.pulled.target, t)
 
-    def end(self, back: StateCotangents) -> Floats:
+    def end(self, back: StateDerivatives) -> Floats:
         """Return the derivative (N,3), including that of the state at the start."""
         every = back.x + self._pinned
         out = np.array(every[: self.n])
@@ -115,7 +116,7 @@ class Velocities:
     def add(self, back: ReverseStep) -> None:
         """Add nothing: velocities matter at the start only."""
 
-    def end(self, back: StateCotangents) -> Floats:
+    def end(self, back: StateDerivatives) -> Floats:
         """Return the derivative (N,3)."""
         return np.array(back.v[: self.n])
 
@@ -149,6 +150,6 @@ class Targets:
         k = min(int(np.floor(t / f.dt)), f.count - 1)
         self.out[k] += np.where(back.phi.step.fixed[:, None], back.pulled.target, 0.0)[self.ids]
 
-    def end(self, back: StateCotangents) -> Floats:
+    def end(self, back: StateDerivatives) -> Floats:
         """Return the derivative (steps,k,3)."""
         return self.out

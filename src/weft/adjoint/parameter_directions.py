@@ -19,7 +19,7 @@ from weft.adjoint.constant_changes import ConstantChanges
 from weft.adjoint.equality import are_equal
 from weft.adjoint.keyframed_models import contact_at, energies_at, take, times_of
 from weft.adjoint.parameters import Parameter
-from weft.adjoint.reverse_step import ReverseStep, StateCotangents
+from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, WeftError
 from weft.contact.contact_energy import ContactEnergy
@@ -29,6 +29,7 @@ from weft.energies.base import Bound, FastEnergy
 from weft.energies.by_constants import ByName, Differentiable
 from weft.energies.inertia import Inertia
 from weft.energies.numpy_energy import NumpyEnergy
+from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
 from weft.integrators.model import Model
 from weft.kernel import WarpArray, vec3
@@ -92,7 +93,7 @@ class SceneVariant:
             total += float((back.pulled.after * self.model.bodies(step.t)).sum())
         return total
 
-    def begins(self, back: StateCotangents) -> float:
+    def begins(self, back: StateDerivatives) -> float:
         """Return the contribution of this variant at the start of the run, without weight."""
         if not self.start:
             return 0.0
@@ -157,7 +158,7 @@ class ParameterDirection:
         for v in self.variants:
             self.total += v.weight * v.along(back)
 
-    def begin(self, back: StateCotangents) -> None:
+    def begin(self, back: StateDerivatives) -> None:
         """Add the contribution of the state at the start."""
         for v in self.variants:
             self.total += v.weight * v.begins(back)

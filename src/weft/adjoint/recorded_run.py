@@ -8,26 +8,20 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.adjoint.keyframed_models import limits_change, thickens
-from weft.adjoint.reverse_step import ForwardStep
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, SimulationError
+from weft.base.settings import settings_by_field
 from weft.energies.state import State
-from weft.integrators.adaptive import Adaptive
-from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Memory, Stepper, StepReport
-from weft.integrators.bdf2 import Bdf2
+from weft.integrators.adaptive import innermost
+from weft.integrators.base import Memory, Reversible, StepPart
 from weft.integrators.halving import StepFailed, advance
-from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic
 from weft.run.scene_interface import Simulated
 from weft.solve.linear.solver import Outcome
 
-METHODS = {BackwardEuler: "backward_euler", Bdf2: "bdf2", QuasiStatic: "quasi_static"}
 SLACK = 1e-4  # [m/s] or [m]: a larger tolerance leaves errors that deserve a remark
 
 
@@ -38,65 +32,6 @@ class StepRecord:
     count: int
     state: State
     memory: Memory
-
-
-class _Recorder:
-    """A stepper that records every step of an inner stepper."""
-
-    def __init__(self, inner: Stepper, method: str) -> None:
-        self.inner, self.method = inner, method
-        settings: Any = inner.settings  # type: ignore[attr-defined]
-        self.path = method != "quasi_static" or bool(settings.friction)
-        self.taken: list[tuple[State, list[ForwardStep], State]] = []
-
-    @property
-    def order(self) -> int:
-        """Order of accuracy of the inner stepper."""
-        return self.inner.order
-
-    def init(self, model: Model, state: State) -> Memory:
-        """Return the memory of the inner stepper at the start."""
-        return self.inner.init(model, state)
-
-    def step(
-        self, model: Model, state: State, memory: Memory, dt: float
-    ) -> tuple[State, Memory, StepReport]:
-        """Take one step, and record it if it converged.
-
-        Raises:
-            SceneError: a step that stopped before it had converged.
-        """
-        after, kept, report = self.inner.step(model, state, memory, dt)
-        if report.outcome is Outcome.STOPPED:
-            raise SceneError(
-                "effort",
-                got="steps that stop before they have converged",
-                expected="converged ones: only these have the derivative",
-                hint="leave settings.effort as it is",
-            )
-        if report.outcome.ok:
-            # Equilibria without friction have no history: the last part is enough.
-            some = report.parts if self.path else report.parts[-1:]
-            parts = [ForwardStep(p.state, p.memory, p.dt, p.x, self.method, p.anew) for p in some]
-            self.taken.append((state, parts, after))
-        return after, kept, report
-
-    def chain(self, first: State, last: State) -> list[ForwardStep]:
-        """Return the recorded steps that lead from one state to another, without rejected ones.
-
-        The search goes backwards and compares position arrays by identity; then all records are
-        deleted.
-        """
-        found: list[ForwardStep] = []
-        x = last.x
-        for begin, parts, after in reversed(self.taken):
-            if after.x is x:
-                found += parts[::-1]
-                x = begin.x
-                if x is first.x:
-                    break
-        self.taken.clear()
-        return found[::-1]
 
 
 class RecordedRun:
@@ -117,22 +52,16 @@ class RecordedRun:
         self.scene, self.frames, self.fps = scene, frames, fps
         # steps per frame; 1e-9: round-off in the quotient must not add a step
         self.steps = max(1, math.ceil(1 / (fps * scene.step) - 1e-9))
-        self.model, made = scene.model(), scene.stepper()
-        outer = made if isinstance(made, Adaptive) else None
-        inner = made if outer is None else outer.stepper
-        kind = next((k for k in METHODS if isinstance(inner, k)), None)
-        if kind is None:
+        self.model, self.stepper = scene.model(), scene.stepper()
+        inner = innermost(self.stepper)
+        if not isinstance(inner, Reversible):
             raise SceneError(
                 "integrator",
                 got=type(inner).__name__,
-                expected=f"one of {', '.join(METHODS.values())}",
+                expected="one with the reverse of its step: backward_euler, bdf2, quasi_static",
                 hint="steps of one linear solve minimize no potential: nothing to differentiate",
             )
-        self.method, self.inner = METHODS[kind], inner
-        self._recorder = _Recorder(inner, self.method)
-        self.stepper: Stepper = self._recorder
-        if outer is not None:
-            self.stepper = Adaptive(self._recorder, outer.samples, outer.settings)
+        self.inner = inner
         self._check()
 
     def _check(self) -> None:
@@ -148,9 +77,9 @@ class RecordedRun:
     @property
     def remarks(self) -> list[str]:
         """Remarks on settings that make derivatives less exact than they could be."""
-        settings: Any = self.inner.settings  # type: ignore[attr-defined]
-        unit = "m" if self.method == "quasi_static" else "m/s"
+        settings = self.inner.settings
         if settings.tolerance > SLACK:
+            unit = settings_by_field(type(settings))["tolerance"].unit
             return [
                 f"settings.tolerance = {settings.tolerance:g} {unit}: derivatives are those of "
                 f"converged steps; 1e-8 makes them so"
@@ -180,15 +109,16 @@ class RecordedRun:
         frame, part = divmod(count, self.steps)
         return frame / self.fps + part * self.dt
 
-    def step(self, place: StepRecord) -> tuple[StepRecord, list[ForwardStep]]:
+    def step(self, place: StepRecord) -> tuple[StepRecord, list[StepPart]]:
         """Take the step after ``place``; return the record at its end, and the parts of the step.
 
         Raises:
             SimulationError: a step that does not converge, however short.
+            SceneError: a step that stopped before it had converged.
         """
         begin = place.state, place.memory
         try:
-            last = advance(self.stepper, self.model, *begin, self.dt)[-1]
+            taken = advance(self.stepper, self.model, *begin, self.dt)
         except StepFailed as failed:
             raise SimulationError(
                 f"step {place.count + 1} at t = {failed.state.t:.6g} s",
@@ -196,10 +126,19 @@ class RecordedRun:
                 expected="a step that converges",
                 hint=failed.report.outcome.advice,
             ) from None
-        state, memory = last.state, last.memory
-        parts = self._recorder.chain(place.state, state)
-        count = place.count + 1
-        return StepRecord(count, dataclasses.replace(state, t=self.time(count)), memory), parts
+        if any(t.report.outcome is Outcome.STOPPED for t in taken):
+            raise SceneError(
+                "effort",
+                got="steps that stop before they have converged",
+                expected="converged ones: only these have the derivative",
+                hint="leave settings.effort as it is",
+            )
+        parts = [part for t in taken for part in t.report.parts]
+        if not self.inner.has_history:
+            parts = parts[-1:]
+        count, last = place.count + 1, taken[-1]
+        state = dataclasses.replace(last.state, t=self.time(count))
+        return StepRecord(count, state, last.memory), parts
 
 
 class RunCheckpoints:
@@ -221,7 +160,7 @@ class RunCheckpoints:
         n = forward.count
         self.every = 1 if n * size <= most else math.isqrt(n - 1) + 1
         self.places: dict[int, StepRecord] = {0: place}
-        self._parts: dict[int, list[ForwardStep]] = {}
+        self._parts: dict[int, list[StepPart]] = {}
         self.recomputed = 0  # steps computed again
 
     @property
@@ -246,7 +185,7 @@ class RunCheckpoints:
                 self.places[place.count] = place
             yield place
 
-    def parts(self, count: int) -> list[ForwardStep]:
+    def parts(self, count: int) -> list[StepPart]:
         """Return the parts of the step that ended at ``count``.
 
         If they were not kept, all steps since the last kept record are computed again; the earlier

@@ -19,7 +19,7 @@ from weft.adjoint.rest_buckling_pairs import ByPairs
 from weft.adjoint.rest_splines import SplineRest
 from weft.adjoint.rest_terms import ByBonds, FormTables, Handled, HingeWeights, SampleTables
 from weft.adjoint.rest_triangles import TriangleRest
-from weft.adjoint.reverse_step import ReverseStep, StateCotangents
+from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.contact.contact_energy import ContactEnergy
@@ -39,6 +39,7 @@ from weft.energies.loads.pressure import BoundPressure
 from weft.energies.springs.bonds import BoundBonds
 from weft.energies.springs.point_springs import BoundPointSprings
 from weft.energies.springs.ring_spacing import BoundSpacing
+from weft.energies.state import StateDerivatives
 
 WEIGHING = (Inertia, BoundGravity, BoundDrag)
 # Terms without tables: they depend on positions only. How contact depends on the rest shape is
@@ -164,7 +165,7 @@ class Rest:
         if self.cloth.mesh.vertex_uv is not None:
             self.by_flat += touching.by_rest_positions()[: self.cloth.n_vertices, :2]
 
-    def end(self, back: StateCotangents) -> Floats:
+    def end(self, back: StateDerivatives) -> Floats:
         """Return the derivative (k,2)."""
         found = self.of.by_points(self.handled, self.by_mass)
         return np.asarray(found + self.of.of_corners(self._touched()))

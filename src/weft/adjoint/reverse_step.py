@@ -12,8 +12,7 @@ friction or wind balances the loads at its own positions, g(x; l(x)) = 0. There 
 symmetric.
 """
 
-import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,40 +24,13 @@ from weft.base.arrays import Floats
 from weft.contact.contact_energy import ContactEnergy
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.energies.base import Bound
-from weft.energies.state import State
+from weft.energies.state import StateDerivatives
 from weft.energies.step_cotangents import StepCotangents
-from weft.integrators.base import Memory
-from weft.integrators.bdf2 import MOST_GROWTH
+from weft.integrators.base import Reversible, StepPart
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
 from weft.solve.linear.solver import LinearSolver
-
-
-@dataclass(frozen=True, eq=False)
-class ForwardStep:
-    """A step of the forward run, or a part of a step that was divided."""
-
-    state: State  # at the beginning
-    memory: Memory
-    dt: float  # [s]
-    x: Floats  # (n,3) [m] at the end
-    method: str  # ``backward_euler``, ``bdf2`` or ``quasi_static``
-    anew: Sequence[Floats] = ()  # (n,3) each, at which lagged data were evaluated again
-
-
-@dataclass(eq=False)
-class StateCotangents:
-    """Derivatives of a loss by a state, and by what is remembered with it."""
-
-    x: Floats  # (n,3)
-    v: Floats  # (n,3)
-    memory: dict[str, Floats] = field(default_factory=dict)
-
-    @staticmethod
-    def zeros(n: int) -> "StateCotangents":
-        """Return zero derivatives for n points."""
-        return StateCotangents(np.zeros((n, 3)), np.zeros((n, 3)))
 
 
 @dataclass(eq=False)
@@ -68,7 +40,7 @@ class ReverseStep:
     Parameters read from it what they need to add their derivative.
     """
 
-    taken: ForwardStep
+    taken: StepPart
     phi: Potential
     x: WarpArray
     z: Floats  # (n,3) H^-1 dL/dx, zero at prescribed vertices
@@ -79,7 +51,7 @@ class ReverseStep:
     touching: ContactSlopes | None  # contact of the step; None without
     mixed: dict[Any, Any] = field(default_factory=dict)  # cache, see ``constant_changes``
     # derivatives by the state at the beginning of the step; in the first minimization only
-    before: StateCotangents = field(default_factory=lambda: StateCotangents.zeros(0))
+    before: StateDerivatives = field(default_factory=lambda: StateDerivatives.zeros(0))
 
     @property
     def stiffness_adapted(self) -> bool:
@@ -93,23 +65,12 @@ class ReverseStep:
             term.lag(kernel.points(self.pulled.at))
 
 
-def planned(model: Model, taken: ForwardStep, integrator: Any) -> Potential:
-    """Return the potential of a recorded step as it was at the beginning of the step."""
-    if taken.method == "quasi_static":
-        s = integrator.settings
-        step = model.step(taken.state, taken.dt)
-        slip = s.slip if s.friction else None
-        return Potential(model, dataclasses.replace(step, slip=slip, kept=taken.memory))
-    phi: Potential = integrator.potential(model, taken.state, taken.memory, taken.dt)
-    return phi
-
-
 def step_back(
     model: Model,
-    taken: ForwardStep,
-    integrator: Any,
+    taken: StepPart,
+    integrator: Reversible,
     solver: LinearSolver,
-    after: StateCotangents,
+    after: StateDerivatives,
     prepared: Any,
 ) -> Iterator[ReverseStep]:
     """Differentiate one step backwards; yield its minimizations, the last one first.
@@ -125,12 +86,6 @@ def step_back(
         after: derivatives by the state at the end of the step, and by what is remembered there.
         prepared: the solver's prepared matrix of the step differentiated before this one; or None.
     """
-    if taken.method == "quasi_static":
-        link = _Link(model, taken, integrator, solver, taken.x, None)
-        one = link.back(after.x, after, prepared)
-        one.before = _unplanned(taken, [one.pulled], after)
-        yield one
-        return
     pulled: list[StepCotangents] = []
     by_x, ends = after.x, [*taken.anew, taken.x]
     for k in range(len(ends) - 1, -1, -1):
@@ -139,7 +94,7 @@ def step_back(
         by_x, prepared = one.pulled.place, one.hessian.prepared
         pulled.append(one.pulled)
         if k == 0:
-            one.before = _unplanned(taken, pulled, after)
+            one.before = integrator.pull_back(taken, StepCotangents.total(pulled), after)
         yield one
 
 
@@ -148,20 +103,21 @@ class _Link:
     """One minimization of a step, which ended at ``end``, with lagged data evaluated at ``at``."""
 
     model: Model
-    taken: ForwardStep
-    integrator: Any
+    taken: StepPart
+    integrator: Reversible
     solver: LinearSolver
     end: Floats  # (n,3) [m]
     at: Floats | None  # (n,3) [m]; None: at the beginning of the step
 
-    def back(self, by_x: Floats, after: StateCotangents | None, prepared: Any) -> ReverseStep:
+    def back(self, by_x: Floats, after: StateDerivatives | None, prepared: Any) -> ReverseStep:
         """Return the derivatives by what the minimization depends on, from those by its end.
 
         ``after`` holds the derivatives by velocity and memory if the end is that of the step; else
         it is None.
         """
-        phi, at = planned(self.model, self.taken, self.integrator), self.at
-        step, static = phi.step, self.taken.method == "quasi_static"
+        taken, at = self.taken, self.at
+        phi = self.integrator.potential(self.model, taken.state, taken.memory, taken.dt)
+        step, static = phi.step, phi.step.scale is None
         x = kernel.points(step.pinned(self.end))
         if static and phi.update_lagged_terms(x):
             at = step.pinned(self.end)  # loads are evaluated at the equilibrium itself
@@ -211,45 +167,3 @@ def by_place(phi: Potential, x: WarpArray, by: Floats, at: Floats) -> Floats:
     for term in phi.terms_of_phi:
         out += term.pull_back_place(phi.step, x, by, at)
     return out
-
-
-def _unplanned(
-    taken: ForwardStep, several: Sequence[StepCotangents], after: StateCotangents
-) -> StateCotangents:
-    """Return the derivatives by the state and memory that a step was planned from.
-
-    This is the reverse of ``Integrator.plan``.
-    """
-    p = StepCotangents.total(several)
-    out = StateCotangents(np.array(p.state_x), np.array(p.state_v), dict(p.kept))
-    if taken.method == "quasi_static":
-        return out
-    h = taken.dt
-    if taken.method == "backward_euler":
-        out.x += p.predicted + p.origin
-        out.v += h * p.predicted
-        return out
-    out.x += after.memory.get("x", 0.0)
-    out.v += after.memory.get("v", 0.0)
-    past = bdf2_past(taken)
-    if past is None:
-        out.x += p.predicted + p.origin
-        out.v += h * p.predicted
-        return out
-    a1, a2, span = past
-    ends = p.predicted + p.origin
-    out.x += a1 * ends
-    out.v += a1 * span * p.predicted
-    out.memory["x"] = -a2 * ends + p.past
-    out.memory["v"] = -a2 * span * p.predicted
-    return out
-
-
-def bdf2_past(taken: ForwardStep) -> tuple[float, float, float] | None:
-    """Return a_1, a_2 and the span [s] of a BDF2 step with history; None if it had no history."""
-    before = float(taken.memory["dt"])
-    if before == 0.0 or taken.dt > MOST_GROWTH * before * (1 + 1e-9):
-        return None
-    w = taken.dt / before
-    a1, a2 = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w)
-    return a1, a2, (1 + w) / (1 + 2 * w) * taken.dt

@@ -8,7 +8,6 @@ other.
 """
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,30 +17,20 @@ from weft.adjoint.hessian import Hessian
 from weft.adjoint.parameter_directions import ParameterDirection, SceneVariant
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.recorded_run import RecordedRun
-from weft.adjoint.reverse_step import ForwardStep, planned
 from weft.base.arrays import Floats
 from weft.contact.contact_energy import ContactEnergy
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
-from weft.energies.state import State
+from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
-from weft.integrators.base import Memory
+from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
 from weft.solve.linear.solver import LinearSolver
 
 SMALL = 1e-6  # difference of states in quotients, relative to the size of the cloth
 TOUCHING, SLIPPED = 1e-8, 1e-3  # the same with contact [m]; part of the elastic slip
-
-
-@dataclass(frozen=True, eq=False)
-class TangentState:
-    """The derivatives of a state and its memory by one number."""
-
-    x: Floats  # (n,3)
-    v: Floats  # (n,3)
-    memory: dict[str, Floats]
 
 
 def tangents(
@@ -62,7 +51,7 @@ def tangents(
     shape = parameter.value.shape
     every = [ParameterDirection.of(scene, parameter, i, forward.model) for i in np.ndindex(shape)]
     place = forward.start()
-    at = [_begin(d, place.memory) for d in every]
+    at = [_begin(forward, d) for d in every]
     frames = [[_frame(forward, m) for m in at]]
     prepared: Any = None
     for count in range(1, forward.count + 1):
@@ -73,7 +62,7 @@ def tangents(
                 link = dataclasses.replace(taken, x=end, anew=ends[k - 1 : k] if k else ())
                 phi = _frozen(forward, link)
                 x = kernel.points(phi.step.pinned(end))
-                settled = taken.method == "quasi_static" and phi.update_lagged_terms(x)
+                settled = phi.step.scale is None and phi.update_lagged_terms(x)
                 if settled:  # loads are evaluated at the equilibrium itself
                     link = dataclasses.replace(link, anew=(phi.step.pinned(end),))
                 hessian = Hessian(phi, x, solver, prepared)
@@ -89,26 +78,26 @@ def tangents(
     return tuple(np.moveaxis(o, 1, -1).reshape(*o.shape[:1], *o.shape[2:], *shape) for o in out)  # type: ignore[return-value]
 
 
-def _frame(forward: RecordedRun, m: TangentState) -> tuple[Floats, Floats]:
+def _frame(forward: RecordedRun, m: StateDerivatives) -> tuple[Floats, Floats]:
     model = forward.model
     return model.vertices(m.x), model.vertices(m.v)
 
 
-def _begin(d: ParameterDirection, memory: Memory) -> TangentState:
+def _begin(forward: RecordedRun, d: ParameterDirection) -> StateDerivatives:
     states = [(v.weight, v.scene.state()) for v in d.variants]
     x = np.asarray(sum(w * s.x for w, s in states))
     v = np.asarray(sum(w * s.v for w, s in states))
-    kept = {"x": x, "v": v} if "x" in memory else {}
-    return TangentState(x, v, kept)
+    return forward.inner.push_init(forward.model, State(x, v))
 
 
-def _frozen(forward: RecordedRun, taken: ForwardStep, step: Step | None = None) -> Potential:
+def _frozen(forward: RecordedRun, taken: StepPart, step: Step | None = None) -> Potential:
     """Return the potential of a recorded step with its lagged data.
 
     ``step`` replaces the step of the record if it is given.
     """
-    phi = planned(forward.model, taken, forward.inner)
-    if step is not None:
+    if step is None:
+        phi = forward.inner.potential(forward.model, taken.state, taken.memory, taken.dt)
+    else:
         phi = Potential(forward.model, step)
     for place in taken.anew:
         phi.update_lagged_terms(kernel.points(np.ascontiguousarray(place)))
@@ -117,13 +106,13 @@ def _frozen(forward: RecordedRun, taken: ForwardStep, step: Step | None = None) 
 
 def _step(
     forward: RecordedRun,
-    taken: ForwardStep,
+    taken: StepPart,
     step: Step,
     hessian: Hessian,
     d: ParameterDirection,
-    m: TangentState,
+    m: StateDerivatives,
     way: Floats | None,
-) -> TangentState:
+) -> StateDerivatives:
     """Return the tangent at the end of a step.
 
     At free vertices dx' = -H^-1 dg, at prescribed ones dx' = dtarget. ``way`` is the change of the
@@ -141,17 +130,13 @@ def _step(
         free = -hessian.solve(dg)
     dx = np.where(fixed, target, free)
     place = dx if way is None else way
-    memory: dict[str, Floats] = {}
-    static = taken.method == "quasi_static"
-    dv = np.zeros_like(dx) if static else (dx - _origin(taken, step, m)) / step.span
-    if "x" in taken.memory and not static:
-        memory = {"x": m.x, "v": m.v}
+    after = forward.inner.push_forward(forward.model, taken, step, m, dx)
     if dkept:
-        memory |= _kept(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
-    return TangentState(dx, dv, memory)
+        after.memory |= _kept(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
+    return after
 
 
-def _by_place(forward: RecordedRun, taken: ForwardStep, way: Floats) -> Floats:
+def _by_place(forward: RecordedRun, taken: StepPart, way: Floats) -> Floats:
     """Return (n,3) the change of g if the positions of lagged data move along ``way``."""
     out, size = np.zeros_like(way), float(np.abs(way).max())
     if size == 0:
@@ -168,7 +153,7 @@ def _by_place(forward: RecordedRun, taken: ForwardStep, way: Floats) -> Floats:
 
 
 def _small(
-    taken: ForwardStep, m: TangentState, end: Floats | None = None, place: Floats | None = None
+    taken: StepPart, m: StateDerivatives, end: Floats | None = None, place: Floats | None = None
 ) -> float:
     """Return the step of difference quotients along the tangent.
 
@@ -192,15 +177,7 @@ def _small(
     return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
 
 
-def _origin(taken: ForwardStep, step: Step, m: TangentState) -> Floats:
-    """Return the change of the positions that velocities are measured from, (n,3)."""
-    if step.past is None:
-        return m.x
-    a2 = step.past[1]
-    return np.asarray((1 + a2) * m.x - a2 * m.memory["x"])
-
-
-def _shifted(taken: ForwardStep, m: TangentState, e: float, place: Floats) -> ForwardStep:
+def _shifted(taken: StepPart, m: StateDerivatives, e: float, place: Floats) -> StepPart:
     """Return the recorded step, begun at a state that is moved by e along the tangent."""
     s = taken.state
     state = State(s.x + e * m.x, s.v + e * m.v, s.t)
@@ -211,9 +188,9 @@ def _shifted(taken: ForwardStep, m: TangentState, e: float, place: Floats) -> Fo
 
 def _along(
     forward: RecordedRun,
-    taken: ForwardStep,
+    taken: StepPart,
     d: ParameterDirection,
-    m: TangentState,
+    m: StateDerivatives,
     e: float,
     place: Floats,
 ) -> tuple[Floats, bool]:
@@ -226,7 +203,7 @@ def _along(
         for term in phi.terms_of_phi:
             term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
         dg += w / (12 * e) * np.array(kernel.numpy(g))
-        keeps = keeps or bool(phi.remember(x))
+        keeps = keeps or bool(_remembered(phi, x))
     base = _frozen(forward, taken)
     dg += d.changes.forces(_lagged(base.step, taken), x, _touching(base, x, taken))[0]
 
@@ -245,7 +222,7 @@ def _along(
     return dg, keeps
 
 
-def _touching(phi: Potential, x: Floats, taken: ForwardStep) -> ContactSlopes | None:
+def _touching(phi: Potential, x: Floats, taken: StepPart) -> ContactSlopes | None:
     """Return the derivatives of contact in a frozen step at its end; None without contact."""
     for term in phi.terms_of_phi:
         if isinstance(term, ContactEnergy):
@@ -254,14 +231,14 @@ def _touching(phi: Potential, x: Floats, taken: ForwardStep) -> ContactSlopes | 
     return None
 
 
-def _lagged(step: Step, taken: ForwardStep) -> Step:
+def _lagged(step: Step, taken: StepPart) -> Step:
     """Return the step with the positions at which lagged data were evaluated last."""
     return dataclasses.replace(step, anew=np.asarray(taken.anew[-1]) if taken.anew else None)
 
 
-def _with_bodies(forward: RecordedRun, taken: ForwardStep, v: SceneVariant) -> Potential:
+def _with_bodies(forward: RecordedRun, taken: StepPart, v: SceneVariant) -> Potential:
     """Return the potential of the step with the bodies of another scene."""
-    base = planned(forward.model, taken, forward.inner)
+    base = forward.inner.potential(forward.model, taken.state, taken.memory, taken.dt)
     where = v.model.bodies(taken.state.t), v.model.bodies(base.step.t)
     return _frozen(forward, taken, dataclasses.replace(base.step, bodies=where))
 
@@ -275,7 +252,7 @@ def _moved_target(d: ParameterDirection, step: Step) -> Floats:
     return np.where(step.fixed[:, None], out, 0.0)
 
 
-def _product(forward: RecordedRun, taken: ForwardStep, target: Floats) -> Floats:
+def _product(forward: RecordedRun, taken: StepPart, target: Floats) -> Floats:
     """Return (n,3) the change of g as prescribed vertices move, by differences of gradients."""
     size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
     out, e = np.zeros_like(target), SMALL * size
@@ -292,9 +269,9 @@ def _product(forward: RecordedRun, taken: ForwardStep, target: Floats) -> Floats
 
 def _kept(
     forward: RecordedRun,
-    taken: ForwardStep,
+    taken: StepPart,
     d: ParameterDirection,
-    m: TangentState,
+    m: StateDerivatives,
     e: float,
     dx: Floats,
     place: Floats,
@@ -326,5 +303,5 @@ def _kept(
 
 def _remembered(phi: Potential, x: Floats) -> dict[str, Floats]:
     point = kernel.points(np.ascontiguousarray(x))
-    found = {k: np.asarray(v) for t in phi.terms_of_phi for k, v in t.remember(point).items()}
-    return {k: v for k, v in found.items() if not k.endswith("torn")}
+    terms = [term for term in phi.terms_of_phi if not term.remembers_jumps]
+    return {k: np.asarray(v) for term in terms for k, v in term.remember(point).items()}

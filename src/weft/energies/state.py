@@ -1,11 +1,11 @@
-"""State of a simulation: positions, velocities and time. A step returns a new state."""
+"""State of a simulation, and derivatives by it. A step returns a new state."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, Positions, Velocities
+from weft.base.arrays import ArrayOf, Floats, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting
@@ -42,3 +42,20 @@ class State:
         """Return a state with a copy of positions x (n,3) [m] and no velocity, at time t [s]."""
         x = np.array(x, dtype=np.float64)
         return State(x, np.zeros_like(x), t)
+
+
+@dataclass(eq=False)
+class StateDerivatives:
+    """Derivatives of a loss by a state and by what is remembered with it.
+
+    It also holds the derivatives of these by a number (tangents).
+    """
+
+    x: Floats  # (n,3)
+    v: Floats  # (n,3)
+    memory: dict[str, Floats] = field(default_factory=dict)
+
+    @staticmethod
+    def zeros(n: int) -> "StateDerivatives":
+        """Return zero derivatives for n points."""
+        return StateDerivatives(np.zeros((n, 3)), np.zeros((n, 3)))

@@ -166,6 +166,11 @@ class Adaptive:
         return np.asarray(np.sqrt(np.einsum("qij,qij->qj", F, F)))
 
 
+def innermost(stepper: Stepper) -> Stepper:
+    """Return the stepper that takes the (sub-)steps."""
+    return stepper.stepper if isinstance(stepper, Adaptive) else stepper
+
+
 def _sum(dt: float, accepted: list[StepReport], rejected: list[StepReport]) -> StepReport:
     """Return one report of all sub-steps: values of the last one, and sums of the counts."""
 
@@ -182,6 +187,7 @@ def _sum(dt: float, accepted: list[StepReport], rejected: list[StepReport]) -> S
         linear_iterations=sum(r.linear_iterations for r in every()),
         line_search_trials=sum(r.line_search_trials for r in every()),
         seconds=sum(r.seconds for r in every()),
+        parts=[part for r in accepted for part in r.parts],
         substeps=len(accepted),
         rejected=len(rejected),
         indefinite=sum(r.indefinite for r in every()),

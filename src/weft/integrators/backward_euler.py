@@ -6,9 +6,10 @@ step of Baraff & Witkin (1998) is one full Newton iteration on this potential fr
 
 from typing import ClassVar
 
-from weft.energies.state import State
+from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
-from weft.integrators.base import Integrator, Memory
+from weft.energies.step_cotangents import StepCotangents
+from weft.integrators.base import Integrator, Memory, StepPart
 from weft.integrators.model import Model
 
 
@@ -28,3 +29,10 @@ class BackwardEuler(Integrator):
     def remember(self, state: State, memory: Memory, dt: float) -> Memory:
         """Return the memory unchanged."""
         return memory
+
+    def pull_back(
+        self, part: StepPart, by: StepCotangents, after: StateDerivatives
+    ) -> StateDerivatives:
+        """Return derivatives by the state: y = x + h v, and the origin is x."""
+        x = by.state_x + (by.predicted + by.origin)
+        return StateDerivatives(x, by.state_v + part.dt * by.predicted, dict(by.kept))

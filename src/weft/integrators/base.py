@@ -23,8 +23,9 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Setting, documented, setting
-from weft.energies.state import State
+from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -181,6 +182,56 @@ class StopsEarly(Protocol):
         """
 
 
+@runtime_checkable
+class Reversible(Stepper, Protocol):
+    """Protocol of a stepper whose runs have derivatives (``weft.adjoint``).
+
+    A step is made from a state and a memory (``potential``), and leaves another state and memory.
+    ``pull_back`` takes derivatives of a loss back through both, ``push_forward`` takes derivatives
+    by a number through them forwards in time. Both leave to the caller how the end of the step
+    depends on its potential, and what terms of the potential remember.
+    """
+
+    settings: Any
+
+    @property
+    def has_history(self) -> bool:
+        """Whether the parts of a step depend on one another."""
+
+    def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
+        """Return the potential of the step of dt [s] from ``state``."""
+
+    def pull_back(
+        self, part: StepPart, by: StepCotangents, after: StateDerivatives
+    ) -> StateDerivatives:
+        """Return derivatives by state and memory at the beginning of a step.
+
+        Args:
+            part: the step.
+            by: derivatives by what its potential was made from, and by the memory of terms before.
+            after: derivatives by the state and memory at its end, for memory that is handed on.
+        """
+
+    def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
+        """Return derivatives by the first state, from those by it and its memory (``init``)."""
+
+    def push_init(self, model: Model, start: State) -> StateDerivatives:
+        """Return how the first state and its memory change if the state changes by ``start``."""
+
+    def push_forward(
+        self, model: Model, part: StepPart, step: Step, before: StateDerivatives, x: Floats
+    ) -> StateDerivatives:
+        """Return how state and memory at the end of a step change.
+
+        Args:
+            model: masses, energies, pins and contact.
+            part: the step.
+            step: what its potential was made from.
+            before: change of the state and memory at its beginning.
+            x: (n,3) change of its end.
+        """
+
+
 @checked(SceneError, "StepSettings", unchecked=("newton",))
 @documented
 @dataclass(frozen=True)
@@ -277,15 +328,28 @@ class Solver:
 @checked(
     SceneError,
     "stepper",
-    unchecked=("init", "plan", "complete_plan", "remember", "potential", "finish"),
+    unchecked=(
+        "init",
+        "plan",
+        "complete_plan",
+        "remember",
+        "potential",
+        "finish",
+        "pull_back_init",
+        "push_init",
+        "push_forward",
+    ),
 )
 class Integrator(ABC):
     """An implicit integrator in the form of an incremental potential.
 
-    A subclass gives ``init``, ``plan`` and ``remember``; ``step`` minimizes the potential.
+    A subclass gives ``init``, ``plan`` and ``remember``; ``step`` minimizes the potential. With
+    ``pull_back``, the reverse of ``plan`` and ``remember``, runs have derivatives (``Reversible``).
     """
 
     order: ClassVar[int]
+    has_history: ClassVar[bool] = True
+    linear_memory: ClassVar[Sequence[str]] = ()  # names in memory that ``plan`` is linear in
 
     def __init__(self, settings: StepSettings | None = None) -> None:
         self.settings = settings or StepSettings()
@@ -330,6 +394,25 @@ class Integrator(ABC):
         plan = self.plan(model, state, memory, dt)
         lumps = self.settings.iteration_limit > 0
         return dataclasses.replace(plan, kept=memory, same_pattern=same_pattern, lumps=lumps)
+
+    def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
+        """Return derivatives by the first state; those by memory are none without ``init``'s."""
+        return start
+
+    def push_init(self, model: Model, start: State) -> StateDerivatives:
+        """Return how the first state and its memory change: ``init`` is linear in the state."""
+        memory = self.init(model, start)
+        return StateDerivatives(start.x, start.v, {k: memory[k] for k in self.linear_memory})
+
+    def push_forward(
+        self, model: Model, part: StepPart, step: Step, before: StateDerivatives, x: Floats
+    ) -> StateDerivatives:
+        """Return how state and memory change: ``plan`` and ``remember`` are linear in both."""
+        state, memory = State(before.x, before.v, part.state.t), {**part.memory, **before.memory}
+        origin = self.plan(model, state, memory, part.dt).origin
+        kept = self.remember(state, memory, part.dt)
+        v = (x - origin) / step.span
+        return StateDerivatives(x, v, {k: kept[k] for k in self.linear_memory})
 
     def step(
         self, model: Model, state: State, memory: AnyMemory, dt: StepLength

@@ -12,7 +12,7 @@ before (the formula is stable up to a factor of 1 + sqrt 2), a step with an impa
 and the step after an impact.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -22,9 +22,10 @@ from weft import kernel
 from weft.base.arrays import Forces, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
-from weft.energies.state import State
+from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
-from weft.integrators.base import AnyMemory, Integrator, Memory, StepLength, StepReport
+from weft.energies.step_cotangents import StepCotangents
+from weft.integrators.base import AnyMemory, Integrator, Memory, StepLength, StepPart, StepReport
 from weft.integrators.model import Model
 from weft.kernel import vec3
 
@@ -41,16 +42,23 @@ def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
 
     It is backward Euler's step if the memory has no step before it, or a step shorter than dt/2.
     """
-    before = float(memory["dt"])
-    x, v, span = state.x, state.v, dt
-    past: tuple[Positions, float] | None = None
-    # 1e-9: a step of exactly twice the length may exceed the bound by round-off
-    if before != 0.0 and dt <= MOST_GROWTH * before * (1 + 1e-9):
-        w = dt / before
-        a1, a2 = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w)
-        x, v = a1 * state.x - a2 * memory["x"], a1 * state.v - a2 * memory["v"]
-        span, past = (1 + w) / (1 + 2 * w) * dt, (memory["x"], a2)
+    a1, a2, span = coefficients(memory, dt)
+    if a2 == 0.0:
+        return model.step(state, dt, state.x + dt * state.v, dt**2, (state.x, dt))
+    x, v = a1 * state.x - a2 * memory["x"], a1 * state.v - a2 * memory["v"]
+    past = memory["x"], a2
     return model.step(state, dt, x + span * v, span**2, (x, span), past)
+
+
+def coefficients(memory: Memory, dt: float) -> tuple[float, float, float]:
+    """Return a_1, a_2 and g h [s] of a step of dt [s]; 1, 0 and dt if it is backward Euler's."""
+    before = float(memory["dt"])
+    # 1e-9: a step of exactly twice the length may exceed the bound by round-off
+    if before == 0.0 or dt > MOST_GROWTH * before * (1 + 1e-9):
+        return 1.0, 0.0, dt
+    w = dt / before
+    a1, a2 = (1 + w) ** 2 / (1 + 2 * w), w * w / (1 + 2 * w)
+    return a1, a2, (1 + w) / (1 + 2 * w) * dt
 
 
 def no_history(state: State) -> Memory:
@@ -136,7 +144,9 @@ def step_with_impacts(
     return after, {**kept, FORCES: forces}, report
 
 
-@checked(SceneError, "stepper", unchecked=("init", "plan", "remember"))
+@checked(
+    SceneError, "stepper", unchecked=("init", "plan", "remember", "pull_back", "pull_back_init")
+)
 class Bdf2(Integrator):
     """Second-order backward difference; every step is minimized to a tolerance.
 
@@ -145,6 +155,7 @@ class Bdf2(Integrator):
     """
 
     order: ClassVar[int] = 2
+    linear_memory: ClassVar[Sequence[str]] = ("x", "v")
 
     def init(self, model: Model, state: State) -> Memory:
         """Return a memory without a step before the first one."""
@@ -163,3 +174,21 @@ class Bdf2(Integrator):
     def remember(self, state: State, memory: Memory, dt: float) -> Memory:
         """Return the memory: the state at the beginning of the step, and the step's length."""
         return remember(state, dt)
+
+    def pull_back(
+        self, part: StepPart, by: StepCotangents, after: StateDerivatives
+    ) -> StateDerivatives:
+        """Return derivatives by the state and the one before, by the formulas of the module."""
+        a1, a2, span = coefficients(part.memory, part.dt)
+        ends = by.predicted + by.origin
+        x = by.state_x + after.memory.get("x", 0.0) + a1 * ends
+        v = by.state_v + after.memory.get("v", 0.0) + a1 * span * by.predicted
+        memory = dict(by.kept)
+        if a2 != 0.0:
+            memory |= {"x": -a2 * ends + by.past, "v": -a2 * span * by.predicted}
+        return StateDerivatives(x, v, memory)
+
+    def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
+        """Return derivatives by the first state, which is also the one before the first step."""
+        m = start.memory
+        return StateDerivatives(start.x + m.get("x", 0.0), start.v + m.get("v", 0.0))

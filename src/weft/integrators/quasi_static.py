@@ -17,11 +17,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.energies.state import State
+from weft.energies.state import State, StateDerivatives
+from weft.energies.step import Step
+from weft.energies.step_cotangents import StepCotangents
 from weft.integrators.base import (
     AnyMemory,
     Memory,
@@ -113,7 +115,18 @@ class Equilibrium:
 Watch = Callable[[Iterate, Positions], None]  # receives an iteration and the positions after it
 
 
-@checked(SceneError, "stepper", unchecked=("init",))
+@checked(
+    SceneError,
+    "stepper",
+    unchecked=(
+        "init",
+        "potential",
+        "pull_back",
+        "pull_back_init",
+        "push_init",
+        "push_forward",
+    ),
+)
 class QuasiStatic:
     """A stepper through equilibria, each with the pins and bodies at the end of its step."""
 
@@ -228,9 +241,8 @@ class QuasiStatic:
     ) -> Equilibrium:
         """Minimize the potential of one load step, from a start with bumps if ``bumps`` is set."""
         s, solver = self.settings, self._solver.on(model)
-        slip = s.slip if s.friction else None
-        step = dataclasses.replace(model.step(state, dt), slip=slip, kept=kept or {})
-        phi = Potential(model, step, s.psd)
+        phi = self.potential(model, state, kept or {}, dt)
+        step = phi.step
         history: list[Iterate] = []
         begin = phi.first_start()
         if begin is None:
@@ -269,6 +281,37 @@ class QuasiStatic:
         found = balance_lagged_loads(phi, x0, solve, limits)
         self._solver.prepared = found.prepared
         return Equilibrium(np.array(kernel.numpy(found.x)), found.counts, phi, history)
+
+    def potential(self, model: Model, state: State, memory: Memory, dt: float) -> Potential:
+        """Return the potential of a load step that ends dt [s] after ``state``."""
+        slip = self.settings.slip if self.settings.friction else None
+        step = dataclasses.replace(model.step(state, dt), slip=slip, kept=memory)
+        return Potential(model, step, self.settings.psd)
+
+    @property
+    def has_history(self) -> bool:
+        """True with friction: without it, an equilibrium does not depend on the one before."""
+        return self.settings.friction
+
+    def pull_back(
+        self, part: StepPart, by: StepCotangents, after: StateDerivatives
+    ) -> StateDerivatives:
+        """Return derivatives by the equilibrium before, which friction and loads know."""
+        return StateDerivatives(np.array(by.state_x), np.array(by.state_v), dict(by.kept))
+
+    def pull_back_init(self, start: StateDerivatives) -> StateDerivatives:
+        """Return derivatives by the first state: it has no memory that depends on it."""
+        return start
+
+    def push_init(self, model: Model, start: State) -> StateDerivatives:
+        """Return how the first state changes."""
+        return StateDerivatives(start.x, start.v)
+
+    def push_forward(
+        self, model: Model, part: StepPart, step: Step, before: StateDerivatives, x: Floats
+    ) -> StateDerivatives:
+        """Return how the equilibrium changes, which is at rest."""
+        return StateDerivatives(x, np.zeros_like(x))
 
     @staticmethod
     def _perturbed(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
