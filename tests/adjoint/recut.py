@@ -68,13 +68,14 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
     found = {}
     for name in dict.fromkeys(term.name for term in potential(scene).terms_of_phi):
         rest, phi = Rest(scene), potential(scene)
-        phi.terms_of_phi = tuple(t for t in phi.terms_of_phi if t.name == name)
-        every = rest.handled
-        rest.handled = {k: v for k, v in every.items() if k == name}
-        back = types.SimpleNamespace(phi=phi, x=kernel.points(x), z=-by, touching=None)
+        back = types.SimpleNamespace(phi=phi, x=kernel.points(x), z=-by)
         back.pulled = types.SimpleNamespace(at=None)
         rest.add(back)
-        rest.handled = every
+        terms = rest.model.assembly.terms
+        rest.tables = [
+            tables if term.name == name else {k: 0 * v for k, v in tables.items()}
+            for term, tables in zip(terms, rest.tables)
+        ]
         got = float((rest.end(None) * way).sum())
         found[name] = got, quotient(lambda s, name=name: force(s, name), h)
     return found

@@ -12,10 +12,9 @@ from tests.adjoint.cases import hung, noise, quotient
 from tests.adjoint.recut import of_runs, of_terms, patched, sewn, splines
 from weft.adjoint import Outline, Strain, cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.rest_terms import curvature
-from weft.adjoint.rest_triangles import strip_slopes
 from weft.base.errors import SceneError
-from weft.energies.elastic.buckling_bending import strip_factor
+from weft.energies.elastic.curvature_damping import curvature
+from weft.energies.elastic.pair_geometry import strip_factor, strip_slopes
 
 WIND = weft.Wind((1.0, 0.2, 0.5))
 GUSTS = weft.Wind((1.0, 0.2, 0.5), gusts=weft.Gusts(intensity=0.3, length=0.5))

@@ -17,6 +17,7 @@ from weft.base.arrays import ArrayOf, Floats, Positions, Velocities, VertexIds
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting
+from weft.discretization.samples import Samples
 from weft.kernel import vec3
 
 Answer = tuple[Any, ...]  # value, derivative by x, and possibly by v
@@ -194,9 +195,7 @@ class Strain:
 
     @property
     def _samples(self) -> list[Any]:
-        from weft.energies.elastic.membrane import Membrane
-
-        found = [e.samples for e in self.model.energies if isinstance(e, Membrane)]
+        found = membrane_samples(self.model)
         if not found:
             raise SceneError("loss Strain", got="no membrane", expected="cloth that stretches")
         return found
@@ -206,6 +205,12 @@ class Strain:
         U, size, Vt = np.linalg.svd(s.deformation_gradient(np.asarray(x)), full_matrices=False)
         excess = np.maximum(size - 1.0 - self.limit, 0.0)
         return excess, np.asarray(np.einsum("qik,qk,qkj->qij", U, 2 * excess, Vt))
+
+
+def membrane_samples(model: Any) -> list[Samples]:
+    """Return the samples of all membranes of a model in turn."""
+    both = zip(model.energies, model.assembly.bound)
+    return [e.samples for e, term in both if term.is_elastic and hasattr(e, "samples")]
 
 
 def _State(x: Positions, t: float) -> Any:

@@ -11,27 +11,27 @@ derivatives by the n1 + n2 - 2 steps of these lengths are central differences of
 themselves.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.adjoint.material import material_points, spline_surfaces
-from weft.adjoint.rest_terms import FormTables, Handled, SampleTables
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import SceneError
 from weft.cloth.cloth import Cloth
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
+from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import Bending, SplineSurface, grid_faces
-from weft.energies.elastic.quadratic_form import BoundQuadraticForm
+from weft.energies.by_constants import ByName
+from weft.energies.elastic.hinge_geometry import by_areas
+from weft.energies.rest_shape import RestShape
+from weft.fabric.fabric import Fabric
 
 PART = 1e-4  # step of central differences over a step of arc length; relative error 1e-8
-SPATIAL = ("anchors", "seam ties")
 
 
-class SplineRest:
+class SplineRest(RestShape):
     """Derivatives by control points at rest, patch after patch.
 
     Args:
@@ -48,16 +48,16 @@ class SplineRest:
                 raise SceneError("parameter rest", got="rule alternating", expected="another")
             if any(j.smooth for j in surface.joints):
                 raise SceneError("parameter rest", got="smooth seams of splines", expected="none")
+        self.elements = [_ElementTables(f, s) for f, s in cloth.elements]  # type: ignore[arg-type]
+        self.by_mass = np.zeros(len(cloth.points))
+        self.by_points = np.zeros_like(material_points(cloth)[0])  # (k,2) of contact
 
-    def knows(self, made: Handled | None) -> bool:
-        """Return whether derivatives by a term's tables can be taken to control points."""
-        return isinstance(made, SampleTables | FormTables)
+    def result(self) -> Floats:
+        """Return (k,2) derivatives by material points."""
+        nets = {id(e.surface): e.by_nets(self.by_mass) for e in self.elements}
+        return np.concatenate([nets[id(s)] for s in self.surfaces]) + self.by_points
 
-    def is_spatial(self, term: Any) -> bool:
-        """Return whether a term depends on positions only, and not on the rest shape."""
-        return type(term) is BoundQuadraticForm and term.name in SPATIAL
-
-    def faces(self, triples: Ints) -> Ints:
+    def add_corners(self, triples: Ints, by: Floats) -> None:
         """Raise an error: splines have no faces of their own.
 
         Raises:
@@ -65,37 +65,33 @@ class SplineRest:
         """
         raise SceneError("loss and parameter rest", got="splines", expected="triangles")
 
-    def by_points(self, handled: Mapping[str, Handled], by_mass: Floats) -> Floats:
-        """Return (k,2) derivatives by material points, of all terms and of masses (N,)."""
-        out: dict[int, list[Floats]] = {}
-        for k, (fabric, surface) in enumerate(self.cloth.elements):
-            assert isinstance(surface, SplineSurface)
-            number = "" if k == 0 else f" {k + 1}"
-            sampled = [handled.get(f"{name}{number}") for name in ("membrane", "wind")]
-            form: Any = handled[f"bending{number}"]
-            warp, weft = fabric.bending_warp, fabric.bending_weft
-            done, terms = [0, 0], _terms(surface, warp, weft)
-            for patch, ids in zip(surface.patches, surface.ids):
-                at = _Sampled.of(surface, patch)
-                size = [len(at.membrane.uv), len(terms) * len(at.bending.uv)]
-                q, b = (slice(d, d + s) for d, s in zip(done, size))
-                done = [d + s for d, s in zip(done, size)]
-                found = _Slopes.zeros(len(at.membrane.uv))
-                for term in sampled:
-                    if isinstance(term, SampleTables):
-                        found = found.plus(term, q)
-                many = (len(terms), len(at.bending.uv))
-                c, w, G = (v[b].reshape(*many, *v.shape[1:]) for v in (form.c, form.w, form.G))
-                f = patch.functions(at.mass.uv)
-                mass = fabric.density * by_mass[ids.reshape(-1)[f.stencil]]
-                H = np.einsum("tqa,ts->qas", c, np.array(terms))
-                by = _ByTables(found.G, found.w, found.N, H, w.sum(0), G.sum(0), mass)
-                out.setdefault(id(surface), []).append(_by_net(surface, patch, by))
-        return np.concatenate([net.reshape(-1, 2) for s in self.surfaces for net in out[id(s)]])
+    def add_masses(self, by: Floats) -> None:
+        """Add derivatives by the masses of points; anchors are none of them."""
+        n = min(len(by), len(self.by_mass))
+        self.by_mass[:n] += by[:n]
 
-    def of_corners(self, by: Floats) -> Floats:
-        """Return (k,2) derivatives by material points, from (m,3,2) by corners of contact faces."""
-        out, first, at = np.zeros_like(material_points(self.cloth)[0]), 0, 0
+    def add_samples(self, samples: Samples, by: ByName) -> None:
+        """Add derivatives by samples of membranes and of wind."""
+        tables = self._element(samples.stencil).sampled
+        for name, value in by.items():
+            tables[name] += value
+
+    def add_second_derivatives(self, stencil: Ints, by: ByName) -> None:
+        """Add derivatives by tables of bending."""
+        tables = self._element(stencil).bent
+        for name, value in by.items():
+            tables[name] += value
+
+    def _element(self, stencil: Ints) -> "_ElementTables":
+        """Return the element whose samples have this stencil."""
+        return next(e for e in self.elements if np.isin(stencil[0], e.points).all())
+
+    def add_contact(self, by_total_mass: float, by_positions: Floats) -> None:
+        """Add derivatives by the mass of contact's faces; their flat positions are none here."""
+        density = np.array([r.fabric.density for r in self.cloth.regions])
+        each = density[self.cloth.region_of_faces] * by_total_mass
+        by = by_areas(self.cloth.mesh, each)
+        first, at = 0, 0
         for surface in self.surfaces:
             for patch in surface.patches:
                 uv, faces = _shown(surface, patch)
@@ -103,9 +99,42 @@ class SplineRest:
                 on = np.zeros((len(uv), 2))
                 np.add.at(on, faces, mine)
                 f = patch.functions(uv)
-                np.add.at(out, first + f.stencil, f.value[:, :, None] * on[:, None])
+                np.add.at(self.by_points, first + f.stencil, f.value[:, :, None] * on[:, None])
                 first += patch.shape[0] * patch.shape[1]
-        return out
+
+
+class _ElementTables:
+    """Derivatives by the tables of a surface of one fabric, patch after patch."""
+
+    def __init__(self, fabric: Fabric, surface: SplineSurface) -> None:
+        self.fabric, self.surface = fabric, surface
+        self.points = np.unique(np.concatenate([ids.ravel() for ids in surface.ids]))
+        self.terms = _terms(surface, fabric.bending_warp, fabric.bending_weft)
+        self.at = [_Sampled.of(surface, patch) for patch in surface.patches]
+        q = sum(len(at.membrane.uv) for at in self.at)
+        b = len(self.terms) * sum(len(at.bending.uv) for at in self.at)
+        self.sampled = {"gradient": np.zeros((q, 9, 2)), "weight": np.zeros(q)}
+        self.sampled["shares"] = np.zeros((q, 9))
+        self.bent = {"coefficient": np.zeros((b, 9)), "weight": np.zeros(b)}
+        self.bent["gradient"] = np.zeros((b, 9, 2))
+
+    def by_nets(self, by_mass: Floats) -> Floats:
+        """Return (k,2) derivatives by the control points of all patches."""
+        nets, q, b = [], 0, 0
+        for patch, ids, at in zip(self.surface.patches, self.surface.ids, self.at):
+            many = (len(self.terms), len(at.bending.uv))
+            rows, bent = slice(q, q + len(at.membrane.uv)), slice(b, b + many[0] * many[1])
+            q, b = rows.stop, bent.stop
+            G, w, N = (self.sampled[n][rows] for n in ("gradient", "weight", "shares"))
+            c, bent_w, bent_G = (
+                v[bent].reshape(*many, *v.shape[1:])
+                for v in (self.bent[n] for n in ("coefficient", "weight", "gradient"))
+            )
+            mass = by_mass[ids.reshape(-1)[patch.functions(at.mass.uv).stencil]]
+            H = np.einsum("tqa,ts->qas", c, np.array(self.terms))
+            by = _ByTables(G, w, N, H, bent_w.sum(0), bent_G.sum(0), self.fabric.density * mass)
+            nets.append(_by_net(self.surface, patch, by).reshape(-1, 2))
+        return np.concatenate(nets)
 
 
 def _terms(surface: SplineSurface, warp: float, weft: float) -> list[tuple[float, float, float]]:
@@ -135,22 +164,6 @@ class _Sampled:
             bending_points(patch, rule),
             membrane_points(patch, Rule.FULL),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Slopes:
-    """Derivatives by the tables of the samples of a patch."""
-
-    G: Floats
-    w: Floats
-    N: Floats
-
-    @staticmethod
-    def zeros(q: int) -> "_Slopes":
-        return _Slopes(np.zeros((q, 9, 2)), np.zeros(q), np.zeros((q, 9)))
-
-    def plus(self, term: SampleTables, rows: slice) -> "_Slopes":
-        return _Slopes(self.G + term.G[rows], self.w + term.w[rows], self.N + term.N[rows])
 
 
 @dataclass(frozen=True, eq=False)

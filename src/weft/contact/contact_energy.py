@@ -30,7 +30,9 @@ from weft.contact.exact.intersection_check import IntersectionCheck
 from weft.contact.friction.friction import FrictionSet, FrictionTable
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
+from weft.energies.by_constants import ByName
 from weft.energies.gather import gather_gradient
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, mat33, vec3
@@ -390,6 +392,19 @@ class ContactEnergy(Bound):
         if step.scale is None and into.at is not None:
             out += slopes.remembered_at_rest(into)
         return out
+
+    def zero_tables(self) -> dict[str, Floats]:
+        """Return zeros for the logarithm of the stiffness, and for rest positions (mollifier)."""
+        return {"stiffness": np.zeros(()), "rest": np.zeros((len(self.contact.mesh.rest), 3))}
+
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return what ``pull_back`` and ``pull_back_memory`` of this step found by tables."""
+        slopes = self.slopes(step, x, at)
+        return {"stiffness": np.asarray(slopes.by_stiffness), "rest": slopes.by_rest_positions()}
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape; the stiffness is proportional to the mean mass."""
+        rest.add_contact(float(by["stiffness"]) / float(self.contact.mass.sum()), by["rest"])
 
     def pull_back_place(self, step: Step, x: WarpArray, by: Floats, at: Positions) -> Floats:
         """Return (n,3) derivatives by the positions at which friction was evaluated."""

@@ -7,15 +7,22 @@ arrays. Inertia and contact are ``Bound`` only, because they depend on a step.
 Derivatives of runs (``weft.adjoint``) ask the terms for the derivatives of s = by . dE/dx, with x
 the end of a step and ``by`` (n,3) a given vector. ``pull_back`` gives those by everything that the
 term took from the start of the step, ``pull_back_memory`` those by what it remembers. A term that
-does not know them is refused by name (``check_derivatives``).
+does not know them is refused by name (``check_derivatives``). Numbers that an energy computed from
+the rest shape are its tables: ``by_tables`` gives derivatives by them, and ``pull_back_tables``
+takes these on to the rest shape (``energies.rest_shape``).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
+from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError, SceneError
+from weft.energies.by_constants import ByName, by_constants
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
@@ -201,6 +208,42 @@ class Bound(ABC):
         into = StepCotangents.zeros(step, at)
         self.pull_back(step, x, by, into)
         return into.place
+
+    def zero_tables(self) -> dict[str, Floats] | None:
+        """Return zeros in the shapes of ``by_tables``; None: the tables are not known.
+
+        The default are the constants that ``rest_tables`` of the energy names.
+        """
+        energy: Any = getattr(self, "energy", None)
+        names = getattr(energy, "rest_tables", None)
+        if names is None:
+            return None
+        constants = energy.constants if names else {}
+        return {name: np.zeros(np.shape(constants[name])) for name in names}
+
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return the derivatives of s by the tables, by name.
+
+        Args:
+            step: the step that the term is frozen for.
+            x: (n,) vec3 end of the step.
+            by: (n,3), zero at prescribed vertices.
+            at: (n,3) where ``lag`` was called last; None: nowhere.
+        """
+        energy: Any = getattr(self, "energy", None)
+        names = energy.rest_tables
+        found = by_constants(energy, np.array(kernel.numpy(x)), by, step) if names else {}
+        return {name: found[name] for name in names}
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by tables.
+
+        Raises:
+            NotImplementedError: a kind of cloth for which they are not known.
+        """
+        energy: Any = getattr(self, "energy", None)
+        if by:
+            energy.pull_back_tables(by, rest)
 
     def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:
         """Add the exact d2E/dx2 to A and return A; at a kink it is the mean of both sides."""

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
@@ -24,7 +24,9 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
+from weft.energies.by_constants import ByName
 from weft.energies.gather import BlockLayout, GatherMap
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, Scratch, WarpArray, vec2, vec3
@@ -55,11 +57,17 @@ class ElementEnergy(ABC):
     damping: float  # [s] beta
     n_vertices: int
     is_condition = False  # 1/2 k C^2 of a condition C that ``freeze`` measures
+    # names of the constants that are tables of the rest shape; (): none is, None: it is not known
+    rest_tables: ClassVar[Sequence[str] | None] = None
 
     @property
     @abstractmethod
     def stencil(self) -> Ints:
         """Vertices of each element, (m,k)."""
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the ``rest_tables``."""
+        raise NotImplementedError
 
     @abstractmethod
     def parameters(self) -> Any:

@@ -4,8 +4,10 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Positions
 from weft.energies.base import Bound
+from weft.energies.by_constants import ByName
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
@@ -79,3 +81,18 @@ class Inertia(DiagonalQuadratic):
         """Add the derivative of s = by . m (x - y)/scale by y."""
         if self._acts:
             into.predicted -= np.array(kernel.numpy(self._shift))[:, None] * by
+
+    def zero_tables(self) -> dict[str, Floats]:
+        """Return zeros for the masses."""
+        return {"mass": np.zeros(len(self.mass))}
+
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return the derivatives of s by the masses."""
+        if step.scale is None:
+            return {}
+        off = np.asarray(kernel.numpy(x)) - step.predicted
+        return {"mass": (by * off).sum(1) / step.scale}
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the masses."""
+        rest.add_masses(by["mass"])

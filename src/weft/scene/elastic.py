@@ -313,7 +313,9 @@ def _seams(fabric: Fabric, surface: SplineSurface) -> Made:
     ]
     if surface.ties is not None:
         t, stiffness = surface.ties, TIE * max(fabric.stretch_warp, fabric.stretch_weft)
-        seams.append(QuadraticForm(t.stencil, t.coefficient, stiffness * t.weight, "seam ties"))
+        weight = stiffness * t.weight
+        ties = QuadraticForm(t.stencil, t.coefficient, weight, "seam ties", of_rest=False)
+        seams.append(ties)
     return tuple(seams)
 
 

@@ -74,6 +74,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
         np.column_stack([embedding.weight[ids], np.full(len(ids), -1.0)]),
         np.full(len(ids), k),
         "anchors",
+        of_rest=False,
     )
     points = np.concatenate([cloth.points, cloth.vertices[ids]])
     return HeldPoints(tuple(made), points, len(ids), (spring,))

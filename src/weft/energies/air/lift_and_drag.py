@@ -40,6 +40,7 @@ from weft.energies.air.wind import Wind
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
@@ -356,6 +357,32 @@ class BoundAir(Bound):
         np.add.at(to_v, s.stencil, -N * found.by_u[:, None])
         np.add.at(into.origin, s.stencil, -found.rate * N * found.K_along[:, None])
         pull_back_extrapolated(step, to_x, to_v, into)
+
+    def zero_tables(self) -> dict[str, Floats]:
+        """Return zeros for slopes, areas and values of the samples."""
+        s = self.energy.samples
+        zeros = {"gradient": np.zeros_like(s.gradient), "shares": np.zeros(s.stencil.shape)}
+        return {**zeros, "weight": np.zeros(len(s.weight))}
+
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return the derivatives of s by slopes, areas and values of the samples."""
+        found, s = air_slopes(self, step, x, by, at), self.energy.samples
+        moved = np.asarray(kernel.numpy(x)) - step.origin
+        means = (
+            (found.K_pull, by),
+            (found.rate * found.K_along, moved),
+            (found.by_place, found.place_x),
+            (-found.by_u, found.place_v),
+        )
+        return {
+            "gradient": np.einsum("qij,qai->qaj", found.by_F, found.place_x[s.stencil]),
+            "shares": sum(np.einsum("qi,qai->qa", slope, y[s.stencil]) for slope, y in means),
+            "weight": found.s / s.weight,
+        }
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by samples."""
+        rest.add_samples(self.energy.samples, by)
 
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
         """Compute K and K w with normals at x, velocities v and the air at time t."""

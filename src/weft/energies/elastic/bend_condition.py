@@ -9,7 +9,9 @@ of size (``tests/energies/test_condition.py``). h is symmetric as a 12 x 12 matr
 are not, contrary to section 3.4 of the notes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from weft.energies.elastic.bend_condition_kernels import (
     fold_energy,
@@ -33,6 +35,7 @@ class FrozenLengthBending(HingeBending):
 
     name: str = "bend"
 
+    rest_tables: ClassVar[Sequence[str] | None] = None
     kernels = ElementKernels(
         fold_energy,
         fold_gradient,

@@ -38,7 +38,13 @@ from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.buckled_arc import arc_energy
-from weft.energies.elastic.hinge_bending import material_corners
+from weft.energies.elastic.pair_derivatives import by_logarithms
+from weft.energies.elastic.pair_geometry import (
+    material_pairs,
+    strip_factor,
+    strip_slopes,
+    unfold_pairs,
+)
 from weft.energies.elastic.pair_kernels import (
     Pair,
     freeze_pairs,
@@ -46,10 +52,13 @@ from weft.energies.elastic.pair_kernels import (
     pair_gradient,
     pair_hessian,
 )
-from weft.energies.element_energy import ElementEnergy, ElementKernels
+from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
+from weft.energies.gather import GatherMap
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockPattern
 
 
 @checked(SceneError, "buckling")
@@ -89,7 +98,9 @@ class BucklingBending(ElementEnergy):
     n_vertices: int
     name: str = "bending"
     damping: float = 0.0  # [s]
+    calibrated: bool = True  # whether ``stiffness`` is that of strips of the whole mesh
 
+    rest_tables = ("length", "area", "stiffness")
     kernels = ElementKernels(
         pair_energy, pair_gradient, {psd: pair_hessian(psd) for psd in Psd}, freeze_pairs
     )
@@ -131,7 +142,16 @@ class BucklingBending(ElementEnergy):
         k = np.array([factor[0] * stiffness[0], factor[1] * stiffness[1]])
         bend = np.sqrt(along[:, :2] @ (k * k))  # eq. 8
         springs = np.full(len(pairs), compression)
-        return BucklingBending(pairs, length, area, bend, springs, mesh.n_vertices, damping=damping)
+        return BucklingBending(
+            pairs,
+            length,
+            area,
+            bend,
+            springs,
+            mesh.n_vertices,
+            damping=damping,
+            calibrated=calibrate,
+        )
 
     @property
     def stencil(self) -> Ints:
@@ -156,6 +176,31 @@ class BucklingBending(ElementEnergy):
         records["rest"], records["start"] = np.where(bounded, 1.0, 0.0), self.start
         records["offset"] = 0.5 * spring * (1 - self.start) ** 2 - e * at_start
         return records
+
+    def bind(self, pattern: BlockPattern) -> "BoundPairs":
+        """Return the term for simulations, bound to the block pattern of a matrix."""
+        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
+        return BoundPairs(self, rows, self.parameters(), pattern.scratch)
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by logarithms of lengths, areas and
+        stiffness.
+
+        The stiffness is a rigidity that depends on the direction of a pair and, if it is
+        calibrated, on all pairs of the mesh.
+        """
+        hinges, D = rest.rigidity_of_pairs(self.pairs)
+        _, along = unfold_pairs(rest.hinge_corners(hinges))
+        factor = strip_factor(along, self.area) if self.calibrated else (1.0, 1.0)
+        k, by_k = np.array(factor) * D, by["stiffness"] / np.maximum(self.stiffness, 1e-300) ** 2
+        by_along = np.zeros_like(along)
+        by_along[:, :2] = by_k[:, None] * k**2 / 2
+        by_area = by["area"] / self.area
+        if self.calibrated:
+            more = strip_slopes(along, self.area, (by_k @ along[:, :2]) * k * D)
+            by_along, by_area = by_along + more[0], by_area + more[1]
+        rest.add_hinge_tables(hinges, unfold_pairs, (by["length"] / self.length, by_along))
+        rest.add_hinge_areas(hinges, by_area)
 
     def parameters(self) -> WarpArray:
         """Return (m,) ``Pair`` on the device, without damping."""
@@ -220,60 +265,18 @@ class BucklingBending(ElementEnergy):
         return np.asarray(2 / self.length * angle)
 
 
-def material_pairs(mesh: TriangleMesh) -> tuple[Floats, Floats]:
-    """Return rest lengths (m,) [m] and directions (m,3) of all pairs.
+class BoundPairs(BoundElementEnergy):
+    """Pairs bound to a block pattern."""
 
-    A direction is given by cos^2, sin^2 and cos sin of the angle between pair and warp.
-    """
-    return unfold_pairs(material_corners(mesh))
+    energy: BucklingBending
 
+    def zero_tables(self) -> dict[str, Floats]:
+        """Return zeros for every table."""
+        return {name: np.zeros(self.shape[0]) for name in self.energy.rest_tables}
 
-def unfold_pairs(corners: Floats) -> tuple[Floats, Floats]:
-    """Return rest lengths (m,) [m] and directions (m,3) of pairs, as ``material_pairs`` does.
-
-    The two triangles are unfolded about their common edge. At a seam, where they lie apart in
-    material coordinates, the direction is the mean of those on both sides.
-
-    Args:
-        corners: (m,2,3,2) [m] start and end of the common edge and the tip, in both faces.
-    """
-    tips, frames = [], []
-    for side, sign in ((0, 1.0), (1, -1.0)):
-        start, end, tip = np.moveaxis(corners[:, side], 1, 0)
-        along = (end - start) / np.linalg.norm(end - start, axis=1, keepdims=True)
-        across = np.stack([-along[:, 1], along[:, 0]], axis=1)
-        middle = tip - (start + end) / 2
-        height = np.abs((middle * across).sum(1))
-        tips.append(np.stack([(middle * along).sum(1), sign * height], axis=1))
-        frames.append(np.stack([along, across], axis=1))
-    pair = tips[1] - tips[0]  # in the frame of the edge
-    length = np.linalg.norm(pair, axis=1)
-    unit = pair / length[:, None]
-    moments = []
-    for frame in frames:
-        c, s = np.einsum("ma,mai->im", unit, frame)
-        moments.append(np.stack([c * c, s * s, c * s], axis=1))
-    return length, np.asarray((moments[0] + moments[1]) / 2)
-
-
-def strip_factor(along: Floats, area: Floats) -> tuple[float, float]:
-    """Return k/D with which strips along warp and weft have the rigidity D, averaged over a mesh.
-
-    A surface with curvatures (a, b, c) = (z_uu, z_uv, z_vv) bends a pair by q.(a, b, c), q =
-    (cos^2, 2 cos sin, sin^2); every point is covered by three pairs, so its energy per area is k/2
-    (a,b,c).Q.(a,b,c), Q = 3 <q q^T>. A strip along u is free to choose b and c, which leaves k/2
-    a^2/(Q^-1)_aa.
-
-    Args:
-        along: (m,3) directions of pairs, from ``material_pairs``.
-        area: (m,) [m^2] of the pairs.
-    """
-    q = along[:, [0, 2, 1]] * [1.0, 2.0, 1.0]
-    Q = 3 * np.einsum("m,mi,mj->ij", area / area.sum(), q, q)
-    # The regularization is for meshes with pairs in few directions (a strip one cell wide), where
-    # some curvatures meet no resistance and Q is singular.
-    inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))
-    return float(inverse[0, 0]), float(inverse[2, 2])
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return the derivatives of s by logarithms of lengths, areas and stiffness."""
+        return by_logarithms(self.energy, step, np.asarray(kernel.numpy(x)), by)
 
 
 def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats:

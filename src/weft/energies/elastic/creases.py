@@ -8,10 +8,10 @@ the smaller the finer the mesh is; on a fine mesh a closed fold keeps the angle 
 hardening.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class Creases(HingeBending):
 
     limit: Floats = field(default_factory=lambda: np.zeros(0))  # (h,) [rad] of the elastic angle
     plasticity: Plasticity = field(default_factory=Plasticity)
+
+    rest_tables: ClassVar[Sequence[str] | None] = None
 
     @staticmethod
     def yielding(

@@ -24,6 +24,7 @@ from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
@@ -180,57 +181,82 @@ class CurvatureDamping(ElementEnergy):
         """Points of each sample, (q,k)."""
         return self.source.stencil
 
+    rest_tables = ("weight", "coefficient", "gradient")
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape of splines, from those by the constants."""
+        rest.add_second_derivatives(self.stencil, by)
+
     @property
     def constants(self) -> ByName:
-        """Constants by name: weights and coefficients (q,k) of bending, time constant [s]."""
+        """Constants by name: weights, coefficients (q,k), slopes (q,k,2), time constant [s]."""
         f = self.source
         beta = repeat_per_element(self.damping, len(f.weight))
-        return {"weight": f.weight, "coefficient": f.coefficient, "damping": beta}
+        return {
+            "weight": f.weight,
+            "coefficient": f.coefficient,
+            "gradient": self.gradient_of_points,
+            "damping": beta,
+        }
 
     @property
     def structure(self) -> Any:
-        """Data besides the constants: the stencil, gradients and least normal."""
-        return self.source.structure, self.gradient_of_points, self.least_normal
+        """Data besides the constants: the stencil and the least normal."""
+        return self.source.structure, self.least_normal
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k).
+        """Return d gradient/dc by constant, (q,k,3,...), entry by entry of the gradient."""
+        q, k = self.stencil.shape
+        out = {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
+        for a, i in np.ndindex(k, 3):
+            by = np.zeros((q, k, 3))
+            by[:, a, i] = 1.0
+            for name, d in self._contracted(np.asarray(x), by, step).items():
+                out[name][:, a, i] = d
+        return out
 
-        All are zero without a step. With g = beta/h w (h - h_r) D, D_a = c_a n + dN_a0 u + dN_a1 v,
-        all of h, h_r, u and v are linear in c.
+    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . dE/dx)/dc by constant, (q,...), in one pass."""
+        return self._contracted(np.asarray(x), np.asarray(by)[self.stencil], step)
+
+    def _contracted(self, x: Positions, by: Floats, step: Step | None) -> ByName:
+        """Return the derivatives of s = by . gradient by constants, for by (q,k,3) of each point.
+
+        It is s = beta/h w (h(x) - h_r) dh(x)[by], with h_r = (1 + a) h_n - a h_(n-1); zero without
+        a step.
         """
-        f, rate = self.source, damping_rate(step)
-        q, k = f.stencil.shape
+        rate, a, w = damping_rate(step), 0.0 if step is None else step.past_part, self.source.weight
         if step is None or rate == 0:
-            zero = np.zeros((q, k, 3))
-            return {"weight": zero, "coefficient": np.zeros((q, k, 3, k)), "damping": zero}
-        before, a = self._curvatures(np.asarray(step.state.x))[2], step.past_part
-        if step.past is not None:
-            before = before + a * (before - self._curvatures(step.past[0])[2])
-        _, change, by_c = self._curvatures(np.asarray(x))
-        off, c, w = by_c - before, f.coefficient, f.weight  # (q,k) of h - h_r
-        D = np.einsum("qaib,qb->qai", change, c)
-        d = (off * c).sum(1)
-        by = np.einsum("qb,qai->qaib", off, D) + d[:, None, None, None] * change
-        scale, beta = rate * w[:, None, None], self.damping
+            return {name: np.zeros(c.shape) for name, c in self.constants.items()}
+        at, before = x[self.stencil], np.asarray(step.state.x)[self.stencil]
+        way = self._frames(by)
+        h, slope, turned = curvature(self._frames(at), way, self.least_normal)
+        h_n, slope_n, _ = curvature(self._frames(before), way, self.least_normal)
+        since = h - (1 + a) * h_n
+        on = (slope * way).sum((1, 2))
+        late = on[:, None, None]
+        parts = [(-(1 + a) * late * slope_n, before)]
+        if step.past is not None and a != 0:
+            earlier = np.asarray(step.past[0])[self.stencil]
+            h_p, slope_p, _ = curvature(self._frames(earlier), way, self.least_normal)
+            since = since + a * h_p
+            parts.append((a * late * slope_p, earlier))
+        moved = since[:, None, None]
+        parts += [(late * slope + moved * turned, at), (moved * slope, by)]
+        scale = (self.damping * rate * w)[:, None, None]
+        by_frame = sum(np.einsum("qri,qai->qar", scale * slope, y) for slope, y in parts)
         return {
-            "weight": beta * rate * d[:, None, None] * D,
-            "coefficient": beta * scale[..., None] * by,
-            "damping": scale * d[:, None, None] * D,
+            "weight": self.damping * rate * since * on,
+            "coefficient": by_frame[:, :, 2],
+            "gradient": by_frame[:, :, :2],
+            "damping": rate * w * since * on,
         }
 
-    def _curvatures(self, x: Positions) -> tuple[Floats, Floats, Floats]:
-        """Return n (q,3), and D (q,k,3,k) and h (q,k) per unit of each coefficient."""
-        dN, y = self.gradient_of_points, x[self.source.stencil]
-        t0, t1 = (np.einsum("qa,qai->qi", dN[:, :, j], y) for j in (0, 1))
-        N = np.cross(t0, t1)
-        length = np.sqrt((N * N).sum(1) + self.least_normal**2)[:, None]
-        n = N / length
-        h = np.einsum("qi,qbi->qb", n, y)
-        s = (y - h[:, :, None] * n[:, None]) / length[:, None]
-        u, v = np.cross(t1[:, None], s), np.cross(s, t0[:, None])  # (q,b,3)
-        D = np.einsum("ab,qi->qaib", np.eye(y.shape[1]), n)
-        D += np.einsum("qa,qbi->qaib", dN[:, :, 0], u) + np.einsum("qa,qbi->qaib", dN[:, :, 1], v)
-        return n, D, h
+    def _frames(self, y: Positions) -> Floats:
+        """Return (q,3,3) frames of points y (q,k,3), with rows t_0, t_1 and the Laplacian."""
+        G = self.gradient_of_points
+        rows = (G[:, :, 0], G[:, :, 1], self.source.coefficient)
+        return np.stack([np.einsum("qa,qai->qi", c, y) for c in rows], axis=1)
 
     def unit_measure(self, parameters: Any) -> Any:
         """Return parameters for which the gradient is that of the curvature."""
@@ -252,3 +278,33 @@ class CurvatureDamping(ElementEnergy):
         p.start, p.rate = kernel.zeros(len(f.weight)), kernel.zeros(1)
         p.least = Scalar(self.least_normal)
         return p
+
+
+def curvature(frame: Floats, way: Floats, least: float) -> tuple[Floats, Floats, Floats]:
+    """Return the curvature h = n.L of frames, its derivative, and that derivative's change.
+
+    n = N/sqrt(N^2 + least^2) with N = t_0 x t_1.
+
+    Args:
+        frame: (q,3,3) rows t_0, t_1 and L.
+        way: (q,3,3) direction along which the derivative changes.
+        least: length of N below which n gets shorter than 1.
+
+    Returns:
+        (q,), (q,3,3) and (q,3,3).
+    """
+    t0, t1, L = np.moveaxis(frame, 1, 0)
+    z0, z1, zL = np.moveaxis(way, 1, 0)
+    N = np.cross(t0, t1)
+    size = np.sqrt((N * N).sum(1) + least**2)[:, None]
+    n = N / size
+    h = (n * L).sum(1)[:, None]
+    s = (L - h * n) / size
+    slope = np.stack([np.cross(t1, s), np.cross(s, t0), n], axis=1)
+    dN = np.cross(z0, t1) + np.cross(t0, z1)
+    d_size = (n * dN).sum(1)[:, None]
+    dn = (dN - n * d_size) / size
+    dh = (slope * way).sum((1, 2))[:, None]
+    ds = (zL - dh * n - h * dn - s * d_size) / size
+    turned = [np.cross(z1, s) + np.cross(t1, ds), np.cross(ds, t0) + np.cross(s, z0), dn]
+    return h[:, 0], slope, np.stack(turned, axis=1)

@@ -13,8 +13,9 @@ phi + D_weft sin^2 phi``.
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import warp as wp
@@ -36,6 +37,7 @@ from weft.energies.elastic.hinge_kernels import (
 )
 from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR, SYMMETRIC
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
@@ -147,6 +149,7 @@ class HingeBending(ElementEnergy):
     damping: float = 0.0  # [s]
 
     is_condition = True
+    rest_tables: ClassVar[Sequence[str] | None] = ("weight",)
     kernels = ElementKernels(
         hinge_energy,
         hinge_gradient,
@@ -192,6 +195,10 @@ class HingeBending(ElementEnergy):
         records: np.ndarray[Any, Any] = np.zeros(len(self.weight), dtype)
         records["weight"], records["rest"] = self.weight, self.rest_angle
         return kernel.array(records, Hinge)
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the weights."""
+        rest.add_hinge_weights(self.hinges, by["weight"])
 
     def unit_measure(self, parameters: WarpArray) -> WarpArray:
         """Return parameters for which the gradient is that of the angle."""

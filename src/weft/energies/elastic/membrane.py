@@ -23,9 +23,10 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
 from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, constant_prefix
-from weft.energies.elastic.membrane_by_start import by_start
+from weft.energies.elastic.membrane_derivatives import by_samples, by_start
 from weft.energies.element_energy import damping_of
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
@@ -288,6 +289,19 @@ class BoundMembrane(Bound):
             s = self.membrane.samples
             for slope, to in ((found.by_now, into.state_x), (found.by_past, into.past)):
                 np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", slope, s.gradient))
+
+    def zero_tables(self) -> dict[str, Floats] | None:
+        """Return zeros for slopes and areas of the samples."""
+        s = self.membrane.samples
+        return {"gradient": np.zeros_like(s.gradient), "weight": np.zeros(len(s.weight))}
+
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return the derivatives of s by slopes and areas of the samples."""
+        return by_samples(self, step, x, by)
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by samples."""
+        rest.add_samples(self.membrane.samples, by)
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""

@@ -141,6 +141,9 @@ class BoundPermanentStretch(BoundMembrane):
         records = self.membrane.records()[self._part]
         return np.stack([records["rest_warp"], records["rest_weft"]])
 
+    def zero_tables(self) -> None:
+        """Return None: how the term depends on the rest shape is not known."""
+
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic strains after a step that ended at x, by name."""
         m = self.membrane

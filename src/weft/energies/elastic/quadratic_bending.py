@@ -32,7 +32,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.by_constants import ByName, by_constants
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
     STRIP,
@@ -43,6 +43,7 @@ from weft.energies.elastic.hinge_bending import (
 )
 from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
 from weft.energies.element_energy import BoundElementEnergy, damping_of
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
@@ -122,24 +123,34 @@ class QuadraticBending:
         how = (self.damping, self.n_vertices, self.name, FOLDED)
         return CurvatureDamping(self.form, self.frame, *how)
 
+    rest_tables = ("weight", "coefficient", "gradient")
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by weights, coefficients and frames."""
+        rest.add_hinge_weights(self.stencil, by["weight"] / STRIP, _strip_weights)
+        rest.add_hinge_tables(self.stencil, coefficients, (by["coefficient"], by["gradient"]))
+
     @property
     def constants(self) -> ByName:
-        """Constants by name: weights [J], and the time constant of damping [s]."""
-        return {
-            "weight": self.weight,
-            "damping": repeat_per_element(self.damping, len(self.weight)),
-        }
+        """Constants by name: those of ``CurvatureDamping``, whose weights are those of bending."""
+        return self.rate.constants
 
     @property
     def structure(self) -> Any:
-        """Data besides the constants: the edges and their coefficients."""
-        return self.form.structure, self.form.coefficient, self.frame, self.n_vertices
+        """Data besides the constants: the edges."""
+        return self.form.structure, self.n_vertices
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3)."""
-        late = self.rate.mixed(x, step)
-        weight = self.form.mixed(x)["weight"] + late["weight"]
-        return {"weight": weight, "damping": late["damping"]}
+        """Return d gradient/dc by constant, (h,4,3,...)."""
+        return self._with_form(self.form.mixed(x), self.rate.mixed(x, step))
+
+    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . dE/dx)/dc by constant, (h,...)."""
+        return self._with_form(by_constants(self.form, x, by), self.rate.by_constants(x, by, step))
+
+    def _with_form(self, elastic: ByName, late: ByName) -> ByName:
+        """Return derivatives of both parts, from those of the form and of damping."""
+        return {**late, **{name: elastic[name] + late[name] for name in self.form.rest_tables}}
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
         """Bind the energy and its damping to the block pattern of a matrix."""
@@ -155,7 +166,8 @@ class BoundQuadratic(Bound):
     def __init__(
         self, bending: QuadraticBending, form: BoundQuadraticForm, rate: BoundElementEnergy | None
     ) -> None:
-        self.name, self.damping, self.form, self.rate = bending.name, bending.damping, form, rate
+        self.energy, self.name, self.damping = bending, bending.name, bending.damping
+        self.form, self.rate = form, rate
         self.has_exact_hessian = rate is None  # damping has that of bending in place of its own
         self._scale = 1.0
 
@@ -171,7 +183,7 @@ class BoundQuadratic(Bound):
                 got="keyframes from or to 0",
                 expected="more than 0 at every key, with `bending: quadratic`",
             )
-        self.damping = energy.damping
+        self.energy, self.damping = energy, energy.damping
         self.form.update_constants(energy.form)
         if self.rate is not None:
             self.rate.update_constants(energy.rate)
@@ -231,6 +243,11 @@ def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
     larger = high * (3 + 2 * r) / (2 * (1 + r))
     pair = (float(larger), float(r * larger))
     return pair if stiffness[0] == high else pair[::-1]
+
+
+def _strip_weights(rigidity: Floats) -> Floats:
+    """Return ``strip_weights`` of rigidities (m,2) [N m]."""
+    return np.array([strip_weights((warp, weft)) for warp, weft in rigidity])
 
 
 def coefficients(corners: Floats) -> tuple[Floats, Floats]:

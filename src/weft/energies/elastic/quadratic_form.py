@@ -6,7 +6,7 @@ Hessian w c c^T is constant, and the same in x, y and z: it is computed once, wi
 block, and then added in every iteration.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.element_energy import damping_of
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
@@ -109,6 +110,16 @@ class QuadraticForm:
     weight: Floats  # (q,) >= 0
     name: str = "quadratic"
     damping: float = 0.0  # [s] beta
+    of_rest: bool = True  # whether coefficients and weights depend on the rest shape of cloth
+
+    @property
+    def rest_tables(self) -> Sequence[str]:
+        """Names of the constants that are tables of the rest shape."""
+        return ("weight", "coefficient") if self.of_rest else ()
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape of splines, from those by weights and coefficients."""
+        rest.add_second_derivatives(self.stencil, by)
 
     def amount(self, x: Positions) -> Floats:
         """Return sum_a c_a x_a, (q,3); for bending it is the surface's Laplacian times sqrt(D)."""
@@ -182,7 +193,8 @@ class BoundQuadraticForm(Bound):
     def __init__(
         self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch, n: int
     ) -> None:
-        self.form, self.name, self.K, self.block, self.scratch = form, form.name, K, block, scratch
+        self.energy, self.name, self.K = form, form.name, K
+        self.block, self.scratch = block, scratch
         self.damping, self.n = form.damping, n
         self._points = (
             kernel.array(form.stencil, wp.int32),
@@ -194,17 +206,17 @@ class BoundQuadraticForm(Bound):
 
     def freeze(self, step: Step) -> None:
         """Freeze damping for a step; it is measured from ``step.origin``, as the velocity is."""
-        if self.form.damping > 0:
-            self._rate, self._origin = self.form.damping / step.span, step.device_origin
+        if self.energy.damping > 0:
+            self._rate, self._origin = self.energy.damping / step.span, step.device_origin
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivative of s = by . K (x + rate (x - origin)) by the origin."""
         if self._rate:
-            into.origin -= self._rate * (self.form.matrix(len(by)) @ by)
+            into.origin -= self._rate * (self.energy.matrix(len(by)) @ by)
 
     def update_constants(self, energy: QuadraticForm) -> None:
         """Replace weights and damping by those of another form."""
-        self.form, self.damping, self.K = (
+        self.energy, self.damping, self.K = (
             energy,
             energy.damping,
             ScalarCsr.of(energy.matrix(self.n)),
@@ -213,10 +225,10 @@ class BoundQuadraticForm(Bound):
         self._rate, self._origin = 0.0, None
 
     def _energies(self, x: WarpArray) -> WarpArray:
-        out = self.scratch.take(len(self.form.weight), vec2)
+        out = self.scratch.take(len(self.energy.weight), vec2)
         since = x if self._origin is None else self._origin
         arguments = (x, since, Scalar(self._rate), *self._points, out)
-        kernel.launch(form_energy, len(self.form.weight), *arguments)
+        kernel.launch(form_energy, len(self.energy.weight), *arguments)
         return out
 
     def value(self, x: WarpArray) -> float:
@@ -226,7 +238,7 @@ class BoundQuadraticForm(Bound):
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""
         elastic, dissipated = kernel.columns(self._energies(x))
-        if self.form.damping == 0:
+        if self.energy.damping == 0:
             return {self.name: elastic}
         return {self.name: elastic, damping_of(self.name): dissipated}
 

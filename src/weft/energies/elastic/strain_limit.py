@@ -251,6 +251,9 @@ class BoundLimits(BoundMembrane):
         super().update_constants(self.now.membrane)
         self._most = tuple(Scalar(m) for m in self.now.law.most)
 
+    def zero_tables(self) -> None:
+        """Return None: how the term depends on the rest shape is not known."""
+
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the present limits, if they change in time."""
         return {} if self.asked is None else {self.name: np.array(self.now.law.most)}

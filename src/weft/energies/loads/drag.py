@@ -19,6 +19,7 @@ from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.inertia import DiagonalQuadratic
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
@@ -48,6 +49,8 @@ class Drag:
     until: float = np.inf
     frozen: tuple[Floats, Bools] | None = None
     name: str = "drag"
+
+    rest_tables = ("mass",)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate >= 0):
@@ -105,6 +108,10 @@ class Drag:
         by_rate = np.where(same, self.mass, 0.0)[:, None, None] * v
         return {"mass": rates[:, None, None] * v, "rate": by_rate}
 
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the masses."""
+        rest.add_masses(by["mass"])
+
     def bind(self, pattern: BlockPattern) -> "BoundDrag":
         """Return the term for simulations."""
         return BoundDrag(self)
@@ -113,17 +120,17 @@ class Drag:
 class BoundDrag(DiagonalQuadratic):
     """Drag in a step."""
 
-    def __init__(self, drag: Drag) -> None:
-        super().__init__(drag.mass)
-        self.drag, self.name = drag, drag.name
+    def __init__(self, energy: Drag) -> None:
+        super().__init__(energy.mass)
+        self.energy, self.name = energy, energy.name
 
     def update_masses(self, mass: Floats) -> None:
         """Take new masses; the points of the drag are the first of all points."""
-        self.drag = dataclasses.replace(self.drag, mass=mass[: len(self.drag.mass)])
+        self.energy = dataclasses.replace(self.energy, mass=mass[: len(self.energy.mass)])
 
     def freeze(self, step: Step) -> None:
         """Measure velocities as the step does; there is no drag in an equilibrium."""
-        drag = self.drag
+        drag = self.energy
         rates = drag.rates(step.t)
         self._acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)
         if self._acts:

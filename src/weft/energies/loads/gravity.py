@@ -10,6 +10,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Scratch, Vec3Array, WarpArray, vec3
@@ -45,6 +46,8 @@ class Gravity:
     acceleration: tuple[float, float, float] = (0.0, -9.81, 0.0)
     onset: tuple[float, float] | Floats = (0.0, 0.0)
     name: str = "gravity"
+
+    rest_tables = ("mass",)
 
     @property
     def grows(self) -> bool:
@@ -97,6 +100,10 @@ class Gravity:
         by_acceleration = -(part * self.mass[:, None, None])[..., None] * np.eye(3)
         return {"mass": by_mass, "acceleration": by_acceleration}
 
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the masses."""
+        rest.add_masses(by["mass"])
+
     def bind(self, pattern: BlockPattern) -> "BoundGravity":
         """Return the term for simulations."""
         return BoundGravity(self, pattern.scratch)
@@ -107,21 +114,21 @@ class BoundGravity(Bound):
 
     is_load = True
 
-    def __init__(self, gravity: Gravity, scratch: Scratch) -> None:
-        self.gravity, self.name, self.scratch = gravity, gravity.name, scratch
-        self._field = kernel.array(gravity.mass, Scalar), vec3(*gravity.acceleration)
+    def __init__(self, energy: Gravity, scratch: Scratch) -> None:
+        self.energy, self.name, self.scratch = energy, energy.name, scratch
+        self._field = kernel.array(energy.mass, Scalar), vec3(*energy.acceleration)
 
     def update_constants(self, energy: Gravity) -> None:
         """Take acceleration and masses of another energy."""
         mass = self._field[0]
-        if energy.mass is not self.gravity.mass:
+        if energy.mass is not self.energy.mass:
             mass = kernel.array(energy.mass, Scalar)
-        self.gravity, self._field = energy, (mass, vec3(*energy.acceleration))
+        self.energy, self._field = energy, (mass, vec3(*energy.acceleration))
 
     def freeze(self, step: Step) -> None:
         """Take the part of gravity that acts at the end of the step."""
-        if self.gravity.grows:
-            mass = self.gravity.mass * self.gravity.part(step.t)
+        if self.energy.grows:
+            mass = self.energy.mass * self.energy.part(step.t)
             self._field = kernel.array(mass, Scalar), self._field[1]
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:

@@ -136,6 +136,8 @@ class Pressure:
     center: tuple[float, float, float] = (0.0, 0.0, 0.0)
     name: str = "pressure"
 
+    rest_tables = ()
+
     @staticmethod
     def of(mesh: TriangleMesh, law: float | Gas) -> "Pressure":
         """Build the pressure inside a mesh.

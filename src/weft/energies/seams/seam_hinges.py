@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.hinge_geometry import HingeGeometry
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.gather import GatherMap
+from weft.energies.rest_shape import RestShape
 from weft.energies.seams.seam_keyframes import FoldingKeys, folded
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -37,6 +39,11 @@ class SeamHinges(HingeBending):
     across: HingeGeometry | None = field(default=None, compare=False)
     name: str = "seams"
     foldings: Sequence[FoldingKeys] = ()
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the weights."""
+        assert self.across is not None
+        rest.add_seam_weights(self.across, by["weight"])
 
     @property
     def changes(self) -> bool:
@@ -95,6 +102,20 @@ class BoundSeams(BoundElementEnergy):
         """Add the derivatives of damping, once the seams are closed."""
         if self.acts:
             super().pull_back(step, x, by, into)
+
+    def zero_tables(self) -> dict[str, Floats] | None:
+        """Return zeros for the weights, if they are computed from the cut.
+
+        Raises:
+            SceneError: seams whose numbers change in time.
+        """
+        if self.energy.foldings:
+            raise SceneError(
+                "parameter rest",
+                got="a seam whose fold changes in time (keys)",
+                expected="seams that stay as they are",
+            )
+        return None if self.energy.across is None else super().zero_tables()
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""

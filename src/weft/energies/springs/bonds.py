@@ -25,6 +25,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
 from weft.energies.gather import SYMMETRIC, GatherMap
+from weft.energies.rest_shape import RestShape
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
 from weft.energies.step import Step
@@ -314,6 +315,30 @@ class BoundBonds(BoundElementEnergy):
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add nothing: the time and which bonds have torn have no derivative."""
+
+    def zero_tables(self) -> dict[str, Floats]:
+        """Return zeros for the lengths of cloth along bonds."""
+        return {} if self.energy.along is None else {"along": np.zeros(self.shape[0])}
+
+    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
+        """Return the derivatives of s by the lengths of cloth along bonds.
+
+        The rest length g of a bond is proportional to it, and the stiffness k is inversely
+        proportional: s = k (1 - g/|d|) d.by.
+        """
+        e, records = self.energy, kernel.numpy(self.parameters)
+        if e.along is None:
+            return {}
+        d, moved = (y[e.pairs[:, 1]] - y[e.pairs[:, 0]] for y in (kernel.numpy(x), by))
+        pulls = (np.linalg.norm(d, axis=1) > records["length"]) & ~np.isnan(e.along)
+        on = records["stiffness"] * (d * moved).sum(1) / np.where(pulls, e.along, 1.0)
+        return {"along": -np.where(pulls, on, 0.0)}
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by lengths along bonds."""
+        along = self.energy.along
+        if along is not None:
+            rest.add_lengths(self.energy.pairs, np.where(np.isnan(along), 0.0, by["along"]))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return which bonds have torn, if any may tear."""

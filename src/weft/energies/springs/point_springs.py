@@ -104,6 +104,8 @@ class PointSprings:
     release: Release = NEVER
     strand: int = 0
 
+    rest_tables = ()
+
     def __len__(self) -> int:
         return len(self.stencil)
 
