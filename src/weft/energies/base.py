@@ -25,7 +25,7 @@ from weft.energies.by_constants import ByName, by_constants
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import WarpArray
+from weft.kernel import Reductions, WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -51,6 +51,13 @@ class Bound(ABC):
     @abstractmethod
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
+
+    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together.
+
+        By default ``value`` is read at once. Terms that sum an array on the device override this.
+        """
+        numbers.add(self.value(x))
 
     @abstractmethod
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:

@@ -13,7 +13,7 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
-from weft.solve.sparse.vectors import weighted_distance
+from weft.solve.sparse.vectors import weighted_distances
 
 _module = wp.get_module("weft.inertia")
 
@@ -44,7 +44,16 @@ class DiagonalQuadratic(Bound):
         """Return the energy [J]."""
         if not self._acts:
             return 0.0
-        return 0.5 * weighted_distance(x, self._center, self._shift, self._squares)
+        return 0.5 * kernel.total(self._distances(x))
+
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+        """Add the energy [J] to the numbers that the host reads together."""
+        if self._acts:
+            numbers.add_sum(self._distances(x), 0.5)
+
+    def _distances(self, x: WarpArray) -> WarpArray:
+        """Return w |x - c|^2 of every vertex."""
+        return weighted_distances(x, self._center, self._shift, self._squares)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add weights times (x - c) to g."""

@@ -265,7 +265,10 @@ class Potential:
     def value_at(self, x: WarpArray) -> float:
         """Return Phi [J] at a device array (n,) vec3 whose pinned vertices are at their targets."""
         with self.phases("elastic"):
-            return sum(term.value(x) for term in self.terms_of_phi)
+            numbers = kernel.Reductions()
+            for term in self.terms_of_phi:
+                term.add_value(x, numbers)
+            return sum(numbers.read())
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """Write dPhi/dx [N] at x into out, (n,) vec3."""

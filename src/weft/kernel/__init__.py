@@ -46,6 +46,7 @@ from weft.kernel.launching import (
 )
 from weft.kernel.memory import (
     GrowingArray,
+    Reductions,
     Scratch,
     Traffic,
     array,
@@ -123,6 +124,7 @@ __all__ = [
     "Recorded",
     "RecordedLaunches",
     "RecordedLoop",
+    "Reductions",
     "Scalar",
     "ScalarArray",
     "ScalarArray2d",

@@ -208,6 +208,58 @@ def total(a: WarpArray) -> float:
     return float(view(a).sum()) if a.device.is_cpu else float(np.sum(wp.utils.array_sum(a)))
 
 
+class Reductions:
+    """Numbers that are computed from arrays on the device, and that the host reads together."""
+
+    MOST = 64  # arrays
+
+    def __init__(self) -> None:
+        # Factor, first place on the device and end; or a known number and no places.
+        self._parts: list[tuple[float, int, int]] = []
+        self._device: WarpArray = None
+
+    def add(self, number: float) -> None:
+        """Add a number that is known already."""
+        self._parts.append((number, 0, 0))
+
+    def add_sum(self, a: WarpArray, factor: float = 1.0) -> None:
+        """Add ``factor`` times the sum of all numbers of an array, as ``total`` computes it."""
+        if a.device.is_cpu:
+            self.add(factor * float(view(a).sum()))
+        elif a.shape[0] == 0:
+            self.add(0.0)
+        else:
+            out = self._place(a.dtype, factor)
+            wp.utils.array_sum(a, out=out)
+
+    def add_largest(self, a: WarpArray) -> None:
+        """Add the largest number of a scalar array, at least 0."""
+        if a.device.is_cpu:
+            self.add(float(view(a).max(initial=0.0)))
+        else:
+            out = self._place(Scalar, -1.0)
+            out.zero_()
+            launch(_least, a.shape[0], a, Scalar(-1.0), out)
+
+    def _place(self, dtype: Any, factor: float) -> WarpArray:
+        """Return an array of length 1 for the next result, which counts ``factor`` times."""
+        if self._device is None:
+            self._device = empty(4 * self.MOST)
+        first = max((end for _, _, end in self._parts), default=0)
+        end = first + wp.types.type_size_in_bytes(dtype) // 8
+        self._parts.append((factor, first, end))
+        place = self._device.ptr + 8 * first
+        return wp.array(ptr=place, shape=1, dtype=dtype, device=self._device.device)
+
+    def read(self) -> list[float]:
+        """Return all numbers in the order in which they were added."""
+        _count("scalars")
+        if self._device is None:
+            return [number for number, _, _ in self._parts]
+        found = self._device.numpy()
+        return [f * float(found[a:b].sum()) if b > a else f for f, a, b in self._parts]
+
+
 def columns(a: WarpArray) -> list[Any]:
     """Return the sums of the components of an array of vectors.
 

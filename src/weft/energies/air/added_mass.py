@@ -340,12 +340,19 @@ class BoundAddedMass(Bound):
 
     def value(self, x: WarpArray) -> float:
         """Return the lagged potential [J]."""
-        if self._step is None:
-            return 0.0
+        return 0.0 if self._step is None else kernel.total(self._energies(x))
+
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+        """Add the lagged potential [J] to the numbers that the host reads together."""
+        if self._step is not None:
+            numbers.add_sum(self._energies(x))
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        """Return the lagged potential [J] of every vertex."""
         out = self.scratch.take(x.shape[0])
         arrays = (x, self._M, self._y, self._load, self._origin, out)
         kernel.launch(energies, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
-        return kernel.total(out)
+        return out
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""

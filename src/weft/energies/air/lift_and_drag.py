@@ -402,6 +402,10 @@ class BoundAir(Bound):
         """Return the lagged potential [J]: half of the dissipated energy minus the wind's work."""
         return kernel.total(self._energies(x))
 
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        numbers.add_sum(self._energies(x))
+
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx, which is minus lift and drag, to g."""
         local = self.scratch.take(self.shape, vec3)

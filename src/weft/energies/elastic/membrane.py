@@ -307,6 +307,10 @@ class BoundMembrane(Bound):
         """Return the total energy [J]."""
         return self._energy(x, self._now)
 
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        numbers.add_sum(self._energies(x, self._now))
+
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""
         elastic = self._energy(x, self._elastic)
@@ -370,9 +374,13 @@ class BoundMembrane(Bound):
 
     def _energy(self, x: WarpArray, law: "_Laws") -> float:
         """Return the energy [J] of a law with its parameters."""
+        return kernel.total(self._energies(x, law))
+
+    def _energies(self, x: WarpArray, law: "_Laws") -> WarpArray:
+        """Return the energy [J] of every sample of a law with its parameters."""
         psi = self.scratch.take(len(self.samples))
         self._launch(x, "psi", psi, law, (weigh, self.samples.weight, psi))
-        return kernel.total(psi)
+        return psi
 
     def _launch(
         self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: tuple[Any, ...]

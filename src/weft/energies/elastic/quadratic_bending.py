@@ -46,7 +46,7 @@ from weft.energies.element_energy import BoundElementEnergy, damping_of
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import WarpArray
+from weft.kernel import Reductions, WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -202,6 +202,13 @@ class BoundQuadratic(Bound):
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
         return self.form.value(x) + (0.0 if self.rate is None else self.rate.value(x))
+
+    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        if self.rate is None:
+            self.form.add_value(x, numbers)
+        else:
+            numbers.add(self.value(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""

@@ -235,6 +235,10 @@ class BoundQuadraticForm(Bound):
         """Return the total energy [J]."""
         return kernel.total(self._energies(x))
 
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        numbers.add_sum(self._energies(x))
+
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""
         elastic, dissipated = kernel.columns(self._energies(x))

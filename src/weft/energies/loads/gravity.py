@@ -136,9 +136,17 @@ class BoundGravity(Bound):
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
+        return kernel.total(self._energies(x))
+
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        numbers.add_sum(self._energies(x))
+
+    def _energies(self, x: WarpArray) -> WarpArray:
+        """Return the energy [J] of every point."""
         out = self.scratch.take(x.shape[0])
         kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=kernel.TRIVIAL)
-        return kernel.total(out)
+        return out
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""

@@ -26,11 +26,11 @@ from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, add_diagonal
 from weft.solve.sparse.vectors import (
     combine,
-    dot,
-    fraction_longer,
+    fraction_longer_and_mean_square,
     max_norm,
     negate,
-    weighted_distance,
+    size_and_slope,
+    weighted_distances,
 )
 
 CONTRACTION = 0.5  # ratio of two simplified increments above which a new factorization pays
@@ -60,7 +60,7 @@ def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
     s.linear_iterations += solution.iterations
     s.rescues += solution.rescued
     negate(solution.x)
-    s.increment, s.slope = max_norm(solution.x), dot(s.g, solution.x)
+    s.increment, s.slope = size_and_slope(solution.x, s.g)
     return solution.x, solution.outcome
 
 
@@ -146,14 +146,13 @@ class NewtonDirections:
             return None, Outcome.NOT_FINITE
         tolerance = self.settings.tolerance
         if self.settings.effort:
-            s.left = RemainingError(fraction_longer(d, tolerance), 0.5 * self.decrement)
+            longer, square = fraction_longer_and_mean_square(d, tolerance)
+            s.left, self.size = RemainingError(longer, 0.5 * self.decrement), float(np.sqrt(square))
         if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
             self.stale = True
             return None, None
         if fresh:
             self.settled = s.problem.is_settled_at(s.x, d)
-        if self.settings.left < float("inf"):
-            self.size = float(np.sqrt(dot(d, d) / d.shape[0]))
         return d, None
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
@@ -321,7 +320,8 @@ class ShiftedDirections:
 
     def merit(self, s: Search, x: WarpArray) -> float:
         """Return the energy of the shift, mu/2 |x - x_k|_M^2."""
-        return 0.5 * self.mu * weighted_distance(x, self.anchor, self.settings.mass, self._squares)
+        mass = self.settings.mass
+        return 0.5 * self.mu * kernel.total(weighted_distances(x, self.anchor, mass, self._squares))
 
     def truncates(self) -> bool:
         """Return False: the shift shortens the steps."""

@@ -119,17 +119,10 @@ def weighted_squares(o: int, a: Vec3Array, b: Vec3Array, weight: ScalarArray, ou
     out[i] = weight[i] * wp.dot(d, d)
 
 
-def weighted_distance(a: WarpArray, b: WarpArray, weight: WarpArray, scratch: WarpArray) -> float:
-    """Return the sum of w |a - b|^2.
-
-    Args:
-        a: (n,) vec3.
-        b: (n,) vec3.
-        weight: (n,) w.
-        scratch: (n,) work memory.
-    """
-    kernel.launch(weighted_squares, a.shape[0], a, b, weight, scratch, slice_above=kernel.TRIVIAL)
-    return kernel.total(scratch)
+def weighted_distances(a: WarpArray, b: WarpArray, weight: WarpArray, out: WarpArray) -> WarpArray:
+    """Write w |a - b|^2 of every entry to ``out``, (n,), and return it."""
+    kernel.launch(weighted_squares, a.shape[0], a, b, weight, out, slice_above=kernel.TRIVIAL)
+    return out
 
 
 @wp.kernel(module=_module)
@@ -141,8 +134,32 @@ def mark_longer(o: int, a: Vec3Array, least: Scalar, out: ScalarArray):
         out[i] = Scalar(1.0)
 
 
-def fraction_longer(a: WarpArray, least: float) -> float:
-    """Return the fraction of entries that are longer than ``least``."""
+def size_and_slope(d: WarpArray, g: WarpArray) -> tuple[float, float]:
+    """Return the largest length of a vector in d, NaN if any component is NaN, and d.g."""
+    numbers = kernel.Reductions()
+    if d.device.is_cpu:
+        numbers.add(max_norm(d))
+        numbers.add(dot(g, d))
+        largest, slope = numbers.read()
+        return largest, slope
+    squares = _products(d, d)
+    numbers.add_largest(squares)
+    numbers.add_sum(squares)
+    numbers.add_sum(_products(g, d))
+    largest, total, slope = numbers.read()
+    # The maximum of a device array may skip NaN; the sum does not.
+    return (total if total != total else float(largest**0.5)), slope
+
+
+def fraction_longer_and_mean_square(a: WarpArray, least: float) -> tuple[float, float]:
+    """Return the fraction of vectors that are longer than ``least``, and the mean square length."""
+    numbers, n = kernel.Reductions(), max(int(a.shape[0]), 1)
     out = kernel.empty(a.shape[0])
     kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
-    return kernel.total(out) / max(int(a.shape[0]), 1)
+    numbers.add_sum(out)
+    if a.device.is_cpu:
+        numbers.add(dot(a, a))
+    else:
+        numbers.add_sum(_products(a, a))
+    longer, square = numbers.read()
+    return longer / n, square / n

@@ -256,6 +256,14 @@ def last_visit(
 
 
 @wp.kernel(module=_module)
+def set_coefficients(o: int, first: float, correction: float, residual: float, step: floats):
+    """Set Chebyshev's coefficients."""
+    step[o] = first
+    step[1] = correction
+    step[2] = residual
+
+
+@wp.kernel(module=_module)
 def take_residual(o: int, given: Vec3Array, inverse: blocks, step: floats, b: vectors, d: vectors):
     """Copy a residual to the right-hand side b in float32, and take the first Chebyshev step."""
     v = o + wp.tid()

@@ -9,7 +9,6 @@ one step before and after, and the next level is visited once.
 
 from functools import cached_property
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
@@ -115,8 +114,8 @@ class Level:
         low = high / span
         theta, delta = 0.5 * (high + low), 0.5 * (high - low)
         first, second = delta / theta, 1.0 / (2 * theta / delta - delta / theta)
-        steps = np.array([1.0 / theta, second * first, 2 * second / delta], np.float32)
-        self.step.assign(kernel.array(steps, wp.float32))
+        steps = 1.0 / theta, second * first, 2 * second / delta
+        kernel.launch(k.set_coefficients, 1, *steps, self.step)
 
 
 class Transfer:
