@@ -103,6 +103,19 @@ def test_an_iteration_reads_at_most_four_times(linear, effort, iterations):
         assert traffic.uploads == traffic.downloads == 0, traffic
 
 
+@pytest.mark.parametrize("linear", ["pcg", "multigrid"])
+def test_a_step_uploads_each_array_once(linear):
+    """Pins, state, prediction, masses that move, and start and end of the search."""
+    scene = laid(weft.sheet, linear, 9, contact=False)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(2):
+        with kernel.watched() as traffic:
+            state, memory, _ = stepper.step(model, state, memory, 0.02)
+    assert traffic.uploads <= 6, traffic
+    assert traffic.downloads <= 2, traffic  # the end, and the energies of elements for the report
+
+
 def test_traffic_is_seen():
     """What is counted: each array made, taken there or brought back, and numbers that are read."""
     with kernel.watched() as traffic:

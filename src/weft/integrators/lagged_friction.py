@@ -50,7 +50,7 @@ def minimize_lagged(
     Returns:
         The last minimum, with the counts of all searches.
     """
-    at = kernel.points(start)
+    at = phi.point(start)
 
     def begin(x: WarpArray, before: Any) -> Search:
         return Search(phi, x, solver, before, value=value if x is at else float("nan"))

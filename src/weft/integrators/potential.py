@@ -69,6 +69,7 @@ class Potential:
         self.phases.clear()
         self._matrix, self._energies = assembly.matrix, model.energies
         self.anew: list[Positions] = []  # (n,3) each, arguments of ``update_lagged_terms``
+        self._last: tuple[Positions, WarpArray] | None = None  # argument and result of ``point``
         self._fixed = kernel.array(step.fixed.astype(np.int32), wp.int32)
         for term in self.terms_of_phi:
             term.freeze(step)
@@ -91,12 +92,12 @@ class Potential:
 
     def value(self, x: Positions) -> float:
         """Return Phi [J] at x (n,3) [m]."""
-        return self.value_at(self._point(x))
+        return self.value_at(self.point(x))
 
     def gradient(self, x: Positions) -> Forces:
         """Return dPhi/dx (n,3) [N] at x (n,3) [m]; it is zero at pinned vertices."""
         out = kernel.empty(len(self.free), vec3)
-        self.gradient_at(self._point(x), out)
+        self.gradient_at(self.point(x), out)
         return np.array(kernel.numpy(out))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Any:
@@ -105,7 +106,7 @@ class Potential:
         Rows and columns of pinned vertices are zero: restrict the matrix to
         ``np.repeat(potential.free, 3)`` to solve with it.
         """
-        matrix = self.matrix_at(self._point(x), psd).to_scipy().tocsr().copy()
+        matrix = self.matrix_at(self.point(x), psd).to_scipy().tocsr().copy()
         diagonal = matrix.diagonal()
         diagonal[np.repeat(~self.free, 3)] = 0.0
         matrix.setdiag(diagonal)
@@ -116,7 +117,7 @@ class Potential:
 
         The names are ``inertia``, every energy and its damping, ``contact`` and ``friction``.
         """
-        return summed(self.terms_of_phi, self._point(x))
+        return summed(self.terms_of_phi, self.point(x))
 
     def by_constants(self, x: Positions, by: Floats) -> "list[ByName]":
         """Return d(by . dE/dx)/dc for the constants c of every energy of the model.
@@ -140,7 +141,7 @@ class Potential:
     def reaction(self, x: Positions) -> Forces:
         """Return the force (n,3) [N] that each pin exerts at x (n,3) [m]; zero at free vertices."""
         g = kernel.zeros(len(self.free), vec3)
-        self._add_gradients(self._point(x), g)
+        self._add_gradients(self.point(x), g)
         return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
 
     def load_gradient_into(self, x: WarpArray, out: WarpArray) -> None:
@@ -167,12 +168,12 @@ class Potential:
 
         See ``ContactEnergy.report``.
         """
-        point = self._point(x)
+        point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}
 
     def forces(self, x: Positions) -> dict[str, Any]:
         """Return the forces of attachments after a step that ended at x (n,3), by name."""
-        point = self._point(x)
+        point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.forces(point).items()}
 
     def remember(self, x: Positions) -> dict[str, Floats]:
@@ -180,7 +181,7 @@ class Potential:
 
         See ``Bound.remember``.
         """
-        point = self._point(x)
+        point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.remember(point).items()}
 
     @property
@@ -236,7 +237,7 @@ class Potential:
         without stretching it past a limit.
         """
         for start in self.starts():
-            value = self.value_at(kernel.points(start))
+            value = self.value_at(self.point(start))
             if is_start(value):
                 return start, value
         return None
@@ -247,7 +248,7 @@ class Potential:
         Every term that can bound steps (contact with friction, other barriers) has to be zero
         there.
         """
-        reached, point = self.reach(goal), self._point(goal)
+        reached, point = self.reach(goal), self.point(goal)
         return (
             reached is not None
             and np.array_equal(reached, goal)
@@ -256,7 +257,7 @@ class Potential:
 
     def has_new_intersections(self, x: Positions) -> bool:
         """Return whether surfaces intersect at x (n,3) that do not at the beginning of the step."""
-        point = self._point(x)
+        point = self.point(x)
         return any(term.has_new_intersections(point) for term in self.terms_of_phi)
 
     # The minimizer calls the methods below (``solve.newton.minimize.Problem``) with device arrays
@@ -343,8 +344,15 @@ class Potential:
         for term in self.terms_of_phi:
             term.add_gradient(x, g)
 
-    def _point(self, x: Positions) -> WarpArray:
-        return kernel.points(self.step.pinned(x))
+    def point(self, x: Positions) -> WarpArray:
+        """Return x (n,3) [m] on the device, with pinned vertices at their targets.
+
+        The last point is uploaded once, whatever is asked about it.
+        """
+        pinned = np.array(self.step.pinned(x))
+        if self._last is None or not np.array_equal(pinned, self._last[0]):
+            self._last = pinned, kernel.points(pinned)
+        return self._last[1]
 
 
 def is_start(value: float) -> bool:
