@@ -108,3 +108,25 @@ def test_a_preset(copy, tmp_path):
     known, title, stretch, thickest = told(copy, LISTED, tmp_path)
     file.unlink()
     assert known and title == "Felt of the mill" and stretch == 3000.0 and thickest >= 1e-3
+
+
+BENT = """
+import json, weft
+from weft.energies.elastic.hinge_bending import HingeBending
+from weft.scene.build import load_scene
+scene = load_scene("scene.yaml").scene
+made = weft.Scene(weft.sheet(3, 3), bending="mine")
+bend = [type(s.model().energies[1]) is HingeBending for s in (scene, made)]
+print(json.dumps([*bend, scene.identity()["bending"]]))
+"""
+
+
+def test_a_bending_energy_by_name(copy, tmp_path):
+    """One line of ``BENDING``: scene files and Python may name it."""
+    file = copy / "weft" / "scene" / "elastic.py"
+    text = file.read_text()
+    line = '    "mine": lambda scene, fabric, mesh: HingeBending.of(mesh, (1.0, 2.0)),\n'
+    file.write_text(text.replace('    "pairs": _pairs,\n', '    "pairs": _pairs,\n' + line))
+    (tmp_path / "scene.yaml").write_text("cloth: {sheet: {nx: 3, ny: 3}}\nbending: mine\n")
+    assert told(copy, BENT, tmp_path) == [True, True, "mine"]
+    file.write_text(text)

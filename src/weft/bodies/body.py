@@ -3,14 +3,13 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 
 from weft.base.arrays import Angles, Faces, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import Setting
+from weft.base.settings import setting
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
@@ -42,7 +41,9 @@ class Body:
     faces: Faces
     path: Path | None = None
     name: str = "body"
-    thickness: Annotated[float | None, Setting("", "m", least=0)] = None
+    thickness: float | None = setting(
+        None, "kept from it; none: contact.thickness", "m", least=0, keyframes=True
+    )
     frames: BodyFrames | None = None
     rigid: Rigid | None = None
 

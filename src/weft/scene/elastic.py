@@ -1,12 +1,12 @@
 """Elastic energies of a scene's cloth, by the discretization of its surfaces.
 
 A new kind of surface is one line of ``BENT``; a new bending energy of triangles is one line of
-``BENDING`` and its name in ``BendingName``.
+``BENDING``.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -223,7 +223,6 @@ def _pairs(scene: "Scene", fabric: Fabric, mesh: TriangleMesh) -> ElementEnergy:
     )
 
 
-BendingName = Literal["hinges", "quadratic", "pairs"]
 BENDING: Mapping[str, Callable[["Scene", Fabric, TriangleMesh], Energy]] = {
     "hinges": _hinges,
     "quadratic": _quadratic,

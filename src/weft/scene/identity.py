@@ -20,13 +20,9 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 _DEEPEST = 8  # deepest level of nested objects that is described
-_OF_ITS_OWN = {
-    "cloth",
-    "pins",
-    "law",
-    "integrator",
-    "settings",
-}  # fields that ``identity`` describes
+_SMALL = 3  # numbers of an array that is described by them: a vector
+# fields that ``identity`` describes itself
+_OF_ITS_OWN = {"cloth", "pins", "law", "integrator", "settings"}
 _NO_PART = {"description", "scene_file"}  # fields that say where the scene comes from
 
 
@@ -101,8 +97,8 @@ def described(thing: Any, depth: int = 0) -> Any:
     """Return an object as a plain tree.
 
     Settings are described by their values, other objects by their class and their public parts,
-    arrays by a digest, functions by name. At the level ``_DEEPEST`` only the class is named, so
-    that cyclic objects end.
+    small arrays by their numbers and large ones by a digest, functions by name. At the level
+    ``_DEEPEST`` only the class is named, so that cyclic objects end.
     """
     if depth > _DEEPEST:
         return type(thing).__qualname__
@@ -119,6 +115,8 @@ def described(thing: Any, depth: int = 0) -> Any:
     if callable(getattr(thing, "numpy", None)):
         thing = thing.numpy()
     if isinstance(thing, np.ndarray | np.generic):
+        if thing.size <= _SMALL:
+            return thing.tolist()
         return {"shape": list(thing.shape), "dtype": str(thing.dtype), "digest": digest(thing)}
     kind = thing if hasattr(thing, "__qualname__") else type(thing)
     name = {"class": f"{kind.__module__}.{kind.__qualname__}"}
