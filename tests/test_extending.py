@@ -130,3 +130,103 @@ def test_a_bending_energy_by_name(copy, tmp_path):
     (tmp_path / "scene.yaml").write_text("cloth: {sheet: {nx: 3, ny: 3}}\nbending: mine\n")
     assert told(copy, BENT, tmp_path) == [True, True, "mine"]
     file.write_text(text)
+
+
+LINEAR_SOLVER = """
+from dataclasses import dataclass
+
+import warp as wp
+
+from weft import kernel
+from weft.kernel import IntArray, Mat33Array, Recorded, Vec3Array, mat33, vec3
+from weft.solve.linear.conjugate_gradients import ConjugateGradients
+from weft.solve.linear.solver import Stop
+
+module = wp.get_module("extending.diagonal")
+
+
+@wp.kernel(module=module)
+def take_diagonal(o: int, diagonal: IntArray, values: Mat33Array, out: Vec3Array):
+    v = o + wp.tid()
+    D = values[diagonal[v]]
+    out[v] = vec3(D[0, 0], D[1, 1], D[2, 2])
+
+
+@wp.kernel(module=module)
+def divide(o: int, diagonal: Vec3Array, r: Vec3Array, z: Vec3Array):
+    v = o + wp.tid()
+    z[v] = wp.cw_div(r[v], diagonal[v])
+
+
+class Prepared:
+    def __init__(self, A, stop):
+        self.A, self.stop = A, stop
+        self.diagonal = kernel.empty(A.n, vec3)
+        self.usable = kernel.array([1], wp.int32)
+        kernel.launch(take_diagonal, A.n, A.pattern.device_diagonal, A.values, self.diagonal)
+        p = A.pattern
+        start = p.device_row_start
+        rows = (start[:-1], start[1:], p.device_column, p.device_index)
+        self.iterations = ConjugateGradients(rows, self, delay=12, worth=10_000)
+
+    def precondition(self, r, z):
+        return [Recorded(divide, self.A.n, self.diagonal, r, z)]
+
+    def solve(self, b, tolerance):
+        most = 100 * self.A.n
+        return self.iterations.solve(self.A.values, b, tolerance, most, self.stop)[0]
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    stop: Stop = Stop.ENERGY
+    name = "diagonal"
+    is_direct = False
+
+    def prepare(self, A, previous=None):
+        return Prepared(A, self.stop)
+"""
+SOLVED = """
+import json
+import numpy as np
+import weft
+from weft.contact import sphere
+
+
+def scene(linear, contact):
+    cloth = weft.sheet(7, 7, 0.2, 0.2).moved((0.003, 0.108, 0.002))
+    meets = {"bodies": [sphere(0.1, 0.05)], "contact": weft.SelfContact(4e-3, friction=0.3)}
+    pins = [weft.Pin(cloth.corners("top"))]
+    settings = weft.StepSettings(linear=linear, tolerance=1e-5, forcing=1e-8)
+    return weft.Scene(cloth, pins, settings=settings, **(meets if contact else {}))
+
+
+apart = []
+for contact in (False, True):
+    ends = []
+    for linear in ("diagonal", "splu"):
+        run = weft.simulate(scene(linear, contact), frames=3, fps=30)
+        ends.append(run.positions())
+    apart.append(float(np.abs(ends[0] - ends[1]).max()))
+worlds = weft.batch([scene("diagonal", True)] * 2, fps=30)
+worlds.run(frames=3)
+same = [bool(np.array_equal(x, ends[0])) for x in worlds.positions()]
+print(json.dumps({"apart": apart, "same": same}))
+"""
+
+
+def test_a_linear_solver(copy, tmp_path):
+    """Used in runs with and without contact, and in a batch; a new preconditioner is all of it."""
+    folder = copy / "weft" / "solve" / "linear"
+    (folder / "diagonal.py").write_text(LINEAR_SOLVER)
+    table = folder / "select.py"
+    text = table.read_text()
+    added = "from weft.solve.linear.diagonal import Diagonal\n"
+    line = "SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {\n"
+    assert text.count(line) == 1
+    with_line = text.replace(line, line + '    "diagonal": Diagonal,\n')
+    first = "from weft.solve.linear.direct import"
+    table.write_text(with_line.replace(first, added + first))
+    found = told(copy, SOLVED, tmp_path)
+    table.write_text(text)
+    assert max(found["apart"]) < 1e-6 and found["same"] == [True, True]

@@ -10,7 +10,15 @@ from weft.solve.linear.multigrid.solver import Multigrid
 from weft.solve.linear.solver import LinearSolver, Stop
 from weft.solve.sparse.block_csr import BlockPattern
 
-LINEAR_SOLVERS = ("auto", "multigrid", "pcg", "pardiso", "splu", "lanes")
+# Every linear solver by name, as a function of the error that its tolerance bounds.
+SOLVERS: dict[str, Callable[[Stop], LinearSolver]] = {
+    "multigrid": Multigrid,
+    "pcg": lambda stop: BlockJacobiPcg(stop=stop),
+    "pardiso": lambda stop: Pardiso(),
+    "splu": lambda stop: Splu(),
+    "lanes": lambda stop: LaneCholesky(),
+}
+LINEAR_SOLVERS = ("auto", *SOLVERS)
 DIRECT_UP_TO = 12_000  # vertices; above, multigrid is faster than PARDISO (docs/decisions/0007)
 # Vertices up to which PARDISO is faster if rows have more than WIDE blocks; splines have 25 a row.
 DIRECT_WIDE, WIDE = 2_000, 16
@@ -61,11 +69,4 @@ def linear_solver(
         if pattern is not None and pattern.n_blocks > WIDE * pattern.n:
             most = min(most, DIRECT_WIDE)
         name = "pardiso" if have_pardiso() and n <= most else "multigrid"
-    makers: dict[str, Callable[[], LinearSolver]] = {
-        "multigrid": lambda: Multigrid(stop),
-        "pcg": lambda: BlockJacobiPcg(stop=stop),
-        "pardiso": Pardiso,
-        "splu": Splu,
-        "lanes": LaneCholesky,
-    }
-    return makers[name]()
+    return SOLVERS[name](stop)
