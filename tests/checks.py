@@ -3,10 +3,13 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from weft import kernel
 from weft.contact.contact_energy import ContactEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
+from weft.kernel import vec3
 from weft.laws import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 STEPS = 10.0 ** -np.arange(3, 8)
 
@@ -62,6 +65,36 @@ def scatter(energy, x):
     g = np.zeros_like(x)
     np.add.at(g, energy.stencil.reshape(-1), energy.gradient(x).reshape(-1, 3))
     return g
+
+
+class InStep:
+    """The production face of an energy in a step: value, gradient (n,3) and matrix (3n,3n)."""
+
+    def __init__(self, energy, n, step=None):
+        self.pattern = BlockPattern.of(n, [energy.stencil])
+        self.bound = energy.bind(self.pattern)
+        if step is not None:
+            self.bound.freeze(step)
+
+    def value(self, x):
+        return self.bound.value(kernel.points(x))
+
+    def gradient(self, x):
+        g = kernel.zeros(len(x), vec3)
+        self.bound.add_gradient(kernel.points(x), g)
+        return np.array(kernel.numpy(g))
+
+    def matrix(self, x, psd=Psd.EXACT):
+        A = BlockCsr.zeros(self.pattern)
+        self.bound.add_hessian(kernel.points(x), psd, A.begin())
+        return A.finish().to_scipy().toarray()
+
+    def assert_derivatives(self, x, d, tolerance=1e-7, second=None):
+        """Gradient and exact matrix are derivatives of the value along d."""
+        slope = np.array([(self.gradient(x) * d).sum()])
+        assert_derivative(lambda y: np.array([self.value(y)]), slope, x, d, tolerance)
+        exact = (self.matrix(x) @ d.reshape(-1)).reshape(-1, 3)
+        assert_derivative(self.gradient, exact, x, d, second or tolerance)
 
 
 def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import assert_derivative, dense, rotations, scatter, still
-from weft import kernel
+from tests.checks import InStep, clamp, rotations, still
 from weft.base.errors import SceneError
 from weft.contact import box, capsule
+from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.rail import lengths_along
-from weft.energies.springs.rigid_rings import RigidRings
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.kernel import vec3
 from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.validate.rigid import made
 
 POLE = [(-0.2, 0.03, 0.0), (0.01, 0.03, 0.0), (0.2, 0.03, 0.0)]
@@ -124,14 +121,14 @@ def rings_of(rng):
     for ids, place in zip(ring, places):
         spread = 0.05 * rng.normal(size=3)
         x[ids] = place + np.array([0.7, -0.3])[:, None] * spread + 0.03 * rng.normal(size=3)
-    made = RigidRings(
-        ring,
+    made = PointSprings(
+        np.concatenate([ring, np.tile(np.arange(6, 10), (3, 1))], axis=1),
         c,
-        np.arange(6, 10),
-        nodes,
-        along,
         np.array([50.0, 80.0, 60.0]),
-        radius=0.02,
+        "rings",
+        length=0.02,
+        nodes=nodes,
+        along=along,
         friction=0.3,
         slip=0.05,
     )
@@ -146,44 +143,36 @@ def test_derivatives_of_rings(slip, radius):
     """
     rng = np.random.default_rng(4)
     rings, x = rings_of(rng)
-    rings = dataclasses.replace(rings, radius=radius)
-    energy = rings.start
+    rings = dataclasses.replace(rings, length=radius)
+    step = None
     if slip != "none":
-        off = {"soft": 0.02, "slides": 0.2}[slip]
-        s = energy.found(x).s
-        energy = dataclasses.replace(energy, root=s - off, rub=np.array([1.0, 2.0, 3.0]))
-    d = rng.normal(size=x.shape)
-    force = scatter(energy, x)
-    assert_derivative(lambda y: energy.value(y).sum(), (force * d).sum(), x, d, 1e-7)
-    exact = (dense(energy, x) @ d.reshape(-1)).reshape(-1, 3)
-    assert_derivative(lambda y: scatter(energy, y), exact, x, d, 1e-6)
-    H = dense(energy, x)
+        root = rings.coordinates(x)[:, 1] - {"soft": 0.02, "slides": 0.2}[slip]
+        step = dataclasses.replace(still(x, dt=0.01, span=0.01), kept={"rings root": root})
+    face, d = InStep(rings, len(x), step), rng.normal(size=x.shape)
+    face.assert_derivatives(x, d, 1e-7, 1e-6)
+    H, force = face.matrix(x), face.gradient(x)
     np.testing.assert_allclose(H, H.T, atol=1e-9 * np.abs(H).max())
     size = np.abs(force).max()
     assert np.abs(force.sum(0)).max() < 1e-9 * size
     assert np.abs(np.cross(x, force).sum(0)).max() < 1e-9 * size
     R = rotations(1)[0]
-    np.testing.assert_allclose(energy.value(x @ R.T + 1.0), energy.value(x), rtol=1e-9)
+    np.testing.assert_allclose(face.value(x @ R.T + 1.0), face.value(x), rtol=1e-9)
 
 
-@pytest.mark.parametrize("psd", list(Psd))
-def test_production_face_of_rings(psd, device):
+@pytest.mark.parametrize("psd", [Psd.PROJECTED, Psd.GAUSS_NEWTON])
+def test_matrices_of_rings_are_clamped(psd, device):
+    """Ring by ring: what the exact matrix lacks are its negative eigenvalues."""
     rings, x = rings_of(np.random.default_rng(4))
-    pattern = BlockPattern.of(len(x), [rings.stencil])
-    bound, point, g = rings.bind(pattern), kernel.array(x, vec3), kernel.zeros(len(x), vec3)
-    bound.freeze(still(x, dt=0.01, span=0.01))
-    energy = bound.energy
-    assert (energy.rub > 0).all() and (energy.low < energy.found(x).s).all()
-    assert bound.value(point) == pytest.approx(energy.value(x).sum(), rel=1e-12)
-    bound.add_gradient(point, g)
-    np.testing.assert_allclose(kernel.numpy(g), scatter(energy, x), atol=1e-12)
-    A = BlockCsr.zeros(pattern)
-    bound.add_hessian(point, psd, A.begin()).finish()
-    found = A.to_scipy().toarray()
-    if psd is Psd.EXACT:
-        np.testing.assert_allclose(found, dense(energy, x), atol=1e-9 * np.abs(found).max())
-    else:
-        assert np.linalg.eigvalsh(found).min() > -1e-9 * np.abs(found).max()
+    step = still(x, dt=0.01, span=0.01)
+    law = rings.parameters(step).law.numpy()
+    assert (law["friction"] > 0).all() and (law["pressed"] > 0).all()
+    for k in range(3):
+        names = ("points", "c", "stiffness")
+        one = dataclasses.replace(rings, **{n: getattr(rings, n)[k : k + 1] for n in names})
+        face = InStep(one, len(x), step)
+        exact = face.matrix(x)
+        scale = np.abs(exact).max()
+        np.testing.assert_allclose(face.matrix(x, psd), clamp(exact[None])[0], atol=1e-11 * scale)
 
 
 def test_rings_slide_down_a_rod():

@@ -115,12 +115,12 @@ def test_a_way_ends_at_the_limit(to):
         for _ in range(40):
             d = np.zeros_like(x)
             d[ids] = 0.4 * rng.normal(size=(len(ids), 3))
-            part = stops.reach(x, d)
+            part = bound.reach(kernel.array(x, vec3), kernel.array(d, vec3))
             for s in np.linspace(0, min(part, 1.0), 9)[:-1]:
                 assert np.isfinite(stops.value(x + s * d)).all()
             if part <= 1.25:
                 met += 1
-                q = float(stops.joints.value(x + part * d)[0])
+                q = float(stops.coordinate(x + part * d)[0])
                 ends = (float(stops.low[0]), float(stops.high[0]))
                 assert min(abs(q - e) for e in ends if np.isfinite(e)) < 1e-9
                 device = (kernel.array(a, vec3) for a in (x, d))

@@ -45,12 +45,10 @@ from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.seams.sewing import SeamPanels
 from weft.energies.springs.bonds import Bonds
 from weft.energies.springs.guides import Guides
-from weft.energies.springs.joint_coordinates import BilinearForm, Coordinates
+from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
 from weft.energies.springs.joint_limits import JointLimits
-from weft.energies.springs.joint_springs import JointSprings
 from weft.energies.springs.motors import Motors
 from weft.energies.springs.point_springs import PointSprings
-from weft.energies.springs.rigid_rings import RigidRings
 from weft.energies.springs.ring_spacing import RingSpacing
 from weft.energies.state import State
 from weft.energies.step import Step
@@ -205,12 +203,12 @@ def coordinates():
     stencil = np.arange(16, dtype=np.int32).reshape(2, 8)
     w, u, p, q = (a - a.mean(1, keepdims=True) for a in rng.normal(size=(4, 2, 8)))
     zero = np.zeros((2, 3))
-    return Coordinates(stencil, BilinearForm(w, zero, u, zero), BilinearForm(p, zero, q, zero))
+    return JointCoordinates(stencil, BilinearForm(w, zero, u, zero), BilinearForm(p, zero, q, zero))
 
 
 def stops(v):
     joints = coordinates()
-    q = joints.value(points_of(stops))
+    q = JointLimits(joints, *np.zeros((4, 2))).coordinate(points_of(stops))
     high = np.array([q[0] + v["room"], np.inf])
     low = np.array([-np.inf, q[1] - v["under"]])
     return JointLimits(joints, low, high, np.full(2, v["margin"]), np.array([v["firm"], 2.0]))
@@ -242,17 +240,20 @@ def guides(v):
     rng = np.random.default_rng(3)
     w, u = (a - a.mean(1, keepdims=True) for a in rng.normal(size=(2, 2, 8)))
     rows = np.arange(16, dtype=np.int32).reshape(2, 8)
-    return Guides(rows, w, u, v["stiffness"] * np.array([1.0, 2.0]))
+    zero = np.zeros((2, 3))
+    coordinates = JointCoordinates(rows, BilinearForm(w, zero, u, zero))
+    return Guides(coordinates, v["stiffness"] * np.array([1.0, 2.0]))
 
 
 def joints(v):
+    """Two rows hold a place, two a line."""
     rng = np.random.default_rng(4)
-    K = rng.normal(size=(4, 3, 3))
     rows = np.arange(16, dtype=np.int32).reshape(4, 4)
     place = v["place"] * rng.normal(size=(4, 3))
-    return JointSprings(
-        rows, rng.normal(size=(4, 4)), place, v["stiffness"] * (K @ K.swapaxes(1, 2))
-    )
+    axis = rng.normal(size=(4, 3)) * np.array([0.0, 0.0, 1.0, 1.0])[:, None]
+    axis /= np.maximum(np.linalg.norm(axis, axis=1), 1e-300)[:, None]
+    weight, k = rng.normal(size=(4, 4)), v["stiffness"] * np.arange(1.0, 5.0)
+    return PointSprings(rows, weight, k, place=place, axis=axis)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -275,7 +276,6 @@ def ropes(v):
     return PointSprings(
         FOUR,
         HALVES,
-        16,
         v["stiffness"] * np.arange(1.0, 9.0),
         length=v["length"],
         first=np.full(8, v["first"]),
@@ -291,7 +291,6 @@ def rings(v):
     return PointSprings(
         FOUR,
         HALVES,
-        16,
         v["stiffness"] * np.arange(1.0, 9.0),
         length=v["length"],
         rail=RAIL,
@@ -310,14 +309,13 @@ def spacing(v):
 def on_a_pole(v):
     body = np.array([12, 13, 14, 15], np.int32)
     nodes = np.array([[1.0, 0, 0, 0], [0.1, 0.5, 0.4, 0], [0, 0, 0, 1.0]])
-    return RigidRings(
-        FOUR[:6],
+    return PointSprings(
+        np.concatenate([FOUR[:6], np.broadcast_to(body, (6, 4))], axis=1),
         HALVES[:6],
-        body,
-        nodes,
-        np.array([0.0, 0.6, 1.3]),
         v["stiffness"] * np.arange(1.0, 7.0),
-        radius=v["radius"],
+        length=v["length"],
+        nodes=nodes,
+        along=np.array([0.0, 0.6, 1.3]),
         friction=v["friction"],
         slip=v["slip"],
     )
@@ -394,15 +392,16 @@ ENERGIES = {
     ropes: {"stiffness": 20.0, "length": 0.2, "first": 0.25, "onset": 0.3, "damping": 0.02},
     rings: {"stiffness": 20.0, "length": 0.05, "friction": 0.3, "slip": 0.02},
     spacing: {"stiffness": 20.0, "apart": 0.4},
-    on_a_pole: {"stiffness": 20.0, "radius": 0.02, "friction": 0.3, "slip": 0.02},
+    on_a_pole: {"stiffness": 20.0, "length": 0.02, "friction": 0.3, "slip": 0.02},
 }
 WITHOUT = {
     "ElementEnergy": "abstract: what energies of kernels have in common",
+    "Spring": "abstract: what springs have in common",
+    "JointSpring": "abstract: what springs of joints have in common",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",
     "FrozenAir": "of a step already: AirForce is asked",
     "AddedMassPotential": "of a step already: AddedMass is asked",
-    "FrozenRings": "of a step already: RigidRings is asked",
 }
 
 

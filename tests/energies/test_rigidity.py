@@ -10,7 +10,7 @@ from weft.bodies.rigid.energies import rigid_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.bodies.rigid.rigidity import Rigidity
 from weft.contact import Joint, Rigid, box
-from weft.energies.springs.joint_springs import JointSprings
+from weft.energies.springs.point_springs import PointSprings
 from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -139,5 +139,5 @@ def test_what_joints_hold():
 
 
 def test_kinds():
-    assert isinstance(energies()[0], Rigidity) and isinstance(energies()[1], JointSprings)
+    assert isinstance(energies()[0], Rigidity) and isinstance(energies()[1], PointSprings)
     assert rigid_energies(RigidBodies()) == ()

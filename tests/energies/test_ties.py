@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, clamp, dense, scatter, still
+from tests.checks import InStep, clamp, dense, scatter, still
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.joints.anchors import FixedAnchor
@@ -15,7 +15,7 @@ from weft.energies.springs.release import Held, Release
 from weft.energies.springs.ring_spacing import RingSpacing
 from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockPattern
 
 N, M = 12, 4
 STIFF = np.array([3.0, 4.0, 5.0, 6.0])
@@ -33,23 +33,23 @@ def places(seed=5):
 
 def of(kind, **more):
     if kind == "place":
-        return PointSprings(ONE, np.ones((M, 1)), N, STIFF, place=places(), **more)
+        return PointSprings(ONE, np.ones((M, 1)), STIFF, place=places(), **more)
     if kind == "combined":
-        return PointSprings(THREE, SHARES, N, STIFF, length=0.4, place=places(), **more)
+        return PointSprings(THREE, SHARES, STIFF, length=0.4, place=places(), **more)
     if kind in ("two points", "spring", "rope"):
         length = {"two points": 0.0, "spring": 1.5, "rope": 1.0}[kind]
         rope = {"pulls": True, "onset": np.full(M, 0.8)} if kind == "rope" else {}
-        return PointSprings(TWO, PAIR, N, STIFF, length=length, **rope, **more)
+        return PointSprings(TWO, PAIR, STIFF, length=length, **rope, **more)
     radius = 0.3 if "radius" in kind else 0.0
     along = lengths_along(RAIL)
     return PointSprings(
-        THREE, SHARES, N, STIFF, length=radius, rail=FixedAnchor(RAIL), along=along, **more
+        THREE, SHARES, STIFF, length=radius, rail=FixedAnchor(RAIL), along=along, **more
     )
 
 
 def spacing(rng, x):
     rings = of("ring")
-    order = np.argsort(rings.start.respond(x).s)
+    order = np.argsort(rings.coordinates(x)[:, 1])
     pairs = np.stack([order[:-1], order[1:]], axis=1).astype(np.int32)
     return RingSpacing(rings, pairs, 0.9, np.full(M - 1, 7.0))
 
@@ -58,32 +58,55 @@ def energies(rng, x):
     return [*(of(kind) for kind in KINDS), spacing(rng, x)]
 
 
+def push(e, k, onset):
+    """Energies of ropes that are longer by e than their length."""
+    soft = k * e**3 / (6 * onset) if onset > 0 else 0.0 * e
+    firm = k * ((e - onset / 2) ** 2 / 2 + onset**2 / 24)
+    return np.where(e > 0, np.where(e < onset, soft, firm), 0.0)
+
+
+def independent(energy, x):
+    """Energies by another formulation: distances in NumPy, feet by ``feet_on``."""
+    if isinstance(energy, RingSpacing):
+        s = feet_on(energy.rings.attached(x), RAIL, energy.rings.along).s
+        apart = s[energy.pairs[:, 1]] - s[energy.pairs[:, 0]]
+        return push(energy.apart - apart, energy.stiffness, 0.1 * energy.apart)
+    A = np.einsum("ma,mai->mi", energy.c, x[energy.stencil])
+    foot = energy.places(None, 0.0)
+    if energy.rail is not None:
+        foot = feet_on(A, RAIL, energy.along).place
+    e = np.linalg.norm(A - foot, axis=1) - energy.lengths(0.0)
+    if energy.pulls:
+        return push(e, energy.stiffness, energy.onset[0])
+    return energy.stiffness * e**2 / 2
+
+
 @pytest.mark.parametrize("number", range(len(KINDS) + 1))
 def test_derivatives_and_faces(number, rng, device):
-    """Forces and Hessians against differences; the production face against NumPy's."""
+    """Energies against another formulation, forces and matrices against differences of them; the
+    production face against local arrays.
+    """
     x, d = rng.normal(size=(N, 3)), rng.normal(size=(N, 3))
     energy = energies(rng, x)[number]
     assert np.abs(energy.value(x)).max() > 0
-    g, H = scatter(energy, x), dense(energy, x)
-    assert_derivative(lambda y: np.array([energy.value(y).sum()]), np.array([(g * d).sum()]), x, d)
-    assert_derivative(lambda y: scatter(energy, y), (H @ d.ravel()).reshape(-1, 3), x, d)
-    pattern = BlockPattern.of(N, [energy.stencil])
-    bound, point, out = energy.bind(pattern), kernel.points(x), kernel.zeros(N, vec3)
-    assert bound.value(point) == pytest.approx(energy.value(x).sum(), rel=1e-12)
-    bound.add_gradient(point, out)
-    np.testing.assert_allclose(kernel.numpy(out), g, atol=1e-12)
+    np.testing.assert_allclose(energy.value(x), independent(energy, x), rtol=1e-12, atol=1e-14)
+    face = InStep(energy, N)
+    assert face.value(x) == pytest.approx(energy.value(x).sum(), rel=1e-12)
+    face.assert_derivatives(x, d)
+    np.testing.assert_allclose(face.gradient(x), scatter(energy, x), atol=1e-12)
     for psd in Psd:
-        A = BlockCsr.zeros(pattern)
-        bound.add_hessian(point, psd, A.begin())
-        expected = H if psd is Psd.EXACT else dense(energy, x, psd)
-        np.testing.assert_allclose(A.finish().to_scipy().toarray(), expected, atol=1e-12)
+        np.testing.assert_allclose(face.matrix(x, psd), dense(energy, x, psd), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_projected_is_the_clamp(kind, rng):
-    """Of the Hessian of every point: what it lacks are negative eigenvalues."""
+    """Of the Hessian of every spring: what it lacks are negative eigenvalues."""
     energy, x = of(kind), rng.normal(size=(N, 3))
-    exact, projected = (energy.start.respond(x, psd).K for psd in (Psd.EXACT, Psd.PROJECTED))
+    size = 3 * energy.stencil.shape[1]
+    exact, projected = (
+        np.moveaxis(energy.hessian(x, psd), 2, 3).reshape(M, size, size)
+        for psd in (Psd.EXACT, Psd.PROJECTED)
+    )
     np.testing.assert_allclose(projected, clamp(exact), atol=1e-12)
 
 
@@ -94,7 +117,6 @@ def test_a_rope_is_slack_and_c2(rng):
     rope = PointSprings(
         ONE[:1],
         np.ones((1, 1)),
-        1,
         STIFF[:1],
         length=1.0,
         pulls=True,
@@ -103,8 +125,8 @@ def test_a_rope_is_slack_and_c2(rng):
     )
 
     def at(r):
-        found = rope.start.respond(np.array([[r, 0.0, 0.0]]))
-        return found.energy[0], found.tension[0], found.K[0, 0, 0]
+        x = np.array([[r, 0.0, 0.0]])
+        return rope.value(x)[0], rope.forces_along(x)[0, 0], rope.hessian(x)[0, 0, 0, 0, 0]
 
     assert at(0.999) == (0, 0, 0)
     for r in (1.0, 1.2):
@@ -124,35 +146,29 @@ def test_damping_and_friction_in_a_step(kind, rng):
     energy, x = of(kind, **more), rng.normal(size=(N, 3))
     step = frozen_step(x, rng.normal(size=(N, 3)))
     y, d = x + 0.02 * rng.normal(size=(N, 3)), rng.normal(size=(N, 3))
-    frozen, c = energy.at_end(step), energy.c
-    assert frozen.respond(y).lost.max() > 0
+    face = InStep(energy, N, step)
+    face.assert_derivatives(y, d, 1e-6, 1e-5)
+    elastic, lost = face.bound.terms(kernel.points(y)).values()
+    assert lost > 0
+    assert elastic + lost == pytest.approx(face.value(y), rel=1e-12)
+    assert elastic == pytest.approx(independent(energy, y).sum(), rel=1e-12)
+    if kind == "spring":
+        r0, r = (np.linalg.norm(energy.attached(z), axis=1) for z in (x, y))
+        damped = 0.02 / step.span * STIFF * (r - r0) ** 2 / 2
+        assert lost == pytest.approx(damped.sum(), rel=1e-10)
+    else:
+        s0, s = (feet_on(energy.attached(z), RAIL, energy.along).s for z in (x, y))
+        normal = np.abs(STIFF * (np.linalg.norm(off(energy, x), axis=1) - 0.3))
+        u, slip = np.abs(s - s0), 0.05
+        soft = slip * (u / slip) ** 2 * (1 - u / slip / 3)
+        drag = 0.4 * normal * np.where(u < slip, soft, u - slip / 3)
+        assert lost == pytest.approx(drag.sum(), rel=1e-10)
 
-    def value(z):
-        found = frozen.respond(z)
-        return np.array([(found.energy + found.lost).sum()])
 
-    def gradient(z):
-        out = np.zeros((N, 3))
-        np.add.at(out, energy.stencil, c[:, :, None] * frozen.respond(z).g[:, None])
-        return out
-
-    blocks = np.einsum("ma,mb,mij->mabij", c, c, frozen.respond(y).K)
-    Hd = np.zeros((N, 3))
-    np.add.at(Hd, energy.stencil, np.einsum("mabij,mbj->mai", blocks, d[energy.stencil]))
-    assert_derivative(value, np.array([(gradient(y) * d).sum()]), y, d, tolerance=1e-6)
-    assert_derivative(gradient, Hd, y, d, tolerance=1e-5)
-    pattern = BlockPattern.of(N, [energy.stencil])
-    bound, out = energy.bind(pattern), kernel.zeros(N, vec3)
-    bound.freeze(step)
-    point = kernel.points(y)
-    assert bound.value(point) == pytest.approx(value(y)[0], rel=1e-12)
-    bound.add_gradient(point, out)
-    np.testing.assert_allclose(kernel.numpy(out), gradient(y), atol=1e-12)
-    A = BlockCsr.zeros(pattern)
-    bound.add_hessian(point, Psd.EXACT, A.begin())
-    got = (A.finish().to_scipy() @ d.ravel()).reshape(-1, 3)
-    np.testing.assert_allclose(got, Hd, atol=1e-10)
-    assert sum(bound.terms(point).values()) == pytest.approx(bound.value(point), rel=1e-12)
+def off(energy, x):
+    """(m,3) from the rail to the rings."""
+    A = energy.attached(x)
+    return A - feet_on(A, RAIL, energy.along).place
 
 
 def test_feet(rng):
@@ -175,7 +191,6 @@ def test_bristles_follow_at_one_slip():
     rings = PointSprings(
         ONE[:1],
         np.ones((1, 1)),
-        1,
         STIFF[:1],
         "ring",
         rail=rail,

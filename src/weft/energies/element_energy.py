@@ -25,6 +25,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
+from weft.energies.eigenvalue_clamp import clamp_eigenvalues
 from weft.energies.gather import BlockLayout, GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
@@ -42,11 +43,17 @@ class ElementKernels:
 
     energy: Any  # out (m,) vec2: the elastic and the dissipated part [J]
     gradient: Any  # out (m,k) vec3: the gradient of both parts
-    hessian: Mapping[Psd, tuple[Any, BlockLayout]]  # out in the layout: the Hessian of both parts
+    # out in the layout: the Hessian of both parts. For modes that are missing, the eigenvalues of
+    # the exact Hessian are clamped, whose layout is FULL.
+    hessian: Mapping[Psd, tuple[Any, BlockLayout]]
     freeze: Any = (
         None  # (o, x, other, stencil, rate, h, past, out): see ``BoundElementEnergy.freeze``
     )
     has_exact_hessian: bool = True  # whether the kernel for EXACT is all of the Hessian
+
+    def hessian_of(self, psd: Psd) -> tuple[Any, BlockLayout, bool]:
+        """Return the kernel of Hessians, its layout, and whether eigenvalues are to be clamped."""
+        return *self.hessian.get(psd, self.hessian[Psd.EXACT]), psd not in self.hessian
 
 
 class ElementEnergy(ABC):
@@ -102,20 +109,30 @@ class ElementEnergy(ABC):
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """Return the Hessian of each element's energy, (m,k,k,3,3) [N/m], undamped."""
-        evaluate, layout = self.kernels.hessian[Psd(psd)]
+        evaluate, layout, clamps = self.kernels.hessian_of(Psd(psd))
         scratch = Scratch()  # a new one owns its arrays, so they are not shared with others
         out = layout.take(scratch, *self.stencil.shape)
-        return layout.full(self._evaluated(x, evaluate, out), self.stencil.shape[1])
+        local = self._evaluated(x, evaluate, out)
+        if clamps:
+            clamp_eigenvalues(out)
+            local = np.array(kernel.numpy(out))
+        return layout.full(local, self.stencil.shape[1])
 
-    def _evaluated(self, x: Positions, evaluate: Any, out: WarpArray) -> Floats:
-        """Launch a kernel at x without damping, and return ``out`` in NumPy."""
-        arguments = (kernel.points(x), self.device_stencil, self.parameters(), out)
+    def _evaluated(
+        self, x: Positions, evaluate: Any, out: WarpArray, parameters: Any = None
+    ) -> Floats:
+        """Launch a kernel at x, and return ``out`` in NumPy.
+
+        Without ``parameters`` those without damping are used.
+        """
+        own = self.parameters() if parameters is None else parameters
+        arguments = (kernel.points(x), self.device_stencil, own, out)
         kernel.launch(evaluate, len(self.stencil), *arguments)
         return np.array(kernel.numpy(out))
 
     def bind(self, pattern: BlockPattern) -> "BoundElementEnergy":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
+        rows = GatherMap.of(self.stencil, pattern.n, pattern)
         return BoundElementEnergy(self, rows, self.parameters(), pattern.scratch)
 
 
@@ -290,9 +307,11 @@ class BoundElementEnergy(Bound):
 
     def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
         """Add the Hessian with these parameters to A and return A."""
-        evaluate, layout = self.kernels.hessian[Psd(psd)]
+        evaluate, layout, clamps = self.kernels.hessian_of(Psd(psd))
         local = layout.take(self.scratch, *self.shape)
         self._launch(evaluate, x, local, parameters)
+        if clamps:
+            clamp_eigenvalues(local)
         self.rows.add_rows(layout, local, A)
         return A
 

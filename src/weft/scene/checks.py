@@ -65,7 +65,7 @@ def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
     The metrics of a run are by name, so that two energies of one name would be added.
     """
     for energy in energies:
-        if isinstance(energy, PointSprings) and energy.name in taken:
+        if isinstance(energy, PointSprings) and energy.strand and energy.name in taken:
             raise SceneError(
                 "name of a joint",
                 got=repr(energy.name),

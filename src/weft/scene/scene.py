@@ -407,8 +407,7 @@ class Scene:
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
             reach = contact_at_start(self).gap + max([self.contact.thickness, *known])
-        count = len(self.cloth.points) + self._held.anchors
-        made = attached(self.attachments, self.cloth, count, self._unmoved, reach, self.loose)
+        made = attached(self.attachments, self.cloth, self._unmoved, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)
         return made
 

@@ -79,7 +79,6 @@ def _catenary() -> Iterator[Check]:
     between = PointSprings(
         pairs,
         np.tile([1.0, -1.0], (n - 2, 1)),
-        n - 1,
         np.full(n - 2, STIFF),
         "rope",
         length=piece,
@@ -89,7 +88,6 @@ def _catenary() -> Iterator[Check]:
     hold = PointSprings(
         ends,
         np.ones((2, 1)),
-        n - 1,
         np.full(2, STIFF),
         "ends",
         length=piece,
@@ -150,7 +148,6 @@ def _release() -> Iterator[Check]:
         tie = PointSprings(
             np.zeros((1, 1), np.int32),
             np.ones((1, 1)),
-            1,
             np.array([SOFT]),
             "tie",
             place=place,
@@ -176,7 +173,6 @@ def hung(
     tie = PointSprings(
         np.zeros((1, 1), np.int32),
         np.ones((1, 1)),
-        1,
         np.array([k]),
         "tie",
         length=np.array([length]),
@@ -194,7 +190,6 @@ def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
     return PointSprings(
         ids,
         np.ones((n, 1)),
-        n,
         np.full(n, STIFF),
         "rings",
         rail=FixedAnchor(rail),

@@ -61,7 +61,7 @@ def stopped() -> Iterator[Check]:
         stops, most, least, high = stops_of(world), 0.0, 0.0, -np.inf
         for state in world.run(stepper, 0.8, 8e-3):
             most = max(most, energy(world, stops))
-            least = min(least, float(stops.joints.value(state.x)[0]))
+            least = min(least, float(stops.coordinate(state.x)[0]))
             high = max(high, float(world.center()[1]))
         name = f"jointed/pendulum on its stop, {said}"
         scale = MASS * GRAVITY * ARM
@@ -69,7 +69,7 @@ def stopped() -> Iterator[Check]:
         yield compare(f"{name}: energy gained, of m g l", 0.0, most / scale, 1e-3)
         high = max(high, 0.0) / ARM
         yield compare(f"{name}: higher than its start, of l", 0.0, high, 1e-3)
-        last = float(stops.joints.value(world.state.x)[0])
+        last = float(stops.coordinate(world.state.x)[0])
         yield compare(f"{name}: rests at [rad]", float(DOWN), last, 0.02)
 
 
@@ -82,8 +82,8 @@ def tilted() -> Iterator[Check]:
     world = RigidScene.of([made(body, mass=MASS, joints=[joint], **falls)])
     stops, low = stops_of(world), 1.0
     for state in world.run(BackwardEuler(PRECISE), 1.2, 2e-2):
-        low = min(low, float(stops.joints.value(state.x)[0]))
-    angle = float(np.arccos(stops.joints.value(world.state.x)[0]))
+        low = min(low, float(stops.coordinate(state.x)[0]))
+    angle = float(np.arccos(stops.coordinate(world.state.x)[0]))
     past = max(float(np.arccos(low)) - cone, 0.0)
     yield compare("jointed/cone of a ball joint: angle past it [rad]", 0.0, past, 0.0)
     yield compare("jointed/cone of a ball joint: rests at [rad]", cone, angle, 0.02)
@@ -131,7 +131,7 @@ def sprung() -> Iterator[Check]:
     (motors,) = (e for e in world.model.energies if isinstance(e, Motors))
     x = settled(world)
     load = MASS * GRAVITY * float(x[world.model.loose.affine[0].own, 0].mean())
-    gives = 0.2 - float(motors.joints.value(x)[0])
+    gives = 0.2 - float(motors.coordinate(x)[0])
     yield compare("jointed/spring of a hinge gives way [rad]", load / stiffness, gives, 1e-6)
     drive = Drive(place=0.05, stiffness=80.0)
     joint = Joint("slider", axis=(0.0, 1.0, 0.0), drive=drive)

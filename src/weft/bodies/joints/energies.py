@@ -7,7 +7,7 @@ axis of a slider turns with the other body (``energies.springs.guides``).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.base import Energy
 from weft.energies.springs.guides import Guides
-from weft.energies.springs.joint_springs import JointSprings
+from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 
 ONSET = 0.01  # fraction of a rope's length over which it becomes stiff
@@ -30,12 +30,13 @@ NEVER_ZERO = 1e-9  # [m] distance below which the ends of a rope or spring coinc
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """A spring that holds a linear combination of points at a place, with its stiffness (3,3)."""
+    """A spring that holds a linear combination of points at a place, or on a line through it."""
 
     ids: Ints  # (k,)
     weight: Floats  # (k,)
     place: Floats  # (3,) [m]
-    stiffness: Floats  # (3,3) [N/m]
+    stiffness: float  # [N/m]
+    axis: Floats = field(default_factory=lambda: np.zeros(3))  # of the line; zero: the place
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,26 +96,25 @@ class BoundJoint:
     def rows(self) -> Iterator[_Row]:
         """Yield the springs of the joint that are linear in the points."""
         kind, k = self.joint.kind, self.stiffness
-        every = k * np.eye(3)
         if kind in ("ball", "hinge"):
             # A hinge is two held points of its axis, one body size from the joint on either side.
             arms = (-self.size, self.size) if kind == "hinge" else (0.0,)
             for place in (self.point + arm * self.axis for arm in arms):
-                yield self._held(place, self.body.weights(place[None])[0], every)
+                yield self._held(place, self.body.weights(place[None])[0], k)
         elif kind == "weld":
             for a, place in enumerate(self.body.points):
-                yield self._held(place, np.eye(4)[a], every)
+                yield self._held(place, np.eye(4)[a], k)
         else:
             # A slider or a fixed rotation holds three edges of the body's frame, that is its
             # rotation, and no place.
             for a in range(1, 4):
                 side = np.zeros(4)
                 side[[0, a]] = -1.0, 1.0
-                yield self._turning(self.body.points[a] - self.body.points[0], side, every)
+                yield self._turning(self.body.points[a] - self.body.points[0], side, k)
         # On the world, the axis is fixed: a stiffness across the axis alone holds the center.
         if kind == "slider" and self.other is None:
-            across = k * (np.eye(3) - np.outer(self.axis, self.axis))
-            yield _Row(self.ids, np.full(4, 0.25), np.asarray(self.body.solid.center), across)
+            center = np.asarray(self.body.solid.center)
+            yield _Row(self.ids, np.full(4, 0.25), center, k, self.axis)
 
     def guides(self) -> Iterator[tuple[Ints, Floats, Floats, float]]:
         """Yield the guides of a slider on another rigid body: points (8,), their coefficients w and
@@ -132,7 +132,7 @@ class BoundJoint:
                 (self.stiffness),
             )
 
-    def _held(self, place: Floats, weight: Floats, k: Floats) -> _Row:
+    def _held(self, place: Floats, weight: Floats, k: float) -> _Row:
         """Return the spring that holds a place of this body at one of the other body or the
         world.
         """
@@ -141,7 +141,7 @@ class BoundJoint:
         there = self.other.weights(place[None])[0]
         return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
 
-    def _turning(self, side: Floats, weight: Floats, k: Floats) -> _Row:
+    def _turning(self, side: Floats, weight: Floats, k: float) -> _Row:
         """Return the spring that aligns a direction (3,) of this body with the other body or the
         world.
         """
@@ -191,7 +191,6 @@ class BoundJoint:
         return PointSprings(
             self.ids[None],
             weight,
-            0,
             np.array([self.stiffness]),
             name,
             length=np.array([length]),
@@ -244,21 +243,21 @@ def joint_energies(
     yield from _springs([row for f in firm if f.other is not None for row in f.rows()])
     guides = [g for f in firm for g in f.guides()]
     if guides:
-        yield Guides(*(np.array(part) for part in zip(*guides)))  # type: ignore[arg-type]
+        ids, off, across_, stiffness = (np.array(part) for part in zip(*guides))
+        none = np.zeros((len(ids), 3))
+        yield Guides(JointCoordinates(ids, BilinearForm(off, none, across_, none)), stiffness)
     yield from limits_and_motors(firm)
     yield from _ties([f for f in found if f.joint.kind in ROPES], still, starts)
 
 
-def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterator[JointSprings]:
+def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterator[PointSprings]:
     """Yield one energy of all rows; nothing if there are no rows."""
     if rows:
-        yield JointSprings(
-            np.array([r.ids for r in rows]),
-            np.array([r.weight for r in rows]),
-            np.array([r.place for r in rows]),
-            np.array([r.stiffness for r in rows]),
-            moving=moving,
+        ids, weight, place, stiffness, axis = (
+            np.array([getattr(r, f.name) for r in rows]) for f in fields(_Row)
         )
+        held = place if moving is None else moving
+        yield PointSprings(ids, weight, stiffness, "joints", place=held, axis=axis, reported=False)
 
 
 def _ties(

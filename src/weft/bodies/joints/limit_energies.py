@@ -13,7 +13,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.energies.base import Energy
-from weft.energies.springs.joint_coordinates import BilinearForm, Coordinates
+from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
 from weft.energies.springs.joint_limits import JointLimits
 from weft.energies.springs.motors import Motors
 
@@ -78,6 +78,7 @@ def _motors(joints: "Sequence[BoundJoint]", between: str) -> Iterator[Energy]:
             how = [getattr(j.joint, field) for j in some]
             said = ("target", "stiffness", "damping", "speed", "resistance")
             numbers = {n: np.array([getattr(h, n) or 0.0 for h in how]) for n in said}
+            numbers["damping_time"] = numbers.pop("damping")
             most = np.array([np.inf if h.most is None else h.most for h in how])
             names = [
                 j.joint.name or f"{field} {j.what.rsplit(' ', 1)[1]} of {j.body.body.name}"
@@ -86,14 +87,14 @@ def _motors(joints: "Sequence[BoundJoint]", between: str) -> Iterator[Energy]:
             yield Motors(_coordinates(some), most=most, names=names, name=name + between, **numbers)
 
 
-def _coordinates(joints: "Sequence[BoundJoint]") -> Coordinates:
+def _coordinates(joints: "Sequence[BoundJoint]") -> JointCoordinates:
     """Return the coordinates of joints of one kind."""
     stencil = np.array([j.ids for j in joints])
     kind = joints[0].joint.kind
     first = _joined([_form(j, *_directions(j)[0]) for j in joints])
     if kind != "hinge":
-        return Coordinates(stencil, first)
-    return Coordinates(stencil, first, _joined([_form(j, *_directions(j)[1]) for j in joints]))
+        return JointCoordinates(stencil, first)
+    return JointCoordinates(stencil, first, _joined([_form(j, *_directions(j)[1]) for j in joints]))
 
 
 def _directions(j: "BoundJoint") -> list[tuple[Floats | None, Floats]]:

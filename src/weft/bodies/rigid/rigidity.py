@@ -5,66 +5,117 @@ For every body, with A = sum_a p_a g_a^T,
     E = Y V/8 |A^T A - I|^2.
 
 This is the orthogonality potential of Lan et al. 2022, with the constant of a Saint
-Venant-Kirchhoff solid of Young's modulus Y, Poisson's ratio 0 and volume V. It is computed with
-NumPy, because there are few bodies.
+Venant-Kirchhoff solid of Young's modulus Y, Poisson's ratio 0 and volume V.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import warp as wp
 
+from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.by_constants import ByName
-from weft.energies.numpy_energy import NumpyEnergy
+from weft.energies.element_energy import ElementEnergy, ElementKernels
+from weft.energies.gather import FULL
 from weft.energies.step import Step
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array3d,
+    Scalar,
+    ScalarArray,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    mat33,
+    vec2,
+    vec3,
+)
 from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockPattern
+
+_module = wp.get_module("weft.rigidity")
+
+
+@wp.struct
+class Frames:
+    """Parameters of all bodies."""
+
+    g: Vec3Array2d  # (k,4) [1/m] g_a
+    stiffness: ScalarArray  # (k,) [J] Y V
+
+
+@wp.func
+def frame_of(i: int, x: Vec3Array, stencil: IntArray2d, p: Frames):
+    """Return A of body i."""
+    A = mat33(Scalar(0.0))
+    for a in range(4):
+        A += wp.outer(x[stencil[i, a]], p.g[i, a])
+    return A
+
+
+@wp.func
+def strain_of(A: mat33):
+    """Return C = A^T A - I."""
+    return wp.transpose(A) * A - wp.identity(n=3, dtype=Scalar)
+
+
+@wp.kernel(module=_module)
+def energy(o: int, x: Vec3Array, stencil: IntArray2d, p: Frames, out: Vec2Array):
+    """Compute Y V/8 |C|^2."""
+    i = o + wp.tid()
+    C = strain_of(frame_of(i, x, stencil, p))
+    out[i] = vec2(p.stiffness[i] / Scalar(8.0) * wp.ddot(C, C), Scalar(0.0))
+
+
+@wp.kernel(module=_module)
+def gradient(o: int, x: Vec3Array, stencil: IntArray2d, p: Frames, out: Vec3Array2d):
+    """Compute Y V/2 A C g_a."""
+    i = o + wp.tid()
+    A = frame_of(i, x, stencil, p)
+    stress = Scalar(0.5) * p.stiffness[i] * (A * strain_of(A))
+    for a in range(4):
+        out[i, a] = stress * p.g[i, a]
+
+
+@wp.kernel(module=_module)
+def hessian(o: int, x: Vec3Array, stencil: IntArray2d, p: Frames, out: Mat33Array3d):
+    """Compute Y V/2 [(g_a.C g_b) I + (A g_b)(A g_a)^T + (g_a.g_b) A A^T]."""
+    i = o + wp.tid()
+    A = frame_of(i, x, stencil, p)
+    C = strain_of(A)
+    AAt = A * wp.transpose(A)
+    k = Scalar(0.5) * p.stiffness[i]
+    for a in range(4):
+        for b in range(4):
+            ga = p.g[i, a]
+            gb = p.g[i, b]
+            block = wp.dot(ga, C * gb) * wp.identity(n=3, dtype=Scalar)
+            out[i, a, b] = k * (block + wp.outer(A * gb, A * ga) + wp.dot(ga, gb) * AAt)
 
 
 @dataclass(frozen=True, eq=False)
-class Rigidity:
-    """The rigidity energy of bodies whose four points are the rows of ``stencil``."""
+class Rigidity(ElementEnergy):
+    """The rigidity energy of bodies whose four points are the rows of ``points``."""
 
-    stencil: Ints  # (k,4) indices of the points of each body
+    points: Ints  # (k,4) indices of the points of each body
     gradients: Floats  # (k,4,3) [1/m] g_a
     stiffness: Floats  # (k,) [J] Y V
     name: str = "rigidity"
+    damping: float = 0.0
 
-    def _frames(self, x: Positions) -> tuple[Floats, Floats]:
-        """Return A (k,3,3), and A^T A - I (k,3,3)."""
-        A = np.einsum("kai,kaj->kij", x[self.stencil], self.gradients)
-        return A, np.einsum("kli,klj->kij", A, A) - np.eye(3)
+    kernels = ElementKernels(energy, gradient, {Psd.EXACT: (hessian, FULL)})
 
-    def value(self, x: Positions) -> Floats:
-        """Return the energy (k,) [J] of each body."""
-        _, C = self._frames(x)
-        return np.asarray(self.stiffness / 8 * (C * C).sum((1, 2)))
+    @property
+    def stencil(self) -> Ints:
+        """Points of each body, (k,4)."""
+        return self.points
 
-    def gradient(self, x: Positions) -> Floats:
-        """Return the gradient (k,4,3) [N]: Y V/2 A (A^T A - I) g_a."""
-        A, C = self._frames(x)
-        stress = np.einsum("k,kil,klj->kij", self.stiffness / 2, A, C)
-        return np.asarray(np.einsum("kij,kaj->kai", stress, self.gradients))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the Hessian (k,4,4,3,3) [N/m].
-
-        It is Y V/2 [(g_a.C g_b) I + (A g_b)(A g_a)^T + (g_a.g_b) A A^T] with C = A^T A - I.
-
-        Raises:
-            NotImplementedError: a positive semidefinite Hessian is requested.
-        """
-        if psd is not Psd.EXACT:
-            raise NotImplementedError
-        (A, C), g = self._frames(x), self.gradients
-        Ag = np.einsum("kij,kaj->kai", A, g)
-        turn = np.einsum("kai,kij,kbj->kab", g, C, g)
-        blocks = np.einsum("kab,ij->kabij", turn, np.eye(3))
-        blocks = blocks + np.einsum("kbi,kaj->kabij", Ag, Ag)
-        inner, AAt = np.einsum("kai,kbi->kab", g, g), np.einsum("kil,kjl->kij", A, A)
-        blocks = blocks + np.einsum("kab,kij->kabij", inner, AAt)
-        return np.asarray(self.stiffness[:, None, None, None, None] / 2 * blocks)
+    def parameters(self) -> Any:
+        """Return gradients and stiffness on the device."""
+        p = Frames()
+        p.g, p.stiffness = kernel.array(self.gradients, vec3), kernel.array(self.stiffness, Scalar)
+        return p
 
     @property
     def constants(self) -> ByName:
@@ -79,7 +130,3 @@ class Rigidity:
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return the derivative of the gradient by ``stiffness``, (k,4,3)."""
         return {"stiffness": replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)}
-
-    def bind(self, pattern: BlockPattern) -> NumpyEnergy:
-        """Return the energy bound to a sparsity pattern, for use in the minimization."""
-        return NumpyEnergy(self, pattern, quiet=True)

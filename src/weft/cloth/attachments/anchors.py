@@ -104,10 +104,13 @@ class RigidEnds:
             stencil: (m,k) indices of points.
             c: (m,k) coefficients with which they make the other points.
         """
-        own = np.arange(self.body.first, self.body.first + 4, dtype=np.int32)
-        ids = np.broadcast_to(own, (len(stencil), 4))
-        weights = -self.body.weights(self.places)
+        ids, weights = self.stencil(len(stencil)), -self.body.weights(self.places)
         return np.concatenate([stencil, ids], axis=1), np.concatenate([c, weights], axis=1)
+
+    def stencil(self, rows: int) -> Ints:
+        """Return the indices of the body's points, (rows,4)."""
+        own = np.arange(self.body.first, self.body.first + 4, dtype=np.int32)
+        return np.broadcast_to(own, (rows, 4))
 
     def beside(self, vertices: Ints) -> tuple[tuple[int, int], ...]:
         """Return pairs of a vertex of the cloth and the body's number."""

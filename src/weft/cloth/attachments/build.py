@@ -25,7 +25,6 @@ from weft.cloth.cloth import Cloth
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 from weft.energies.springs.rail import feet_on, lengths_along
 from weft.energies.springs.release import Release
-from weft.energies.springs.rigid_rings import RigidRings
 from weft.energies.springs.ring_spacing import RingSpacing
 
 STIFF = 100.0  # default stiffness of an attached point over the fabric's stretch stiffness
@@ -41,7 +40,6 @@ class _AttachmentBuilder:
     """The builder of one attachment."""
 
     cloth: Cloth
-    n_points: int
     bodies: Sequence[Body]
     reach: float | None  # [m] distance at which contact begins; None: no contact
     name: str
@@ -198,21 +196,19 @@ class _AttachmentBuilder:
                 expected=f"at most {a.within:.3g} m",
                 hint="start the cloth at the rail (its `along`), or say how far with `within`",
             )
+        rings: dict[str, Any] = {"length": np.full(len(x), a.radius), "along": along}
+        rings |= {"friction": a.friction, "slip": SLIP}
+        stencil, c = self._single(a.vertices)
         if rigid is not None:
-            return Attached((self._rings(a, rigid, along),))
+            self._check_no_spacing(a)
+            nodes, ids = rigid.body.weights(rail), rigid.stencil(len(x))
+            points = np.concatenate([stencil, ids], axis=1)
+            return Attached((self._ties(a, points, c, nodes=nodes, **rings),))
         if a.body is None:
             moving: MovedPlaces = FixedAnchor(rail, a.path)
         else:
             moving = BodyAnchor.of(rail, self.bodies, a.body, self.name)
-        ties = self._ties(
-            a,
-            *self._single(a.vertices),
-            length=np.full(len(x), a.radius),
-            rail=moving,
-            along=along,
-            friction=a.friction,
-            slip=SLIP,
-        )
+        ties = self._ties(a, stencil, c, rail=moving, **rings)
         if a.spacing == 0 or len(x) < 2:
             return Attached((ties,))
         order = np.argsort(feet.s, kind="stable")
@@ -229,8 +225,8 @@ class _AttachmentBuilder:
         stiff = np.asarray(ties.stiffness)[pairs].min(axis=1)
         return Attached((ties, RingSpacing(ties, pairs, a.spacing, stiff, f"{self.name} spacing")))
 
-    def _rings(self, a: Slide, on: RigidEnds, along: Floats) -> RigidRings:
-        """Return the rings on a pole that is part of a rigid body."""
+    def _check_no_spacing(self, a: Slide) -> None:
+        """Raise a SceneError for spacing on a pole that is part of a rigid body."""
         if a.spacing > 0:
             raise SceneError(
                 f"{self.name}.spacing",
@@ -238,19 +234,6 @@ class _AttachmentBuilder:
                 expected="none there: rings pass freely",
                 hint="or `kind: body`: clips",
             )
-        nodes, own = on.body.weights(np.asarray(a.along, dtype=np.float64)), on.body.own
-        return RigidRings(
-            *self._single(a.vertices),
-            np.arange(own.start, own.stop, dtype=np.int32),
-            nodes,
-            along,
-            self._stiffness(a, len(a.vertices)),
-            self.name,
-            a.radius,
-            a.friction,
-            SLIP,
-            a.release,
-        )
 
     def _ends(self, a: Rope | Spring) -> tuple[Ends, Floats]:
         """Return both ends of ropes or springs, and their distances (m,) [m]."""
@@ -324,15 +307,12 @@ class _AttachmentBuilder:
     def _ties(self, a: Any, stencil: Ints, c: Floats, **more: Any) -> PointSprings:
         """Return point springs with the name, stiffness and release of an attachment."""
         stiffness = self._stiffness(a, len(stencil))
-        return PointSprings(
-            stencil, c, self.n_points, stiffness, self.name, release=a.release, **more
-        )
+        return PointSprings(stencil, c, stiffness, self.name, release=a.release, **more)
 
 
 def attached(
     attachments: Sequence[Attachment],
     cloth: Cloth,
-    n_points: int,
     bodies: Sequence[Body] = (),
     reach: float | None = None,
     loose: RigidBodies = NONE,
@@ -342,7 +322,6 @@ def attached(
     Args:
         attachments: attachments as the scene lists them.
         cloth: the cloth at its start.
-        n_points: number of points that move, including anchors of pins.
         bodies: bodies of the scene that are not rigid.
         reach: [m] distance at which contact begins; None: there is no contact.
         loose: rigid bodies.
@@ -351,7 +330,7 @@ def attached(
         SceneError: an attachment is impossible, for example too far from its body.
     """
     made = [
-        _AttachmentBuilder(cloth, n_points, bodies, reach, called(a, k), loose).made(a)
+        _AttachmentBuilder(cloth, bodies, reach, called(a, k), loose).made(a)
         for k, a in enumerate(attachments)
     ]
     return Attached(

@@ -32,7 +32,7 @@ def strands(
     if not found:
         return {}
     ends = [_ends(e, x, bodies, t) for e in found]
-    kinds = [np.where(_holds(e, t, kept), ROPE if e.pulls else SPRING, LOOSE) for e in found]
+    kinds = [np.where(e.holding(t, kept), ROPE if e.pulls else SPRING, LOOSE) for e in found]
     arrays = (ends, [e.lengths(t) for e in found], kinds)
     return {name: np.concatenate(part).astype(np.float64) for name, part in zip(NAMES, arrays)}
 
@@ -42,12 +42,7 @@ def _ends(tie: PointSprings, x: Positions, bodies: Positions, t: float) -> Posit
     k = tie.strand
     first = np.einsum("ma,mai->mi", tie.c[:, :k], x[tie.stencil[:, :k]])
     if tie.place is not None:
-        other = tie.place.at(bodies, t)
+        other = tie.places(bodies, t)
     else:
         other = -np.einsum("ma,mai->mi", tie.c[:, k:], x[tie.stencil[:, k:]])
     return np.stack([first, other], axis=1)
-
-
-def _holds(tie: PointSprings, t: float, kept: Mapping[str, Any]) -> Floats:
-    released = np.asarray(kept.get(f"{tie.name} released", np.full(len(tie), np.inf)))
-    return np.asarray(np.isinf(released) & (not tie.release.expired(t)))

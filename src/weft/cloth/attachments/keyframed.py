@@ -13,7 +13,6 @@ from weft.cloth.attachments.attachment import AttachCloth, Attachment, Rope, Sli
 from weft.cloth.attachments.build import ONSET_LEAST, ONSET_PART, called
 from weft.energies.base import Energy
 from weft.energies.springs.point_springs import PointSprings
-from weft.energies.springs.rigid_rings import RigidRings
 from weft.energies.springs.ring_spacing import RingSpacing
 
 
@@ -33,8 +32,6 @@ def update_attachments(
         if isinstance(energy, PointSprings):
             rings[energy.name] = _ties(energy, named[energy.name])
             made[number] = rings[energy.name]
-        elif isinstance(energy, RigidRings):
-            made[number] = _rings(energy, named[energy.name])
         elif isinstance(energy, RingSpacing):
             own, slide = rings[energy.rings.name], named[energy.rings.name]
             assert isinstance(slide, Slide)
@@ -64,14 +61,3 @@ def _ties(ties: PointSprings, a: Attachment) -> PointSprings:
     if isinstance(a, Slide):
         new.update(length=np.full(len(ties), a.radius), friction=a.friction)
     return dataclasses.replace(ties, **new)
-
-
-def _rings(rings: RigidRings, a: Attachment) -> RigidRings:
-    """Return the rings on a rigid body's pole with the numbers of an attachment."""
-    assert isinstance(a, Slide)
-    stiffness = rings.stiffness
-    if a.stiffness is not None:
-        stiffness = np.full(len(rings), float(a.stiffness))
-    return dataclasses.replace(
-        rings, stiffness=stiffness, radius=a.radius, friction=a.friction, release=a.release
-    )

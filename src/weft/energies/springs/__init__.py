@@ -1,9 +1,9 @@
-"""Springs: energies phi(q(x)) of one coordinate q of points, rails and joints.
+"""Springs: energies phi(q(x)) of one or two coordinates q of points, rails and joints.
 
-Read in this order: ``point_springs`` attach points to places, to one another and to rails
-(``rail``) until they are released (``release``); ``point_spring_kernels`` has their formulas,
-``point_springs_numpy`` the same in NumPy, and ``point_springs_by_constants`` their derivatives.
-``bonds`` pull pairs of points together. ``rigid_rings`` and ``ring_spacing`` are rings on a pole.
-``joint_springs``, ``guides``, ``motors`` and ``joint_limits`` act on rigid bodies; the last two
-through ``joint_coordinates``.
+Read ``spring`` first: it builds kernels from the functions of a coordinate and of a law. A kind of
+spring is a file that says only these. The law of springs and ropes is in ``spring_law``, distances
+from places, lines and rails (in NumPy: ``rail``) in ``distance``. ``point_springs`` attach points
+until they are released (``release``), ``bonds`` pull pairs of points together, ``ring_spacing``
+keeps rings on a rail apart. Rigid bodies have ``joint_coordinates``, on which ``guides``,
+``motors`` and ``joint_limits`` act.
 """

@@ -7,102 +7,37 @@ gap of a seam at a given pace. With g = 0 the energy is 1/2 k |d|^2: a closed se
 ``begin`` until ``end``; a bond whose tension exceeds its ``strength`` at the end of a step tears,
 and stays torn.
 
-The Hessian k [(1 - g/|d|) I + (g/|d|) n n^T] is never indefinite where the bond pulls, so EXACT and
-PROJECTED are the same.
+The kernels are those of ``point_springs``. The Hessian k [(1 - g/|d|) I + (g/|d|) n n^T] is never
+indefinite where the bond pulls, so EXACT and PROJECTED are the same.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
-from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
-from weft.energies.gather import SYMMETRIC, GatherMap
+from weft.energies.gather import GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
+from weft.energies.springs.distance import HeldPoints
+from weft.energies.springs.point_springs import CONVEX
+from weft.energies.springs.spring import Spring, SteppedSpring
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import (
-    IntArray2d,
-    Mat33Array2d,
-    Scalar,
-    Scratch,
-    Vec2Array,
-    Vec3Array,
-    Vec3Array2d,
-    WarpArray,
-    mat33,
-    vec2,
-    vec3,
-)
-from weft.solve.newton.psd import Psd
+from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.sparse.block_csr import BlockPattern
-
-module = wp.get_module("weft.bonds")
-
-
-@wp.struct
-class Bond:
-    """Parameters of a bond in the step that is solved."""
-
-    stiffness: Scalar
-    length: Scalar
-
-
-@wp.kernel(module=module)
-def bond_energy(o: int, x: Vec3Array, stencil: IntArray2d, p: wp.array(dtype=Bond), out: Vec2Array):
-    """Compute 1/2 k (|d| - g)^2 of bonds that are pulled."""
-    i = o + wp.tid()
-    pull = wp.max(wp.length(x[stencil[i, 1]] - x[stencil[i, 0]]) - p[i].length, Scalar(0.0))
-    out[i] = vec2(Scalar(0.5) * p[i].stiffness * pull * pull, Scalar(0.0))
-
-
-@wp.kernel(module=module)
-def bond_gradient(
-    o: int, x: Vec3Array, stencil: IntArray2d, p: wp.array(dtype=Bond), out: Vec3Array2d
-):
-    """Compute the gradient k (1 - g/|d|) d on the second point, and minus it on the first."""
-    i = o + wp.tid()
-    d = x[stencil[i, 1]] - x[stencil[i, 0]]
-    r = wp.length(d)
-    f = vec3(Scalar(0.0), Scalar(0.0), Scalar(0.0))
-    if r > p[i].length:
-        f = p[i].stiffness * (Scalar(1.0) - p[i].length / r) * d
-    out[i, 0] = -f
-    out[i, 1] = f
-
-
-@wp.kernel(module=module)
-def bond_hessian(
-    o: int, x: Vec3Array, stencil: IntArray2d, p: wp.array(dtype=Bond), out: Mat33Array2d
-):
-    """Compute k [(1 - g/|d|) I + g/|d| n n^T] in blocks 00, 01 and 11."""
-    i = o + wp.tid()
-    d = x[stencil[i, 1]] - x[stencil[i, 0]]
-    r = wp.length(d)
-    K = mat33(Scalar(0.0))
-    one = wp.identity(n=3, dtype=Scalar)
-    if p[i].length == Scalar(0.0):
-        K = p[i].stiffness * one
-    elif r > p[i].length:
-        n = d / r
-        s = p[i].length / r
-        K = p[i].stiffness * ((Scalar(1.0) - s) * one + s * wp.outer(n, n))
-    out[i, 0] = K
-    out[i, 1] = -K
-    out[i, 2] = K
 
 
 @dataclass(frozen=True, eq=False)
-class Bonds(ElementEnergy):
+class Bonds(Spring):
     """Springs between pairs of points that only pull.
 
     Args:
@@ -138,9 +73,8 @@ class Bonds(ElementEnergy):
     tearing: Sequence[TearingKeys] = ()
     along: Floats | None = field(default=None, compare=False)
 
-    kernels = ElementKernels(
-        bond_energy, bond_gradient, dict.fromkeys(Psd, (bond_hessian, SYMMETRIC))
-    )
+    kernels = CONVEX
+    is_elastic = True
 
     def __post_init__(self) -> None:
         m = len(self.pairs)
@@ -222,22 +156,44 @@ class Bonds(ElementEnergy):
 
         Bonds that do not act have none.
         """
-        d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
-        pull = np.maximum(d - self.lengths(t), 0.0)
-        return np.asarray(np.where(self.acting(t), self.stiffness_at(t) * pull, 0.0))
+        return self.forces_along(x, self._at(t, np.zeros(len(self.pairs))))[:, 0]
 
-    def records(self, t: float, torn: Bools | None = None) -> Any:
-        """Return parameters at time t [s] as records for the kernels, (m,)."""
-        dtype = Bond.numpy_dtype()  # type: ignore[attr-defined]
-        records: Any = np.zeros(len(self.pairs), dtype)
-        acts = self.acting(t) if torn is None else self.acting(t) & ~torn
-        records["stiffness"] = np.where(acts, self.stiffness_at(t), 0.0)
-        records["length"] = self.lengths(t)
-        return records
+    def parameters(self, step: Step | None = None) -> Any:
+        """Return the parameters at the end of a step, without the bonds that have torn before it.
 
-    def parameters(self) -> WarpArray:
-        """Return (m,) ``Bond`` on the device, when all bonds act and are closed."""
-        return kernel.array(self.records(self.end), Bond)
+        Without a step all bonds act and are closed.
+        """
+        torn = np.zeros(len(self.pairs))
+        if step is None:
+            return self._at(self.end, torn)
+        return self._at(step.t, np.asarray(step.kept.get(self.memory, torn)))
+
+    def _at(self, t: float, torn: Floats) -> Any:
+        """Return the parameters at time t [s]; ``torn`` (m,) is above 0 for torn bonds."""
+        p = HeldPoints()
+        for name, values in self._vectors.items():
+            setattr(p, name, values)
+        p.law = self.records(
+            stiffness=self.stiffness_at(t),
+            length=self.lengths(t),
+            pulls=1,
+            holds=self.acting(t) & (torn == 0),
+            slip=1.0,
+        )
+        return p
+
+    @cached_property
+    def _vectors(self) -> Mapping[str, WarpArray]:
+        """The parameters that say that a bond is the vector from its first point to its second."""
+        m = len(self.pairs)
+        none = kernel.zeros(m, vec3)
+        c = kernel.array(np.tile([-1.0, 1.0], (m, 1)), Scalar)
+        return {"c": c, "place": none, "axis": none}
+
+    @property
+    def memory(self) -> str:
+        """Name under which torn bonds are kept from step to step."""
+        return f"{self.name} torn"
 
     @property
     def constants(self) -> ByName:
@@ -254,19 +210,17 @@ class Bonds(ElementEnergy):
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,2,3), of bonds that act at the end of the step."""
-        t = self.end if step is None else step.t
-        torn = None if step is None else step.kept.get(f"{self.name} torn")
-        acts = self.acting(t) if torn is None else self.acting(t) & (np.asarray(torn) == 0)
         begin, done = np.asarray(self.closing).T
+        t = self.end if step is None else step.t
         s = np.clip((t - begin) / np.maximum(done - begin, 1e-300), 0.0, 1.0)
-        s = s * s * (3 - 2 * s)
-        d = x[self.pairs[:, 1]] - x[self.pairs[:, 0]]
-        r, k = np.linalg.norm(d, axis=1), self.stiffness_at(t)
-        pull = r - self.lengths(t)
-        n = np.where((acts & (pull > 0))[:, None], d / np.maximum(r, 1e-300)[:, None], 0.0)
-        sides = np.stack([-n, n], axis=1)
-        by = {"stiffness": pull, "first": -k * (1 - s), "last": -k * s}
-        return {name: c[:, None, None] * sides for name, c in by.items()}
+        part = (s * s * (3 - 2 * s))[:, None, None]
+        by = self.by_parameters(x, step)
+        length = by["length"]
+        return {
+            "stiffness": by["stiffness"],
+            "first": (1 - part) * length,
+            "last": part * length,
+        }
 
     @property
     def end(self) -> float:
@@ -276,8 +230,7 @@ class Bonds(ElementEnergy):
 
     def bind(self, pattern: BlockPattern) -> "BoundBonds":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
-        return BoundBonds(self, rows, self.parameters(), pattern.scratch)
+        return BoundBonds(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
 
     @staticmethod
     def joined(several: "Sequence[Bonds]", name: str) -> "Bonds":
@@ -293,25 +246,23 @@ class Bonds(ElementEnergy):
         return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing, along=along)
 
 
-class BoundBonds(BoundElementEnergy):
+class BoundBonds(SteppedSpring):
     """Bonds bound to a block pattern, at the end of a step."""
 
     energy: Bonds
     remembers_jumps = True
 
-    def __init__(self, energy: Bonds, rows: GatherMap, parameters: Any, scratch: Scratch) -> None:
-        super().__init__(energy, rows, parameters, scratch)
+    def __init__(self, energy: Bonds, rows: GatherMap, pattern: BlockPattern) -> None:
+        super().__init__(energy, rows, pattern)
         self._tears = bool(np.isfinite(energy.strength).any() or energy.tearing)
         self._torn = np.zeros(len(energy.pairs), dtype=bool)
         self._t = 0.0
 
     def freeze(self, step: Step) -> None:
         """Take lengths and lives at the end of the step, and the bonds that have torn before it."""
+        super().freeze(step)
         self._t = step.t
-        if self._tears:
-            kept = step.kept.get(self._kept)
-            self._torn = np.zeros(self.shape[0], dtype=bool) if kept is None else kept > 0
-        self.parameters = kernel.array(self.energy.records(step.t, self._torn), Bond)
+        self._torn = np.asarray(step.kept.get(self.energy.memory, np.zeros(self.shape[0]))) > 0
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add nothing: the time and which bonds have torn have no derivative."""
@@ -326,12 +277,12 @@ class BoundBonds(BoundElementEnergy):
         The rest length g of a bond is proportional to it, and the stiffness k is inversely
         proportional: s = k (1 - g/|d|) d.by.
         """
-        e, records = self.energy, kernel.numpy(self.parameters)
+        e, law = self.energy, self.law_numbers
         if e.along is None:
             return {}
         d, moved = (y[e.pairs[:, 1]] - y[e.pairs[:, 0]] for y in (kernel.numpy(x), by))
-        pulls = (np.linalg.norm(d, axis=1) > records["length"]) & ~np.isnan(e.along)
-        on = records["stiffness"] * (d * moved).sum(1) / np.where(pulls, e.along, 1.0)
+        pulls = (np.linalg.norm(d, axis=1) > law["length"]) & ~np.isnan(e.along)
+        on = law["stiffness"] * law["holds"] * (d * moved).sum(1) / np.where(pulls, e.along, 1.0)
         return {"along": -np.where(pulls, on, 0.0)}
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
@@ -344,11 +295,6 @@ class BoundBonds(BoundElementEnergy):
         """Return which bonds have torn, if any may tear."""
         if not self._tears:
             return {}
-        pull = self.energy.tension(kernel.numpy(x), self._t)
+        pull = self.energy.forces_along(x, self.parameters)[:, 0]
         torn = self._torn | (pull > self.energy.strengths(self._t))
-        return {self._kept: torn.astype(np.float64)}
-
-    @property
-    def _kept(self) -> str:
-        """Name under which torn bonds are kept from step to step."""
-        return f"{self.name} torn"
+        return {self.energy.memory: torn.astype(np.float64)}

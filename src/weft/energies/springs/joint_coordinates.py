@@ -12,12 +12,197 @@ The angle does not depend on r. So it does not change if bodies grow on the way 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import warp as wp
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft import kernel
+from weft.base.arrays import Floats, Ints
+from weft.energies.springs.spring import CoordinateFunctions, Spring
+from weft.kernel import (
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    ScalarArray3d,
+    Vec3Array,
+    Vec3Array2d,
+    vec2,
+    vec3,
+)
 
-FARTHEST = 1.25  # multiple of a displacement up to which limits on the way are searched
+FARTHEST = wp.constant(Scalar(1.25))  # multiple of a displacement on which limits are searched
+PI = wp.constant(Scalar(np.pi))
+
+
+@wp.struct
+class Joints:
+    """Coordinates of m joints: one product A.B, or for angles two."""
+
+    w: ScalarArray3d  # (m,1 or 2,k) coefficients of A
+    w0: Vec3Array2d  # (m,1 or 2)
+    u: ScalarArray3d  # (m,1 or 2,k) coefficients of B
+    u0: Vec3Array2d  # (m,1 or 2)
+    near: ScalarArray  # (m,) [rad] angles are within half a turn of it
+
+
+@wp.struct
+class JointPlace:
+    """The coordinate of a joint, with the products that it consists of."""
+
+    q: vec2
+    A: vec3
+    B: vec3
+    f: Scalar  # A.B: the coordinate itself, or p of an angle
+    A2: vec3
+    B2: vec3
+    f2: Scalar  # s of an angle
+
+
+@wp.func
+def combined(i: int, c: int, x: Vec3Array, stencil: IntArray2d, w: ScalarArray3d):
+    """Return sum_a w_a x_a of product c of joint i."""
+    out = vec3(Scalar(0.0))
+    for a in range(stencil.shape[1]):
+        out += w[i, c, a] * x[stencil[i, a]]
+    return out
+
+
+@wp.func
+def joint_place(i: int, x: Vec3Array, stencil: IntArray2d, J: Joints):
+    """Return the coordinate of joint i."""
+    m = JointPlace()
+    m.A = J.w0[i, 0] + combined(i, 0, x, stencil, J.w)
+    m.B = J.u0[i, 0] + combined(i, 0, x, stencil, J.u)
+    m.f = wp.dot(m.A, m.B)
+    q = m.f
+    if J.w.shape[1] == 2:
+        m.A2 = J.w0[i, 1] + combined(i, 1, x, stencil, J.w)
+        m.B2 = J.u0[i, 1] + combined(i, 1, x, stencil, J.u)
+        m.f2 = wp.dot(m.A2, m.B2)
+        turn = wp.atan2(m.f2, m.f) - J.near[i]
+        q = J.near[i] + turn - Scalar(2.0) * PI * wp.rint(turn / (Scalar(2.0) * PI))
+    m.q = vec2(q, Scalar(0.0))
+    return m
+
+
+@wp.func
+def joint_slope(i: int, a: int, m: JointPlace, J: Joints):
+    """Return dq/dx_a."""
+    dp = J.w[i, 0, a] * m.B + J.u[i, 0, a] * m.A
+    if J.w.shape[1] == 2:
+        ds = J.w[i, 1, a] * m.B2 + J.u[i, 1, a] * m.A2
+        return (m.f * ds - m.f2 * dp) / (m.f * m.f + m.f2 * m.f2)
+    return dp
+
+
+@wp.func
+def joint_curvature(i: int, a: int, b: int, m: JointPlace, J: Joints):
+    """Return d2q/dx_a dx_b."""
+    eye = wp.identity(n=3, dtype=Scalar)
+    d2p = J.w[i, 0, a] * J.u[i, 0, b] + J.u[i, 0, a] * J.w[i, 0, b]
+    if J.w.shape[1] == 2:
+        p = m.f
+        s = m.f2
+        r_sq = p * p + s * s
+        dpa = J.w[i, 0, a] * m.B + J.u[i, 0, a] * m.A
+        dpb = J.w[i, 0, b] * m.B + J.u[i, 0, b] * m.A
+        dsa = J.w[i, 1, a] * m.B2 + J.u[i, 1, a] * m.A2
+        dsb = J.w[i, 1, b] * m.B2 + J.u[i, 1, b] * m.A2
+        d2s = J.w[i, 1, a] * J.u[i, 1, b] + J.u[i, 1, a] * J.w[i, 1, b]
+        squares = Scalar(2.0) * p * s * (wp.outer(dpa, dpb) - wp.outer(dsa, dsb))
+        cross = (s * s - p * p) * (wp.outer(dpa, dsb) + wp.outer(dsa, dpb))
+        return (squares + cross) / (r_sq * r_sq) + (p * d2s - s * d2p) / r_sq * eye
+    return d2p * eye
+
+
+@wp.func
+def measure(i: int, x: Vec3Array, stencil: IntArray2d, p: Any):
+    """Return the coordinate of joint i."""
+    return joint_place(i, x, stencil, p.joints)
+
+
+@wp.func
+def slope(c: int, m: JointPlace, i: int, a: int, p: Any):
+    """Return dq/dx_a."""
+    return joint_slope(i, a, m, p.joints)
+
+
+@wp.func
+def curvature(c: int, m: JointPlace, i: int, a: int, b: int, p: Any):
+    """Return d2q/dx_a dx_b."""
+    return joint_curvature(i, a, b, m, p.joints)
+
+
+JOINT_COORDINATES = CoordinateFunctions(1, measure, slope, curvature)
+
+
+@wp.func
+def product_on_way(i: int, c: int, A: vec3, B: vec3, d: Vec3Array, stencil: IntArray2d, J: Joints):
+    """Return the coefficients of 1, s and s^2 of product c at points x + s d."""
+    C = combined(i, c, d, stencil, J.w)
+    D = combined(i, c, d, stencil, J.u)
+    return vec3(wp.dot(A, B), wp.dot(A, D) + wp.dot(C, B), wp.dot(C, D))
+
+
+@wp.func
+def on_way(root: Scalar, ahead: vec3):
+    """Return a root if it is in (0, FARTHEST] and ``ahead`` is positive there; else infinity."""
+    value = ahead[0] + root * (ahead[1] + root * ahead[2])
+    if root > Scalar(0.0) and root <= FARTHEST and value > Scalar(0.0):
+        return root
+    return Scalar(wp.inf)
+
+
+@wp.func
+def first_root(off: vec3, ahead: vec3):
+    """Return the first s in (0, FARTHEST] at which ``off`` is zero and ``ahead`` positive.
+
+    Both are parabolas, given by the coefficients of 1, s and s^2. The roots are computed without
+    cancellation.
+    """
+    a = off[2]
+    b = off[1]
+    c = off[0]
+    if wp.abs(a) < Scalar(1e-14) * (wp.abs(b) + wp.abs(c)):
+        if b == Scalar(0.0):
+            return Scalar(wp.inf)
+        return on_way(-c / b, ahead)
+    square = b * b - Scalar(4.0) * a * c
+    if square < Scalar(0.0):
+        return Scalar(wp.inf)
+    size = wp.sqrt(square)
+    if b < Scalar(0.0):
+        size = -size
+    h = Scalar(-0.5) * (b + size)
+    first = on_way(h / a, ahead)
+    if h != Scalar(0.0):
+        first = wp.min(first, on_way(c / h, ahead))
+    return first
+
+
+@wp.func
+def reach_of_limit(
+    i: int, limit: Scalar, x: Vec3Array, d: Vec3Array, stencil: IntArray2d, J: Joints
+):
+    """Return the part of the way d from x at which joint i meets a limit.
+
+    It is at most ``FARTHEST``, and infinite if the limit is not met before. Limits of angles are
+    within half a turn of 0.
+    """
+    m = joint_place(i, x, stencil, J)
+    if not wp.isfinite(limit):
+        return Scalar(wp.inf)
+    p = product_on_way(i, 0, m.A, m.B, d, stencil, J)
+    if J.w.shape[1] == 2:
+        s = product_on_way(i, 1, m.A2, m.B2, d, stencil, J)
+        c = wp.cos(limit)
+        n = wp.sin(limit)
+        # r sin and r cos of the angle to the limit
+        return first_root(c * s - n * p, c * p + n * s)
+    return first_root(
+        p - vec3(limit, Scalar(0.0), Scalar(0.0)), vec3(Scalar(1.0), Scalar(0.0), Scalar(0.0))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,122 +214,39 @@ class BilinearForm:
     u: Floats  # (m,k) of B
     u0: Floats  # (m,3)
 
-    def pair(self, points: Positions) -> tuple[Floats, Floats]:
-        """Return A and B, (m,3) each, of points (m,k,3)."""
-        A = np.einsum("ma,mai->mi", self.w, points) + self.w0
-        return A, np.einsum("ma,mai->mi", self.u, points) + self.u0
-
-    def value(self, points: Positions) -> Floats:
-        """Return f, (m,)."""
-        A, B = self.pair(points)
-        return np.asarray((A * B).sum(1))
-
-    def slope(self, points: Positions) -> Floats:
-        """Return df/dx_a, (m,k,3)."""
-        A, B = self.pair(points)
-        return np.asarray(self.w[:, :, None] * B[:, None] + self.u[:, :, None] * A[:, None])
-
-    def curvature(self) -> Floats:
-        """Return d2f/dx_a dx_b, (m,k,k,3,3), which is constant."""
-        both = np.einsum("ma,mb->mab", self.w, self.u)
-        both = both + np.swapaxes(both, 1, 2)
-        return np.asarray(np.einsum("mab,ij->mabij", both, np.eye(3)))
-
-    def on_way(self, points: Positions, way: Floats) -> Floats:
-        """Return the coefficients of 1, s and s^2 of f at points + s way, (m,3)."""
-        A, B = self.pair(points)
-        C, D = (np.einsum("ma,mai->mi", c, way) for c in (self.w, self.u))
-        return np.stack([(A * B).sum(1), (A * D + C * B).sum(1), (C * D).sum(1)], axis=1)
-
 
 @dataclass(frozen=True, eq=False)
-class Coordinates:
+class JointCoordinates:
     """Coordinates of m joints, each of k points.
 
     Args:
         stencil: (m,k).
         first: the coordinate itself, or p of angles.
         second: s of angles; None: the coordinates are no angles.
-        near: (m,) [rad] reference; angles are within half a turn of it.
     """
 
     stencil: Ints
     first: BilinearForm
     second: BilinearForm | None = None
-    near: Floats | float = 0.0
 
-    def __len__(self) -> int:
-        return len(self.stencil)
-
-    def value(self, x: Positions) -> Floats:
-        """Return the coordinates, (m,) [m], [1] or [rad], at positions x (n,3)."""
-        points = x[self.stencil]
-        p = self.first.value(points)
-        if self.second is None:
-            return p
-        q = np.arctan2(self.second.value(points), p) - self.near
-        return np.asarray(self.near + q - 2 * np.pi * np.round(q / (2 * np.pi)))
-
-    def slope(self, x: Positions) -> Floats:
-        """Return dq/dx_a, (m,k,3)."""
-        points = x[self.stencil]
-        if self.second is None:
-            return self.first.slope(points)
-        p, s = (f.value(points)[:, None, None] for f in (self.first, self.second))
-        turned = p * self.second.slope(points) - s * self.first.slope(points)
-        return np.asarray(turned / (p * p + s * s))
-
-    def curvature(self, x: Positions) -> Floats:
-        """Return d2q/dx_a dx_b, (m,k,k,3,3)."""
-        points = x[self.stencil]
-        if self.second is None:
-            return self.first.curvature()
-        wide = (slice(None), *[None] * 4)
-        p, s = (f.value(points)[wide] for f in (self.first, self.second))
-        dp, ds = self.first.slope(points), self.second.slope(points)
-        r_sq = p * p + s * s
-        pp, ss, ps = (np.einsum("mai,mbj->mabij", a, b) for a, b in ((dp, dp), (ds, ds), (dp, ds)))
-        cross = ps + np.einsum("mai,mbj->mabij", ds, dp)
-        bent = p * self.second.curvature() - s * self.first.curvature()
-        return np.asarray((2 * p * s * (pp - ss) + (s * s - p * p) * cross) / r_sq**2 + bent / r_sq)
-
-    def reach(self, x: Positions, way: Floats, limit: Floats) -> Floats:
-        """Return the part of the way (n,3) from x at which each coordinate meets its limit (m,).
-
-        It is at most ``FARTHEST``, and infinite if the limit is not met before. Limits of angles
-        are within half a turn of 0.
-        """
-        points, d = x[self.stencil], way[self.stencil]
-        p = self.first.on_way(points, d)
-        if self.second is None:
-            off = np.array(p)
-            off[:, 0] -= limit
-            return np.array([_first_root(c, None) for c in off])
-        s, c, n = self.second.on_way(points, d), np.cos(limit)[:, None], np.sin(limit)[:, None]
-        off, ahead = s * c - p * n, p * c + s * n  # r sin and r cos of the angle to the limit
-        return np.array([_first_root(a, b) for a, b in zip(off, ahead)])
+    def on_device(self, near: Floats | float = 0.0) -> Any:
+        """Return ``Joints``, with angles within half a turn of ``near`` (m,) [rad]."""
+        forms = [f for f in (self.first, self.second) if f is not None]
+        J = Joints()
+        for name, kind in (("w", Scalar), ("w0", vec3), ("u", Scalar), ("u0", vec3)):
+            values = np.stack([getattr(f, name) for f in forms], axis=1)
+            setattr(J, name, kernel.array(values, kind))
+        J.near = kernel.array(np.broadcast_to(near, len(self.stencil)).astype(np.float64), Scalar)
+        return J
 
 
-def _first_root(off: Floats, ahead: Floats | None) -> float:
-    """Return the first s in (0, ``FARTHEST``] at which ``off`` is zero and ``ahead`` positive.
+class JointSpring(Spring):
+    """Springs of joint coordinates. Subclasses are frozen dataclasses."""
 
-    Both are parabolas, given by the coefficients of 1, s and s^2. The roots are computed without
-    cancellation.
-    """
-    if not np.isfinite(off).all():
-        return np.inf
-    a, b, c = off[::-1]
-    if abs(a) < 1e-14 * (abs(b) + abs(c)):
-        found = [] if b == 0 else [-c / b]
-    else:
-        root = b * b - 4 * a * c
-        if root < 0:
-            return np.inf
-        h = -0.5 * (b + np.copysign(np.sqrt(root), b))
-        found = [h / a] + ([c / h] if h != 0 else [])
-    good = [
-        s
-        for s in found
-        if 0 < s <= FARTHEST and (ahead is None or ahead[0] + s * (ahead[1] + s * ahead[2]) > 0)
-    ]
-    return float(min(good, default=np.inf))
+    damping = 0.0
+    joints: JointCoordinates
+
+    @property
+    def stencil(self) -> Ints:
+        """Points of each coordinate, (m,k)."""
+        return self.joints.stencil

@@ -13,14 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.energies.by_constants import ByName
-from weft.energies.numpy_energy import NumpyEnergy
-from weft.energies.springs.joint_coordinates import Coordinates
+from weft.energies.gather import GatherMap
+from weft.energies.springs.joint_coordinates import (
+    JOINT_COORDINATES,
+    JointCoordinates,
+    Joints,
+    JointSpring,
+    reach_of_limit,
+)
+from weft.energies.springs.spring import BoundSpring, Curvature, SpringLaw, spring_kernels
 from weft.energies.step import Step
-from weft.kernel import WarpArray
+from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, vec2
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -28,8 +36,97 @@ PART = 0.9  # largest part of the way to the nearest limit that a step may go
 SETTLED = 0.5  # largest part of that way that the last increment of a search may go
 
 
+@wp.struct
+class LimitNumbers:
+    """Numbers of the limits of one coordinate."""
+
+    low: Scalar  # infinite: none
+    high: Scalar
+    margin: Scalar
+    firm: Scalar  # [J] K
+
+
+@wp.func
+def barrier(room: Scalar, p: LimitNumbers):
+    """Return E of one limit."""
+    z = room / p.margin
+    if z <= Scalar(0.0):
+        return Scalar(wp.inf)
+    left = Scalar(1.0) - z
+    return -p.firm * left * left * wp.log(z)
+
+
+@wp.func
+def barrier_force(room: Scalar, p: LimitNumbers):
+    """Return dE/dy of one limit."""
+    z = wp.max(room / p.margin, Scalar(1e-300))
+    left = Scalar(1.0) - z
+    return p.firm / p.margin * (Scalar(2.0) * left * wp.log(z) - left * left / z)
+
+
+@wp.func
+def barrier_stiffness(room: Scalar, p: LimitNumbers):
+    """Return d2E/dy2 of one limit."""
+    z = wp.max(room / p.margin, Scalar(1e-300))
+    over = (Scalar(1.0) - z) / z
+    curve = Scalar(-2.0) * wp.log(z) + Scalar(4.0) * over + over * over
+    return p.firm / (p.margin * p.margin) * curve
+
+
+@wp.func
+def limit_energy(q: vec2, p: LimitNumbers):
+    """Return the energy of both limits."""
+    out = Scalar(0.0)
+    if q[0] - p.low < p.margin:
+        out += barrier(q[0] - p.low, p)
+    if p.high - q[0] < p.margin:
+        out += barrier(p.high - q[0], p)
+    return vec2(out, Scalar(0.0))
+
+
+@wp.func
+def limit_force(q: vec2, p: LimitNumbers):
+    """Return dE/dq."""
+    out = Scalar(0.0)
+    if q[0] - p.low < p.margin:
+        out += barrier_force(q[0] - p.low, p)
+    if p.high - q[0] < p.margin:
+        out -= barrier_force(p.high - q[0], p)
+    return vec2(out, Scalar(0.0))
+
+
+@wp.func
+def limit_stiffness(q: vec2, p: LimitNumbers):
+    """Return d2E/dq2."""
+    out = Scalar(0.0)
+    if q[0] - p.low < p.margin:
+        out += barrier_stiffness(q[0] - p.low, p)
+    if p.high - q[0] < p.margin:
+        out += barrier_stiffness(p.high - q[0], p)
+    return vec2(out, Scalar(0.0))
+
+
+@wp.struct
+class LimitElements:
+    """Parameters of all limits."""
+
+    joints: Joints
+    law: wp.array(dtype=LimitNumbers)
+
+
+@wp.kernel(module=wp.get_module("weft.springs.reach"))
+def reach_of_limits(
+    o: int, x: Vec3Array, d: Vec3Array, stencil: IntArray2d, p: LimitElements, out: ScalarArray
+):
+    """Compute the part of the way d from x at which each coordinate meets its first limit."""
+    i = o + wp.tid()
+    low = reach_of_limit(i, p.law[i].low, x, d, stencil, p.joints)
+    high = reach_of_limit(i, p.law[i].high, x, d, stencil, p.joints)
+    out[i] = wp.min(low, high)
+
+
 @dataclass(frozen=True, eq=False)
-class JointLimits:
+class JointLimits(JointSpring):
     """Limits of m coordinates.
 
     Args:
@@ -39,44 +136,27 @@ class JointLimits:
         firm: (m,) [J] K.
     """
 
-    joints: Coordinates
+    joints: JointCoordinates
     low: Floats
     high: Floats
     margin: Floats
     firm: Floats
     name: str = "stops"
 
-    @property
-    def stencil(self) -> Ints:
-        """Points of each coordinate, (m,k)."""
-        return self.joints.stencil
+    kernels = spring_kernels(
+        "limits",
+        LimitElements,
+        JOINT_COORDINATES,
+        SpringLaw(LimitNumbers, limit_energy, limit_force, limit_stiffness),
+        dict.fromkeys((Psd.PROJECTED, Psd.GAUSS_NEWTON), Curvature.DROPPED),
+    )
 
-    def value(self, x: Positions) -> Floats:
-        """Return the energies, (m,) [J]; infinite beyond a limit."""
-        q, out = self.joints.value(x), np.zeros(len(self.stencil))
-        for room in (q - self.low, self.high - q):
-            z = np.minimum(room / self.margin, 1.0)
-            inside = z > 0
-            z = np.where(inside, z, 1.0)
-            out += np.where(inside, -self.firm * (1 - z) ** 2 * np.log(z), np.inf)
-        return out
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return the local gradients, (m,k,3) [N]."""
-        push, _ = self._pushes(x)
-        return np.asarray(push[:, None, None] * self.joints.slope(x))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the local Hessians, (m,k,k,3,3) [N/m].
-
-        All modes but EXACT leave out the second derivative of the coordinate.
-        """
-        push, stiff = self._pushes(x)
-        slope, wide = self.joints.slope(x), (slice(None), *[None] * 4)
-        blocks = stiff[wide] * np.einsum("mai,mbj->mabij", slope, slope)
-        if psd is Psd.EXACT:
-            blocks = blocks + push[wide] * self.joints.curvature(x)
-        return np.asarray(blocks)
+    def parameters(self, step: Step | None = None) -> Any:
+        """Return the parameters, which are the same in every step."""
+        p = LimitElements()
+        p.joints = self.joints.on_device()
+        p.law = self.records(low=self.low, high=self.high, margin=self.margin, firm=self.firm)
+        return p
 
     @property
     def constants(self) -> ByName:
@@ -89,58 +169,30 @@ class JointLimits:
         """Data besides the constants: the coordinates, and which of them have limits."""
         return self.joints, np.isfinite(self.low), np.isfinite(self.high)
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (m,k,3)."""
-        q, m = self.joints.value(x), self.margin
-        by = {name: np.zeros(len(q)) for name in ("firm", "margin", "low", "high")}
-        for name, sign, room in (("low", 1.0, q - self.low), ("high", -1.0, self.high - q)):
-            z, first, second = _slopes(room / m)
-            by["firm"] += sign / m * first
-            by["margin"] -= sign * self.firm / m**2 * (first + z * second)
-            by[name] = -self.firm / m**2 * second
-        slope = self.joints.slope(x)
-        return {name: d[:, None, None] * slope for name, d in by.items()}
-
-    def _pushes(self, x: Positions) -> tuple[Floats, Floats]:
-        """Return dE/dq and d2E/dq2, (m,) each."""
-        q = self.joints.value(x)
-        push, stiff = np.zeros(len(q)), np.zeros(len(q))
-        for sign, room in ((1.0, q - self.low), (-1.0, self.high - q)):
-            _, first, second = _slopes(room / self.margin)
-            push += sign * self.firm / self.margin * first
-            stiff += self.firm / self.margin**2 * second
-        return push, stiff
-
-    def reach(self, x: Positions, way: Floats) -> float:
-        """Return the part of the way (n,3) from x at which the first limit is met, or infinity."""
-        parts = [self.joints.reach(x, way, limit) for limit in (self.low, self.high)]
-        return float(np.min(parts))
-
     def bind(self, pattern: BlockPattern) -> "BoundJointLimits":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundJointLimits(self, pattern, quiet=True)
+        return BoundJointLimits(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
 
 
-def _slopes(z: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return z, at most 1, and the first and second derivative of -(1 - z)^2 ln z."""
-    z = np.clip(z, 1e-300, 1.0)
-    first = 2 * (1 - z) * np.log(z) - (1 - z) ** 2 / z
-    return z, first, -2 * np.log(z) + 4 * (1 - z) / z + ((1 - z) / z) ** 2
-
-
-class BoundJointLimits(NumpyEnergy):
+class BoundJointLimits(BoundSpring):
     """Joint limits bound to a block pattern: they bound steps."""
 
-    energy: JointLimits
     limits = True
+
+    def reach(self, x: WarpArray, d: WarpArray) -> float:
+        """Return the part of the way d from x at which the first limit is met, or infinity."""
+        out, m = self.scratch.take(self.shape[0]), self.shape[0]
+        stencil = self.energy.device_stencil
+        kernel.launch(reach_of_limits, m, x, d, stencil, self.parameters, out)
+        return kernel.least(out)
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
         """Return nine tenths of the way to the nearest limit, and at most 1."""
-        return min(1.0, PART * self.energy.reach(self._host(x), self._host(d)))
+        return min(1.0, PART * self.reach(x, d))
 
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
         """Return whether d goes at most half of the way to the nearest limit."""
-        return SETTLED * self.energy.reach(self._host(x), self._host(d)) >= 1.0
+        return SETTLED * self.reach(x, d) >= 1.0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""

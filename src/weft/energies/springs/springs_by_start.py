@@ -1,7 +1,7 @@
 """Derivatives of attachments and joints by what they take from a step.
 
 They take places on bodies, and the length from which damping is measured. With d = A - b, g = dE/dA
-and K = dg/dA (``energies.springs.point_spring_kernels``), the derivative by a place b is -K;
+and K = dg/dA (``energies.springs.distance``), the derivative by a place b is -K;
 damping (k beta/span)(r - r_0) n has the derivative -(k beta/span) n by r_0 = (1 + a) r_n - a
 r_(n-1).
 """
@@ -47,32 +47,31 @@ def pull_back_springs(
     term: "BoundPointSprings", step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
     """Add the derivatives by places, and by the length that damping is measured from."""
-    e, frozen = term.energy, term._frozen
-    by_A = np.einsum("ma,mai->mi", e.c, by[e.stencil])
-    if e.place is not None:
-        K = term._at(x).K
+    e, law, y = term.energy, term.law_numbers, np.array(kernel.numpy(x))
+    by_A, moved = np.einsum("ma,mai->mi", e.c, by[e.stencil]), e.moved_places
+    if moved is not None:
+        K = e.by_places(y, term.parameters)
         by_place = -np.einsum("mij,mj->mi", K, by_A)
-        e.place.pull_back(step.bodies[1], step.t, by_place, into.after)
-    if frozen.damping == 0:
+        moved.pull_back(step.bodies[1], step.t, by_place, into.after)
+    if e.damping == 0:
         return
-    n = _direction(term, np.array(kernel.numpy(x)), frozen.place)
-    by_before = -frozen.stiffness * frozen.damping * (n * by_A).sum(1)
+    n = _direction(term, y, e.places(step.bodies[1], step.t))
+    late = law["stiffness"] * law["holds"] * law["damping"] * law["rate"]
+    by_before = -late * (n * by_A).sum(1)
     a = step.past_part
     starts: list[tuple[Any, float, Floats]] = [(step.state.x, 1 + a, into.state_x)]
     if step.past is not None:
         starts.append((step.past[0], -a, into.past))
     for where, part, to in starts:
-        place = np.zeros_like(frozen.place)
-        if e.place is not None:
-            place = e.place.at(step.bodies[0], step.state.t)
+        place = e.places(step.bodies[0], step.state.t)
         along = (part * by_before)[:, None] * _direction(term, np.asarray(where), place)
         np.add.at(to, e.stencil, e.c[:, :, None] * along[:, None])
-        if e.place is not None:
-            e.place.pull_back(step.bodies[0], step.state.t, -along, into.before)
+        if moved is not None:
+            moved.pull_back(step.bodies[0], step.state.t, -along, into.before)
 
 
 def _direction(term: "BoundPointSprings", x: Floats, place: Floats) -> Floats:
     """Return (m,3) the unit direction n at points x (n,3); zero if both ends coincide."""
-    d = term.energy.points(x) - place
+    d = term.energy.attached(x) - place
     r = np.linalg.norm(d, axis=1, keepdims=True)
     return np.asarray(d / np.maximum(r, 1e-300))

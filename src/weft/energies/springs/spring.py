@@ -1,0 +1,303 @@
+"""Springs E = phi(q(x)): what all kinds of springs share.
+
+An element has one coordinate q of its points, a distance say, or two; and a law phi(q), which is
+the sum of one function of each coordinate. Both are Warp functions, from which ``spring_kernels``
+builds the kernels of an ``ElementEnergy``:
+
+    dE/dx_a = phi' dq/dx_a,   d2E/dx_a dx_b = phi'' dq/dx_a dq/dx_b^T + phi' d2q/dx_a dx_b
+
+Damping and lagged friction belong to the law, with the numbers that a step freezes. The derivatives
+of forces by the numbers of the law are those of phi', by Warp's reverse mode.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.base.arrays import Floats, Positions
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName
+from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
+from weft.energies.gather import FULL, GatherMap
+from weft.energies.step import Step
+from weft.kernel import (
+    IntArray2d,
+    Mat33Array3d,
+    Scalar,
+    Vec2Array,
+    Vec3Array,
+    Vec3Array2d,
+    Vec3Array3d,
+    WarpArray,
+    mat33,
+    vec2,
+    vec3,
+)
+from weft.solve.newton.psd import Psd
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+
+
+class Curvature(Enum):
+    """Treatment of the term phi' d2q of a Hessian that must be positive semi-definite."""
+
+    KEPT = 0  # all of it: the Hessian is exact
+    CLAMPED = 1  # phi' is at least 0, which is the exact projection where q is convex
+    DROPPED = 2  # none of it
+
+
+@dataclass(frozen=True)
+class CoordinateFunctions:
+    """Warp functions of the coordinates q of element i, with parameters p of all elements."""
+
+    count: int  # 1 or 2; q is a vec2, whose second number is 0 if there is only one coordinate
+    measure: Any  # (i, x, stencil, p) -> a struct with the field q, and what slopes need
+    slope: Any  # (c, measured, i, a, p) -> dq_c/dx_a, vec3
+    curvature: Any  # (c, measured, i, a, b, p) -> d2q_c/dx_a dx_b, mat33
+
+
+@dataclass(frozen=True)
+class SpringLaw:
+    """Warp functions of q (vec2) and the numbers of one spring."""
+
+    Params: Any  # struct of these numbers
+    energy: Any  # (q, p) -> vec2: the elastic and the dissipated part [J]
+    force: Any  # (q, p) -> vec2: the derivative of the energy by each coordinate
+    stiffness: Any  # (q, p) -> vec2: its second derivative by each coordinate
+
+
+@dataclass(frozen=True)
+class SpringKernels(ElementKernels):
+    """Kernels of springs; their parameters are a struct of arrays with a ``law``, (m,) Params."""
+
+    coordinates: Any = None  # out (m,) vec2: q
+    slopes: Any = None  # out (m,2,k) vec3: dq/dx, of all coordinates
+    forces: Any = None  # out (m,) vec2: phi'
+    law: SpringLaw | None = None
+
+
+def spring_kernels(
+    name: str,
+    Elements: Any,
+    coordinates: CoordinateFunctions,
+    law: SpringLaw,
+    curvatures: Mapping[Psd, Curvature],
+) -> SpringKernels:
+    """Build the kernels of a kind of springs.
+
+    Args:
+        name: of the Warp module, after ``weft.springs``.
+        Elements: struct of the parameters of all elements, with the field ``law``.
+        coordinates: functions of q.
+        law: functions of phi.
+        curvatures: how Hessians are projected; for modes that are missing the eigenvalues of the
+            exact Hessian are clamped.
+    """
+    module, count = wp.get_module(f"weft.springs.{name}"), coordinates.count
+    measure, slope = coordinates.measure, coordinates.slope
+    phi, dphi = law.energy, law.force
+
+    @wp.kernel(module=module)
+    def energy(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
+        i = o + wp.tid()
+        out[i] = phi(measure(i, x, stencil, p).q, p.law[i])
+
+    @wp.kernel(module=module)
+    def gradient(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec3Array2d):
+        i = o + wp.tid()
+        m = measure(i, x, stencil, p)
+        force = dphi(m.q, p.law[i])
+        for a in range(stencil.shape[1]):
+            g = vec3(Scalar(0.0))
+            for c in range(count):
+                g += force[c] * slope(c, m, i, a, p)
+            out[i, a] = g
+
+    @wp.kernel(module=module)
+    def measured(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
+        i = o + wp.tid()
+        out[i] = measure(i, x, stencil, p).q
+
+    @wp.kernel(module=module)
+    def slopes(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec3Array3d):
+        i = o + wp.tid()
+        m = measure(i, x, stencil, p)
+        for a in range(stencil.shape[1]):
+            for c in range(count):
+                out[i, c, a] = slope(c, m, i, a, p)
+
+    @wp.kernel(module=module)
+    def forces(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
+        i = o + wp.tid()
+        out[i] = dphi(measure(i, x, stencil, p).q, p.law[i])
+
+    modes = {Psd.EXACT: Curvature.KEPT, **curvatures}
+    hessians = {
+        curvature: _hessian_kernel(module, Elements, coordinates, law, curvature)
+        for curvature in dict.fromkeys(modes.values())
+    }
+    return SpringKernels(
+        energy,
+        gradient,
+        {psd: (hessians[curvature], FULL) for psd, curvature in modes.items()},
+        coordinates=measured,
+        slopes=slopes,
+        forces=forces,
+        law=law,
+    )
+
+
+def _hessian_kernel(
+    module: Any, Elements: Any, coordinates: CoordinateFunctions, law: SpringLaw, kind: Curvature
+) -> Any:
+    """Build the kernel of Hessians with one treatment of the second derivative of q."""
+    measure, slope, bend = coordinates.measure, coordinates.slope, coordinates.curvature
+    dphi, ddphi, count, mode = law.force, law.stiffness, coordinates.count, kind.value
+
+    @wp.kernel(module=module)
+    def hessian(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Mat33Array3d):
+        i = o + wp.tid()
+        m = measure(i, x, stencil, p)
+        force = dphi(m.q, p.law[i])
+        stiffness = ddphi(m.q, p.law[i])
+        k = stencil.shape[1]
+        for a in range(k):
+            for b in range(k):
+                block = mat33(Scalar(0.0))
+                for c in range(count):
+                    s = slope(c, m, i, b, p)
+                    block += stiffness[c] * wp.outer(slope(c, m, i, a, p), s)
+                    if wp.static(mode == 0):
+                        block += force[c] * bend(c, m, i, a, b, p)
+                    if wp.static(mode == 1):
+                        block += wp.max(force[c], Scalar(0.0)) * bend(c, m, i, a, b, p)
+                out[i, a, b] = block
+
+    return hessian
+
+
+@cache
+def _force_by_parameters(law: SpringLaw) -> Any:
+    """Build the kernel (o, q, p, w, out) of d(w . phi')/dp, (m,) Params.
+
+    It has a module of its own, because Warp may leave adjoints of functions empty in a module that
+    also calls them forwards.
+    """
+    Params, force = law.Params, law.force
+
+    @wp.func
+    def contracted(q: vec2, p: Params, w: vec2):
+        return wp.dot(force(q, p), w)
+
+    @wp.kernel(module=wp.get_module(f"weft.springs.by_parameters.{Params.__name__}"))
+    def by_parameters(
+        o: int, q: Vec2Array, p: wp.array(dtype=Params), w: vec2, out: wp.array(dtype=Params)
+    ):
+        i = o + wp.tid()
+        _dq, dp, _dw = wp.grad(contracted)(q[i], p[i], w)
+        out[i] = dp
+
+    return by_parameters
+
+
+class Spring(ElementEnergy):
+    """Springs whose kernels are those of ``spring_kernels``."""
+
+    kernels: SpringKernels
+    is_elastic = False  # in the sense of ``Bound``
+
+    @abstractmethod
+    def parameters(self, step: Step | None = None) -> Any:
+        """Return new parameters on the device, at the end of a step, or at the start without it."""
+
+    def coordinates(self, x: Positions, parameters: Any = None) -> Floats:
+        """Return q at positions x (n,3), (m,2)."""
+        return self._evaluated(x, self.kernels.coordinates, self._pairs(), parameters)
+
+    def coordinate(self, x: Positions) -> Floats:
+        """Return the first coordinate at positions x (n,3), (m,)."""
+        return self.coordinates(x)[:, 0]
+
+    def forces_along(self, x: Positions, parameters: Any = None) -> Floats:
+        """Return dE/dq at positions x (n,3), (m,2)."""
+        return self._evaluated(x, self.kernels.forces, self._pairs(), parameters)
+
+    def _pairs(self) -> WarpArray:
+        return kernel.empty(len(self.stencil), vec2)
+
+    def by_parameters(self, x: Positions, step: Step | None = None) -> ByName:
+        """Return d gradient/dp by real-valued field of the law's numbers, (m,k,3)."""
+        assert self.kernels.law is not None
+        p, law, (m, k) = self.parameters(step), self.kernels.law, self.stencil.shape
+        q = kernel.array(self.coordinates(x, p), vec2)
+        out = kernel.zeros((m, 2, k), vec3)
+        slopes = self._evaluated(x, self.kernels.slopes, out, p)
+        found: dict[str, Floats] = {}
+        for c, direction in enumerate((vec2(1.0, 0.0), vec2(0.0, 1.0))):
+            by = kernel.zeros(m, law.Params)
+            kernel.launch(_force_by_parameters(law), m, q, p.law, direction, by)
+            records = kernel.numpy(by)
+            for name in records.dtype.names or ():
+                if records.dtype[name].kind == "f":
+                    part = records[name][:, None, None] * slopes[:, c]
+                    found[name] = found[name] + part if name in found else part
+        return found
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """Return d gradient/dc by constant, (m,k,3), for constants that are numbers of the law."""
+        by, names = self.by_parameters(x, step), self.constants  # type: ignore[attr-defined]
+        return {name: by[name] for name in names}
+
+    def records(self, **numbers: Any) -> WarpArray:
+        """Return the law's numbers on the device, (m,) Params; fields without a number are 0."""
+        assert self.kernels.law is not None
+        Params = self.kernels.law.Params
+        records = np.zeros(len(self.stencil), Params.numpy_dtype())
+        for name, values in numbers.items():
+            records[name] = values
+        return kernel.array(records, Params)
+
+    def bind(self, pattern: BlockPattern) -> "BoundSpring":
+        """Return the term for simulations, bound to the block pattern of a matrix."""
+        return BoundSpring(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+
+
+class BoundSpring(BoundElementEnergy):
+    """Springs bound to a block pattern, whose numbers are the same in every step."""
+
+    energy: Spring
+
+    def __init__(self, energy: Spring, rows: GatherMap, pattern: BlockPattern) -> None:
+        super().__init__(energy, rows, energy.parameters(), pattern.scratch)
+        self.is_elastic = energy.is_elastic
+
+    def add_condition_hessian(
+        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
+    ) -> None:
+        """Raise a LawError, because springs are not written in conditions."""
+        super(BoundElementEnergy, self).add_condition_hessian(x, step, beta, psd, A)
+
+    @property
+    def law_numbers(self) -> Any:
+        """A copy of the numbers of the law in the step, (m,) records."""
+        return np.array(kernel.numpy(self.parameters.law))
+
+    def _host(self, x: WarpArray) -> Positions:
+        return np.array(kernel.numpy(x))
+
+
+class SteppedSpring(BoundSpring):
+    """Springs bound to a block pattern, with the numbers of the end of a step."""
+
+    def freeze(self, step: Step) -> None:
+        """Take the numbers of the end of a step."""
+        self.parameters = self.energy.parameters(step)
+
+    # What the numbers take from the start of a step has no derivative, unless a subclass says so.
+    pull_back = Bound.pull_back
