@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
@@ -23,36 +22,14 @@ from weft.energies.by_constants import ByName
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray, WarpArray, vec3
+from weft.kernel import WarpArray, vec3
 from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, clear_row
-from weft.solve.sparse.scalar_csr import ScalarCsr
-
-_module = wp.get_module("weft.pulled_back")
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.pull_back import Interpolation, PullBack
 
 # Points of an element of a spline surface. ``BlockPattern.of`` takes the narrowest stencils for
 # the elements of the surface, so stencils of embedded energies are always made wider than these.
 WIDEST = 9
-
-
-@wp.kernel(module=_module)
-def add_pulled_back(
-    o: int,
-    start: IntArray,
-    target: IntArray,
-    source: IntArray,
-    share: ScalarArray,
-    H: Mat33Array,
-    row_start: IntArray,
-    clear: int,
-    values: Mat33Array,
-):
-    """Add sum_ij W_iv H_ij W_j to row v."""
-    v = o + wp.tid()
-    clear_row(v, row_start, clear, values)
-    for m in range(start[v], start[v + 1]):
-        t = target[m]
-        values[t] = values[t] + share[m] * H[source[m]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,23 +133,22 @@ class BoundEmbeddedEnergy(Bound):
 
     def __init__(self, energy: EmbeddedEnergy, pattern: BlockPattern) -> None:
         source, self.weights = energy.source, energy.weights
-        self.own = BlockPattern.of(len(self.weights), [source.stencil])
-        self.inner = source.bind(self.own)
+        own = BlockPattern.of(len(self.weights), [source.stencil])
+        self.inner = source.bind(own)
         self.name, self.damping = self.inner.name, self.inner.damping
         self.is_condition, self.energy = self.inner.is_condition, energy
         used = np.zeros(len(self.weights))
         used[source.stencil] = 1.0
         W = (sp.diags(used) @ self.weights.matrix).tocsr()
         W.eliminate_zeros()
-        self.rows, self.columns = ScalarCsr.of(W), ScalarCsr.of(W.T.tocsr())
-        self.scratch = pattern.scratch
-        self._hessian = BlockCsr.zeros(self.own)
-        self._places = _places(W, self.own, pattern)
+        self._interpolation = Interpolation(W)
+        self._hessian = BlockCsr.zeros(own)
+        self._pull_back = PullBack.of(self._interpolation, own, pattern)
 
     def _vertices(self, x: WarpArray) -> WarpArray:
         """Return W x, with zeros at vertices that the energy does not use."""
         out = kernel.empty(len(self.weights), vec3)
-        self.rows.multiply(x, out)
+        self._interpolation.to_vertices(x, out)
         return out
 
     def value(self, x: WarpArray) -> float:
@@ -187,12 +163,13 @@ class BoundEmbeddedEnergy(Bound):
         """Add W^T dE/dy to g."""
         local = kernel.zeros(len(self.weights), vec3)
         self.inner.add_gradient(self._vertices(x), local)
-        self.columns.multiply(local, g, add=True)
+        self._interpolation.pull_back(local, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add W^T d2E/dy2 W to A and return A."""
         H = self.inner.add_hessian(self._vertices(x), psd, self._hessian.begin())
-        return self._pulled(H, A)
+        self._pull_back.add(H.finish(), A)
+        return A
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
@@ -200,13 +177,7 @@ class BoundEmbeddedEnergy(Bound):
         """Add W^T H W to A, with H the source's Hessian of damped conditions."""
         y, H = self._vertices(x), self._hessian.begin()
         self.inner.add_condition_hessian(y, of_vertices(step, self.weights), beta, psd, H)
-        self._pulled(H, A)
-
-    def _pulled(self, H: BlockCsr, A: BlockCsr) -> BlockCsr:
-        """Add W^T H W to A and return A."""
-        to = (A.pattern.device_row_start, A.claim(), A.values)
-        kernel.launch(add_pulled_back, A.n, *self._places, H.finish().values, *to)
-        return A
+        self._pull_back.add(H.finish(), A)
 
     def freeze(self, step: Step) -> None:
         """Begin a step of the source energy."""
@@ -228,29 +199,4 @@ def of_vertices(step: Step, weights: Embedding) -> Step:
         fixed=np.zeros(n, dtype=bool),
         target=np.zeros((n, 3)),
         past=None if step.past is None else (of(step.past[0]), step.past[1]),
-    )
-
-
-def _places(W: Any, own: BlockPattern, pattern: BlockPattern) -> tuple[WarpArray, ...]:
-    """Return the products W_iv H_ij W_jw of all blocks, ordered by target row.
-
-    Returns:
-        Start of each target row (n+1,), and for each product its target block, its source block and
-        the weight W_iv W_jw.
-    """
-    count, i, j = np.diff(W.indptr), own.row, own.column
-    wide = count[j]
-    each = count[i] * wide
-    block = np.repeat(np.arange(own.n_blocks), each)
-    inside = np.arange(len(block)) - np.repeat(np.cumsum(each) - each, each)
-    a = W.indptr[i[block]] + inside // wide[block]
-    b = W.indptr[j[block]] + inside % wide[block]
-    target = pattern.find(W.indices[a], W.indices[b])
-    order = np.argsort(target, kind="stable")
-    start = np.searchsorted(target[order], pattern.row_start)
-    return (
-        kernel.array(start.astype(np.int32), wp.int32),
-        kernel.array(target[order].astype(np.int32), wp.int32),
-        kernel.array(block[order].astype(np.int32), wp.int32),
-        kernel.array((W.data[a] * W.data[b])[order], Scalar),
     )
