@@ -13,17 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from weft.energies.elastic.bend_condition_kernels import (
-    fold_energy,
-    fold_factor,
-    fold_gradient,
-    fold_hessian,
-    freeze_folds,
-)
+from weft.energies.elastic.bend_condition_kernels import FOLD_KERNELS
 from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.element_energy import ElementKernels
-from weft.energies.gather import FACTOR, SYMMETRIC
-from weft.solve.newton.psd import Psd
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +27,4 @@ class FrozenLengthBending(HingeBending):
     name: str = "bend"
 
     rest_tables: ClassVar[Sequence[str] | None] = None
-    kernels = ElementKernels(
-        fold_energy,
-        fold_gradient,
-        {
-            Psd.EXACT: (fold_hessian, SYMMETRIC),
-            Psd.PROJECTED: (fold_factor, FACTOR),
-            Psd.GAUSS_NEWTON: (fold_factor, FACTOR),
-        },
-        freeze_folds,
-    )
+    kernels = FOLD_KERNELS

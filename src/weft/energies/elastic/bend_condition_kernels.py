@@ -9,15 +9,13 @@ h are the first and second derivative of atan2(sin, cos).
 
 import warp as wp
 
-from weft.energies.elastic.hinge_kernels import Hinge, angle_difference, deviation, energies, frozen
+from weft.energies.elastic.hinge_kernels import Hinge, angle_kernels, deviation
 from weft.energies.gather import packed
 from weft.kernel import (
     IntArray2d,
     Mat33Array2d,
     Scalar,
-    Vec2Array,
     Vec3Array,
-    Vec3Array2d,
     corners,
     mat33,
     vec3,
@@ -183,73 +181,17 @@ def curvatures(j: int, k: int, f: BendFold):
 
 
 @wp.func
-def fold_of(i: int, x: Vec3Array, stencil: IntArray2d):
-    """Return the geometry of hinge i."""
-    x0, x1, x2, x3 = corners(i, x, stencil)
-    return fold(x0, x1, x2, x3)
+def fold_angle(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
+    """Return the angle atan2(sin, cos)."""
+    f = fold(x0, x1, x2, x3)
+    return wp.atan2(f.sin, f.cos)
 
 
-@wp.kernel(module=_module)
-def fold_energy(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec2Array
-):
-    """Compute 1/2 k (theta - rest)^2 and the dissipated energy of every hinge."""
-    i = o + wp.tid()
-    f = fold_of(i, x, stencil)
-    out[i] = energies(hinge[i], wp.atan2(f.sin, f.cos))
-
-
-@wp.kernel(module=_module)
-def freeze_folds(
-    o: int,
-    x: Vec3Array,
-    other: Vec3Array,
-    stencil: IntArray2d,
-    rate: Scalar,
-    h: Scalar,
-    past: Scalar,
-    out: wp.array(dtype=Hinge),
-):
-    """Freeze the damping of every hinge at its angle at x.
-
-    ``lead`` is h sum_j g_j.v_j if h is not 0 (eq. 58; ``other`` is v), or minus ``past`` times the
-    change of the angle since x_(n-1) (``other`` is x_(n-1)).
-    """
-    i = o + wp.tid()
-    f = fold_of(i, x, stencil)
-    theta = wp.atan2(f.sin, f.cos)
-    lead = Scalar(0.0)
-    if h != Scalar(0.0):
-        for j in range(4):
-            lead += h * wp.dot(angle_slope(j, f), other[stencil[i, j]])
-    if past != Scalar(0.0):
-        b = fold_of(i, other, stencil)
-        lead -= past * angle_difference(theta, wp.atan2(b.sin, b.cos))
-    out[i] = frozen(out[i], theta, rate, lead)
-
-
-@wp.kernel(module=_module)
-def fold_gradient(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
-):
-    """Compute k (theta - rest) g of every hinge, damping included."""
-    i = o + wp.tid()
-    f = fold_of(i, x, stencil)
-    moment = hinge[i].weight * deviation(hinge[i], wp.atan2(f.sin, f.cos))
-    for j in range(4):
-        out[i, j] = moment * angle_slope(j, f)
-
-
-@wp.kernel(module=_module)
-def fold_factor(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
-):
-    """Compute f = sqrt(k (1 + beta/h)) g of every hinge; the Gauss-Newton Hessian is f f^T."""
-    i = o + wp.tid()
-    f = fold_of(i, x, stencil)
-    s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
-    for j in range(4):
-        out[i, j] = s * angle_slope(j, f)
+@wp.func
+def fold_gradient(x0: vec3, x1: vec3, x2: vec3, x3: vec3):
+    """Return g of the four vertices."""
+    f = fold(x0, x1, x2, x3)
+    return angle_slope(0, f), angle_slope(1, f), angle_slope(2, f), angle_slope(3, f)
 
 
 @wp.kernel(module=_module)
@@ -258,7 +200,8 @@ def fold_hessian(
 ):
     """Compute the blocks of k [(1 + beta/h) g g^T + deviation h], h of eq. 57."""
     i = o + wp.tid()
-    f = fold_of(i, x, stencil)
+    x0, x1, x2, x3 = corners(i, x, stencil)
+    f = fold(x0, x1, x2, x3)
     stiff = hinge[i].weight * (Scalar(1.0) + hinge[i].rate)
     moment = hinge[i].weight * deviation(hinge[i], wp.atan2(f.sin, f.cos))
     for j in range(4):
@@ -274,3 +217,6 @@ def fold_hessian(
                 s_jk, c_jk = curvatures(j, k, f)
                 h = f.cos * s_jk - f.sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
                 out[i, packed(j, k, 4)] = stiff * wp.outer(g_j, g_k) + moment * h
+
+
+FOLD_KERNELS = angle_kernels(_module, fold_angle, fold_gradient, fold_hessian)

@@ -26,21 +26,11 @@ from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.elastic.hinge_by_constants import hinge_mixed
-from weft.energies.elastic.hinge_kernels import (
-    Hinge,
-    angles,
-    freeze_hinges,
-    hinge_energy,
-    hinge_factor,
-    hinge_gradient,
-    hinge_hessian,
-)
-from weft.energies.element_energy import ElementEnergy, ElementKernels
-from weft.energies.gather import FACTOR, SYMMETRIC
+from weft.energies.elastic.hinge_kernels import HINGE_KERNELS, Hinge, angles
+from weft.energies.element_energy import ElementEnergy
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import WarpArray
-from weft.solve.newton.psd import Psd
 
 # Hinge weight over D l^2/A, because a free strip of a grid relaxes to 4/5 (docs/bending.md).
 STRIP = 1.25
@@ -150,16 +140,7 @@ class HingeBending(ElementEnergy):
 
     is_condition = True
     rest_tables: ClassVar[Sequence[str] | None] = ("weight",)
-    kernels = ElementKernels(
-        hinge_energy,
-        hinge_gradient,
-        {
-            Psd.EXACT: (hinge_hessian, SYMMETRIC),
-            Psd.PROJECTED: (hinge_factor, FACTOR),
-            Psd.GAUSS_NEWTON: (hinge_factor, FACTOR),
-        },
-        freeze_hinges,
-    )
+    kernels = HINGE_KERNELS
 
     @staticmethod
     def of(

@@ -6,9 +6,12 @@ of the edge follow from the balance of force and moment (Tamstorf & Grinspun 201
 Hessian).
 """
 
+from typing import Any
+
 import warp as wp
 
-from weft.energies.gather import packed
+from weft.energies.element_energy import ElementKernels
+from weft.energies.gather import FACTOR, SYMMETRIC, packed
 from weft.kernel import (
     IntArray2d,
     Mat33Array2d,
@@ -22,6 +25,7 @@ from weft.kernel import (
     vec2,
     vec3,
 )
+from weft.solve.newton.psd import Psd
 
 _module = wp.get_module("weft.hinge")
 
@@ -86,15 +90,6 @@ def energies(h: Hinge, theta: Scalar):
 
 
 @wp.func
-def frozen(h: Hinge, theta: Scalar, rate: Scalar, lead: Scalar):
-    """Return the hinge with its damping measured from the angle theta."""
-    h.start = theta
-    h.rate = rate
-    h.lead = lead
-    return h
-
-
-@wp.func
 def flap(e: vec3, d: vec3, n: vec3):
     """Return the gradient of theta by the tip of one flap, up to its sign, and the tip's foot.
 
@@ -136,76 +131,6 @@ def angles(o: int, x: Vec3Array, stencil: IntArray2d, out: ScalarArray):
     i = o + wp.tid()
     x0, x1, x2, x3 = corners(i, x, stencil)
     out[i] = dihedral(x0, x1, x2, x3)
-
-
-@wp.kernel(module=_module)
-def hinge_energy(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec2Array
-):
-    """Compute the elastic and the dissipated energy of every hinge."""
-    i = o + wp.tid()
-    x0, x1, x2, x3 = corners(i, x, stencil)
-    out[i] = energies(hinge[i], dihedral(x0, x1, x2, x3))
-
-
-@wp.kernel(module=_module)
-def freeze_hinges(
-    o: int,
-    x: Vec3Array,
-    other: Vec3Array,
-    stencil: IntArray2d,
-    rate: Scalar,
-    h: Scalar,
-    past: Scalar,
-    out: wp.array(dtype=Hinge),
-):
-    """Freeze the damping of every hinge at its angle at x.
-
-    ``lead`` is h dtheta/dx . v if h is not 0 (``other`` is v), or minus ``past`` times the change
-    of theta since x_(n-1) (``other`` is x_(n-1)).
-    """
-    i = o + wp.tid()
-    x0, x1, x2, x3 = corners(i, x, stencil)
-    theta = dihedral(x0, x1, x2, x3)
-    lead = Scalar(0.0)
-    if h != Scalar(0.0):
-        v0, v1, v2, v3 = corners(i, other, stencil)
-        g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
-        lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
-    if past != Scalar(0.0):
-        b0, b1, b2, b3 = corners(i, other, stencil)
-        lead -= past * angle_difference(theta, dihedral(b0, b1, b2, b3))
-    out[i] = frozen(out[i], theta, rate, lead)
-
-
-@wp.kernel(module=_module)
-def hinge_gradient(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
-):
-    """Compute moment times d theta/dx of every hinge."""
-    i = o + wp.tid()
-    x0, x1, x2, x3 = corners(i, x, stencil)
-    moment = hinge[i].weight * deviation(hinge[i], dihedral(x0, x1, x2, x3))
-    g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
-    out[i, 0] = moment * g0
-    out[i, 1] = moment * g1
-    out[i, 2] = moment * g2
-    out[i, 3] = moment * g3
-
-
-@wp.kernel(module=_module)
-def hinge_factor(
-    o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
-):
-    """Compute f = sqrt(w (1 + beta/h)) d theta/dx; the Gauss-Newton Hessian is f f^T."""
-    i = o + wp.tid()
-    x0, x1, x2, x3 = corners(i, x, stencil)
-    g0, g1, g2, g3 = dihedral_gradient(x0, x1, x2, x3)
-    s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
-    out[i, 0] = s * g0
-    out[i, 1] = s * g1
-    out[i, 2] = s * g2
-    out[i, 3] = s * g3
 
 
 @wp.kernel(module=_module)
@@ -269,3 +194,99 @@ def hinge_hessian(
             out[i, packed(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
         if j >= 3:
             out[i, packed(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)
+
+
+def angle_kernels(module: Any, angle: Any, gradient: Any, hessian: Any) -> ElementKernels:
+    """Build the kernels of hinges for an angle and what is taken for its gradient.
+
+    Args:
+        module: Warp module of the kernels.
+        angle: Warp function (x0, x1, x2, x3) -> theta.
+        gradient: Warp function (x0, x1, x2, x3) -> d theta/dx of the four vertices.
+        hessian: kernel of the exact Hessian, in blocks on and above the diagonal.
+    """
+
+    @wp.kernel(module=module)
+    def energy(
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec2Array
+    ):
+        """Compute the elastic and the dissipated energy of every hinge."""
+        i = o + wp.tid()
+        x0, x1, x2, x3 = corners(i, x, stencil)
+        out[i] = energies(hinge[i], angle(x0, x1, x2, x3))
+
+    @wp.kernel(module=module)
+    def freeze(
+        o: int,
+        x: Vec3Array,
+        other: Vec3Array,
+        stencil: IntArray2d,
+        rate: Scalar,
+        h: Scalar,
+        past: Scalar,
+        out: wp.array(dtype=Hinge),
+    ):
+        """Freeze the damping of every hinge at its angle at x.
+
+        ``lead`` is h dtheta/dx . v if h is not 0 (``other`` is v), or minus ``past`` times the
+        change of theta since x_(n-1) (``other`` is x_(n-1)).
+        """
+        i = o + wp.tid()
+        x0, x1, x2, x3 = corners(i, x, stencil)
+        theta = angle(x0, x1, x2, x3)
+        lead = Scalar(0.0)
+        if h != Scalar(0.0):
+            v0, v1, v2, v3 = corners(i, other, stencil)
+            g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
+            lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
+        if past != Scalar(0.0):
+            b0, b1, b2, b3 = corners(i, other, stencil)
+            lead -= past * angle_difference(theta, angle(b0, b1, b2, b3))
+        hinge = out[i]
+        hinge.start = theta
+        hinge.rate = rate
+        hinge.lead = lead
+        out[i] = hinge
+
+    @wp.kernel(module=module)
+    def forces(
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
+    ):
+        """Compute moment times d theta/dx of every hinge."""
+        i = o + wp.tid()
+        x0, x1, x2, x3 = corners(i, x, stencil)
+        moment = hinge[i].weight * deviation(hinge[i], angle(x0, x1, x2, x3))
+        g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
+        out[i, 0] = moment * g0
+        out[i, 1] = moment * g1
+        out[i, 2] = moment * g2
+        out[i, 3] = moment * g3
+
+    @wp.kernel(module=module)
+    def factor(
+        o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
+    ):
+        """Compute f = sqrt(w (1 + beta/h)) d theta/dx; the Gauss-Newton Hessian is f f^T."""
+        i = o + wp.tid()
+        x0, x1, x2, x3 = corners(i, x, stencil)
+        g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
+        s = wp.sqrt(hinge[i].weight * (Scalar(1.0) + hinge[i].rate))
+        out[i, 0] = s * g0
+        out[i, 1] = s * g1
+        out[i, 2] = s * g2
+        out[i, 3] = s * g3
+
+    # Without the second derivative of theta the Hessian is positive semi-definite.
+    return ElementKernels(
+        energy,
+        forces,
+        {
+            Psd.EXACT: (hessian, SYMMETRIC),
+            Psd.PROJECTED: (factor, FACTOR),
+            Psd.GAUSS_NEWTON: (factor, FACTOR),
+        },
+        freeze,
+    )
+
+
+HINGE_KERNELS = angle_kernels(_module, dihedral, dihedral_gradient, hinge_hessian)
