@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from weft.bodies.motion.pins import Keyframe as Keyframe
     from weft.bodies.motion.pins import Path as Path
     from weft.bodies.motion.pins import Pin as Pin
-    from weft.cloth.attachments.attachment import AttachCloth as AttachCloth
-    from weft.cloth.attachments.attachment import AttachToBody as AttachToBody
-    from weft.cloth.attachments.attachment import Rope as Rope
-    from weft.cloth.attachments.attachment import Slide as Slide
-    from weft.cloth.attachments.attachment import Spring as Spring
     from weft.cloth.attachments.gripper import Gripper as Gripper
+    from weft.cloth.attachments.ropes import Rope as Rope
+    from weft.cloth.attachments.ropes import Spring as Spring
+    from weft.cloth.attachments.slide import Slide as Slide
+    from weft.cloth.attachments.to_body import AttachToBody as AttachToBody
+    from weft.cloth.attachments.to_cloth import AttachCloth as AttachCloth
     from weft.cloth.cloth import Cloth as Cloth
     from weft.cloth.create import as_splines as as_splines
     from weft.cloth.create import joined as joined
@@ -95,8 +95,8 @@ _HOME = {
     "Adjoint": "weft.adjoint.adjoint",
     "Adaptive": "weft.integrators.adaptive",
     "AdaptiveSettings": "weft.integrators.adaptive",
-    "AttachCloth": "weft.cloth.attachments.attachment",
-    "AttachToBody": "weft.cloth.attachments.attachment",
+    "AttachCloth": "weft.cloth.attachments.to_cloth",
+    "AttachToBody": "weft.cloth.attachments.to_body",
     "BackwardEuler": "weft.integrators.backward_euler",
     "BaraffWitkin1998": "weft.integrators.baraff_witkin_1998",
     "Batch": "weft.worlds.batch",
@@ -127,15 +127,15 @@ _HOME = {
     "QuasiStatic": "weft.integrators.quasi_static",
     "QuasiStaticSettings": "weft.integrators.quasi_static",
     "Release": "weft.energies.springs.release",
-    "Rope": "weft.cloth.attachments.attachment",
+    "Rope": "weft.cloth.attachments.ropes",
     "Run": "weft.run.run",
     "Scene": "weft.scene.scene",
     "SelfContact": "weft.contact.contact",
     "SemiImplicitBdf2": "weft.integrators.semi_implicit_bdf2",
     "SemiImplicitSettings": "weft.integrators.semi_implicit_bdf2",
     "Settings1998": "weft.integrators.baraff_witkin_1998",
-    "Slide": "weft.cloth.attachments.attachment",
-    "Spring": "weft.cloth.attachments.attachment",
+    "Slide": "weft.cloth.attachments.slide",
+    "Spring": "weft.cloth.attachments.ropes",
     "State": "weft.energies.state",
     "StepReport": "weft.integrators.base",
     "StepSettings": "weft.integrators.base",

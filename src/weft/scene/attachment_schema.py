@@ -14,8 +14,7 @@ from weft.base.schema.block import FromBlock, said_of
 from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, Setting, settings_by_field
 from weft.bodies.motion.pins import Path, Pin
-from weft.cloth.attachments.attachment import (
-    MOVES,
+from weft.cloth.attachments import (
     AttachCloth,
     Attachment,
     AttachToBody,
@@ -23,6 +22,7 @@ from weft.cloth.attachments.attachment import (
     Slide,
     Spring,
 )
+from weft.cloth.attachments.attachment import MOVES
 from weft.cloth.cloth import Cloth
 from weft.energies.springs.rail import feet_on, lengths_along
 from weft.energies.springs.release import Release

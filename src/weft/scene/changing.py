@@ -1,6 +1,6 @@
 """Scenes with keyframes, evaluated at the time of a step (``Model.changing``)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,6 @@ from weft.base.errors import SceneError
 from weft.base.keyframes import Keys, quotient_integral
 from weft.bodies.body import Body
 from weft.bodies.rigid.energies import rigid_energies
-from weft.cloth.attachments import update_attachments
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
 from weft.scene.acting import made_of
@@ -28,7 +27,7 @@ class ChangingScene:
         scene: with its keyframes.
         mass: (n,) [kg] at the start.
         places: indices, among the model's energies, of those that ``made_of`` builds.
-        tied: energies of attachments, by their index among the model's.
+        tied: indices of the energies of attachments among the model's.
         rigid: indices of those of rigid bodies among the model's.
     """
 
@@ -37,7 +36,7 @@ class ChangingScene:
         scene: "Scene",
         mass: Floats,
         places: Sequence[int],
-        tied: Mapping[int, Energy],
+        tied: Sequence[int],
         rigid: Sequence[int] = (),
     ) -> None:
         self.scene, self.mass, self.places, self.tied = scene, mass, places, tied
@@ -80,7 +79,7 @@ class ChangingScene:
             )
         changed = dict(zip(self.places, energies))
         if self._ties:
-            changed.update(update_attachments(self.tied, now.attachments))
+            changed.update(zip(self.tied, self.scene.attached.updated(now.attachments)))
         if self._joints:
             changed.update(self._rejoined(now.bodies))
         kept = thickness_at(self.scene, t) if thickens(self.scene) else None

@@ -21,7 +21,7 @@ from weft.bodies.body import Body
 from weft.bodies.motion.pins import Pin
 from weft.bodies.rigid.energies import check_rigid, rigid_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies, single
-from weft.cloth.attachments import Attached, Attachment, attached, check_stretch
+from weft.cloth.attachments import AnyAttachment, Attached, attached, check_stretch
 from weft.cloth.cloth import Cloth
 from weft.cloth.fields import FIELDS, Physics, missing
 from weft.contact.contact import Contact, SelfContact
@@ -161,7 +161,7 @@ class Scene:
     bodies: Sequence[Body] = setting(
         (), "what cloth does not pass through; `contact` says from how near on"
     )
-    attachments: Sequence[Attachment] = setting(
+    attachments: Sequence[AnyAttachment] = setting(
         (), "what is held by bodies, other cloth, ropes, springs and poles"
     )
     record: Sequence[str] = setting(
@@ -330,7 +330,7 @@ class Scene:
         changing = None
         if changes(self):
             places = [*range(len(made)), len(energies) - 1]
-            tied = dict(enumerate(ties.energies, len(energies)))
+            tied = range(len(energies), len(energies) + len(ties.energies))
             rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
             changing = ChangingScene(self, mass, places, tied, rigid)
         check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")

@@ -1,11 +1,15 @@
 """The result of building attachments: energies, exceptions for contact, and links at the start."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
+
+if TYPE_CHECKING:
+    from weft.cloth.attachments.attachment import Attachment
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +42,24 @@ class Attached:
             faces around such a pair do not meet in contact.
         links: connections at the start.
         rigid: pairs of a vertex of the cloth and the number of a rigid body that it does not meet.
+        owners: the attachment of each energy, by its number.
     """
 
     energies: tuple[Any, ...] = ()
     together: tuple[tuple[int, int], ...] = ()
     links: tuple[Link, ...] = ()
     rigid: tuple[tuple[int, int], ...] = ()
+    owners: tuple[int, ...] = ()
+
+    def updated(self, attachments: "Sequence[Attachment]") -> list[Any]:
+        """Return the energies with the numbers that ``attachments`` have at some time.
+
+        The attached points and places, and the exceptions for contact, remain those of the start.
+        """
+        own: list[list[Any]] = [[] for _ in attachments]
+        for energy, owner in zip(self.energies, self.owners):
+            own[owner].append(energy)
+        return [e for a, energies in zip(attachments, own) for e in a.updated(energies)]
 
     def sewn(self, given: Ints | None, n: int, b: int, rigid: int = 0) -> Ints | None:
         """Return numbers of vertices; contact ignores pairs of primitives that share a number.

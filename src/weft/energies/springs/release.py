@@ -52,6 +52,11 @@ class Release:
     when: Callable[[Held], Any] | None = None
 
     @property
+    def is_never(self) -> bool:
+        """True if nothing is ever released."""
+        return self.at is None and not self.depends
+
+    @property
     def depends(self) -> bool:
         """True if forces or a function decide, so that release is checked after every step."""
         return self.force is not None or self.when is not None

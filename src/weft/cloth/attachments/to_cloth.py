@@ -1,0 +1,102 @@
+"""Attachments of points of the cloth to other points of it."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from weft.base.arrays import VERTEX_IDS
+from weft.base.errors import SceneError
+from weft.base.runtime_types import checked
+from weft.base.settings import documented, setting
+from weft.cloth.attachments.attached import Attached
+from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment
+from weft.cloth.attachments.site import Site
+from weft.energies.springs.point_springs import PointSprings
+from weft.energies.springs.release import NEVER, Release
+
+# extension over which a tie between points becomes stiff: fraction of its length, and at least [m]
+ONSET_PART, ONSET_LEAST = 0.01, 1e-6
+
+
+@checked(SceneError, "attach cloth", named=True, unchecked=UNCHECKED)
+@documented
+@dataclass(frozen=True, eq=False)
+class AttachCloth(Attachment):
+    """Points of the cloth that are tied to other points of it, of the same piece or of another.
+
+    ``vertices`` and ``to`` are ids, pair by pair, or one ``to`` for all.
+    """
+
+    kind = "attach cloth"
+
+    vertices: Annotated[Any, VERTEX_IDS]
+    to: Annotated[Any, VERTEX_IDS]
+    _: KW_ONLY
+    length: float | None = setting(
+        None,
+        "beyond which they are pulled; none: 0, or with contact and a release its gap and "
+        "thickness",
+        "m",
+        least=0,
+        keyframes=True,
+    )
+    closing: float = setting(
+        0.0,
+        "in which they are brought to it; 0: at once",
+        "s",
+        least=0,
+        constant="a time itself; how points come together by keyframes is attachments.length, with "
+        "`within` as far as they start apart",
+    )
+    stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)
+    within: float = setting(
+        NEAR, "largest distance at the start, without closing", "m", above=0, constant=CHOSEN
+    )
+    release: Release = NEVER
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+
+    def build(self, site: Site) -> Attached:
+        """Build springs that tie points of the cloth to one another."""
+        to = site.pairs(self.vertices, self.to)
+        x = site.cloth.vertices
+        gap = np.linalg.norm(x[self.vertices] - x[to], axis=1)
+        length = self.length
+        if length is None:
+            length = 0.0 if site.reach is None or self.release.is_never else site.reach
+        far = int(gap.argmax())
+        if self.closing == 0 and gap[far] > length + self.within:
+            raise SceneError(
+                f"{site.name}.within",
+                got=f"vertices {self.vertices[far]} and {to[far]}, {gap[far]:.3g} m apart",
+                expected=f"at most {length + self.within:.3g} m, where they are brought together "
+                "at once",
+                hint="say `closing: 1 s`, or start them nearer",
+            )
+        first = np.maximum(gap, length) if self.closing > 0 else None
+        ties = site.ties(
+            self,
+            *site.between(self.vertices, to),
+            length=np.full(len(to), length),
+            first=first,
+            closing=self.closing,
+            pulls=length > 0 or self.closing > 0,
+            onset=np.full(len(to), max(ONSET_PART * length, ONSET_LEAST)),
+        )
+        # Points that are tied nearer than half of the contact distance do not meet in contact,
+        # which would push them apart.
+        meets = site.reach is not None and length > site.reach / 2
+        pairs = zip(self.vertices.tolist(), to.tolist())
+        together = () if meets or not self.release.is_never else tuple(pairs)
+        return Attached((ties,), together, (site.link(self.vertices, to, None, ties.length),))
+
+    def numbers(self, springs: PointSprings) -> dict[str, Any]:
+        """Return the lengths, if they are given, with what follows from them."""
+        if self.length is None:
+            return {}
+        length = np.full(len(springs), float(self.length))
+        onset = np.maximum(ONSET_PART * length, ONSET_LEAST)
+        return {"length": length, "onset": onset, "pulls": self.length > 0 or self.closing > 0}
