@@ -1,13 +1,10 @@
 """Joints of rigid bodies as energies: joint springs, guides of sliders, and springs for ropes.
 
-A place of a rigid body is a fixed linear combination of its four points, and a direction of the
-body a combination of differences between them. A joint between two bodies is therefore linear in
-eight points. It holds in the frame of the other body what a joint to the world holds in space. The
-axis of a slider turns with the other body (``energies.springs.guides``).
+What a joint holds is in ``kinds``.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -15,8 +12,9 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
+from weft.bodies.joints.kinds import JointKind, Row
 from weft.bodies.joints.limit_energies import limits_and_motors
-from weft.bodies.joints.settings import ROPES, Joint
+from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.base import Energy
@@ -26,17 +24,6 @@ from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 
 ONSET = 0.01  # fraction of a rope's length over which it becomes stiff
 NEVER_ZERO = 1e-9  # [m] distance below which the ends of a rope or spring coincide
-
-
-@dataclass(frozen=True, eq=False)
-class _Row:
-    """A spring that holds a linear combination of points at a place, or on a line through it."""
-
-    ids: Ints  # (k,)
-    weight: Floats  # (k,)
-    place: Floats  # (3,) [m]
-    stiffness: float  # [N/m]
-    axis: Floats = field(default_factory=lambda: np.zeros(3))  # of the line; zero: the place
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +64,7 @@ class BoundJoint:
 
         Times the weight of the body, this is the work by which the stiffness of a stop is chosen.
         """
-        if self.joint.kind == "slider":
+        if self.kind is not None and not self.kind.has_arm:
             return self.size
         return self.size + float(np.linalg.norm(self.point - self.body.solid.center))
 
@@ -93,62 +80,14 @@ class BoundJoint:
         axis = np.asarray(self.joint.axis, dtype=np.float64)
         return np.asarray(axis / np.linalg.norm(axis))
 
-    def rows(self) -> Iterator[_Row]:
+    @property
+    def kind(self) -> JointKind | None:
+        """What the joint holds; None: a rope or spring."""
+        return self.joint.mechanism
+
+    def rows(self) -> Iterator[Row]:
         """Yield the springs of the joint that are linear in the points."""
-        kind, k = self.joint.kind, self.stiffness
-        if kind in ("ball", "hinge"):
-            # A hinge is two held points of its axis, one body size from the joint on either side.
-            arms = (-self.size, self.size) if kind == "hinge" else (0.0,)
-            for place in (self.point + arm * self.axis for arm in arms):
-                yield self._held(place, self.body.weights(place[None])[0], k)
-        elif kind == "weld":
-            for a, place in enumerate(self.body.points):
-                yield self._held(place, np.eye(4)[a], k)
-        else:
-            # A slider or a fixed rotation holds three edges of the body's frame, that is its
-            # rotation, and no place.
-            for a in range(1, 4):
-                side = np.zeros(4)
-                side[[0, a]] = -1.0, 1.0
-                yield self._turning(self.body.points[a] - self.body.points[0], side, k)
-        # On the world, the axis is fixed: a stiffness across the axis alone holds the center.
-        if kind == "slider" and self.other is None:
-            center = np.asarray(self.body.solid.center)
-            yield _Row(self.ids, np.full(4, 0.25), center, k, self.axis)
-
-    def guides(self) -> Iterator[tuple[Ints, Floats, Floats, float]]:
-        """Yield the guides of a slider on another rigid body: points (8,), their coefficients w and
-        u (8,), and the stiffness [N/m].
-        """
-        if self.joint.kind != "slider" or self.other is None:
-            return
-        there = self.other.weights(self.body.solid.center[None])[0]
-        off = np.concatenate([np.full(4, 0.25), -there])
-        for b in across(self.axis):
-            yield (
-                self.ids,
-                off,
-                np.concatenate([np.zeros(4), self.other.gradients @ b]),
-                (self.stiffness),
-            )
-
-    def _held(self, place: Floats, weight: Floats, k: float) -> _Row:
-        """Return the spring that holds a place of this body at one of the other body or the
-        world.
-        """
-        if self.other is None:
-            return _Row(self.ids, weight, place, k)
-        there = self.other.weights(place[None])[0]
-        return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
-
-    def _turning(self, side: Floats, weight: Floats, k: float) -> _Row:
-        """Return the spring that aligns a direction (3,) of this body with the other body or the
-        world.
-        """
-        if self.other is None:
-            return _Row(self.ids, weight, side, k)
-        there = self.other.gradients @ side
-        return _Row(self.ids, np.concatenate([weight, -there]), np.zeros(3), k)
+        return iter(()) if self.kind is None else self.kind.rows(self)
 
     def tie(self, name: str, still: Sequence[Body], starts: bool) -> PointSprings:
         """Return the point spring of a rope or spring.
@@ -232,7 +171,7 @@ def joint_energies(
         for body in loose.affine
         for k in range(len(body.rigid.joints))
     ]
-    firm = [f for f in found if f.joint.kind not in ROPES]
+    firm = [f for f in found if f.kind is not None]
     world = [f for f in firm if f.other is None and f.moved is None]
     yield from _springs([row for f in world for row in f.rows()])
     for body in still:
@@ -241,23 +180,33 @@ def joint_energies(
             places = _on(np.array([r.place for r in rows]), still, body, f"joint to {body.name}")
             yield from _springs(rows, places)
     yield from _springs([row for f in firm if f.other is not None for row in f.rows()])
-    guides = [g for f in firm for g in f.guides()]
-    if guides:
-        ids, off, across_, stiffness = (np.array(part) for part in zip(*guides))
-        none = np.zeros((len(ids), 3))
-        yield Guides(JointCoordinates(ids, BilinearForm(off, none, across_, none)), stiffness)
+    yield from _guides(firm)
     yield from limits_and_motors(firm)
-    yield from _ties([f for f in found if f.joint.kind in ROPES], still, starts)
+    yield from _ties([f for f in found if f.kind is None], still, starts)
 
 
-def _springs(rows: Sequence[_Row], moving: MovedPlaces | None = None) -> Iterator[PointSprings]:
+def _springs(rows: Sequence[Row], moving: MovedPlaces | None = None) -> Iterator[PointSprings]:
     """Yield one energy of all rows; nothing if there are no rows."""
     if rows:
         ids, weight, place, stiffness, axis = (
-            np.array([getattr(r, f.name) for r in rows]) for f in fields(_Row)
+            np.array([getattr(r, f.name) for r in rows]) for f in fields(Row)
         )
         held = place if moving is None else moving
         yield PointSprings(ids, weight, stiffness, "joints", place=held, axis=axis, reported=False)
+
+
+def _guides(joints: Sequence[BoundJoint]) -> Iterator[Guides]:
+    """Yield one energy of all guides; nothing if there are none."""
+    rows = [
+        (j.ids, *pair, j.stiffness)
+        for j in joints
+        if j.kind is not None and j.kind.guides is not None
+        for pair in j.kind.guides(j)
+    ]
+    if rows:
+        ids, off, across, stiffness = (np.array(part) for part in zip(*rows))
+        none = np.zeros((len(ids), 3))
+        yield Guides(JointCoordinates(ids, BilinearForm(off, none, across, none)), stiffness)
 
 
 def _ties(
@@ -296,13 +245,14 @@ def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]
             return BoundJoint(joint, what, body, other)
     moved = next(b for b in still if b.name == joint.to)
     turns = moved.path is not None or moved.frames is not None
-    if turns and joint.kind in ("slider", "fixed_rotation"):
+    kind = joint.mechanism
+    if turns and kind is not None and not kind.holds_places:
         raise SceneError(
             f"{what}.to",
             got=f"a {joint.kind} to {joint.to!r}, which has a motion",
             expected="a ball, hinge, weld, rope or spring; or a rigid body",
         )
-    if not turns and joint.kind not in ROPES:
+    if not turns and kind is not None:
         return BoundJoint(joint, what, body)
     return BoundJoint(joint, what, body, None, moved)
 
@@ -310,11 +260,3 @@ def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]
 def _on(x: Positions, still: Sequence[Body], body: Body, what: str) -> BodyAnchor:
     """Return places that a body carries along."""
     return BodyAnchor.of(x, still, body.name, what)
-
-
-def across(axis: Floats) -> tuple[Floats, Floats]:
-    """Return two directions (3,) that form an orthonormal frame with a unit vector ``axis``."""
-    other = np.eye(3)[int(np.abs(axis).argmin())]
-    b = np.cross(axis, other)
-    b = b / np.linalg.norm(b)
-    return b, np.cross(axis, b)

@@ -7,11 +7,10 @@ import numpy as np
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
+from weft.bodies.joints.kinds import KINDS, JointKind
 from weft.bodies.joints.motors import Drive, Motor
 from weft.energies.springs.release import NEVER, Release
 
-JOINTS = ("ball", "hinge", "slider", "fixed_rotation", "weld", "rope", "spring")
-OF_KIND = {"angles": "hinge", "way": "slider", "cone": "ball", "motor": "hinge", "drive": "slider"}
 ROPES = ("rope", "spring")  # kinds with two ends and a length between them
 OF_ROPES = {"at": None, "length": None, "damping": 0.0, "release": NEVER}
 Place = tuple[float, float, float]
@@ -33,7 +32,7 @@ class Joint:
         "along the axis and does not turn; fixed_rotation: it moves and does not turn; weld: it "
         "neither moves nor turns; rope: it is pulled where the rope is taut; spring: it is pulled "
         "and pushed",
-        choices=JOINTS,
+        choices=(*KINDS, *ROPES),
     )
     point: Place | None = setting(
         None,
@@ -117,13 +116,22 @@ class Joint:
                     expected=f"kind {' or '.join(ROPES)}",
                 )
 
+    @property
+    def mechanism(self) -> JointKind | None:
+        """What the joint holds, and how it moves; None: a rope or spring."""
+        return KINDS.get(self.kind)
+
     def _check_limits(self) -> None:
         """Check that limits and motors fit the joint's kind, and limits the start."""
-        for name, kind in OF_KIND.items():
-            if getattr(self, name) is not None and self.kind != kind:
-                raise SceneError(
-                    f"rigid.joints.{name}", got=f"of kind {self.kind}", expected=f"kind {kind}"
-                )
+        own = self.mechanism
+        for kind, of in KINDS.items():
+            for name in filter(None, (of.limits, of.motor)):
+                if getattr(self, name) is not None and (
+                    own is None or name not in (own.limits, own.motor)
+                ):
+                    raise SceneError(
+                        f"rigid.joints.{name}", got=f"of kind {self.kind}", expected=f"kind {kind}"
+                    )
         if self.cone is not None and not self.cone < np.pi:
             got = f"{np.degrees(self.cone):g} deg"
             raise SceneError("rigid.joints.cone", got=got, expected="must be < 180 deg")

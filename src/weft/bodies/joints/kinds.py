@@ -1,0 +1,214 @@
+"""Kinds of joints: what each one holds, and the coordinate in which it moves.
+
+A place of a rigid body is a fixed linear combination of its four points, and a direction of the
+body a combination of differences between them. A joint between two bodies is therefore linear in
+eight points. It holds in the frame of the other body what a joint to the world holds in space.
+
+A joint of a new kind is a subclass of ``Joint`` whose ``mechanism`` is a ``JointKind`` of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from weft.base.arrays import Floats, Ints
+from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
+
+if TYPE_CHECKING:
+    from weft.bodies.joints.energies import BoundJoint
+
+MARGIN = 0.01  # fraction of the range between limits, or of a cone's angle, where stops begin
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A spring that holds a linear combination of points at a place, or on a line through it."""
+
+    ids: Ints  # (k,)
+    weight: Floats  # (k,)
+    place: Floats  # (3,) [m]
+    stiffness: float  # [N/m]
+    axis: Floats = field(default_factory=lambda: np.zeros(3))  # of the line; zero: the place
+
+
+# A direction of this body (None: the displacement of its center) and one of the other body, whose
+# product is a coordinate, or one of the two products of an angle.
+Directions: TypeAlias = list[tuple[Floats | None, Floats]]
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """A kind of joint.
+
+    Args:
+        rows: springs that hold it.
+        directions: products that are its coordinate; None: it has none that limits or motors need.
+        limits: field of ``Joint`` with its limits; empty: none.
+        motor: field of ``Joint`` with what drives it; empty: none.
+        stops: name of the energy of its limits.
+        bounds: lower and upper limit and margin of the coordinate.
+        guides: pairs of coefficients (8,) whose products springs hold at zero.
+        has_arm: whether its torques have the arm from joint to center.
+        holds_places: whether it holds places alone, which bodies with a motion have, too.
+    """
+
+    rows: "Callable[[BoundJoint], Iterator[Row]]"
+    directions: "Callable[[BoundJoint], Directions] | None" = None
+    limits: str = ""
+    motor: str = ""
+    stops: str = ""
+    bounds: Callable[[Any], tuple[float, float, float]] | None = None
+    guides: "Callable[[BoundJoint], Iterator[tuple[Floats, Floats]]] | None" = None
+    has_arm: bool = True
+    holds_places: bool = True
+
+
+def held_place(j: "BoundJoint", place: Floats, weight: Floats) -> Row:
+    """Return the spring that holds a place of this body at one of the other body or the world.
+
+    Args:
+        j: the joint.
+        place: (3,) [m] where the bodies start.
+        weight: (4,) weights of this body's points that give it.
+    """
+    if j.other is None:
+        return Row(j.ids, weight, place, j.stiffness)
+    there = j.other.weights(place[None])[0]
+    return Row(j.ids, np.concatenate([weight, -there]), np.zeros(3), j.stiffness)
+
+
+def held_point(j: "BoundJoint") -> Iterator[Row]:
+    """Yield the spring that holds the point of a ball."""
+    yield held_place(j, j.point, j.body.weights(j.point[None])[0])
+
+
+def held_axis(j: "BoundJoint") -> Iterator[Row]:
+    """Yield the springs of two points of a hinge's axis, one body size from it on either side."""
+    for arm in (-j.size, j.size):
+        place = j.point + arm * j.axis
+        yield held_place(j, place, j.body.weights(place[None])[0])
+
+
+def held_frame(j: "BoundJoint") -> Iterator[Row]:
+    """Yield the springs that hold all four points."""
+    for a, place in enumerate(j.body.points):
+        yield held_place(j, place, np.eye(4)[a])
+
+
+def held_rotation(j: "BoundJoint") -> Iterator[Row]:
+    """Yield the springs that hold three edges of the body's frame, that is its rotation."""
+    for a in range(1, 4):
+        weight = np.zeros(4)
+        weight[[0, a]] = -1.0, 1.0
+        side = j.body.points[a] - j.body.points[0]
+        if j.other is None:
+            yield Row(j.ids, weight, side, j.stiffness)
+        else:
+            both = np.concatenate([weight, -(j.other.gradients @ side)])
+            yield Row(j.ids, both, np.zeros(3), j.stiffness)
+
+
+def held_line(j: "BoundJoint") -> Iterator[Row]:
+    """Yield the springs of a slider: its rotation, and to the world its center on a line.
+
+    On another rigid body the axis turns with that body: see ``across_line``.
+    """
+    yield from held_rotation(j)
+    if j.other is None:
+        center = np.asarray(j.body.solid.center)
+        yield Row(j.ids, np.full(4, 0.25), center, j.stiffness, j.axis)
+
+
+def across_line(j: "BoundJoint") -> Iterator[tuple[Floats, Floats]]:
+    """Yield the coefficients of the center's deviation, and of both directions across the axis."""
+    if j.other is not None:
+        there = j.other.weights(np.asarray(j.body.solid.center)[None])[0]
+        off = np.concatenate([np.full(4, 0.25), -there])
+        for b in across(j.axis):
+            yield off, np.concatenate([np.zeros(4), j.other.gradients @ b])
+
+
+def across(axis: Floats) -> tuple[Floats, Floats]:
+    """Return two directions (3,) that form an orthonormal frame with a unit vector ``axis``."""
+    other = np.eye(3)[int(np.abs(axis).argmin())]
+    b = np.cross(axis, other)
+    b = b / np.linalg.norm(b)
+    return b, np.cross(axis, b)
+
+
+def _turn(j: "BoundJoint") -> Directions:
+    b, c = across(j.axis)
+    return [(b, b), (b, c)]
+
+
+def _range(field: str) -> Callable[[Any], tuple[float, float, float]]:
+    """Return the limits of a field of ``Joint``, with their margin."""
+
+    def bounds(joint: Any) -> tuple[float, float, float]:
+        low, high = getattr(joint, field)
+        return low, high, MARGIN * (high - low)
+
+    return bounds
+
+
+def _cone(joint: Any) -> tuple[float, float, float]:
+    """Return the limits of the cosine of a tilt, with the margin of the angle."""
+    low = float(np.cos(joint.cone))
+    return low, np.inf, float(np.cos((1 - MARGIN) * np.arccos(low)) - low)
+
+
+KINDS = {
+    "ball": JointKind(
+        held_point, lambda j: [(j.axis, j.axis)], "cone", "", "stops of balls", _cone
+    ),
+    "hinge": JointKind(held_axis, _turn, "angles", "motor", "stops", _range("angles")),
+    "slider": JointKind(
+        held_line,
+        lambda j: [(None, j.axis)],
+        "way",
+        "drive",
+        "stops of sliders",
+        _range("way"),
+        across_line,
+        has_arm=False,
+        holds_places=False,
+    ),
+    "fixed_rotation": JointKind(held_rotation, holds_places=False),
+    "weld": JointKind(held_frame),
+}
+
+
+def coordinates_of(joints: "list[BoundJoint]") -> JointCoordinates:
+    """Return the coordinates of joints of one kind."""
+    stencil = np.array([j.ids for j in joints])
+    products = zip(*(_products(j) for j in joints))
+    return JointCoordinates(stencil, *(_joined(list(forms)) for forms in products))
+
+
+def _products(j: "BoundJoint") -> list[BilinearForm]:
+    assert j.kind is not None and j.kind.directions is not None
+    return [_form(j, *pair) for pair in j.kind.directions(j)]
+
+
+def _form(j: "BoundJoint", own: Floats | None, other: Floats) -> BilinearForm:
+    """Return one row of the coordinates: the coefficients of one product."""
+    k = len(j.ids)
+    w, u, w0, u0 = np.zeros(k), np.zeros(k), np.zeros(3), np.zeros(3)
+    center = np.asarray(j.body.solid.center)
+    w[:4] = 0.25 if own is None else j.body.gradients @ own
+    if j.other is None:
+        u0 = other
+        w0 = -center if own is None else w0
+    else:
+        u[4:] = j.other.gradients @ other
+        if own is None:
+            w[4:] = -j.other.weights(center[None])[0]
+    return BilinearForm(w[None], w0[None], u[None], u0[None])
+
+
+def _joined(forms: list[BilinearForm]) -> BilinearForm:
+    return BilinearForm(
+        *(np.concatenate([getattr(f, n) for f in forms]) for n in ("w", "w0", "u", "u0"))
+    )
