@@ -86,12 +86,12 @@ JOINT = '''
 
 from dataclasses import dataclass
 
-from weft.bodies.joints.kinds import KINDS, JointKind, Row
+from weft.bodies.joints.kinds import KINDS, JointKind, JointRow
 from weft.bodies.joints.settings import Joint
 
 
 def held(j):
-    yield Row(j.ids, j.body.weights(j.point[None])[0], j.point, j.stiffness, j.axis)
+    yield JointRow(j.ids, j.body.weights(j.point[None])[0], j.point, j.stiffness, j.axis)
 
 
 ON_LINE = JointKind(

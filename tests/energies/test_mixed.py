@@ -396,7 +396,7 @@ ENERGIES = {
 }
 WITHOUT = {
     "ElementEnergy": "abstract: what energies of kernels have in common",
-    "Spring": "abstract: what springs have in common",
+    "SpringEnergy": "abstract: what springs have in common",
     "JointSpring": "abstract: what springs of joints have in common",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",

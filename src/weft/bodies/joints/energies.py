@@ -12,7 +12,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
-from weft.bodies.joints.kinds import JointKind, Row
+from weft.bodies.joints.kinds import JointKind, JointRow
 from weft.bodies.joints.limit_energies import limits_and_motors
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.affine_body import AffineBody
@@ -85,7 +85,7 @@ class BoundJoint:
         """What the joint holds; None: a rope or spring."""
         return self.joint.mechanism
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[JointRow]:
         """Yield the springs of the joint that are linear in the points."""
         return iter(()) if self.kind is None else self.kind.rows(self)
 
@@ -185,11 +185,11 @@ def joint_energies(
     yield from _ties([f for f in found if f.kind is None], still, starts)
 
 
-def _springs(rows: Sequence[Row], moving: MovedPlaces | None = None) -> Iterator[PointSprings]:
+def _springs(rows: Sequence[JointRow], moving: MovedPlaces | None = None) -> Iterator[PointSprings]:
     """Yield one energy of all rows; nothing if there are no rows."""
     if rows:
         ids, weight, place, stiffness, axis = (
-            np.array([getattr(r, f.name) for r in rows]) for f in fields(Row)
+            np.array([getattr(r, f.name) for r in rows]) for f in fields(JointRow)
         )
         held = place if moving is None else moving
         yield PointSprings(ids, weight, stiffness, "joints", place=held, axis=axis, reported=False)

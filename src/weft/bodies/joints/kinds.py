@@ -23,7 +23,7 @@ MARGIN = 0.01  # fraction of the range between limits, or of a cone's angle, whe
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class JointRow:
     """A spring that holds a linear combination of points at a place, or on a line through it."""
 
     ids: Ints  # (k,)
@@ -54,7 +54,7 @@ class JointKind:
         holds_places: whether it holds places alone, which bodies with a motion have, too.
     """
 
-    rows: "Callable[[BoundJoint], Iterator[Row]]"
+    rows: "Callable[[BoundJoint], Iterator[JointRow]]"
     directions: "Callable[[BoundJoint], Directions] | None" = None
     limits: str = ""
     motor: str = ""
@@ -65,7 +65,7 @@ class JointKind:
     holds_places: bool = True
 
 
-def held_place(j: "BoundJoint", place: Floats, weight: Floats) -> Row:
+def held_place(j: "BoundJoint", place: Floats, weight: Floats) -> JointRow:
     """Return the spring that holds a place of this body at one of the other body or the world.
 
     Args:
@@ -74,43 +74,43 @@ def held_place(j: "BoundJoint", place: Floats, weight: Floats) -> Row:
         weight: (4,) weights of this body's points that give it.
     """
     if j.other is None:
-        return Row(j.ids, weight, place, j.stiffness)
+        return JointRow(j.ids, weight, place, j.stiffness)
     there = j.other.weights(place[None])[0]
-    return Row(j.ids, np.concatenate([weight, -there]), np.zeros(3), j.stiffness)
+    return JointRow(j.ids, np.concatenate([weight, -there]), np.zeros(3), j.stiffness)
 
 
-def held_point(j: "BoundJoint") -> Iterator[Row]:
+def held_point(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the spring that holds the point of a ball."""
     yield held_place(j, j.point, j.body.weights(j.point[None])[0])
 
 
-def held_axis(j: "BoundJoint") -> Iterator[Row]:
+def held_axis(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs of two points of a hinge's axis, one body size from it on either side."""
     for arm in (-j.size, j.size):
         place = j.point + arm * j.axis
         yield held_place(j, place, j.body.weights(place[None])[0])
 
 
-def held_frame(j: "BoundJoint") -> Iterator[Row]:
+def held_frame(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs that hold all four points."""
     for a, place in enumerate(j.body.points):
         yield held_place(j, place, np.eye(4)[a])
 
 
-def held_rotation(j: "BoundJoint") -> Iterator[Row]:
+def held_rotation(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs that hold three edges of the body's frame, that is its rotation."""
     for a in range(1, 4):
         weight = np.zeros(4)
         weight[[0, a]] = -1.0, 1.0
         side = j.body.points[a] - j.body.points[0]
         if j.other is None:
-            yield Row(j.ids, weight, side, j.stiffness)
+            yield JointRow(j.ids, weight, side, j.stiffness)
         else:
             both = np.concatenate([weight, -(j.other.gradients @ side)])
-            yield Row(j.ids, both, np.zeros(3), j.stiffness)
+            yield JointRow(j.ids, both, np.zeros(3), j.stiffness)
 
 
-def held_line(j: "BoundJoint") -> Iterator[Row]:
+def held_line(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs of a slider: its rotation, and to the world its center on a line.
 
     On another rigid body the axis turns with that body: see ``across_line``.
@@ -118,7 +118,7 @@ def held_line(j: "BoundJoint") -> Iterator[Row]:
     yield from held_rotation(j)
     if j.other is None:
         center = np.asarray(j.body.solid.center)
-        yield Row(j.ids, np.full(4, 0.25), center, j.stiffness, j.axis)
+        yield JointRow(j.ids, np.full(4, 0.25), center, j.stiffness, j.axis)
 
 
 def across_line(j: "BoundJoint") -> Iterator[tuple[Floats, Floats]]:

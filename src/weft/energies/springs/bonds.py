@@ -29,7 +29,7 @@ from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
 from weft.energies.springs.distance import HeldPoints
 from weft.energies.springs.point_springs import CONVEX
-from weft.energies.springs.spring import Spring, SteppedSpring
+from weft.energies.springs.spring import SpringEnergy, SteppedSpring
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, WarpArray, vec3
@@ -37,7 +37,7 @@ from weft.solve.sparse.block_csr import BlockPattern
 
 
 @dataclass(frozen=True, eq=False)
-class Bonds(Spring):
+class Bonds(SpringEnergy):
     """Springs between pairs of points that only pull.
 
     Args:

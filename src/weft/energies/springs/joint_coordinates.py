@@ -19,7 +19,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints
-from weft.energies.springs.spring import CoordinateFunctions, Spring
+from weft.energies.springs.spring import CoordinateFunctions, SpringEnergy
 from weft.kernel import (
     IntArray2d,
     Scalar,
@@ -240,7 +240,7 @@ class JointCoordinates:
         return J
 
 
-class JointSpring(Spring):
+class JointSpring(SpringEnergy):
     """Springs of joint coordinates. Subclasses are frozen dataclasses."""
 
     damping = 0.0

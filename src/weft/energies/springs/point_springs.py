@@ -23,7 +23,7 @@ from weft.energies.element_energy import damping_of
 from weft.energies.gather import GatherMap
 from weft.energies.springs.distance import DISTANCE, HeldPoints
 from weft.energies.springs.release import NEVER, Held, Release
-from weft.energies.springs.spring import Curvature, Spring, SteppedSpring, spring_kernels
+from weft.energies.springs.spring import Curvature, SpringEnergy, SteppedSpring, spring_kernels
 from weft.energies.springs.spring_law import SPRING
 from weft.energies.springs.springs_by_start import check_places, pull_back_springs
 from weft.energies.step import Step
@@ -64,7 +64,7 @@ ON_POLE = _kernels("rings_on_poles", {})
 
 
 @dataclass(frozen=True, eq=False)
-class PointSprings(Spring):
+class PointSprings(SpringEnergy):
     """An attachment of m points. Local arrays are those of the start, without damping or friction.
 
     Args:

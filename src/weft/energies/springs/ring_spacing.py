@@ -25,7 +25,7 @@ from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.spring import (
     CoordinateFunctions,
     Curvature,
-    Spring,
+    SpringEnergy,
     SteppedSpring,
     spring_kernels,
 )
@@ -105,7 +105,7 @@ def curvature(c: int, m: FeetOfPair, q: int, a: int, b: int, p: Neighbors):
 
 
 @dataclass(frozen=True, eq=False)
-class RingSpacing(Spring):
+class RingSpacing(SpringEnergy):
     """Spacing energy of neighboring rings of an attachment.
 
     Args:

@@ -206,7 +206,7 @@ def _force_by_parameters(law: SpringLaw) -> Any:
     return by_parameters
 
 
-class Spring(ElementEnergy):
+class SpringEnergy(ElementEnergy):
     """Springs whose kernels are those of ``spring_kernels``."""
 
     kernels: SpringKernels
@@ -271,9 +271,9 @@ class Spring(ElementEnergy):
 class BoundSpring(BoundElementEnergy):
     """Springs bound to a block pattern, whose numbers are the same in every step."""
 
-    energy: Spring
+    energy: SpringEnergy
 
-    def __init__(self, energy: Spring, rows: GatherMap, pattern: BlockPattern) -> None:
+    def __init__(self, energy: SpringEnergy, rows: GatherMap, pattern: BlockPattern) -> None:
         super().__init__(energy, rows, energy.parameters(), pattern.scratch)
         self.is_elastic = energy.is_elastic
 
