@@ -132,7 +132,7 @@ import numpy as np
 import warp as wp
 
 from weft.base.arrays import Floats
-from weft.energies.springs.distance import DISTANCE, HeldPoints
+from weft.energies.springs.distance import DISTANCE, AttachedPoints
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.spring import Curvature, SpringLaw, spring_kernels
 from weft.energies.springs.spring_law import SpringNumbers
@@ -164,7 +164,7 @@ CUBIC = SpringLaw(SpringNumbers, energy, force, stiffness)
 class Cubic(PointSprings):
     kernels = spring_kernels(
         "test_cubic",
-        HeldPoints,
+        AttachedPoints,
         DISTANCE,
         CUBIC,
         dict.fromkeys((Psd.PROJECTED, Psd.GAUSS_NEWTON), Curvature.CLAMPED),

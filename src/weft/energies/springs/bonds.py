@@ -27,7 +27,7 @@ from weft.energies.gather import GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
-from weft.energies.springs.distance import HeldPoints
+from weft.energies.springs.distance import AttachedPoints
 from weft.energies.springs.point_springs import CONVEX
 from weft.energies.springs.spring import SpringEnergy, SteppedSpring
 from weft.energies.step import Step
@@ -170,7 +170,7 @@ class Bonds(SpringEnergy):
 
     def _at(self, t: float, torn: Floats) -> Any:
         """Return the parameters at time t [s]; ``torn`` (m,) is above 0 for torn bonds."""
-        p = HeldPoints()
+        p = AttachedPoints()
         for name, values in self._vectors.items():
             setattr(p, name, values)
         p.law = self.records(

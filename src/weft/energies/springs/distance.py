@@ -33,7 +33,7 @@ NEAR = wp.constant(Scalar(1e-12))
 
 
 @wp.struct
-class HeldPoints:
+class AttachedPoints:
     """Parameters of m points that are held."""
 
     c: ScalarArray2d  # (m,k) weights of the first k points of the stencil
@@ -111,7 +111,7 @@ class Distance:
 
 
 @wp.func
-def measure(i: int, x: Vec3Array, stencil: IntArray2d, p: HeldPoints):
+def measure(i: int, x: Vec3Array, stencil: IntArray2d, p: AttachedPoints):
     """Return the distance of point i from what holds it."""
     A = vec3(Scalar(0.0))
     for a in range(p.c.shape[1]):
@@ -133,7 +133,7 @@ def measure(i: int, x: Vec3Array, stencil: IntArray2d, p: HeldPoints):
 
 
 @wp.func
-def weight(m: Distance, i: int, a: int, p: HeldPoints):
+def weight(m: Distance, i: int, a: int, p: AttachedPoints):
     """Return w_a, and w'_a."""
     k = p.c.shape[1]
     if a < k:
@@ -154,7 +154,7 @@ def along_slope(w: vec2, m: Distance):
 
 
 @wp.func
-def slope(c: int, m: Distance, i: int, a: int, p: HeldPoints):
+def slope(c: int, m: Distance, i: int, a: int, p: AttachedPoints):
     """Return dr/dx_a (c is 0) or ds/dx_a (c is 1)."""
     w = weight(m, i, a, p)
     if c == 0:
@@ -163,7 +163,7 @@ def slope(c: int, m: Distance, i: int, a: int, p: HeldPoints):
 
 
 @wp.func
-def curvature(c: int, m: Distance, i: int, a: int, b: int, p: HeldPoints):
+def curvature(c: int, m: Distance, i: int, a: int, b: int, p: AttachedPoints):
     """Return the second derivative of r (c is 0) or s (c is 1)."""
     v = weight(m, i, a, p)
     w = weight(m, i, b, p)

@@ -21,7 +21,7 @@ from weft.base.errors import SceneError
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.element_energy import damping_of
 from weft.energies.gather import GatherMap
-from weft.energies.springs.distance import DISTANCE, HeldPoints
+from weft.energies.springs.distance import DISTANCE, AttachedPoints
 from weft.energies.springs.release import NEVER, Held, Release
 from weft.energies.springs.spring import Curvature, SpringEnergy, SteppedSpring, spring_kernels
 from weft.energies.springs.spring_law import SPRING
@@ -55,7 +55,7 @@ class MovedPlaces(Protocol):
 
 
 def _kernels(name: str, curvatures: Mapping[Psd, Curvature]) -> Any:
-    return spring_kernels(name, HeldPoints, DISTANCE, SPRING, curvatures)
+    return spring_kernels(name, AttachedPoints, DISTANCE, SPRING, curvatures)
 
 
 # The distance from a place, a line or a rail of places is a convex function of the points.
@@ -239,7 +239,7 @@ class PointSprings(SpringEnergy):
         high: Floats | float = np.inf,
     ) -> Any:
         """Return the parameters for the vertices of bodies at the time t; None: at the start."""
-        p, m = HeldPoints(), len(self)
+        p, m = AttachedPoints(), len(self)
         for name, values in self._constant.items():
             setattr(p, name, values)
         moved = self.moved_places
@@ -282,8 +282,8 @@ class PointSprings(SpringEnergy):
 
         It is minus the derivative of dE/dA by the place, and the Hessian of springs of one point.
         """
-        m, one = len(self), HeldPoints()
-        for name in HeldPoints.vars:  # type: ignore[attr-defined]
+        m, one = len(self), AttachedPoints()
+        for name in AttachedPoints.vars:  # type: ignore[attr-defined]
             setattr(one, name, getattr(parameters, name))
         one.c = kernel.array(np.ones((m, 1)), Scalar)
         single = replace(self, points=np.arange(m, dtype=np.int32)[:, None])

@@ -50,7 +50,7 @@ ONSET = 0.1  # part of the distance within which the push becomes stiff
 
 @wp.struct
 class Neighbors:
-    """Parameters of pairs of neighbors; the rail is as in ``distance.HeldPoints``."""
+    """Parameters of pairs of neighbors; the rail is as in ``distance.AttachedPoints``."""
 
     c: ScalarArray2d  # (q,2k) weights of the points of both rings
     rail: Vec3Array
