@@ -86,7 +86,7 @@ JOINT = '''
 
 from dataclasses import dataclass
 
-from weft.bodies.joints.kinds import KINDS, JointKind, JointRow
+from weft.bodies.joints.mechanisms import KINDS, JointKind, JointRow
 from weft.bodies.joints.settings import Joint
 
 

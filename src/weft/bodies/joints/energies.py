@@ -1,6 +1,6 @@
 """Joints of rigid bodies as energies: joint springs, guides of sliders, and springs for ropes.
 
-What a joint holds is in ``kinds``.
+What a joint holds is in ``mechanisms``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,8 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
-from weft.bodies.joints.kinds import JointKind, JointRow
 from weft.bodies.joints.limit_energies import limits_and_motors
+from weft.bodies.joints.mechanisms import JointKind, JointRow
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import RigidBodies

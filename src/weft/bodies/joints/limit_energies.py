@@ -1,7 +1,7 @@
 """Limits and motors of joints as energies.
 
 The coordinate of a joint (the angle of a hinge, the displacement of a slider, the tilt of a ball's
-axis) is measured from the start of both bodies, in the frame of the other body (``kinds``).
+axis) is measured from the start of both bodies, in the frame of the other body (``mechanisms``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.errors import SceneError
-from weft.bodies.joints.kinds import KINDS, JointKind, coordinates_of
+from weft.bodies.joints.mechanisms import KINDS, JointKind, coordinates_of
 from weft.energies.base import Energy
 from weft.energies.springs.joint_limits import JointLimits
 from weft.energies.springs.motors import Motors

@@ -7,7 +7,7 @@ import numpy as np
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.bodies.joints.kinds import KINDS, JointKind
+from weft.bodies.joints.mechanisms import KINDS, JointKind
 from weft.bodies.joints.motors import Drive, Motor
 from weft.energies.springs.release import NEVER, Release
 
