@@ -6,7 +6,6 @@ A garment's panel has such triangles, because seams join the vertices on its bor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.discretization.bspline import Patch
@@ -54,6 +53,8 @@ def parameters_at(patch: Patch, places: Floats) -> Floats:
     Returns:
         (n,2) parameters.
     """
+    from scipy.spatial import cKDTree
+
     m = np.array(patch.spans, dtype=np.float64)
     grid = [np.arange(_STARTS * k + 1) / _STARTS for k in patch.spans]
     start = np.stack(np.meshgrid(*grid, indexing="ij"), axis=2).reshape(-1, 2)

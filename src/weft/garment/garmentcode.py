@@ -12,10 +12,9 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
@@ -23,6 +22,9 @@ from weft.garment.contents import contents, name_of
 from weft.garment.fields import TreeField
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.stroke import Stroke, area
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 CENTIMETERS = 100.0  # units in a meter if the file does not give them
 KINDS = ("quadratic", "cubic", "circle")
@@ -123,6 +125,8 @@ def _units(properties: TreeField | None, file: str) -> _Units:
 
 def _panel(name: str, f: TreeField, units: _Units) -> Panel:
     """Return one panel; its edges keep their numbers."""
+    from scipy.spatial.transform import Rotation
+
     vertices = np.array([v.numbers(2) for v in f.need("vertices").items(2)]) * units.meters
     moved = f.get("translation")
     translation = np.zeros(3) if moved is None else moved.numbers(3) * units.meters
@@ -223,7 +227,7 @@ def _arc(params: TreeField, ends: Floats, units: _Units) -> Floats:
     return np.array([ends[0], middle, ends[1]])
 
 
-def _angles(rotation: Rotation) -> tuple[float, float, float]:
+def _angles(rotation: "Rotation") -> tuple[float, float, float]:
     """Return the angles [degrees] about fixed x, y and z in turn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # gimbal lock: the angles are not unique, any are right

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.base.errors import MeshError
@@ -186,6 +185,8 @@ class _Filling:
         extra: Floats | None = None,
         lines: Ints | None = None,
     ) -> None:
+        from scipy.spatial import cKDTree
+
         self.loops, self.size, self.lines = loops, size, lines
         self.rng = np.random.default_rng(seed)
         self.extra = np.zeros((0, 2)) if extra is None else extra
@@ -288,6 +289,8 @@ class _Filling:
         """Return the points without those that are too close to the outline or to an earlier
         point.
         """
+        from scipy.spatial import cKDTree
+
         if len(inner) == 0:
             return inner
         h = self.h(inner)
@@ -327,6 +330,8 @@ class _Filling:
         """Return circumcenters of triangles that are too large, the largest of each
         neighborhood.
         """
+        from scipy.spatial import cKDTree
+
         points = np.concatenate([self.border, inner])
         corners = points[self._delaunay(inner)]
         center, radius = circumcircle(corners)

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import cKDTree
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
@@ -66,6 +65,8 @@ class FittedPieces:
         A vertex is in a group if the mesh vertex that is nearest to it in the material is in the
         group.
         """
+        from scipy.spatial import cKDTree
+
         if not mesh.groups:
             return {}
         nearest = np.full(len(shown.embedding), -1, dtype=np.int64)

@@ -4,7 +4,6 @@ Meng et al. 2025, supplement, section 3.3.
 """
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from weft.base.arrays import Bools, CornerUv, Floats, Positions
 
@@ -25,6 +24,8 @@ def lifted(points: Floats, corner_uv: CornerUv, corners: Floats) -> Positions:
         corner_uv: (m,3,2) [m] triangles in the material plane.
         corners: (m,3,3) [m] the same triangles in space.
     """
+    from scipy.spatial import cKDTree
+
     center = corner_uv.mean(1)
     count = min(_NEAR, len(center))
     _, near = cKDTree(center).query(points, k=count)
