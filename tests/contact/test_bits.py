@@ -6,7 +6,7 @@ import warp as wp
 
 from tests.structs import struct_of
 from weft import kernel
-from weft.contact.broad_phase.aabb_simd import (
+from weft.contact.broad_phase.aabb import (
     beside,
     overlap_mask,
     overlap_mask_of_box,
@@ -300,12 +300,13 @@ def test_the_least_of_words_is_the_least_of_all(rng):
 def test_blocks_have_up_to_eight_leaves(rng, n):
     """Every leaf in one, those of a block below its node; no parent of one has so few."""
     layout = TreeOrder.of(rng.normal(size=(n, 3)), rng.integers(0, 3, n))
-    number, first, of, node = (kernel.numpy(a) for a in layout.blocks)
+    names = ("block_at", "first", "block", "root")
+    number, first, of, root = (kernel.numpy(getattr(layout.struct, name)) for name in names)
     size = np.diff(first)
     assert first[0] == 0 and first[-1] == len(layout) and (size >= 1).all() and (size <= 8).all()
     np.testing.assert_array_equal(of, np.repeat(np.arange(len(size)), size))
     for b, p in enumerate(np.flatnonzero(number >= 0)):
-        assert number[p] == b and (node[of == b] == p).all()
+        assert number[p] == b and root[b] == p
         inside = layout.leaf[p : layout.beyond[p]]
         np.testing.assert_array_equal(inside[inside >= 0], np.arange(first[b], first[b + 1]))
     assert len(size) == 1 or (layout.leaf >= 0).sum() > 8

@@ -149,7 +149,7 @@ def test_broad_phase_is_complete(rng):
     tree = BoundingVolumeHierarchy(first)
     mixed = points[rng.permutation(len(points))]
     for moved in (points, 1.01 * points, 4.0 * points, mixed):
-        tree.update(Boxes.of(MovingPoints.of(moved.reshape(-1, 3)), first.inside))
+        tree.update(Boxes(MovingPoints.of(moved.reshape(-1, 3)), first.inside))
         low, high = moved.min(1), moved.max(1)
         meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
         expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
@@ -204,11 +204,11 @@ def test_moving_boxes(rng):
     """At every time of their ways they are between the boxes at both ends."""
     start, end = rng.normal(size=(2, 20, 3, 3))
     inside = Primitives.of(TreeOrder.of(start.mean(1)), np.arange(60).reshape(20, 3))
-    boxes = Boxes.of(MovingPoints.of(start.reshape(-1, 3), end.reshape(-1, 3)), inside, 0.1)
+    boxes = Boxes(MovingPoints.of(start.reshape(-1, 3), end.reshape(-1, 3)), inside, 0.1)
     order, size = inside.layout.order, np.diff(inside.layout.start)
     filled = np.arange(LEAF) < size[:, None]
     sides = []
-    for bounds in (boxes.begin, boxes.end):
+    for bounds in boxes.bounds:
         eights = bounds.boxes.numpy().reshape(-1, 6, LEAF)
         assert (eights[:, :3].transpose(0, 2, 1)[~filled] == np.inf).all()
         assert (eights[:, 3:].transpose(0, 2, 1)[~filled] == -np.inf).all()

@@ -11,9 +11,10 @@ import warp as wp
 
 from tests.structs import struct_of
 from weft.contact.assembly import contact_matrix
-from weft.contact.broad_phase import aabb, candidates, pair_list
+from weft.contact.broad_phase import aabb, candidates, overlap_query
 from weft.contact.broad_phase.candidates import Pairs
-from weft.contact.narrow_phase import adjacent_pairs, distance_bounds, separating_axis
+from weft.contact.broad_phase.tree_order import TreeLayout
+from weft.contact.narrow_phase import adjacent_pairs, distance_bounds
 from weft.energies import gather
 from weft.kernel import Scalar, mat33, native_code, vec2, vec3
 from weft.kernel.native_code import FOLDER, constants, header, native
@@ -59,11 +60,11 @@ STUBS = {
         gather.add_sampled,
         gather.add_shared,
     ],
-    "pair_list.h": [pair_list.note, pair_list.put_noted, pair_list.put_met],
+    "pair_list.h": [overlap_query.note, overlap_query.put_noted, overlap_query.put_met],
     "separating_axis.h": [
-        separating_axis._edges,
-        separating_axis._faces,
-        separating_axis._points,
+        overlap_query._edges,
+        overlap_query._faces,
+        overlap_query._points,
     ],
 }
 _module = wp.get_module("tests.native")
@@ -237,7 +238,8 @@ def test_boxes_of_points(rng, moves):
     way = rng.normal(size=(n if moves else 0, 3))
     low, high, middle = (np.zeros((n, 4), np.float32) for _ in range(3))
     for v in range(n):
-        call(aabb.put_rounded, v, below, above, way, grow, low, high, middle)
+        out = struct_of(aabb.PointBoxes, low=low, high=high, middle=middle)
+        call(aabb.put_rounded, v, below, above, way, grow, out)
     along = way if moves else 0.0
     least, most = below + along - grow, above + along + grow
     assert (low[:, :3] <= least).all() and (high[:, :3] >= most).all()
@@ -262,8 +264,19 @@ def test_boxes_of_a_leaf(rng, corners):
     places = np.zeros((2, 3 * corners + 1, 8), np.float32)
     node_low, node_high = np.zeros((3, 3), np.float32), np.zeros((3, 3), np.float32)
     before, some = boxes.copy(), [0, 2, 3, 5, 6, 7]
-    arguments = (ids, low, high, middle, boxes.reshape(-1), places.reshape(-1))
-    call(aabb.put_leaf, leaf, node, first, count, mask_of(some), *arguments, node_low, node_high)
+    layout = struct_of(
+        TreeLayout, start=integers([0, first, first + count]), node=integers([0, node])
+    )
+    points = struct_of(aabb.PointBoxes, low=low, high=high, middle=middle)
+    tree = struct_of(aabb.TreeBoxes, layout=layout, ids=ids)
+    out = struct_of(
+        aabb.Bounds,
+        boxes=boxes.reshape(-1),
+        places=places.reshape(-1),
+        low=node_low,
+        high=node_high,
+    )
+    call(aabb.put_leaf, leaf, mask_of(some), points, tree, out)
     expected = before.copy()
     for k in some:
         v = ids[first + k] if k < count else None
@@ -283,7 +296,7 @@ def test_overlapping_boxes_are_noted_and_written(rng):
     count, slots = integers([0, 1, 4, 5]), integers(rng.integers(0, 9, (n, room)))
     for i in range(n):
         mask, old, before = int(rng.integers(1, 256)), int(count[i]), slots[i].copy()
-        call(pair_list.note, i, first, mask, count, slots)
+        call(overlap_query.note, i, first, mask, count, slots)
         row = [*before[:old], *(first + k for k in bits(mask))]
         assert count[i] == old + len(bits(mask))
         np.testing.assert_array_equal(slots[i, : len(row)], row[:room])
@@ -297,12 +310,12 @@ def test_overlapping_boxes_are_noted_and_written(rng):
             out = np.full((8, len(rows[0])), -1, np.int32)
             expected = out.copy()
             expected[place : place + len(js)] = rows
-            call(pair_list.put_met, place, i, first, mask, apart, a, b, out)
+            call(overlap_query.put_met, place, i, first, mask, apart, a, b, out)
             np.testing.assert_array_equal(out, expected)
             noted = np.full((3, 6), -7, np.int32)
             noted[i, : len(js)] = js
             out[:] = -1
-            call(pair_list.put_noted, place, i, len(js), noted, apart, a, b, out)
+            call(overlap_query.put_noted, place, i, len(js), noted, apart, a, b, out)
             np.testing.assert_array_equal(out, expected)
 
 
@@ -492,9 +505,9 @@ def distance_along(theirs, mine, axis):
 @pytest.mark.parametrize(
     ("stub", "K", "M"),
     [
-        (separating_axis._edges, 2, 2),
-        (separating_axis._faces, 3, 1),
-        (separating_axis._points, 1, 3),
+        (overlap_query._edges, 2, 2),
+        (overlap_query._faces, 3, 1),
+        (overlap_query._points, 1, 3),
     ],
 )
 def test_lines_that_keep_primitives_apart(rng, stub, K, M, moves):

@@ -189,7 +189,7 @@ class CollisionMesh:
         places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
 
         def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
-            return Boxes.of(places, inside, reach / 2, marks, self.device_sewn, lines)
+            return Boxes(places, inside, reach / 2, marks, self.device_sewn, lines)
 
         trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
         trees.edges = _updated(trees.edges, boxes(edges, out.edges))

@@ -2,6 +2,12 @@
 
 Boxes are stored in float32, half the memory of positions, and rounded outwards, so that no pair is
 lost. A box of a moving primitive is known at the start and at the end of its straight path.
+
+The boxes of a leaf are stored coordinate by coordinate, eight numbers each, which fit into one or
+two registers of a CPU; a leaf with fewer boxes is filled up with empty ones. One box is compared
+with the eight boxes of a leaf in a few vector instructions, with bit masks as results. These tests
+are native C++, because Warp's compiler does not vectorize a loop over eight boxes, which takes four
+times as long.
 """
 
 from dataclasses import dataclass, field
@@ -13,8 +19,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.contact.broad_phase.aabb_simd import BOX, NONE, put_box
-from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
+from weft.contact.broad_phase.tree_order import LEAF, TreeLayout, TreeOrder
 from weft.kernel import (
     BitsArray,
     FloatArray,
@@ -32,6 +37,163 @@ from weft.solve.sparse.vectors import combine
 
 _module = wp.get_module("weft.boxes")
 WORTH_SLICING = 2000  # leaves above which launches are sliced
+ROWS = 6  # numbers of a box: lower x, y, z, upper x, y, z
+BOX = ROWS * LEAF  # numbers of a leaf
+CORNERS = 3 * LEAF  # vertices of a leaf
+NONE = -1  # stands for a vertex where a leaf has no primitive
+
+
+@wp.struct
+class PointBoxes:
+    """Boxes of vertices."""
+
+    low: Vec4fArray  # (n,) [m] lower corners
+    high: Vec4fArray  # (n,) [m] upper corners
+    # (n,) [m] midpoints, and how far a vertex may be from its midpoint; empty: not needed
+    middle: Vec4fArray
+
+
+@wp.struct
+class Bounds:
+    """Boxes in leaves, and the boxes of the nodes of their tree, at one end of the paths.
+
+    The boxes of leaf nodes are known; those of the nodes above are computed by a
+    ``BoundingVolumeHierarchy``.
+    """
+
+    boxes: FloatArray  # (c,6,8) flat
+    leaves: FloatArray  # (b,6,8) flat: boxes around the leaves of each block
+    low: Vec3fArray  # (2c-1,) lower corners of the nodes' boxes
+    high: Vec3fArray  # (2c-1,) upper corners
+    places: FloatArray  # (c,3k+1,8) flat, midpoints of vertices; empty: boxes only
+
+
+@wp.struct
+class TreeBoxes:
+    """Boxes of primitives with k vertices each, in the form that kernels take."""
+
+    layout: TreeLayout
+    ids: IntArray2d  # (n,k) vertices of primitives
+    corners: IntArray  # (c,3,8) vertices leaf by leaf, flat
+    marks: wp.array2d(dtype=wp.uint32)  # (n,2) group bits; empty: no groups
+    sewn: IntArray  # (v,) number of sewn vertices; empty: none are sewn
+    begin: Bounds
+    end: Bounds  # empty arrays: boxes do not move
+
+
+@wp.func_native(native("aabb_simd.h", "overlap_mask_of_box"))
+def overlap_mask_of_box(
+    boxes: FloatArray,
+    ends: FloatArray,
+    leaf: int,
+    low: wp.vec3f,
+    high: wp.vec3f,
+    last_low: wp.vec3f,
+    last_high: wp.vec3f,
+) -> wp.uint32:
+    """Return the bits of the boxes of a leaf that overlap the box from ``low`` to ``high``, which
+    moves to the box from ``last_low`` to ``last_high`` if ``ends`` is not empty.
+    """
+
+
+@wp.func_native(native("aabb_simd.h", "overlap_mask"))
+def overlap_mask(
+    boxes: FloatArray,
+    ends: FloatArray,
+    leaf: int,
+    others: FloatArray,
+    other_ends: FloatArray,
+    other: int,
+    number: int,
+) -> wp.uint32:
+    """Return the bits of the boxes of a leaf that overlap box ``number`` of the leaf ``other``.
+
+    If ``ends`` is not empty, boxes move, and overlap only if they do at the same time of their
+    paths.
+    """
+
+
+@wp.func_native(native("aabb_simd.h", "shrunk_overlap_mask"))
+def shrunk_overlap_mask(
+    boxes: FloatArray,
+    ends: FloatArray,
+    leaf: int,
+    others: FloatArray,
+    other_ends: FloatArray,
+    other: int,
+    number: int,
+    by: wp.float32,
+) -> wp.uint32:
+    """Return the bits of the boxes of a leaf that overlap box ``number`` of the leaf ``other``
+    after that is shrunk by ``by`` [m] on every side.
+    """
+
+
+@wp.func_native(native("aabb_simd.h", "beside"))
+def beside(
+    corners: IntArray,
+    leaf: int,
+    others: IntArray,
+    other: int,
+    number: int,
+    start: IntArray,
+    neighbors: IntArray,
+) -> wp.uint32:
+    """Return the bits of the primitives of a leaf that contain a mesh neighbor of a vertex of
+    another one.
+
+    The other primitive is number ``number`` of the leaf ``other``. The neighbors of vertex v begin
+    at ``neighbors[start[v]]``.
+    """
+
+
+@wp.func_native(native("aabb_simd.h", "sharing"))
+def sharing(corners: IntArray, leaf: int, others: IntArray, other: int, number: int) -> wp.uint32:
+    """Return the bits of the primitives of a leaf that share a vertex with primitive ``number`` of
+    the leaf ``other``.
+    """
+
+
+@wp.func
+def box_of(boxes: FloatArray, leaf: int, k: int):
+    """Return the lower and upper corner of box k of a leaf."""
+    p = BOX * leaf + k
+    low = wp.vec3f(boxes[p], boxes[p + LEAF], boxes[p + 2 * LEAF])
+    return low, wp.vec3f(boxes[p + 3 * LEAF], boxes[p + 4 * LEAF], boxes[p + 5 * LEAF])
+
+
+@wp.func
+def corners_of(corners: IntArray, leaf: int, k: int):
+    """Return the three vertices of primitive k of a leaf (the last one repeated if it has
+    fewer).
+    """
+    p = CORNERS * leaf + k
+    return wp.vec3i(corners[p], corners[p + LEAF], corners[p + 2 * LEAF])
+
+
+@wp.func
+def put_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f):
+    """Write box k of a leaf."""
+    p = BOX * leaf + k
+    for a in range(3):
+        boxes[p + LEAF * a] = low[a]
+        boxes[p + LEAF * (3 + a)] = high[a]
+
+
+@wp.func
+def united(ids: wp.vec3i, sewn: IntArray):
+    """Return the numbers of three vertices, equal for vertices that are sewn together."""
+    return wp.vec3i(sewn[ids[0]], sewn[ids[1]], sewn[ids[2]])
+
+
+@wp.func
+def shares(a: wp.vec3i, b: wp.vec3i):
+    """Return whether two triples of vertices have one in common."""
+    if a[0] == b[0] or a[0] == b[1] or a[0] == b[2]:
+        return True
+    if a[1] == b[0] or a[1] == b[1] or a[1] == b[2]:
+        return True
+    return a[2] == b[0] or a[2] == b[1] or a[2] == b[2]
 
 
 @wp.func_native(native("aabb.h", "put_rounded"))
@@ -41,15 +203,12 @@ def put_rounded(
     above: Vec3Array,
     way: Vec3Array,
     grow: Scalar,
-    low: Vec4fArray,
-    high: Vec4fArray,
-    middle: Vec4fArray,
+    out: PointBoxes,
 ):
     """Write the bounding box of vertex v, which lies between ``below`` and ``above``.
 
     The box is displaced by ``way``, if that is not empty, and enlarged by ``grow`` on every side.
-    If ``middle`` is not empty, write the midpoint to it, and as a fourth number how far the vertex
-    may be from the midpoint.
+    The midpoint is written if ``out`` has room for it.
     """
 
 
@@ -60,56 +219,24 @@ def enclose_points(
     above: Vec3Array,
     way: Vec3Array,
     grow: Scalar,
-    low: Vec4fArray,
-    high: Vec4fArray,
-    middle: Vec4fArray,
+    out: PointBoxes,
 ):
     """Write the bounding boxes of all vertices."""
-    put_rounded(o + wp.tid(), below, above, way, grow, low, high, middle)
+    put_rounded(o + wp.tid(), below, above, way, grow, out)
 
 
 @wp.func_native(native("aabb.h", "put_leaf"))
-def put_leaf(
-    leaf: int,
-    node: int,
-    first: int,
-    count: int,
-    bits: wp.uint32,
-    ids: IntArray2d,
-    low: Vec4fArray,
-    high: Vec4fArray,
-    middle: Vec4fArray,
-    boxes: FloatArray,
-    places: FloatArray,
-    node_low: Vec3fArray,
-    node_high: Vec3fArray,
-):
+def put_leaf(leaf: int, bits: wp.uint32, points: PointBoxes, boxes: TreeBoxes, out: Bounds):
     """Write the boxes of the primitives of a leaf, and the box around all of them.
 
     Only boxes with a set bit are written. A primitive's box encloses the boxes of its vertices;
-    behind the ``count`` primitives follow empty boxes. If ``places`` is not empty, the midpoints of
-    the primitives' vertices are written there, for ``separating_axis``.
+    behind the primitives of the leaf follow empty boxes. If ``out`` has room for places, the
+    midpoints of the primitives' vertices are written there, for separating axes.
     """
 
 
 @wp.kernel(module=_module)
-def bound(
-    o: int,
-    low: Vec4fArray,
-    high: Vec4fArray,
-    middle: Vec4fArray,
-    ids: IntArray2d,
-    start: IntArray,
-    node: IntArray,
-    moved: BitsArray,
-    first: IntArray,
-    block: IntArray,
-    boxes: FloatArray,
-    leaves: FloatArray,
-    node_low: Vec3fArray,
-    node_high: Vec3fArray,
-    places: FloatArray,
-):
+def bound(o: int, points: PointBoxes, boxes: TreeBoxes, moved: BitsArray, out: Bounds):
     """Write the boxes of one leaf and the box around them; if ``moved`` is not empty, renew only
     the boxes that have moved.
     """
@@ -119,64 +246,29 @@ def bound(
         bits = moved[c]
     if bits == wp.uint32(0):
         return
-    n = node[c]
-    a = start[c]
-    put_leaf(
-        c, n, a, start[c + 1] - a, bits, ids, low, high, middle, boxes, places, node_low, node_high
-    )
-    b = block[c]
-    put_box(leaves, b, c - first[b], node_low[n], node_high[n])
-    if c + 1 == first[b + 1]:
+    n = boxes.layout.node[c]
+    put_leaf(c, bits, points, boxes, out)
+    b = boxes.layout.block[c]
+    first = boxes.layout.first[b]
+    put_box(out.leaves, b, c - first, out.low[n], out.high[n])
+    if c + 1 == boxes.layout.first[b + 1]:
         empty = wp.vec3f(wp.inf, wp.inf, wp.inf)
-        for k in range(c + 1 - first[b], LEAF):
-            put_box(leaves, b, k, empty, -empty)
+        for k in range(c + 1 - first, LEAF):
+            put_box(out.leaves, b, k, empty, -empty)
 
 
-@wp.struct
-class LeafBoxes:
-    """Boxes in leaves, in the form that kernels take."""
+def allocate_bounds(out: Bounds, layout: TreeOrder, corners: int) -> None:
+    """Allocate bounds for a tree of primitives, not initialized.
 
-    start: IntArray  # (c+1,) first box of each leaf
-    node: IntArray  # (c,) root node of each leaf's block
-    boxes: FloatArray  # (c,6,8) at the start of paths, flat
-    ends: FloatArray  # boxes at the end of paths; empty: they do not move
-    ids: IntArray2d  # (n,k) vertices of primitives
-    corners: IntArray  # (c,3,8) vertices leaf by leaf, flat
-    marks: wp.array2d(dtype=wp.uint32)  # (n,2) group bits; empty: no groups
-    sewn: IntArray  # (v,) number of sewn vertices; empty: none are sewn
-    places: FloatArray  # (c,3k+1,8) midpoints of vertices, flat; empty: boxes only
-    last_places: FloatArray  # midpoints at the end of paths
-
-
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """Boxes in leaves (in the layout of ``aabb_simd``), and the boxes of the nodes of their tree.
-
-    The boxes of leaf nodes are known; those of the nodes above are computed by a
-    ``BoundingVolumeHierarchy``.
+    Args:
+        out: gets the arrays.
+        layout: the tree.
+        corners: number of vertices of a primitive that have places; 0: boxes only.
     """
-
-    boxes: WarpArray  # (c,6,8) float32, flat
-    leaves: WarpArray  # (b,6,8) float32, flat: boxes around the leaves of each block
-    low: WarpArray  # (2c-1,) vec3f lower corners of the nodes' boxes
-    high: WarpArray  # (2c-1,) vec3f upper corners
-    places: WarpArray  # (c,3k+1,8) float32, flat: see ``LeafBoxes.places``
-
-    @staticmethod
-    def made(layout: TreeOrder, corners: int = 0) -> "Bounds":
-        """Allocate bounds for a tree of primitives with ``corners`` vertices each (0: without
-        vertices), not initialized.
-        """
-        m, b = len(layout.leaf), len(layout.blocks[1]) - 1
-        boxes, leaves = (kernel.empty(BOX * n, wp.float32) for n in (len(layout), b))
-        places = kernel.empty((3 * corners + 1) * LEAF * len(layout) if corners else 0, wp.float32)
-        return Bounds(boxes, leaves, kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f), places)
-
-    @staticmethod
-    def none() -> "Bounds":
-        """Return empty bounds, which stand for bounds that do not exist."""
-        boxes, corners = kernel.empty(0, wp.float32), kernel.empty(0, wp.vec3f)
-        return Bounds(boxes, boxes, corners, corners, boxes)
+    c, m, b = len(layout), len(layout.leaf), layout.struct.root.shape[0]
+    out.boxes, out.leaves = (kernel.empty(BOX * n, wp.float32) for n in (c, b))
+    out.low, out.high = kernel.empty(m, wp.vec3f), kernel.empty(m, wp.vec3f)
+    out.places = kernel.empty((3 * corners + 1) * LEAF * c if corners else 0, wp.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +298,6 @@ class Primitives:
         out[leaf, :, place] = ids[:, np.minimum([0, 1, 2], ids.shape[1] - 1)]
         return kernel.array(out.reshape(-1), wp.int32)
 
-    @cached_property
-    def nothing(self) -> tuple[Bounds, WarpArray]:
-        """Return empty bounds and an empty bit mask, which stand for bounds at the end of paths and
-        for moved boxes where there are none.
-        """
-        return Bounds.none(), kernel.empty(0, wp.uint32)
-
     def __len__(self) -> int:
         """Return the number of primitives."""
         return int(self.ids.shape[0])
@@ -241,70 +326,65 @@ class MovingPoints:
         combine(kernel.points(end), -1.0, y, way)
         return MovingPoints(y, y, way)
 
-    def enclosed(self, grow: float, middle: bool) -> list[tuple[WarpArray, WarpArray, WarpArray]]:
-        """Return the float32 boxes of the points, at the start and, if they move, at the end of
-        their paths.
+    def enclosed(self, grow: float, middle: bool) -> list[PointBoxes]:
+        """Return the boxes of the points, at the start and, if they move, at the end of their
+        paths.
 
         Args:
             grow: [m] by which boxes are enlarged on every side.
             middle: whether midpoints are computed, too.
-
-        Returns:
-            For start and end: the lower and the upper corners (n,) vec4f, and the midpoints (n,)
-            vec4f with the distance [m] that a point may have from its midpoint (else empty).
         """
         known = self._known.get((grow, middle))
         if known is None:
             n, known = self.low.shape[0], []
             still = kernel.empty(0, vec3)
             for way in (still,) if self.way is None else (still, self.way):
-                sizes = (n, n, n if middle else 0)
-                out = tuple(kernel.empty(size, wp.vec4f) for size in sizes)
-                about = (self.low, self.high, way, Scalar(grow), *out)
+                out = PointBoxes()
+                out.low, out.high = kernel.empty(n, wp.vec4f), kernel.empty(n, wp.vec4f)
+                out.middle = kernel.empty(n if middle else 0, wp.vec4f)
+                about = (self.low, self.high, way, Scalar(grow), out)
                 kernel.launch(enclose_points, n, *about)
                 known.append(out)
             self._known[grow, middle] = known
         return known
 
 
-@dataclass(frozen=True, eq=False)
 class Boxes:
     """Boxes of primitives on the device; of moving primitives at the start and at the end of their
     paths.
+
+    ``bounds`` are those at the start of the paths and, if boxes move, at their end.
+
+    Args:
+        places: regions of the vertices.
+        inside: the primitives.
+        grow: [m] by which boxes are enlarged on every side.
+        marks: (n,2) uint32 group bits in the order of the tree (``CollisionGroups.marks``);
+            None: all pairs may be in contact.
+        sewn: (v,) int32, one number for vertices that are sewn together; None: none are.
+        lines: whether vertices are stored, too, for the test of separating axes.
     """
 
-    begin: Bounds
-    end: Bounds | None
-    inside: Primitives
-    marks: WarpArray | None = None  # (n,2) uint32 group bits (``CollisionGroups.marks``)
-    sewn: WarpArray | None = None  # (v,) one number for vertices sewn together; None: none are
-
-    @staticmethod
-    def of(
+    def __init__(
+        self,
         places: MovingPoints,
         inside: Primitives,
         grow: float = 0.0,
         marks: WarpArray | None = None,
         sewn: WarpArray | None = None,
         lines: bool = False,
-    ) -> "Boxes":
-        """Compute the boxes of primitives.
-
-        Args:
-            places: regions of the vertices.
-            inside: the primitives.
-            grow: [m] by which boxes are enlarged on every side.
-            marks: (n,2) uint32 group bits in the order of the tree (``CollisionGroups.marks``);
-                None: all pairs may be in contact.
-            sewn: (v,) int32, one number for vertices that are sewn together; None: none are.
-            lines: whether vertices are stored, too, for the test of ``separating_axis``.
-        """
-        about = (inside.layout, inside.ids.shape[1] if lines else 0)
-        end = Bounds.made(*about) if places.way is not None else None
-        begin = Bounds.made(*about)
-        out = Boxes(begin, end, inside, marks, sewn)
-        out.renewed(inside.nothing[1], places, grow)
-        return out
+    ) -> None:
+        self.inside, self.moves, self.has_marks = inside, places.way is not None, marks is not None
+        self.struct = s = TreeBoxes()  # arrays that are not set here have the length 0
+        s.layout, s.ids, s.corners = inside.layout.struct, inside.ids, inside.corners
+        if marks is not None:
+            s.marks = marks
+        if sewn is not None:
+            s.sewn = sewn
+        self.bounds = [s.begin, s.end] if self.moves else [s.begin]
+        for bounds in self.bounds:
+            allocate_bounds(bounds, inside.layout, inside.ids.shape[1] if lines else 0)
+        self.renew(kernel.empty(0, wp.uint32), places, grow)
 
     @staticmethod
     def around(points: Floats, grow: float = 0.0) -> "Boxes":
@@ -314,39 +394,21 @@ class Boxes:
         n, k = points.shape[:2]
         layout = TreeOrder.of(points.mean(axis=1))
         inside = Primitives.of(layout, np.arange(n * k, dtype=np.int32).reshape(n, k))
-        return Boxes.of(MovingPoints.of(points.reshape(-1, 3)), inside, grow)
+        return Boxes(MovingPoints.of(points.reshape(-1, 3)), inside, grow)
 
     @property
     def ids(self) -> WarpArray:
         """Return the vertices (n,k) of the primitives."""
         return self.inside.ids
 
-    @property
-    def last(self) -> Bounds:
-        """Return the bounds at the end of the paths; empty bounds if the boxes do not move."""
-        return self.inside.nothing[0] if self.end is None else self.end
-
-    @cached_property
-    def side(self) -> LeafBoxes:
-        """Return the boxes in the form that kernels take."""
-        s, layout = LeafBoxes(), self.inside.layout
-        s.start, s.node, s.boxes = layout.device[0], layout.blocks[3], self.begin.boxes
-        s.ends, s.places, s.last_places = self.last.boxes, self.begin.places, self.last.places
-        s.ids, s.corners = self.ids, self.inside.corners
-        s.marks = kernel.empty((0, 2), wp.uint32) if self.marks is None else self.marks
-        s.sewn = kernel.empty(0, wp.int32) if self.sewn is None else self.sewn
-        return s
-
-    def renewed(self, moved: WarpArray, places: MovingPoints, grow: float) -> None:
+    def renew(self, moved: WarpArray, places: MovingPoints, grow: float) -> None:
         """Recompute, in place, the boxes with a set bit in ``moved`` (c,); an empty array: all
         boxes.
         """
-        layout, looked = self.inside.layout, self.begin.places.shape[0] > 0
-        order = (self.ids, layout.device[0], layout.nodes, moved, *layout.blocks[1:3])
-        for points, b in zip(places.enclosed(grow, looked), (self.begin, self.end)):
-            assert b is not None
-            out = (b.boxes, b.leaves, b.low, b.high, b.places)
-            kernel.launch(bound, len(layout), *points, *order, *out, slice_above=WORTH_SLICING)
+        layout, looked = self.inside.layout, self.struct.begin.places.shape[0] > 0
+        for points, out in zip(places.enclosed(grow, looked), self.bounds, strict=True):
+            about = (points, self.struct, moved, out)
+            kernel.launch(bound, len(layout), *about, slice_above=WORTH_SLICING)
 
     def __len__(self) -> int:
         """Return the number of boxes."""

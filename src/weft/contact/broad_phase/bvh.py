@@ -12,13 +12,27 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Ints
-from weft.contact.broad_phase.aabb import Boxes, LeafBoxes, MovingPoints
-from weft.contact.broad_phase.aabb_simd import box_of, overlap_mask, overlap_mask_of_box
-from weft.contact.broad_phase.pair_list import note, put_met, put_noted
-from weft.contact.broad_phase.query import OverlapQuery, QueryScope, filter_overlaps, query_mask
+from weft.contact.broad_phase.aabb import (
+    Bounds,
+    Boxes,
+    MovingPoints,
+    TreeBoxes,
+    box_of,
+    overlap_mask,
+    overlap_mask_of_box,
+)
+from weft.contact.broad_phase.overlap_query import (
+    OverlapQuery,
+    QueryScope,
+    filter_overlaps,
+    note,
+    put_met,
+    put_noted,
+    query_mask,
+)
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
-from weft.kernel import FloatArray, IntArray, IntArray2d, Vec3fArray, WarpArray
+from weft.kernel import IntArray, IntArray2d, WarpArray
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 _module = wp.get_module("weft.broad_phase")
@@ -28,31 +42,14 @@ WORTH_SLICING = 30_000  # candidate pairs above which launches are sliced
 LEAVES_WORTH_SLICING = 1000  # leaves above which launches are sliced
 
 
-@wp.struct
-class Nodes:
-    """The nodes of a hierarchy in preorder, and their boxes, down to blocks of up to eight
-    leaves.
-    """
-
-    block: IntArray  # (2c-1,) number of the block; -1: the node has two children
-    beyond: IntArray  # (2c-1,) first node after the subtree
-    low: Vec3fArray  # (2c-1,) corners of boxes
-    high: Vec3fArray
-    first: IntArray  # (b+1,) first leaf of each block
-    leaves: FloatArray  # (b,6,8) boxes around the leaves of each block, flat
-    last_low: Vec3fArray  # boxes at the end of paths; empty: they do not move
-    last_high: Vec3fArray
-    last_leaves: FloatArray
-
-
 @wp.kernel(module=_module)
-def enclose_nodes(o: int, nodes: IntArray, beyond: IntArray, low: Vec3fArray, high: Vec3fArray):
+def enclose_nodes(o: int, nodes: IntArray, beyond: IntArray, out: Bounds):
     """Compute the boxes of nodes from those of their two children."""
     p = nodes[o + wp.tid()]
     left = p + 1
     right = beyond[left]
-    low[p] = wp.min(low[left], low[right])
-    high[p] = wp.max(high[left], high[right])
+    out.low[p] = wp.min(out.low[left], out.low[right])
+    out.high[p] = wp.max(out.high[left], out.high[right])
 
 
 @wp.struct
@@ -66,32 +63,32 @@ class Box:
 
 
 @wp.func
-def box_at(c: int, k: int, side: LeafBoxes):
+def box_at(c: int, k: int, side: TreeBoxes):
     """Return box k of leaf c."""
     out = Box()
-    low, high = box_of(side.boxes, c, k)
+    low, high = box_of(side.begin.boxes, c, k)
     out.low = low
     out.high = high
-    if side.ends.shape[0] > 0:
-        low, high = box_of(side.ends, c, k)
+    if side.end.boxes.shape[0] > 0:
+        low, high = box_of(side.end.boxes, c, k)
     out.last_low = low
     out.last_high = high
     return out
 
 
 @wp.func
-def meet(b: Box, node: int, t: Nodes):
+def meet(b: Box, node: int, t: TreeBoxes):
     """Return whether a box and the box of a node overlap at the same time of their paths."""
-    low = t.low[node]
-    high = t.high[node]
-    if t.last_low.shape[0] == 0:
+    low = t.begin.low[node]
+    high = t.begin.high[node]
+    if t.end.low.shape[0] == 0:
         if b.low[0] > high[0] or low[0] > b.high[0]:
             return False
         if b.low[1] > high[1] or low[1] > b.high[1]:
             return False
         return b.low[2] <= high[2] and low[2] <= b.high[2]
-    last_low = t.last_low[node]
-    last_high = t.last_high[node]
+    last_low = t.end.low[node]
+    last_high = t.end.high[node]
     out = bool(True)
     for k in range(3):
         if b.low[k] > high[k] and b.last_low[k] > last_high[k]:
@@ -102,30 +99,29 @@ def meet(b: Box, node: int, t: Nodes):
 
 
 @wp.func
-def leaf_overlaps(b: LeafBoxes, leaf: int, a: LeafBoxes, c: int, i: int):
+def leaf_overlaps(b: TreeBoxes, leaf: int, a: TreeBoxes, c: int, i: int):
     """Return the bits of the boxes of a leaf that overlap box i of leaf c."""
-    return overlap_mask(b.boxes, b.ends, leaf, a.boxes, a.ends, c, i)
+    return overlap_mask(b.begin.boxes, b.end.boxes, leaf, a.begin.boxes, a.end.boxes, c, i)
 
 
 @wp.func
-def leaves_met(block: int, b: Box, c: int, t: Nodes, q: OverlapQuery):
+def leaves_met(block: int, b: Box, c: int, t: TreeBoxes, q: OverlapQuery):
     """Return the bits of the leaves of a block that overlap a box of leaf c; if each pair is
     reported once, only of leaves from c on.
     """
     out = overlap_mask_of_box(
-        t.leaves, t.last_leaves, block, b.low, b.high, b.last_low, b.last_high
+        t.begin.leaves, t.end.leaves, block, b.low, b.high, b.last_low, b.last_high
     )
     if q.after != 0:
-        out = out & ~mask_below(wp.clamp(c - t.first[block], 0, LEAF))
+        out = out & ~mask_below(wp.clamp(c - t.layout.first[block], 0, LEAF))
     return out
 
 
 @wp.kernel(module=_module)
 def find_overlaps(
     o: int,
-    mine: LeafBoxes,
-    theirs: LeafBoxes,
-    t: Nodes,
+    mine: TreeBoxes,
+    theirs: TreeBoxes,
     q: OverlapQuery,
     count: IntArray,
     slots: IntArray2d,
@@ -140,10 +136,10 @@ def find_overlaps(
     box, else by a second traversal, which finds the same pairs in the same order.
     """
     c = o + wp.tid()
-    a = mine.start[c]
+    a = mine.layout.start[c]
     listing = out.shape[0] > 0
     ask = query_mask(c, mine, q)
-    for i in range(a, mine.start[c + 1]):
+    for i in range(a, mine.layout.start[c + 1]):
         if not listing:
             count[i] = 0
         elif count[i] <= slots.shape[1]:
@@ -168,25 +164,31 @@ def find_overlaps(
     # Nodes before the leaf's own block hold only earlier leaves, which have found these pairs.
     node = int(0)
     if q.after != 0:
-        node = mine.node[c]
-    end = t.beyond[0]
+        node = mine.layout.root[mine.layout.block[c]]
+    end = theirs.layout.beyond[0]
     if ask == wp.uint32(0):
         end = 0
     while node < end:
-        if not meet(b, node, t):
-            node = t.beyond[node]
+        if not meet(b, node, theirs):
+            node = theirs.layout.beyond[node]
         else:
-            block = t.block[node]
+            block = theirs.layout.block_at[node]
             if block < 0:
                 node += 1
             else:
-                near = leaves_met(block, b, c, t, q)
+                near = leaves_met(block, b, c, theirs, q)
                 while near != wp.uint32(0):
                     which = lowest_set_bit(near)
                     near = near & (near - wp.uint32(1))
-                    k = t.first[block] + which
+                    k = theirs.layout.first[block] + which
                     left = ask & overlap_mask(
-                        mine.boxes, mine.ends, c, t.leaves, t.last_leaves, block, which
+                        mine.begin.boxes,
+                        mine.end.boxes,
+                        c,
+                        theirs.begin.leaves,
+                        theirs.end.leaves,
+                        block,
+                        which,
                     )
                     while left != wp.uint32(0):
                         i = lowest_set_bit(left)
@@ -197,13 +199,13 @@ def find_overlaps(
                         if bits == wp.uint32(0):
                             continue
                         if not listing:
-                            note(i, theirs.start[k], bits, count, slots)
+                            note(i, theirs.layout.start[k], bits, count, slots)
                         else:
                             place = begin + start[i] + slots[i, 0]
                             slots[i, 0] += wp.bit_count(bits)
-                            j = theirs.start[k]
+                            j = theirs.layout.start[k]
                             put_met(place, i, j, bits, q.apart, mine.ids, theirs.ids, out)
-                node = t.beyond[node]
+                node = theirs.layout.beyond[node]
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,12 +227,7 @@ class BoundingVolumeHierarchy:
 
     def update(self, boxes: Boxes) -> None:
         """Replace the boxes by others of primitives in the same tree order."""
-        self.boxes, n, layout = boxes, Nodes(), boxes.inside.layout
-        n.beyond, (n.block, n.first, _, _) = layout.device[1], layout.blocks
-        begin, end = boxes.begin, boxes.last
-        n.low, n.high, n.leaves = begin.low, begin.high, begin.leaves
-        n.last_low, n.last_high, n.last_leaves = end.low, end.high, end.leaves
-        self.nodes = n
+        self.boxes = boxes
         self._enclose()
 
     def overlaps(self, boxes: Boxes) -> Ints:
@@ -279,23 +276,22 @@ class BoundingVolumeHierarchy:
         """Refit the tree after new boxes, enlarged by ``grow`` [m], are computed for the boxes with
         a set bit in ``moved``.
         """
-        self.boxes.renewed(moved, places, grow)
+        self.boxes.renew(moved, places, grow)
         self._enclose()
 
     def _enclose(self) -> None:
         """Compute the boxes of inner nodes, the deepest level first."""
-        inner, ends = self.boxes.inside.layout.inner
-        for bounds in (self.boxes.begin, self.boxes.end):
-            if bounds is not None:
-                about = (inner, self.nodes.beyond, bounds.low, bounds.high)
-                kernel.launch_in_order(enclose_nodes, ends, *about)
+        layout = self.boxes.inside.layout
+        inner, ends = layout.inner
+        for bounds in self.boxes.bounds:
+            kernel.launch_in_order(enclose_nodes, ends, inner, layout.struct.beyond, bounds)
 
 
 def _apart(boxes: Boxes, others: Boxes) -> int:
     """Return the exclusion level of an ``OverlapQuery``: 2 if both sides have group bits,
     else 1.
     """
-    return 1 if boxes.marks is None or others.marks is None else 2
+    return 2 if boxes.has_marks and others.has_marks else 1
 
 
 class Overlaps:
@@ -342,7 +338,7 @@ class Overlaps:
             kernel.empty((n, FEWER if wanted else SLOTS), wp.int32),
         )
         start = kernel.empty(n, wp.int32)
-        self._asked = (b.side, tree.boxes.side, tree.nodes, q, count, slots, start)
+        self._asked = (b.struct, tree.boxes.struct, q, count, slots, start)
         self._leaves = len(layout) if n and len(tree.boxes) else 0
         if not self._leaves:
             count.zero_()

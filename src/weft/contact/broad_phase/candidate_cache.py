@@ -19,11 +19,10 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats
-from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
-from weft.contact.broad_phase.aabb_simd import NONE, corners_of
+from weft.contact.broad_phase.aabb import NONE, Boxes, MovingPoints, Primitives, corners_of
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Moved, Overlaps
 from weft.contact.broad_phase.candidates import Candidates, chosen, mark_stayed
-from weft.contact.broad_phase.query import QueryScope
+from weft.contact.broad_phase.overlap_query import QueryScope
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
@@ -315,7 +314,7 @@ class CandidateCache:
     def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
         """Return boxes of primitives, enlarged by half of the search distance."""
         sewn = self.mesh.device_sewn
-        return Boxes.of(self._places, inside, self._margin / 2, marks, sewn, True)
+        return Boxes(self._places, inside, self._margin / 2, marks, sewn, True)
 
     def _moved(self, tree: BoundingVolumeHierarchy, places: MovingPoints) -> WarpArray:
         """Return the moved primitives of a tree as bits of leaves, after their boxes are

@@ -19,11 +19,27 @@ from scipy.sparse.csgraph import connected_components
 
 from weft import kernel
 from weft.base.arrays import Faces, Floats
-from weft.kernel import WarpArray
+from weft.kernel import IntArray, WarpArray
 
 Longs: TypeAlias = NDArray[np.int64]
 
 LEAF = 8  # largest number of boxes in a leaf: what one or two vector registers of a CPU hold
+
+
+@wp.struct
+class TreeLayout:
+    """A tree in the form that kernels take.
+
+    Its blocks are the largest subtrees with at most eight leaves.
+    """
+
+    start: IntArray  # (c+1,) first box of each leaf
+    node: IntArray  # (c,) node of each leaf
+    block: IntArray  # (c,) block of each leaf
+    beyond: IntArray  # (2c-1,) first node after the subtree of a node
+    block_at: IntArray  # (2c-1,) block whose root a node is, or -1
+    first: IntArray  # (b+1,) first leaf of each block
+    root: IntArray  # (b,) root node of each block
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,38 +91,30 @@ class TreeOrder:
         return len(self.start) - 1
 
     @cached_property
-    def device(self) -> tuple[WarpArray, WarpArray]:
-        """Return ``start`` (c+1,) and ``beyond`` (2c-1,) on the device, int32."""
-        given = (self.start, self.beyond)
-        return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
-
-    @cached_property
-    def nodes(self) -> WarpArray:
-        """Return the node of each leaf, (c,) int32 on the device."""
-        return kernel.array(np.flatnonzero(self.leaf >= 0).astype(np.int32), wp.int32)
-
-    @cached_property
-    def blocks(self) -> tuple[WarpArray, WarpArray, WarpArray, WarpArray]:
-        """Return the blocks of the tree: the largest subtrees with at most eight leaves.
-
-        Returns:
-            (2c-1,) the number of the block whose root is this node, or -1; (b+1,) the first leaf of
-            each block; (c,) the block of each leaf; (c,) the root node of that block. All int32 on
-            the device.
-        """
+    def struct(self) -> TreeLayout:
+        """Return the tree in the form that kernels take."""
         is_leaf = self.leaf >= 0
         before: Longs = np.cumsum(is_leaf) - is_leaf  # number of leaves before a node
         few = np.append(before, len(self))[self.beyond] - before <= LEAF
         below = np.zeros(len(few), dtype=bool)  # nodes whose parent has at most eight leaves, too
         parents = np.flatnonzero(few & ~is_leaf)
         below[parents + 1] = below[self.beyond[parents + 1]] = True
-        chosen = np.flatnonzero(few & ~below)
+        roots = np.flatnonzero(few & ~below)
         number = np.full(len(few), -1)
-        number[chosen] = np.arange(len(chosen))
-        first = np.append(before[chosen], len(self))
-        of = np.repeat(np.arange(len(chosen)), np.diff(first))
-        given = (number, first, of, chosen[of])
-        return tuple(kernel.array(np.asarray(a, np.int32), wp.int32) for a in given)
+        number[roots] = np.arange(len(roots))
+        first = np.append(before[roots], len(self))
+        out = TreeLayout()
+        for name, values in {
+            "start": self.start,
+            "node": np.flatnonzero(is_leaf),
+            "block": np.repeat(np.arange(len(roots)), np.diff(first)),
+            "beyond": self.beyond,
+            "block_at": number,
+            "first": first,
+            "root": roots,
+        }.items():
+            setattr(out, name, kernel.array(np.asarray(values, np.int32), wp.int32))
+        return out
 
     @cached_property
     def inner(self) -> tuple[WarpArray, list[int]]:

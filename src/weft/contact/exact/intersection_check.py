@@ -111,7 +111,7 @@ class IntersectionCheck:
             (k,6) vertices of both triangles.
         """
         faces, sewn = self.mesh.primitives[0], self.mesh.device_sewn
-        boxes = Boxes.of(MovingPoints(y, y), faces, 0.0, excluded.triangles, sewn)
+        boxes = Boxes(MovingPoints(y, y), faces, 0.0, excluded.triangles, sewn)
         if self._tree is None:
             self._tree = BoundingVolumeHierarchy(boxes)
         else:

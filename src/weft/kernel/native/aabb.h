@@ -1,7 +1,7 @@
 // Axis-aligned boxes in single precision around points and leaves (weft.contact.broad_phase.aabb).
 #pragma once
 
-#include "types.h"
+#include "contact_structs.h"
 
 // Round to a float slightly below x, always: a branch that asks whether this is necessary cannot be
 // predicted.
@@ -10,17 +10,17 @@ inline float round_down(Scalar x) {
     return r - wp::abs(r) * 1.2e-7f - 1e-37f;
 }
 
-// Write the box low[v], high[v] of a point that lies between below[v] and above[v] [m], moved by
-// way[v] where it is not empty, and larger by `grow` [m]. Where `middle` is not empty, also write
-// the center and the radius: rounded to single precision, points may be off by 8e-7 of their
+// Write the box of a point that lies between below[v] and above[v] [m], moved by way[v] where it is
+// not empty, and larger by `grow` [m]. Where there is room for middles, also write the center and
+// the radius: rounded to single precision, points may be off by 8e-7 of their
 // largest coordinates in what separating_axis.h computes from them; 2e-6 is more than that.
 // Native, because Warp's index checks keep the loop over coordinates from vector instructions.
 void put_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::array_t<vec3> way,
-                 Scalar grow, wp::array_t<vec4f> low, wp::array_t<vec4f> high,
-                 wp::array_t<vec4f> middle) {
+                 Scalar grow, PointBoxes out) {
     const Scalar *p = (const Scalar*)(below.data + v), *q = (const Scalar*)(above.data + v);
     const Scalar* w = way.shape[0] ? (const Scalar*)(way.data + v) : nullptr;
-    float *a = (float*)(low.data + v), *b = (float*)(high.data + v);
+    float *a = (float*)(out.low.data + v), *b = (float*)(out.high.data + v);
+    float* middle = out.middle.shape[0] ? (float*)(out.middle.data + v) : nullptr;
     Scalar square = 0.0, largest = 0.0;
     for (int c = 0; c < 3; ++c) {
         const Scalar along = w ? w[c] : 0.0, half = 0.5 * (q[c] - p[c]);
@@ -29,27 +29,25 @@ void put_rounded(int v, wp::array_t<vec3> below, wp::array_t<vec3> above, wp::ar
         const Scalar x = p[c] + half + along;
         square += half * half;
         largest = wp::max(largest, wp::abs(x));
-        if (middle.shape[0])
-            ((float*)(middle.data + v))[c] = (float)x;
+        if (middle)
+            middle[c] = (float)x;
     }
-    if (middle.shape[0])
-        ((float*)(middle.data + v))[3] =
+    if (middle)
+        middle[3] =
             (float)((square > 0.0 ? wp::sqrt(square) : 0.0) + 2e-6 * largest) * (1.0f + 2e-7f);
 }
 
-// Write the boxes of the primitives of a leaf (eight, of which `count` exist) whose bits are set,
-// from the boxes low, high of their vertices ids (n,k), to boxes (leaves,6,8); the box of the whole
-// leaf to node_low, node_high; and their vertices with a radius to places (leaves,3k+1,8) where it
-// is not empty. Native, because a leaf is written coordinate by coordinate, which takes Warp four
+// Write the boxes of the primitives of a leaf (up to eight) whose bits are set, from the boxes of
+// their vertices; the box of the whole leaf to that of its node; and their vertices with a radius
+// to places where there is room for them. Native, because a leaf is written coordinate by coordinate, which takes Warp four
 // times as long.
-void put_leaf(int leaf, int node, int first, int count, uint32 bits, wp::array_t<int> ids,
-              wp::array_t<vec4f> low, wp::array_t<vec4f> high, wp::array_t<vec4f> middle,
-              wp::array_t<float> boxes, wp::array_t<float> places, wp::array_t<vec3f> node_low,
-              wp::array_t<vec3f> node_high) {
-    const int corners = (int)ids.shape[1];
-    const bool looked = places.shape[0] > 0;
-    float* box = boxes.data + 48 * (size_t)leaf;
-    float* place = looked ? places.data + 8 * (3 * corners + 1) * (size_t)leaf : nullptr;
+void put_leaf(int leaf, uint32 bits, PointBoxes points, TreeBoxes boxes, Bounds out) {
+    const int first = boxes.layout.start.data[leaf];
+    const int count = boxes.layout.start.data[leaf + 1] - first;
+    const int node = boxes.layout.node.data[leaf], corners = (int)boxes.ids.shape[1];
+    const bool looked = out.places.shape[0] > 0;
+    float* box = out.boxes.data + 48 * (size_t)leaf;
+    float* place = looked ? out.places.data + 8 * (3 * corners + 1) * (size_t)leaf : nullptr;
     for (int k = 0; k < 8; ++k) {
         if (!(bits >> k & 1u))
             continue;
@@ -60,12 +58,13 @@ void put_leaf(int leaf, int node, int first, int count, uint32 bits, wp::array_t
             }
             continue;
         }
-        const int* v = ids.data + ((size_t)first + k) * corners;
-        const float *a = (const float*)(low.data + v[0]), *b = (const float*)(high.data + v[0]);
+        const int* v = boxes.ids.data + ((size_t)first + k) * corners;
+        const float* a = (const float*)(points.low.data + v[0]);
+        const float* b = (const float*)(points.high.data + v[0]);
         float small[4] = {a[0], a[1], a[2], a[3]}, large[4] = {b[0], b[1], b[2], b[3]};
         for (int j = 1; j < corners; ++j) {
-            a = (const float*)(low.data + v[j]);
-            b = (const float*)(high.data + v[j]);
+            a = (const float*)(points.low.data + v[j]);
+            b = (const float*)(points.high.data + v[j]);
             for (int c = 0; c < 4; ++c) {
                 small[c] = a[c] < small[c] ? a[c] : small[c];
                 large[c] = b[c] > large[c] ? b[c] : large[c];
@@ -78,7 +77,7 @@ void put_leaf(int leaf, int node, int first, int count, uint32 bits, wp::array_t
         if (looked) {
             float beside = 0.0f;
             for (int j = 0; j < corners; ++j) {
-                const float* m = (const float*)(middle.data + v[j]);
+                const float* m = (const float*)(points.middle.data + v[j]);
                 for (int c = 0; c < 3; ++c)
                     place[8 * (3 * j + c) + k] = m[c];
                 beside = m[3] > beside ? m[3] : beside;
@@ -92,7 +91,7 @@ void put_leaf(int leaf, int node, int first, int count, uint32 bits, wp::array_t
             small = a[k] < small ? a[k] : small;
             large = b[k] > large ? b[k] : large;
         }
-        ((float*)(node_low.data + node))[c] = small;
-        ((float*)(node_high.data + node))[c] = large;
+        ((float*)(out.low.data + node))[c] = small;
+        ((float*)(out.high.data + node))[c] = large;
     }
 }

@@ -1,4 +1,4 @@
-// Tests of one box against the eight boxes of a leaf (weft.contact.broad_phase.aabb_simd).
+// Tests of one box against the eight boxes of a leaf (weft.contact.broad_phase.aabb).
 //
 // A leaf's boxes are stored as (6,8) float: lower x, y, z and upper x, y, z of eight boxes each,
 // so that a row fills one vector register of 256 bits. Corners are stored as (3,8) int.

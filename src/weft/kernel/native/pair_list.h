@@ -1,4 +1,4 @@
-// Boxes that overlap a box, collected in rows and written as pairs (weft.contact.broad_phase).
+// Boxes that overlap a box, collected in rows and written as pairs (weft.contact.broad_phase.overlap_query).
 #pragma once
 
 #include "types.h"

@@ -1,4 +1,4 @@
-// Pairs of primitives that a line keeps apart (weft.contact.narrow_phase.separating_axis).
+// Pairs of primitives that a line keeps apart (weft.contact.broad_phase.overlap_query).
 #pragma once
 
 #include "types.h"
