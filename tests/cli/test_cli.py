@@ -379,18 +379,6 @@ def test_piped_output_may_close(scene):
     assert "Traceback" not in result.stderr
 
 
-def test_old_files_run_with_a_hint(run, scene):
-    now = "`integrator: {backward_euler: {tolerance: 1 mm/s}}`"
-    scene.write_text(SCENE + "solver: {tolerance: 1 mm/s}\n")
-    code, _, err = run("run", scene, "--out", "here", "--frames", "1")
-    assert code == 0 and "warning: scene.yaml:5: `solver` is said with" in err and now in err
-    code, out, _ = run("check", scene)
-    assert code == 0 and "warning  scene.yaml:5: `solver` is said with" in out and now in out
-    scene.write_text(SCENE)
-    code, out, err = run("run", scene, "--out", "there", "--set", "integrator.bdf2.psd=exact")
-    assert code == 0 and "solver" not in out + err
-
-
 def test_settle_takes_the_scenes_own_settings(run, scene):
     scene.write_text(SCENE + "integrator: {quasi_static: {max_iterations: 1}}\n")
     code, _, err = run("settle", scene, "--out", "short")

@@ -1,4 +1,4 @@
-"""The integrator's block: a name, or a name with settings of its own; what files said before."""
+"""The integrator's block: a name, or a name with settings of its own."""
 
 import dataclasses
 import warnings
@@ -12,7 +12,6 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws.base import Psd
 from weft.scene.build import load_scene
-from weft.scene.check import check
 from weft.scene.explain import explain
 from weft.scene.integrators import INTEGRATORS
 from weft.solve.linear.solver import Stop
@@ -114,92 +113,9 @@ def test_all_problems_of_a_block_at_once(load):
     assert len(caught.value.problems) == 4
 
 
-@pytest.mark.parametrize(
-    "text, overrides, now, settings",
-    [
-        (
-            "solver: {tolerance: 1 mm/s}\n",
-            (),
-            "{backward_euler: {tolerance: 1 mm/s}}",
-            weft.StepSettings(1e-3),
-        ),
-        (
-            "integrator: bdf2\nsolver: {linear: pcg, psd: null}\n",
-            (),
-            "{bdf2: {linear: pcg}}",
-            weft.StepSettings(linear="pcg"),
-        ),
-        (
-            "integrator: bdf2_semi_implicit\nsolver: {forcing: 0.1}\n",
-            (),
-            "{bdf2_semi_implicit: {tolerance: 0.1}}",
-            weft.SemiImplicitSettings(tolerance=0.1),
-        ),
-        (
-            "integrator: baraff_witkin_1998\nsolver: {forcing: 0.1, stop: preconditioned}\n",
-            (),
-            "{baraff_witkin_1998: {tolerance: 0.1, stop: preconditioned}}",
-            weft.Settings1998(tolerance=0.1, stop=Stop.PRECONDITIONED),
-        ),
-        (
-            "integrator: quasi_static\nsolver: {max_iterations: 7}\n",
-            (),
-            "{quasi_static: {max_iterations: 7}}",
-            QuasiStaticSettings(max_iterations=7),
-        ),
-        (
-            "integrator: {bdf2: {forcing: 0.1}}\n",
-            ["solver.linear=pcg"],
-            "{bdf2: {forcing: 0.1, linear: pcg}}",
-            weft.StepSettings(linear="pcg", forcing=0.1),
-        ),
-    ],
-)
-def test_what_files_said_before(tmp_path, text, overrides, now, settings):
-    """It is read, with a warning that says how it is written now; that means the same."""
-    path = tmp_path / "s.yaml"
-    path.write_text(BASE + text)
-    with pytest.warns(UserWarning) as caught:
-        scene = load_scene(path, overrides).scene
-    (warning,) = caught
-    assert str(warning.message).endswith(
-        f"`solver` is said with the integrator now: `integrator: {now}`"
-    )
-    assert scene.settings == settings
-    assert any(f"integrator: {now}" in w for w in check(path, overrides).warnings)
-    path.write_text(BASE + f"integrator: {now}\n")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert load_scene(path).scene.identity() == scene.identity()
-    assert not any("solver" in w for w in check(path).warnings)
-
-
-@pytest.mark.filterwarnings("ignore:.*solver")
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (
-            "integrator: quasi_static\nsolver: {tolerance: 1e-3}\n",
-            "solver.tolerance = 1e-3 (s.yaml:4): expected nothing: integrator quasi_static",
-        ),
-        ("integrator: bdf2\nsolver: {stop: energy}\n", "weft explain scene.integrator.bdf2"),
-        ("solver: {linear: pgc}\n", "solver.linear = 'pgc' (s.yaml:3)"),
-        ("solver: {linear: pgc}\n", "did you mean 'pcg'?"),
-        ("integrator: bdf2_semi_implicit\nsolver: {forcing: 0}\n", "solver.forcing = 0 (s.yaml:4)"),
-        ("solver: 5\n", "solver = 5 (s.yaml:3): expected a block of fields"),
-    ],
-)
-def test_problems_of_the_old_form(load, tmp_path, text, message):
-    path = tmp_path / "s.yaml"
-    path.write_text(BASE + text)
-    with pytest.raises(SceneError) as caught:
-        load_scene(path)
-    assert message in str(caught.value)
-
-
 def test_an_integrator_in_place_of_the_files(load):
     """What ``weft settle`` asks for: own settings of the file where it has them."""
-    for text in ("", "integrator: {bdf2: {psd: exact}}\n", "solver: {tolerance: 1 mm/s}\n"):
+    for text in ("", "integrator: {bdf2: {psd: exact}}\n"):
         assert load(text, integrator="quasi_static").settings == QuasiStaticSettings()
     text = "integrator: {quasi_static: {seed: 3}}\n"
     more = ["integrator.quasi_static.load_steps=2"]

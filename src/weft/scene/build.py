@@ -58,7 +58,7 @@ class LoadedScene:
 def load_scene(
     path: str | FilePath, overrides: Sequence[str] = (), integrator: str | None = None
 ) -> LoadedScene:
-    """Load a scene from a YAML file; warn if the file uses an old form.
+    """Load a scene from a YAML file.
 
     Args:
         path: the file.

@@ -1,8 +1,7 @@
 """Scene files: YAML with line numbers and overrides, validated with every problem at once."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
 from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted, read_document
 from weft.base.yaml_lines import Loc, parse_yaml
-from weft.scene.old_form import integrator_of, take_solver, written_now
 from weft.scene.said_keys import keys_of, malformed, without_keys
 from weft.scene.schema import SceneFile
 
@@ -20,22 +18,14 @@ class Source(YamlDocument):
     """The tree of a scene file, with the line of every field."""
 
     overridden: frozenset[Loc] = frozenset()
-    said_at: Mapping[Loc, Loc] = field(default_factory=dict)  # old path of each moved field
-    problems: Sequence[WeftError] = ()  # of fields in an old form
 
     what: ClassVar[str] = "scene"
     error: ClassVar[type[WeftError]] = SceneError
     explained_by: ClassVar[str] = "`weft explain scene.{}` says which"
 
-    def written_at(self, loc: Sequence[str | int]) -> Loc:
-        """Return the path of a field as the file wrote it, which differs for fields of old
-        forms.
-        """
-        return self.said_at.get(tuple(loc), tuple(loc))
-
     def where(self, loc: Sequence[str | int] = ()) -> str:
         """Return ``scene.yaml:14`` or ``--set pins.0.until`` of the field at a path."""
-        place = self.written_at(loc)
+        place = tuple(loc)
         while place and place not in self.lines and place not in self.overridden:
             place = place[:-1]
         if place in self.overridden:
@@ -60,27 +50,28 @@ def read_source(
     hint = "`weft explain scene` lists the fields; examples/ has scenes, `weft demo` needs none"
     source = read_document(Source, Path(path), hint, "`cloth:`")
     tree = dict(source.tree)
-    if integrator is not None and integrator_of(tree)[0] != integrator:
+    if integrator is not None and _integrator_of(tree) != integrator:
         tree["integrator"] = integrator
-        tree.pop("solver", None)
     changed = frozenset(_override(tree, text) for text in overrides)
-    return _up_to_date(replace(source, tree=tree, overridden=changed), tree)
+    return replace(source, tree=tree, overridden=changed)
 
 
-def _up_to_date(source: Source, tree: dict[str, Any]) -> Source:
-    """Return the source with fields of an old form moved to their present place, with a warning."""
-    if "solver" not in tree:
-        return source
-    moved, problems = take_solver(tree)
-    name, _ = integrator_of(tree)
-    for problem in problems:
-        source.placed(problem, ("solver",))
-    now: dict[Loc, Loc] = {("integrator", name, new): ("solver", old) for old, new in moved.items()}
-    if moved and not problems:
-        place = source.where(next(iter(now.values())))
-        text = f"{place}: `solver` is said with the integrator now: `{written_now(tree)}`"
-        warnings.warn(text, stacklevel=4)
-    return replace(source, said_at=now, problems=problems)
+def _integrator_of(tree: dict[str, Any], otherwise: str = "backward_euler") -> str:
+    """Return the name of a tree's integrator, and write it into the tree with a block of settings.
+
+    Args:
+        tree: of a scene file.
+        otherwise: the name where the file has none.
+    """
+    given = tree.get("integrator", otherwise)
+    if isinstance(given, str):
+        given = tree["integrator"] = {given: {}}
+    if not isinstance(given, dict) or len(given) != 1:
+        return ""  # validation against the schema reports it
+    (name,) = given
+    if given[name] is None:
+        given[name] = {}
+    return str(name)
 
 
 def _override(tree: dict[str, Any], text: str) -> Loc:
@@ -93,7 +84,7 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
         raise SceneError("--set", got=repr(text), expected="path=value, such as cloth.sheet.nx=80")
     parsed = parse_yaml(value, f"--set {clipped(name, 80)}", SceneError).value
     if parts[0] == "integrator" and len(parts) > 1:
-        present, _ = integrator_of(tree, otherwise=str(parts[1]))
+        present = _integrator_of(tree, otherwise=str(parts[1]))
         if present != parts[1]:
             raise SceneError(
                 f"--set {name}",
@@ -146,7 +137,7 @@ def validate(source: Source) -> SceneFile:
         SceneProblems: every field that is unknown, missing, of the wrong type or out of range.
     """
     plain, said = without_keys(source.tree)
-    problems = [*source.problems, *(source.placed(e, loc) for loc, e in malformed(said))]
+    problems = [source.placed(e, loc) for loc, e in malformed(said)]
     if problems:
         raise SceneProblems(problems)
     file, problems = source.validated(SceneFile, plain)

@@ -45,13 +45,9 @@ class YamlDocument:
     error: ClassVar[type[WeftError]] = WeftError  # class of errors
     explained_by: ClassVar[str] = ""  # where a missing field is explained; {} is its path
 
-    def written_at(self, loc: Sequence[str | int]) -> Loc:
-        """Return the path of a field as the file wrote it."""
-        return tuple(loc)
-
     def where(self, loc: Sequence[str | int] = ()) -> str:
         """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
-        place = self.written_at(loc)
+        place = tuple(loc)
         while place and place not in self.lines:
             place = place[:-1]
         return f"{self.path.name}:{self.lines.get(place, 1)}"
@@ -112,7 +108,7 @@ class YamlDocument:
         """Return one of pydantic's errors of the block at the path ``around`` as a weft error."""
         inner = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
         loc: Loc = (*around, *inner)
-        kind, where, what = details["type"], self.where(loc), dotted(self.written_at(loc))
+        kind, where, what = details["type"], self.where(loc), dotted(loc)
         if kind == "weft":
             made: WeftError = details["ctx"]["error"]
             return self.placed(made, loc)
