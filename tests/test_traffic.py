@@ -6,7 +6,10 @@ import pytest
 
 import weft
 from weft import kernel
-from weft.contact import sphere
+from weft.bodies.joints.motors import Drive, Motor
+from weft.bodies.joints.settings import Joint
+from weft.bodies.rigid.settings import Rigid
+from weft.contact import box, sphere
 from weft.scene.scene import Scene
 from weft.solve.newton import minimize
 
@@ -125,3 +128,42 @@ def test_traffic_is_seen():
         assert kernel.total(a) == 3.0 and kernel.scalar(a, 1) == 2.0
     assert (traffic.uploads, traffic.downloads) == (1, 1)
     assert (traffic.allocations, traffic.scalars) == (1, 2)
+
+
+def jointed():
+    """A sheet with ropes, rings on a rail and on a body; bodies with every kind of joint."""
+    cloth = weft.sheet(9, 9, 0.2, 0.2).moved((0.0, 0.1, 0.0), (90.0, 0.0, 0.0))
+    top, low = cloth.border("top"), cloth.corners("bottom")
+    pole = [(-0.2, 0.2, 0.0), (0.2, 0.2, 0.0)]
+    motor, drive = Motor(angle=0.3, stiffness=2.0, damping=0.1), Drive(speed=0.1, resistance=5.0)
+    joints = {
+        "rod": [Joint("weld")],
+        "arm": [Joint("hinge", (0.4, 0.0, -0.3), (0, 0, 1), angles=(-1.0, 1.0), motor=motor)],
+        "sled": [Joint("slider", axis=(1, 0, 0), way=(-0.1, 0.1), drive=drive)],
+        "bob": [Joint("ball", (0.9, 0.1, -0.3), cone=0.5), Joint("rope", at=(0.9, 0.4, -0.3))],
+        "car": [Joint("slider", axis=(0, 1, 0), to="bob", way=(-0.1, 0.1))],
+    }
+    bodies = [
+        dataclasses.replace(
+            box((0.5 if name == "rod" else 0.1, 0.05, 0.1), 0.5, name).moved((0.3 * k, y, -0.3)),
+            rigid=Rigid(mass=0.2, joints=own),
+        )
+        for k, (name, own) in enumerate(joints.items())
+        for y in [0.2 if name == "rod" else 0.0]
+    ]
+    held = [
+        weft.Slide(top[::2], pole, body="rod", friction=0.2, name="rings"),
+        weft.Slide(top[1::2], pole, friction=0.2, spacing=0.01, name="on a rail"),
+        weft.Rope(low, at=(0.0, -0.3, 0.0), name="ropes"),
+        weft.AttachCloth(low[:1], low[1:], length=0.3, within=1.0, name="tie"),
+    ]
+    settings = weft.StepSettings(linear="pcg")
+    return Scene(cloth, bodies=bodies, attachments=held, settings=settings)
+
+
+def test_nor_with_joints_and_attachments(iterations, device):
+    """Springs of all kinds are kernels, whose numbers a step uploads once."""
+    stepped(jointed(), iterations)
+    assert iterations
+    for _, traffic, _ in iterations:
+        assert traffic.uploads == traffic.downloads == 0, traffic
