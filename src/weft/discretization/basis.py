@@ -49,6 +49,10 @@ class Basis:
     slope: Floats  # (q,3) dN/du
     curve: Floats  # (q,3) d2N/du2; at a knot, that of the span to its right
 
+    def coefficients(self, net: Floats) -> Floats:
+        """Return the three coefficients of ``net`` (n,) that count at each parameter, (q,3)."""
+        return np.asarray(net[self.first[:, None] + np.arange(3)])
+
 
 def basis(n: int, u: Floats) -> Basis:
     """Evaluate the basis functions of n control points at parameters u (q,) in [0, n - 2].
@@ -75,7 +79,13 @@ def basis(n: int, u: Floats) -> Basis:
 def coordinate(net: Floats, u: Floats) -> Floats:
     """Return the spline with coefficients ``net`` (n,) at parameters u, (q,)."""
     b = basis(len(net), u)
-    return np.asarray((b.value * net[b.first[:, None] + np.arange(3)]).sum(1))
+    return np.asarray((b.value * b.coefficients(net)).sum(1))
+
+
+def slope(net: Floats, u: Floats) -> Floats:
+    """Return the derivative of the spline with coefficients ``net`` (n,) at parameters u, (q,)."""
+    b = basis(len(net), u)
+    return np.asarray((b.slope * b.coefficients(net)).sum(1))
 
 
 def parameter_of(net: Floats, s: Floats) -> Floats:
@@ -91,7 +101,7 @@ def parameter_of(net: Floats, s: Floats) -> Floats:
     ends = coordinate(net, np.arange(m + 1.0))
     span = np.clip(np.searchsorted(ends, s, side="right") - 1, 0, m - 1)
     b = basis(len(net), span.astype(np.float64))
-    local = net[span[:, None] + np.arange(3)]
+    local = b.coefficients(net)
     c, d, e = ((f * local).sum(1) for f in (b.value, b.slope, b.curve))  # c + d t + e t^2/2
     rest = np.clip(s, ends[0], ends[-1]) - c
     # This form of the root does not cancel, and it is also right for e = 0.

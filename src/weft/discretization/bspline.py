@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
-from weft.discretization.basis import basis, coordinate, greville, parameter_of, spans
+from weft.discretization.basis import basis, coordinate, greville, parameter_of, slope, spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Patch:
         """
         nets = self.lengths
         uv = np.stack([parameter_of(net, s[:, k]) for k, net in enumerate(nets)], axis=1)
-        slopes = [_slope(net, uv[:, k]) for k, net in enumerate(nets)]
+        slopes = [slope(net, uv[:, k]) for k, net in enumerate(nets)]
         per = slopes[0] * slopes[1]
         return uv, per, self.area_density(uv) / per
 
@@ -185,6 +185,11 @@ def check_unfolded(uv: Floats, density: Floats) -> None:
         )
 
 
+def grid(u: Floats, v: Floats) -> Floats:
+    """Return the pairs of values of u (a,) and v (b,), (a b,2), v running faster."""
+    return np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
+
+
 def jacobian(f: ShapeFunctions, rest: Floats) -> Floats:
     """Return dX/d(u,v) for the control points ``rest`` (n1,n2,2), (q,2,2)."""
     return np.asarray(np.einsum("qas,qad->qds", f.first, rest.reshape(-1, 2)[f.stencil]))
@@ -239,9 +244,3 @@ def rectangle(n1: int, n2: int, width: float, height: float, net: str = "grevill
         spans(n)
     x, y = width * nets[net](n1), height * nets[net](n2)
     return Patch(np.stack(np.meshgrid(x, y, indexing="ij"), axis=2))
-
-
-def _slope(net: Floats, u: Floats) -> Floats:
-    """Return the derivative of the spline with coefficients ``net`` (n,) at parameters u, (q,)."""
-    b = basis(len(net), u)
-    return np.asarray((b.slope * net[b.first[:, None] + np.arange(3)]).sum(1))

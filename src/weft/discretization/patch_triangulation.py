@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
-from weft.discretization.bspline import Patch
+from weft.discretization.bspline import Patch, grid
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import unique_edges
 from weft.discretization.surface import Tessellation
@@ -26,9 +26,7 @@ class PatchTriangulation:
 
     def tessellation(self, patch: Patch, ids: Ints, n_points: int) -> Tessellation:
         """Return the triangles, embedded in the control points ``ids`` (n1,n2) of ``n_points``."""
-        f = patch.functions(self.uv)
-        rest = f.of(patch.rest.reshape(-1, 2))
-        embedding = Embedding(ids.reshape(-1)[f.stencil], f.value, n_points)
+        rest, embedding = patch.material(self.uv), embed(patch, ids, self.uv, n_points)
         which = np.zeros(len(self.faces), dtype=np.int32)
         return Tessellation(embedding, self.faces, rest[self.faces], which)
 
@@ -36,8 +34,13 @@ class PatchTriangulation:
         """Return the midpoints of edges whose ends are both pinned, for a mask ``pinned`` (n,)."""
         edges, _ = unique_edges(self.faces)
         held = edges[pinned[edges].all(1)]
-        f = patch.functions(self.uv[held].mean(1))
-        return Embedding(ids.reshape(-1)[f.stencil], f.value, n_points)
+        return embed(patch, ids, self.uv[held].mean(1), n_points)
+
+
+def embed(patch: Patch, ids: Ints, uv: Floats, n_points: int) -> Embedding:
+    """Return the points at parameters uv (n,2) as combinations of the control points ``ids``."""
+    f = patch.functions(uv)
+    return Embedding(ids.reshape(-1)[f.stencil], f.value, n_points)
 
 
 def parameters_at(patch: Patch, places: Floats) -> Floats:
@@ -56,8 +59,7 @@ def parameters_at(patch: Patch, places: Floats) -> Floats:
     from scipy.spatial import cKDTree
 
     m = np.array(patch.spans, dtype=np.float64)
-    grid = [np.arange(_STARTS * k + 1) / _STARTS for k in patch.spans]
-    start = np.stack(np.meshgrid(*grid, indexing="ij"), axis=2).reshape(-1, 2)
+    start = grid(*(np.arange(_STARTS * k + 1) / _STARTS for k in patch.spans))
     _, near = cKDTree(patch.material(start)).query(places)
     uv = start[near]
     for _ in range(_ROUNDS):

@@ -53,8 +53,18 @@ def checked_loop(points: Any, name: str) -> Floats:
             expected="edges that meet at their ends only",
             hint=f"near {p[i].tolist()} and {p[j].tolist()}",
         )
-    area = 0.5 * float(np.sum(p[:, 0] * np.roll(p[:, 1], -1) - np.roll(p[:, 0], -1) * p[:, 1]))
-    return p if area > 0 else p[::-1].copy()
+    return p if signed_area(p) > 0 else p[::-1].copy()
+
+
+def signed_area(p: Floats) -> float:
+    """Return the area of a polygon p (k,2), positive if it is counter-clockwise."""
+    x, y = p.T
+    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+
+
+def arc_lengths(p: Floats) -> Floats:
+    """Return the length of a polyline p (k,2) from its first point to each of its points, (k,)."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
 
 
 def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int, int]] | None:

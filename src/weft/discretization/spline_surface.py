@@ -16,7 +16,7 @@ from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, check_known
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.embedding import Embedding
-from weft.discretization.patch_triangulation import PatchTriangulation
+from weft.discretization.patch_triangulation import PatchTriangulation, embed
 from weft.discretization.quadrature import QuadraturePoints, Rule, bending_points, membrane_points
 from weft.discretization.samples import Samples
 from weft.discretization.surface import Surface, Tessellation
@@ -246,8 +246,7 @@ class SplineSurface(Surface):
             held = pinned[grid]
             a, b = held[:-1] & held[1:], held[:, :-1] & held[:, 1:]
             uv = np.concatenate([np.argwhere(a) + (0.5, 0.0), np.argwhere(b) + (0.0, 0.5)])
-            f = patch.functions(uv / d)
-            lines.append(Embedding(ids.reshape(-1)[f.stencil], f.value, n))
+            lines.append(embed(patch, ids, uv / d, n))
             windows = np.lib.stride_tricks.sliding_window_view(held, (d + 1, d + 1))
             span = np.argwhere(windows[::d, ::d].all(axis=(2, 3))).astype(np.float64)
             inside.append(ids.reshape(-1)[patch.functions(span + 0.5).stencil].reshape(-1))

@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.discretization.basis import basis, greville
-from weft.discretization.bspline import Patch
+from weft.discretization.bspline import Patch, grid
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.spline_fit.mips import Mips, SidePoints
 from weft.discretization.spline_fit.outline import (
@@ -230,8 +230,7 @@ def fit_patch(
 def _folded(patch: Patch) -> Floats:
     """Return the places [m] on a grid at which the map of a patch is inside out, (k,2)."""
     u, v = (np.arange(CHECKED * m + 1) / CHECKED for m in patch.spans)
-    uv = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
-    uv = np.clip(uv, 1e-3, np.array(patch.spans) - 1e-3)
+    uv = np.clip(grid(u, v), 1e-3, np.array(patch.spans) - 1e-3)
     return patch.material(uv[patch.area_density(uv) <= 0])
 
 

@@ -13,7 +13,8 @@ import scipy.sparse.linalg as spla
 
 from weft.base.arrays import Floats
 from weft.discretization.basis import spans
-from weft.discretization.bspline import Patch, ShapeFunctions, jacobian
+from weft.discretization.bspline import Patch, ShapeFunctions, grid, jacobian
+from weft.discretization.polygon import arc_lengths, signed_area
 
 PER_SPAN = 4  # least number of fitted points in each span; longer edges are divided
 MOST_ITERATIONS = 60
@@ -39,8 +40,7 @@ class SidePoints:
 
         Its edges are divided until there are at least ``PER_SPAN`` points for each span.
         """
-        length = np.linalg.norm(np.diff(polyline, axis=0), axis=1)
-        s = np.concatenate([[0.0], np.cumsum(length)])
+        s = arc_lengths(polyline)
         extra = np.linspace(0.0, s[-1], PER_SPAN * spans(n) + 1)
         places = np.unique(np.concatenate([s, extra]))
         places = places[np.concatenate([[True], np.diff(places) > 1e-9 * s[-1]])]
@@ -58,10 +58,9 @@ class Mips:
         x = 0.5 + 0.5 / np.sqrt(3) * np.array([-1.0, 1.0])
         u = (np.arange(n1 - 2)[:, None] + x).reshape(-1)
         v = (np.arange(n2 - 2)[:, None] + x).reshape(-1)
-        places = np.stack(np.meshgrid(u, v, indexing="ij"), axis=2).reshape(-1, 2)
-        self.at = self.patch.functions(places)  # eq. 28: 2 x 2 Gauss points, of weight 1/4
-        size = np.sqrt(_area(start[:, 0], start[-1], start[:, -1], start[0]) / (n1 - 2) / (n2 - 2))
-        self.size = float(size)
+        self.at = self.patch.functions(grid(u, v))  # eq. 28: 2 x 2 Gauss points, of weight 1/4
+        around = np.concatenate([start[:, 0], start[-1], start[::-1, -1], start[0, ::-1]])
+        self.size = float(np.sqrt(abs(signed_area(around)) / (n1 - 2) / (n2 - 2)))
         self.keep = boundary * (n1 + n2) / self.size**2
 
     @cached_property
@@ -257,10 +256,3 @@ def mips_derivatives(J: Floats, soft: float = 0.0) -> tuple[Floats, Floats]:
     values, vectors = np.linalg.eigh(H)
     H = np.einsum("qij,qj,qkj->qik", vectors, np.maximum(values, 0.0), vectors)
     return 2 * r[:, None, None] * first, H.reshape(q, 2, 2, 2, 2)
-
-
-def _area(bottom: Floats, right: Floats, top: Floats, left: Floats) -> float:
-    """Return the area that four polylines enclose."""
-    p = np.concatenate([bottom, right, top[::-1], left[::-1]])
-    x, y = p.T
-    return abs(0.5 * float((x * np.roll(y, -1) - np.roll(x, -1) * y).sum()))

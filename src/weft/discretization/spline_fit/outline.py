@@ -12,7 +12,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.polygon import first_crossing
+from weft.discretization.polygon import arc_lengths, first_crossing
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 
 WINDOW = 0.02  # fraction of the perimeter on either side, over which the angle is measured
@@ -110,11 +110,9 @@ def turning(outline: BoundaryPolygon) -> Floats:
     and to the point ``WINDOW`` after it, so that rounded corners are found, too.
     """
     p = outline.places
-    edge = np.roll(p, -1, axis=0) - p
-    length = np.linalg.norm(edge, axis=1)
-    s = np.concatenate([[0.0], np.cumsum(length)])
-    around = s[-1]
     closed = np.concatenate([p, p[:1]])
+    s = arc_lengths(closed)
+    around = s[-1]
 
     def at(t: Floats) -> Floats:
         t = t % around
@@ -137,7 +135,7 @@ def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
     """
     turn = turning(outline)
     p = outline.places
-    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
+    s = arc_lengths(p)
     around = s[-1] + float(np.linalg.norm(p[0] - p[-1]))
     chosen: list[int] = []
     for i in np.argsort(-turn, kind="stable").tolist():
