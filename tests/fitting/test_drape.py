@@ -117,7 +117,7 @@ def fit_file(folder, block):
         ("picture: p.png, camera: 2 kg", "camera"),
         ("picture: p.png, pixel: 8 mm", "m across"),
         ("picture: p.png, pixel: 0.4 mm, disk: [1, 2, 3]", "a scale beside the disk's"),
-        ("picture: p.png, disk: [210, 205]", "2 numbers"),
+        ("picture: p.png, disk: [210, 205]", "disk.2 = nothing"),
         ("picture: p.png, mask: q.png", "q.png"),
         ("picture: p.png, size: 8 cm", "size"),
         ("picture: p.png, drapings: 0", "drapings"),
