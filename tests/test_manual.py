@@ -144,7 +144,7 @@ def test_every_field_of_a_scene_is_in_the_reference(manual):
 def test_every_field_of_a_fabric_is_in_the_reference():
     from scene_reference import markdown
 
-    from weft.fabric.fields import CURVES, OPTIONAL, UNITS
+    from weft.fabric.fabric import CURVES, OPTIONAL, UNITS
 
     text = markdown()
     assert [n for n in (*UNITS, *OPTIONAL, *CURVES) if f"| `{n}` |" not in text] == []

@@ -6,12 +6,12 @@ from pathlib import Path
 from tests.fuzz import scenes
 from tests.fuzz.mutations import changed_bytes, changed_tree
 from tests.garment.dxf_writer import block, drawing, polyline, text
-from weft.fitting.file import FIELDS, read_fit
+from weft.base.schema.block import block_of
+from weft.fitting.file import FitFileSettings, read_fit
 from weft.garment.check import examined
 from weft.garment.reading import read_pattern
 from weft.scene.build import load_scene
-from weft.sweep.file import FIELDS as SWEPT
-from weft.sweep.file import read_sweep
+from weft.sweep.file import SweepSettings, read_sweep
 from weft.sweep.runner import planned
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ class Documents:
         data = self.changed(
             self.rng.choice(files).read_text(),
             [
-                *FIELDS,
+                *block_of(FitFileSettings).model_fields,
                 "kind",
                 "field",
                 "value",
@@ -143,7 +143,10 @@ class Documents:
     def sweep(self):
         """A sweep: read and planned."""
         (self.folder / "swept.yaml").write_text(scenes.SHEET + "gravity: [0, -9.81, 0]\n")
-        data = self.changed(self.rng.choice((SWEEP, SAMPLED)), [*SWEPT, "from", "to", "steps"])
+        data = self.changed(
+            self.rng.choice((SWEEP, SAMPLED)),
+            [*block_of(SweepSettings).model_fields, "from", "to", "steps"],
+        )
         path = self.folder / "sweep.yaml"
         path.write_bytes(data)
 
