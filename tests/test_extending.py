@@ -38,7 +38,7 @@ import json, weft
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
 from weft.scene.field_units import json_schema, unit_of
-from weft.scene.keyed import at
+from weft.scene.keyframed_numbers import scene_at
 from weft.scene.schema import SceneFile
 scene = load_scene("scene.yaml").scene
 wrong = []
@@ -51,7 +51,7 @@ made = weft.Scene(weft.sheet(3, 3), haze="2 cm")
 _, (row,) = explain("scene.haze")
 print(json.dumps({
     "keys": scene.keyed["haze"].values,
-    "later": at(scene, 0.5).haze,
+    "later": scene_at(scene, 0.5).haze,
     "python": made.haze,
     "identity": [s.identity().get("haze") for s in (made, weft.Scene(weft.sheet(3, 3)))],
     "explained": [row.meaning, row.default, unit_of(SceneFile.model_fields["haze"])],

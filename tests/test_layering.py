@@ -122,6 +122,7 @@ NAMED = {
     "show",
     "adjoint",
     "worlds",
+    "scene",
 }
 NO_NAMES = {
     "held",

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings as SemiImplicitSettings
     from weft.mannequin.figure import Mannequin as Mannequin
     from weft.run.run import Run as Run
-    from weft.scene.of_run import scene_of as scene_of
+    from weft.scene.recorded_scene import scene_of as scene_of
     from weft.scene.scene import Scene as Scene
     from weft.scene.simulate import simulate as simulate
     from weft.show.looks import Field as Field
@@ -151,7 +151,7 @@ _HOME = {
     "condition_energies": "weft.energies.elastic.condition",
     "joined": "weft.cloth.create",
     "load": "weft.cloth.create",
-    "scene_of": "weft.scene.of_run",
+    "scene_of": "weft.scene.recorded_scene",
     "sheet": "weft.cloth.create",
     "simulate": "weft.scene.simulate",
     "spline_sheet": "weft.cloth.create",

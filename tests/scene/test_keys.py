@@ -21,7 +21,7 @@ from weft.energies.loads.pressure import Pressure
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.scene.build import load_scene
 from weft.scene.explain import explain
-from weft.scene.keyed import at
+from weft.scene.keyframed_numbers import scene_at
 
 STEP, JUMP = 0.01, 0.03
 COTTON = weft.Fabric.of("cotton")
@@ -353,8 +353,8 @@ def test_a_file_s_numbers_and_paths_into_its_keys(tmp_path):
     scene = load_scene(tmp_path / "s.yaml", ["gravity.1.keys.1.1=-2 m/s^2"]).scene
     assert scene.keyed["gravity.1"] == Keys([(0.0, -9.81), (0.5, -2.0)])
     assert scene.keyed["damping"] == Keys([(0.0, 0.0), (1.0, 0.02)], "smooth")
-    assert at(scene, 0.25).gravity == (1.25, (-9.81 - 2.0) / 2, 0)
-    assert at(scene, 0.1).contact.friction.static == 0.5
+    assert scene_at(scene, 0.25).gravity == (1.25, (-9.81 - 2.0) / 2, 0)
+    assert scene_at(scene, 0.1).contact.friction.static == 0.5
     assert scene.cloth.fabric.at(0.5).bending_weft == pytest.approx(5.5e-5)
 
 

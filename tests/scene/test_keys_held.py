@@ -27,9 +27,9 @@ from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.springs.bonds import Bonds
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.build import load_scene
-from weft.scene.changing import carried, thickness_at
+from weft.scene.changing_scene import gust_offset, thickness_at
 from weft.scene.explain import explain
-from weft.scene.keyed import at
+from weft.scene.keyframed_numbers import scene_at
 
 
 def of_fabric(before, after, make=sheet, **changes):
@@ -183,13 +183,15 @@ def test_gusts_are_carried_by_a_wind_that_changes():
     }
     own = weft.Wind((4.0, 0.0, 0.0), gusts=weft.Gusts(0.2, 0.3, 2))
     scene = sheet(wind=own, keyed=rise)
-    assert carried(scene, 1.5) == pytest.approx((6.0 + 3.0, 0.0, 0.0))
+    assert gust_offset(scene, 1.5) == pytest.approx((6.0 + 3.0, 0.0, 0.0))
     x = np.random.default_rng(0).normal(size=(20, 3))
-    found = at(scene, 1.0).wind.at(x, 1.0, carried(scene, 1.0)) - [8.0, 0, 0]
+    found = scene_at(scene, 1.0).wind.at(x, 1.0, gust_offset(scene, 1.0)) - [8.0, 0, 0]
     still = own.at(x - [6.0, 0, 0], 0.0) - [4.0, 0, 0]
     np.testing.assert_allclose(found, still * (8.0 * 0.3) / (4.0 * 0.2), rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(at(scene, 2.0).wind.at(x, 2.0, carried(scene, 2.0)), 0.0)
-    assert carried(sheet(wind=own), 1.0) is None
+    np.testing.assert_array_equal(
+        scene_at(scene, 2.0).wind.at(x, 2.0, gust_offset(scene, 2.0)), 0.0
+    )
+    assert gust_offset(sheet(wind=own), 1.0) is None
 
 
 def test_gusts_of_a_wind_that_stays_are_those_of_no_keys():

@@ -12,7 +12,7 @@ from weft.io import read_mesh
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.scene.held import determined, left_by
+from weft.scene.spline_pins import determined, undetermined
 from weft.solve.linear.solver import Outcome
 
 DT = 0.02
@@ -151,7 +151,7 @@ def test_what_pinned_vertices_determine():
         control = determined(sp.vstack([W, lines.matrix]), whole)
         alone = determined(sp.vstack([W, lines.matrix]), whole[:0])
         assert set(alone) <= set(control)
-        loose = left_by(control, W)
+        loose = undetermined(control, W)
         assert len(control) == count
         assert loose.all() if count == 0 else not loose.any()
 

@@ -103,7 +103,7 @@ def test_numbers_are_those_of_the_run(seen):
 
 
 def physics_of(run):
-    from weft.scene.of_run import scene_of
+    from weft.scene.recorded_scene import scene_of
 
     return scene_of(run).scene.physics()
 

@@ -17,7 +17,7 @@ from weft.base.errors import RunError
 from weft.cli.commands import app
 from weft.discretization.linear_triangle import linear_triangle
 from weft.run.run import Run
-from weft.scene.of_run import scene_of
+from weft.scene.recorded_scene import scene_of
 from weft.show.viewer.metric_curves import plots_of
 from weft.show.viewer.packing import IntegerGrid, Packer, packed
 from weft.show.viewer.page import page

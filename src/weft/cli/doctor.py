@@ -72,7 +72,7 @@ def _repair(run: Path, path: Path | None, found: "Survey") -> None:
     from weft.io.frames import RunFolder
     from weft.io.survey import survey
     from weft.scene.build import load_scene
-    from weft.scene.of_run import load_described
+    from weft.scene.recorded_scene import load_described
     from weft.scene.simulate import simulate
 
     if path is None and found.manifest is None:

@@ -76,7 +76,7 @@ def export(
         return
     from weft.io import CARRY, format_to_write, write_animation
     from weft.run.run import Run
-    from weft.scene.of_run import physics_of
+    from weft.scene.recorded_scene import physics_of
 
     opened = Run(run)
     form = format_to_write(out)

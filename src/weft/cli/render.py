@@ -69,7 +69,7 @@ def render(
     tell_compiling()
     from weft.base.units import to_si
     from weft.run.run import Run
-    from weft.scene.of_run import physics_of
+    from weft.scene.recorded_scene import physics_of
     from weft.show.picture.camera_motion import read_keys, turntable
     from weft.show.picture.style import Style
     from weft.show.picture.weave import Weave

@@ -17,9 +17,9 @@ from weft.contact import Body, box, capsule, plate, ring, sphere
 from weft.io import SUFFIXES
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
+from weft.scene.revolved_schema import ConeBlock, CylinderBlock, DiskBlock, PlaneBlock
 from weft.scene.selection import MOTION, PLACE
 from weft.scene.shape_block import ShapeBlock
-from weft.scene.turned_schema import ConeBlock, CylinderBlock, DiskBlock, PlaneBlock
 
 
 class SphereBlock(ShapeBlock):

@@ -9,7 +9,7 @@ from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
 from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted, read_document
 from weft.base.yaml_lines import Loc, parse_yaml
-from weft.scene.said_keys import keys_of, malformed, without_keys
+from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
 from weft.scene.schema import SceneFile
 
 
@@ -136,8 +136,8 @@ def validate(source: Source) -> SceneFile:
     Raises:
         SceneProblems: every field that is unknown, missing, of the wrong type or out of range.
     """
-    plain, said = without_keys(source.tree)
-    problems = [source.placed(e, loc) for loc, e in malformed(said)]
+    plain, said = without_keyframes(source.tree)
+    problems = [source.placed(e, loc) for loc, e in malformed_keyframes(said)]
     if problems:
         raise SceneProblems(problems)
     file, problems = source.validated(SceneFile, plain)
@@ -153,7 +153,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
         SceneProblems: numbers that may not change, values that the number's field refuses, or times
             that do not increase.
     """
-    plain, said = without_keys(source.tree)
+    plain, said = without_keyframes(source.tree)
     problems: list[WeftError] = []
 
     def typed(tree: Mapping[str, Any], loc: Loc) -> SceneFile:
@@ -167,7 +167,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     def note(error: WeftError, loc: Loc) -> None:
         problems.append(error if error.where else source.placed(error, loc))
 
-    made = keys_of(said, plain, typed, note)
+    made = read_keyframes(said, plain, typed, note)
     if problems:
         raise SceneProblems(problems)
     return made

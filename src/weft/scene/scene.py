@@ -38,17 +38,30 @@ from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
-from weft.scene.acting import made_of
-from weft.scene.changing import ChangingScene, carried, thickens, thickest, thickness_at
+from weft.scene.build_energies import build_energies
+from weft.scene.changing_scene import (
+    ChangingScene,
+    gust_offset,
+    largest_thickness,
+    thickness_at,
+    thickness_changes,
+)
 from weft.scene.checks import check_attachments, check_energies, check_ropes, check_solver
-from weft.scene.described import described
 from weft.scene.elastic import BENDING, check_start
-from weft.scene.held import ANCHOR, HeldPoints, held_points
 from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
-from weft.scene.keyed import at, changes, check_keyed, contact_at_start, heaviest, widest_gap
+from weft.scene.keyframed_numbers import (
+    check_keyframes,
+    contact_at_start,
+    has_keyframes,
+    largest_gap,
+    largest_gravity,
+    scene_at,
+)
 from weft.scene.law import law_of_fabric
 from weft.scene.regions import laws_of, pieces_of
+from weft.scene.spline_pins import ANCHOR, PinnedPoints, pin_points
+from weft.scene.summary import summary
 
 Ramps = Annotated[Floats, ArrayOf("numbers", ((None, 2),), "s")]  # (n,2) onset of gravity by vertex
 NUMERICS = "how a step is solved, not what"  # reason for which numbers have no keyframes
@@ -182,14 +195,14 @@ class Scene:
     scene_file: FilePath | None = None
 
     def __repr__(self) -> str:
-        return described(self)
+        return summary(self)
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the start, and a table of the scene."""
-        from weft.scene.described import picture, rows
+        from weft.scene.summary import start_picture, summary_rows
         from weft.show.viewer.notebook import shown
 
-        return shown(partial(picture, self), partial(rows, self))
+        return shown(partial(start_picture, self), partial(summary_rows, self))
 
     def __post_init__(self) -> None:
         times = np.asarray(self.gravity_from, dtype=np.float64)
@@ -227,7 +240,7 @@ class Scene:
                 )
         if self.buckling is not None and self.bending not in (None, "pairs"):
             raise SceneError("scene.bending", got=self.bending, expected="pairs, with buckling")
-        check_keyed(self)
+        check_keyframes(self)
 
     def _check_rest(self) -> None:
         """Raise unless the rest angles fit the cloth and every pressed line names an existing
@@ -322,13 +335,13 @@ class Scene:
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
-        *made, weight = made_of(self, mass)
+        *made, weight = build_energies(self, mass)
         ties = self.attached
         moved, others = rigid_energies(loose, self._unmoved), (*made, *held.energies, weight)
         check_ropes(moved, [e.name for e in others])
         energies = (*made, *held.energies, *moved, weight)
         changing = None
-        if changes(self):
+        if has_keyframes(self):
             places = [*range(len(made)), len(energies) - 1]
             tied = range(len(energies), len(energies) + len(ties.energies))
             rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
@@ -346,7 +359,11 @@ class Scene:
         contact = None
         if self.contact is not None:
             pieces = pieces_of(cloth, self.contact.thickness)
-            kept = (thickness_at(self, 0.0), thickest(self)) if thickens(self) else None
+            kept = (
+                (thickness_at(self, 0.0), largest_thickness(self))
+                if thickness_changes(self)
+                else None
+            )
             b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
@@ -358,29 +375,29 @@ class Scene:
                 ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
                 loose,
                 kept,
-                widest_gap(self),
+                largest_gap(self),
             )
         start = np.concatenate([held.points, loose.points])
-        rest = (contact, embedding, changing, heaviest(self))
+        rest = (contact, embedding, changing, largest_gravity(self))
         return Model(mass, energies, held.pins, start, *rest)
 
     @cached_property
-    def _held(self) -> HeldPoints:
+    def _held(self) -> PinnedPoints:
         """The pins as pins of points, with anchors and springs of splines."""
-        return held_points(self.cloth, tuple(self.pins))
+        return pin_points(self.cloth, tuple(self.pins))
 
     def physics(self) -> Physics:
         """Return the laws and the wind from which stress and air fields are computed."""
         made = self._physics_at(0.0)
-        if not changes(self):
+        if not has_keyframes(self):
             return made
         return dataclasses.replace(made, changing=self._physics_at)
 
     def _physics_at(self, t: float) -> Physics:
         """Return laws and wind at the time t [s]; laws are None with the conditions of 1998."""
         plain = self.conditions is not None or self.is_1998
-        wind = at(self, t).wind if self.keyed else self.wind
-        return Physics(None if plain else laws_of(self, t), wind, carried(self, t))
+        wind = scene_at(self, t).wind if self.keyed else self.wind
+        return Physics(None if plain else laws_of(self, t), wind, gust_offset(self, t))
 
     @cached_property
     def loose(self) -> RigidBodies:

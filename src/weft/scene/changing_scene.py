@@ -12,8 +12,8 @@ from weft.bodies.body import Body
 from weft.bodies.rigid.energies import rigid_energies
 from weft.energies.base import Energy
 from weft.integrators.assembly import Changed
-from weft.scene.acting import made_of
-from weft.scene.keyed import at, every_key, kept_keys
+from weft.scene.build_energies import build_energies
+from weft.scene.keyframed_numbers import all_keyframes, scene_at, thickness_keyframes
 from weft.scene.regions import kept_at
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class ChangingScene:
     Args:
         scene: with its keyframes.
         mass: (n,) [kg] at the start.
-        places: indices, among the model's energies, of those that ``made_of`` builds.
+        places: indices, among the model's energies, of those that ``build_energies`` builds.
         tied: indices of the energies of attachments among the model's.
         rigid: indices of those of rigid bodies among the model's.
     """
@@ -55,8 +55,8 @@ class ChangingScene:
 
         The energies are rebuilt only if a number has changed since the last call.
         """
-        numbers = tuple(keys.at(t) for keys in every_key(self.scene))
-        numbers += carried(self.scene, t) or ()
+        numbers = tuple(keys.at(t) for keys in all_keyframes(self.scene))
+        numbers += gust_offset(self.scene, t) or ()
         if numbers != self._last:
             self._made, self._last = self._at(t), numbers
         return self._made
@@ -69,8 +69,8 @@ class ChangingScene:
         return np.concatenate([own, self.mass[len(own) :]])
 
     def _at(self, t: float) -> Changed:
-        now, mass = at(self.scene, t), self.mass_at(t)
-        energies = made_of(now, mass, t, carried(self.scene, t))
+        now, mass = scene_at(self.scene, t), self.mass_at(t)
+        energies = build_energies(now, mass, t, gust_offset(self.scene, t))
         if len(energies) != len(self.places):
             raise SceneError(
                 f"damping at t = {t:g} s",
@@ -82,7 +82,7 @@ class ChangingScene:
             changed.update(zip(self.tied, self.scene.attached.updated(now.attachments)))
         if self._joints:
             changed.update(self._rejoined(now.bodies))
-        kept = thickness_at(self.scene, t) if thickens(self.scene) else None
+        kept = thickness_at(self.scene, t) if thickness_changes(self.scene) else None
         return Changed(changed, now.contact, mass if self._weighs else None, kept)
 
     def _rejoined(self, bodies: Sequence[Body]) -> dict[int, Energy]:
@@ -93,7 +93,7 @@ class ChangingScene:
         return dict(zip(self.rigid, rigid_energies(loose, still, starts=False), strict=True))
 
 
-def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
+def gust_offset(scene: "Scene", t: float) -> tuple[float, float, float] | None:
     """Return the distance (3,) [m] that a changing wind has carried its gusts until t [s].
 
     Waves of gusts of the length L have wave numbers k/L; the wind moves their phases by U.k/L per
@@ -117,28 +117,28 @@ def carried(scene: "Scene", t: float) -> tuple[float, float, float] | None:
     return x, y, z
 
 
-def thickens(scene: "Scene") -> bool:
+def thickness_changes(scene: "Scene") -> bool:
     """Return whether the thickness of any cloth or body changes in time."""
     own = any("thickness" in (f.keyed or {}) for f in scene.cloth.fabrics)
     of_scene = any(path.endswith("thickness") for path in scene.keyed)
-    return own or of_scene or len(kept_keys(scene.cloth)) > 0
+    return own or of_scene or len(thickness_keyframes(scene.cloth)) > 0
 
 
 def thickness_at(scene: "Scene", t: float) -> Floats:
     """Return (k,) [m] contact thickness of pieces of cloth and then bodies, rigid ones
     first, at t.
     """
-    now = at(scene, t) if scene.keyed else scene
+    now = scene_at(scene, t) if scene.keyed else scene
     assert now.contact is not None
     bodies = sorted(now.bodies, key=lambda b: b.rigid is None)
     own = [*kept_at(now.cloth, t), *(b.thickness for b in bodies)]
     return np.array([now.contact.thickness if kept is None else kept for kept in own])
 
 
-def thickest(scene: "Scene") -> float:
+def largest_thickness(scene: "Scene") -> float:
     """Return the largest thickness [m] at any time.
 
     The largest one is at a keyframe, because interpolation does not overshoot.
     """
-    times = {t for keys in every_key(scene) for t, _ in keys.points}
+    times = {t for keys in all_keyframes(scene) for t, _ in keys.points}
     return max(float(thickness_at(scene, t).max()) for t in (0.0, *times))

@@ -24,7 +24,7 @@ DETERMINED = 1e-9  # tolerance: a control point is determined if its null-space 
 
 
 @dataclass(frozen=True, eq=False)
-class HeldPoints:
+class PinnedPoints:
     """Pins of points, with the anchors and springs that splines need."""
 
     pins: tuple[Pin, ...]
@@ -33,7 +33,7 @@ class HeldPoints:
     energies: tuple[QuadraticForm, ...] = ()
 
 
-def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
+def pin_points(cloth: Cloth, pins: Sequence[Pin]) -> PinnedPoints:
     """Convert pins of vertices to pins of points.
 
     The control points of a pinned region move rigidly, as its vertices do.
@@ -47,7 +47,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
     """
     embedding = cloth.embedding
     if embedding is None:
-        return HeldPoints(tuple(pins), cloth.vertices)
+        return PinnedPoints(tuple(pins), cloth.vertices)
     W, n = embedding.matrix, len(cloth.points)
     made: list[Pin] = []
     anchored: list[Ints] = []
@@ -56,7 +56,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
         pin_path = _about(pin.path, cloth.vertices[pin.vertices])
         lines, whole = cloth.surfaces.between(pin.vertices)
         control = determined(sp.vstack([W[pin.vertices], lines.matrix]), whole)
-        loose = left_by(control, W[pin.vertices])
+        loose = undetermined(control, W[pin.vertices])
         if len(control):
             made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
         if loose.any():
@@ -66,7 +66,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
             anchored.append(ids)
             count += len(ids)
     if not anchored:
-        return HeldPoints(tuple(made), cloth.points)
+        return PinnedPoints(tuple(made), cloth.points)
     ids = np.concatenate(anchored)
     k = STIFF * max(max(f.stretch_warp, f.stretch_weft) for f in cloth.fabrics)
     spring = QuadraticForm(
@@ -77,7 +77,7 @@ def held_points(cloth: Cloth, pins: Sequence[Pin]) -> HeldPoints:
         of_rest=False,
     )
     points = np.concatenate([cloth.points, cloth.vertices[ids]])
-    return HeldPoints(tuple(made), points, len(ids), (spring,))
+    return PinnedPoints(tuple(made), points, len(ids), (spring,))
 
 
 def determined(W: sp.csr_matrix, known: Ints) -> Ints:
@@ -105,7 +105,7 @@ def determined(W: sp.csr_matrix, known: Ints) -> Ints:
     return np.sort(np.concatenate(found)).astype(np.int32)
 
 
-def left_by(control: Ints, W: sp.csr_matrix) -> Bools:
+def undetermined(control: Ints, W: sp.csr_matrix) -> Bools:
     """Return (rows,) which rows of W have a weight on columns other than ``control``."""
     other = np.ones(W.shape[1])
     other[control] = 0.0

@@ -12,13 +12,13 @@ from typing import Any
 from weft.base.errors import SceneError, WeftError
 from weft.base.keyframes import Keys
 from weft.base.yaml_lines import Loc
-from weft.scene.keyed import not_in_time
+from weft.scene.keyframed_numbers import constant_number_error
 from weft.scene.schema import keyframes_at
 
 Said = Mapping[Loc, Mapping[str, Any]]
 
 
-def without_keys(tree: Any) -> tuple[Any, Said]:
+def without_keyframes(tree: Any) -> tuple[Any, Said]:
     """Return the tree with first numbers in the place of keyframes, and the keyframes by path.
 
     Keyframes without any number stay where they are; values that are no tree are returned as they
@@ -33,7 +33,7 @@ def without_keys(tree: Any) -> tuple[Any, Said]:
     return plain, said
 
 
-def malformed(said: Said) -> Iterator[tuple[Loc, WeftError]]:
+def malformed_keyframes(said: Said) -> Iterator[tuple[Loc, WeftError]]:
     """Yield the path and the error of every malformed keyframe."""
     for loc, value in said.items():
         try:
@@ -49,7 +49,7 @@ def put(tree: Any, loc: Loc, value: Any) -> None:
     tree[loc[-1]] = value
 
 
-def keys_of(
+def read_keyframes(
     said: Said,
     plain: Mapping[str, Any],
     typed: Callable[[Mapping[str, Any], Loc], Any],
@@ -70,7 +70,7 @@ def keys_of(
             timed, between = Keys.said(value, what)
             changes, reason = keyframes_at(loc)
             if not changes:
-                raise not_in_time(what, reason)
+                raise constant_number_error(what, reason)
             numbers: list[tuple[float, float]] = []
             path = what
             for k, (t, v) in enumerate(timed):

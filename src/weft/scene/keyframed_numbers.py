@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 
-def check_keyed(scene: "Scene") -> None:
+def check_keyframes(scene: "Scene") -> None:
     """Check that keyframes belong to numbers that the scene has and that may change, within bounds.
 
     Raises:
@@ -49,7 +49,7 @@ def check_keyed(scene: "Scene") -> None:
             )
     for t in sorted({t for keys in scene.keyed.values() for t, _ in keys.points}):
         try:
-            at(scene, t)
+            scene_at(scene, t)
         except SceneError as error:
             error.hint = " ".join(filter(None, (error.hint, f"(at the key of t = {t:g} s)")))
             raise
@@ -71,7 +71,7 @@ def _check_number_at(scene: "Scene", path: str) -> None:
         if not found or (thing is None and path != "damping"):
             raise SceneError(f"keyed {path}", got=f"a scene without {name}", expected="a number")
     if not about.keyframes:
-        raise not_in_time(path, about.constant)
+        raise constant_number_error(path, about.constant)
     if thing is not None and not isinstance(thing, int | float | Friction):
         raise SceneError(
             f"keyed {path}",
@@ -81,7 +81,7 @@ def _check_number_at(scene: "Scene", path: str) -> None:
         )
 
 
-def not_in_time(path: str, reason: str) -> SceneError:
+def constant_number_error(path: str, reason: str) -> SceneError:
     """Return the error of keyframes of a number that does not change in time."""
     return SceneError(
         path, got="keyframes", expected="a number that stays as it is", hint=reason or None
@@ -103,7 +103,7 @@ def _check_thickness(scene: "Scene") -> None:
             raise SceneError(f"thickness of {part.name}", got=min(own), expected="must be >= 0 [m]")
 
 
-def at(scene: "Scene", t: float) -> "Scene":
+def scene_at(scene: "Scene", t: float) -> "Scene":
     """Return the scene with the numbers of the time t [s]; fabrics stay as they are.
 
     Raises:
@@ -137,18 +137,18 @@ def _with(thing: Any, changes: Any) -> Any:
     return dataclasses.replace(thing, **new)
 
 
-def changes(scene: "Scene") -> bool:
+def has_keyframes(scene: "Scene") -> bool:
     """Return whether any number of a scene has keyframes."""
-    return len(every_key(scene)) > 0
+    return len(all_keyframes(scene)) > 0
 
 
-def every_key(scene: "Scene") -> Sequence[Keys]:
+def all_keyframes(scene: "Scene") -> Sequence[Keys]:
     """Return all keyframes of a scene, of its fabrics and of the thickness of its cloth."""
     fabrics = [keys for f in scene.cloth.fabrics for keys in (f.keyed or {}).values()]
-    return [*scene.keyed.values(), *fabrics, *kept_keys(scene.cloth)]
+    return [*scene.keyed.values(), *fabrics, *thickness_keyframes(scene.cloth)]
 
 
-def kept_keys(cloth: Cloth) -> Sequence[Keys]:
+def thickness_keyframes(cloth: Cloth) -> Sequence[Keys]:
     """Return the keyframes of the thickness of a cloth's parts and regions."""
     kept = [part.thickness for part in cloth.parts]
     kept += [region.thickness for part in cloth.parts for region in part.regions]
@@ -162,13 +162,13 @@ def contact_at_start(scene: "Scene") -> SelfContact:
     return scene.contact if gap is None else dataclasses.replace(scene.contact, gap=gap.at(0.0))
 
 
-def widest_gap(scene: "Scene") -> float | None:
+def largest_gap(scene: "Scene") -> float | None:
     """Return the largest gap [m] of contact at any time; None: it does not change."""
     keys = scene.keyed.get("contact.gap")
     return None if keys is None else max(keys.values)
 
 
-def heaviest(scene: "Scene") -> float:
+def largest_gravity(scene: "Scene") -> float:
     """Return the largest magnitude of gravity [m/s^2] at a key; 0 if gravity does not change."""
     times = {t for p, k in scene.keyed.items() if p.startswith("gravity") for t, _ in k.points}
-    return max((sum(g * g for g in at(scene, t).gravity) ** 0.5 for t in times), default=0.0)
+    return max((sum(g * g for g in scene_at(scene, t).gravity) ** 0.5 for t in times), default=0.0)

@@ -8,7 +8,7 @@ from weft.base.arrays import Floats
 from weft.energies.base import Energy
 from weft.energies.loads.gravity import Gravity
 from weft.energies.loads.pressure import Pressure
-from weft.scene.air import Carried, air_energies
+from weft.scene.air import GustOffset, air_energies
 from weft.scene.elastic import elastic_energies
 from weft.scene.regions import border_energies
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 
-def made_of(
-    scene: "Scene", mass: Floats, t: float = 0.0, carried: Carried = None
+def build_energies(
+    scene: "Scene", mass: Floats, t: float = 0.0, gust_offset: GustOffset = None
 ) -> tuple[Energy, ...]:
     """Build the elastic, pressure, air and gravity energies of a scene.
 
@@ -27,7 +27,7 @@ def made_of(
         scene: what is simulated, with the numbers of the time t.
         mass: (n,) [kg] of every point.
         t: [s] time at which keyframes of the fabrics are evaluated.
-        carried: [m] distance that the wind has carried its gusts until t; None: a steady wind,
+        gust_offset: [m] distance that the wind has carried its gusts until t; None: a steady wind,
             whose distance follows from its velocity.
 
     Returns:
@@ -44,5 +44,5 @@ def made_of(
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    around = air_energies(scene, carried)
+    around = air_energies(scene, gust_offset)
     return (*elastic, *inside, *around, Gravity(mass, scene.gravity, onset))

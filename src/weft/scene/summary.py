@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from weft.show.picture.renderer import Image
 
 
-def described(scene: Any) -> str:
+def summary(scene: Any) -> str:
     """Return two lines with sizes, masses, integrator and loads of a scene."""
     cloth = scene.cloth
     fabrics = cloth.fabric_names
@@ -30,7 +30,7 @@ def described(scene: Any) -> str:
     return f"Scene: {', '.join(parts)}\n  {', '.join(how)}"
 
 
-def rows(scene: Any) -> Mapping[str, str]:
+def summary_rows(scene: Any) -> Mapping[str, str]:
     """Return the rows of the table that a notebook shows of a scene."""
     cloth = scene.cloth
     fabrics = cloth.fabric_names
@@ -47,7 +47,7 @@ def rows(scene: Any) -> Mapping[str, str]:
     }
 
 
-def picture(scene: Any) -> "Image":
+def start_picture(scene: Any) -> "Image":
     """Return a picture (h,w,3) of the start of a scene, before anything is untangled."""
     from weft.bodies.body import joined_faces, joined_positions
     from weft.show.viewer.notebook import picture_of
