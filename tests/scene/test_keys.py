@@ -150,7 +150,7 @@ KINDS = {
         "stretch_warp bending_warp",
         300.0,
         900.0,
-        stepper=weft.BaraffWitkin1998(weft.Settings1998(linear="multigrid")),
+        integrator=weft.BaraffWitkin1998(weft.Settings1998(linear="multigrid")),
     ),
 }
 

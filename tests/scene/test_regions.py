@@ -128,7 +128,7 @@ def test_a_run_of_alike_regions_is_that_of_one(mesh, tmp_path):
     x, stepper = [], weft.BackwardEuler(weft.StepSettings(linear="splu"))
     for k, cloth in enumerate(alike(mesh)):
         pins, contact = [weft.Pin(cloth.corners("top"))], weft.SelfContact()
-        scene = weft.Scene(cloth, pins, contact=contact, stepper=stepper)
+        scene = weft.Scene(cloth, pins, contact=contact, integrator=stepper)
         x.append(weft.simulate(scene, frames=3, out=tmp_path / str(k), **HOW).positions(-1))
     np.testing.assert_allclose(x[1], x[0], atol=1e-12)
     assert np.abs(x[0] - mesh.vertices).max() > 0.02
