@@ -13,7 +13,7 @@ from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections, plate
 from weft.contact.contact_set import ContactSet, closest_of
-from weft.contact.friction.friction import FrictionSet, FrictionTable, normal_forces
+from weft.contact.friction.friction import FrictionSet, normal_forces, uniform_friction
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.fabric.fabric import Fabric
 from weft.kernel import vec3
@@ -46,7 +46,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
         ContactSet(every.stencil[apart], every.touch[apart]),
         x,
         x,
-        FrictionTable.uniform(MU),
+        uniform_friction(MU),
         SMOOTH,
     )
     for size in (1e-4, 1e-2):
@@ -63,7 +63,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
 def test_derivatives(rng, KINETIC, held):
     x, X, faces = SCENES["crumpled"]
     slip = rng.uniform(-0.5, 0.5, x.shape) if held else None
-    table = FrictionTable.uniform(MU, KINETIC)
+    table = uniform_friction(MU, KINETIC)
     friction = FrictionSet.of(contacts(x, X, faces), x, x, table, SMOOTH, slip)
     y, d = x + 1e-3 * rng.normal(size=x.shape), 1e-3 * rng.normal(size=x.shape)
 
@@ -94,7 +94,7 @@ def test_slip_is_kept(rng):
     q[0] = [0.3, 0.7, -0.2]
 
     def of(slip):
-        return FrictionSet.of(one, x, x, FrictionTable.uniform(MU), SMOOTH, slip)
+        return FrictionSet.of(one, x, x, uniform_friction(MU), SMOOTH, slip)
 
     load = normal_forces(one, x)[3][0]
     on_body = of(q[:1])  # the face is of a body

@@ -27,7 +27,7 @@ from weft.contact.contact_set import ContactSet
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
-from weft.contact.friction.friction import FrictionSet, FrictionTable
+from weft.contact.friction.friction import FrictionSet, friction_coefficients
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
@@ -67,7 +67,7 @@ class ContactEnergy(Bound):
         self._factors = kernel.GrowingArray(vec3, 3, 4)  # memory that all matrices use again
         self._latecomers = LumpedPairs(self.embedded.n, n, sides.thickest)
         self._rubbing = sides.has_friction, contact.settings.stick
-        self._table = FrictionTable.of(sides.static, sides.kinetic, sides.part)
+        self._table = friction_coefficients(sides.static, sides.kinetic, sides.part)
         self._fixed: Bools | None = None
         self.friction: FrictionSet | None = None
         self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
@@ -83,7 +83,7 @@ class ContactEnergy(Bound):
         sides = self.contact.mesh.sides
         static, kinetic = friction_of(energy, sides.names)
         self._rubbing = bool((static > 0).any()), energy.stick
-        self._table = FrictionTable.of(static, kinetic, sides.part)
+        self._table = friction_coefficients(static, kinetic, sides.part)
 
     def thicken(self, asked: Floats | None) -> None:
         """Request the thickness (k,) [m] of pieces and bodies from the next step on; None: it is

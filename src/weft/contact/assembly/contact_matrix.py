@@ -24,8 +24,8 @@ from weft.kernel import (
     vec3,
 )
 from weft.kernel.native_code import native
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, block_at
-from weft.solve.sparse.incidence import Incidence
+from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, BlockRows, block_at
+from weft.solve.sparse.incidence import Incidence, IncidenceRows
 
 _module = wp.get_module("weft.contact_rows")
 PARTS = 256  # number of parts of the rows on devices other than the CPU
@@ -195,35 +195,33 @@ def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
     @wp.kernel(module=_module)
     def add_rows(
         o: int,
-        start: IntArray,
-        element: IntArray,
-        place: IntArray,
+        pairs: IncidenceRows,
         stencil: IntArray2d,
         local: Local,
         source: IntArray,
         elastic: Mat33Array,
-        row_start: IntArray,
-        column: IntArray,
-        values: Mat33Array,
+        A: BlockRows,
         late: ByteArray,
         missing: IntArray,
     ):
         # Blocks with a body's vertex have no place in the matrix; ``missing[0]`` reports any other
         # block without a place. Pairs in ``late`` have diagonal blocks only (lumped).
         v = o + wp.tid()
-        n = row_start.shape[0] - 1
+        n = A.start.shape[0] - 1
+        first = A.start[v]
+        end = A.start[v + 1]
         if source.shape[0] > 0:
-            copy_row(row_start[v], row_start[v + 1], source, elastic, values)
-        for m in range(start[v], start[v + 1]):
-            i = element[m]
-            a = place[m]
+            copy_row(first, end, source, elastic, A.values)
+        for m in range(pairs.start[v], pairs.start[v + 1]):
+            i = pairs.element[m]
+            a = pairs.place[m]
             comes_late = int(0)
             if late.shape[0] > 0:
                 comes_late = int(late[i])
             if comes_late != 0:
-                at = block_at(column, row_start[v], row_start[v + 1], v)
-                values[at] = values[at] + alone(local, i, a)
-            elif add(local, i, a, stencil, n, row_start[v], row_start[v + 1], column, values) != 0:
+                at = block_at(A.column, first, end, v)
+                A.values[at] = A.values[at] + alone(local, i, a)
+            elif add(local, i, a, stencil, n, first, end, A.column, A.values) != 0:
                 missing[0] = 1
 
     return add_rows
@@ -255,12 +253,10 @@ class PairBlocks:
         """
         i = self.pairs.incidence(A.n)
         add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
-        p = A.pattern
         source = (kernel.empty(0, wp.int32), A.values) if begin is None else begin
-        pairs = (i.start, i.element, i.place, self.stencil, self.local, *source)
         late = kernel.empty(0, wp.uint8) if self.late is None else self.late
-        rows = (p.device_row_start, p.device_column, A.values, late, missing)
-        kernel.launch(add, A.n, *pairs, *rows)
+        about = (i.rows, self.stencil, self.local, *source, A.rows, late, missing)
+        kernel.launch(add, A.n, *about)
 
 
 @dataclass(frozen=True, eq=False)

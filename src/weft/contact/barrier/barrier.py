@@ -198,38 +198,30 @@ def barrier_gradient(
     # The clamp keeps the logarithm finite; at such a position the energy is infinite.
     value, slope, _second = barrier(wp.max(y, Scalar(1e-300)), width(t))
     m, dm = mollified(t, a, b, c, d)
-    spread(i, p, v, m, dm, t.stiffness, value, slope, a, b, c, d, out)
+    two = Scalar(2.0)
+    spread(
+        i, p, v, two * t.stiffness * m * slope, two * t.stiffness * value * dm, b - a, d - c, out
+    )
 
 
 @wp.func
-def spread(
-    i: int,
-    p: Closest,
-    v: vec3,
-    m: Scalar,
-    dm: Scalar,
-    k: Scalar,
-    value: Scalar,
-    slope: Scalar,
-    a: vec3,
-    b: vec3,
-    c: vec3,
-    d: vec3,
-    out: Vec3Array2d,
-):
-    """Write the gradient of k m b(D - xi^2) of pair i, whose b and b' are ``value`` and
-    ``slope``.
+def spread(i: int, p: Closest, v: vec3, s: Scalar, q: Scalar, e: vec3, f: vec3, out: Vec3Array2d):
+    """Write the gradient of E = k m b(D - xi^2) of pair i.
+
+    Args:
+        i: number of the pair.
+        p: its closest points.
+        v: [m] vector between them.
+        s: 2 dE/dD = 2 k m b'.
+        q: 2 dE/dC = 2 k m' b, 0 without mollifier.
+        e, f: [m] edges of a pair of edges, C = |e|^2 |f|^2 - (e.f)^2.
+        out: (m,4) gradients of all pairs.
     """
-    s = Scalar(2.0) * k * m * slope
     g0 = (s * p.w[0]) * v
     g1 = (s * p.w[1]) * v
     g2 = (s * p.w[2]) * v
     g3 = (s * p.w[3]) * v
-    if dm != Scalar(0.0):
-        # C = |e|^2 |f|^2 - (e.f)^2
-        e = b - a
-        f = d - c
-        q = Scalar(2.0) * k * value * dm
+    if q != Scalar(0.0):
         de = q * (wp.dot(f, f) * e - wp.dot(e, f) * f)
         df = q * (wp.dot(e, e) * f - wp.dot(e, f) * e)
         g0 -= de

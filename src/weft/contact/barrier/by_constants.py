@@ -55,7 +55,7 @@ def barrier_mixed(
     dvalue = h.stiffness * value + t.stiffness * dvalue
     dslope = h.stiffness * slope + t.stiffness * dslope
     m, dm = mollified(t, a, b, c, d)
-    spread(i, p, v, m, dm, Scalar(1.0), dvalue, dslope, a, b, c, d, out)
+    spread(i, p, v, two * m * dslope, two * dvalue * dm, b - a, d - c, out)
 
 
 def changed_gradients(

@@ -31,6 +31,8 @@ from weft.contact.barrier.barrier import barrier_gradient
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import vec4
 from weft.contact.friction.kernels import (
+    FrictionTable,
+    NormalForces,
     SlidingPair,
     freeze_slides,
     friction_energy,
@@ -45,36 +47,29 @@ from weft.kernel import Scalar, WarpArray, mat33, vec3
 from weft.solve.sparse.incidence import Incidence
 
 
-@dataclass(frozen=True, eq=False)
-class FrictionTable:
-    """Coefficients of friction on the device, by the pieces or bodies of the two sides of a
-    pair.
+def friction_coefficients(static: Floats, kinetic: Floats, part: Ints) -> FrictionTable:
+    """Return a table on the device.
+
+    Args:
+        static: (k,k) static coefficients.
+        kinetic: (k,k) kinetic coefficients.
+        part: (n,) number of each vertex's piece or body.
     """
+    out = FrictionTable()
+    out.mu_static, out.mu_kinetic = (
+        kernel.array(np.asarray(mu, dtype=np.float64), Scalar) for mu in (static, kinetic)
+    )
+    out.part = kernel.array(np.asarray(part, np.int32), wp.int32)
+    return out
 
-    part: WarpArray  # (n,) int32 number of a vertex's piece or body
-    static: WarpArray  # (k,k) mu_s
-    kinetic: WarpArray  # (k,k) mu_k
 
-    @staticmethod
-    def of(static: Floats, kinetic: Floats, part: Ints) -> "FrictionTable":
-        """Return the table from NumPy arrays.
-
-        Args:
-            static: (k,k) static coefficients.
-            kinetic: (k,k) kinetic coefficients.
-            part: (n,) number of each vertex's piece or body.
-        """
-        mu = (kernel.array(np.asarray(m, dtype=np.float64), Scalar) for m in (static, kinetic))
-        return FrictionTable(kernel.array(np.asarray(part, np.int32), wp.int32), *mu)
-
-    @staticmethod
-    def uniform(static: float, kinetic: float | None = None) -> "FrictionTable":
-        """Return a table with the same coefficients for all pairs; without ``kinetic`` both are
-        equal.
-        """
-        kinetic = static if kinetic is None else kinetic
-        none = np.zeros(1, dtype=np.int32)
-        return FrictionTable.of(np.full((1, 1), static), np.full((1, 1), kinetic), none)
+def uniform_friction(static: float, kinetic: float | None = None) -> FrictionTable:
+    """Return a table with the same coefficients for all pairs; without ``kinetic`` both are
+    equal.
+    """
+    kinetic = static if kinetic is None else kinetic
+    none = np.zeros(1, dtype=np.int32)
+    return friction_coefficients(np.full((1, 1), static), np.full((1, 1), kinetic), none)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +99,13 @@ class FrictionSet:
             smooth: [m] e, the slip below which pairs stick.
             slip: (k,3) q of the first k vertices, those that belong to no body; None: 0.
         """
-        m, loads = len(contacts), _loads(contacts, kernel.points(x))
+        m, forces = len(contacts), _normal_forces(contacts, kernel.points(x))
         place = kernel.empty(m, wp.int32)
-        count = kernel.scan(loads[-1], place)
+        count = kernel.scan(forces.pushes, place)
         pairs, slide = kernel.empty((count, 4), wp.int32), kernel.empty(count, SlidingPair)
         before = kernel.zeros(0, vec3) if slip is None else kernel.points(slip)
-        mu = (table.part, table.static, table.kinetic, Scalar(smooth), before)
-        kernel.launch(freeze_slides, m, *contacts.device, *loads, place, *mu, pairs, slide)
+        about = (forces, place, table, Scalar(smooth), before, pairs, slide)
+        kernel.launch(freeze_slides, m, *contacts.device, *about)
         return FrictionSet(pairs, slide, kernel.points(origin))
 
     def __len__(self) -> int:
@@ -171,10 +166,10 @@ class FrictionSet:
         return self._launch(friction_hessians, x, kernel.empty((len(self), 4, 4), mat33))
 
 
-def _loads(
+def _normal_forces(
     contacts: ContactSet, x: WarpArray, gradient: WarpArray | None = None
-) -> tuple[WarpArray, ...]:
-    """Return the normal force, weights, normal and the flag "pushes" of every pair.
+) -> NormalForces:
+    """Return the normal force of every pair.
 
     The forces are those of the barrier, or of another ``gradient`` (m,4) vec3.
     """
@@ -182,8 +177,10 @@ def _loads(
     if gradient is None:
         gradient = kernel.empty((m, 4), vec3)
         kernel.launch(barrier_gradient, m, x, *contacts.device, gradient)
-    out = (kernel.empty(m), kernel.empty(m, vec4), kernel.empty(m, vec3), kernel.empty(m, wp.int32))
-    kernel.launch(normal_loads, m, x, *contacts.device, gradient, *out)
+    out = NormalForces()
+    out.load, out.weights = kernel.empty(m), kernel.empty(m, vec4)
+    out.normal, out.pushes = kernel.empty(m, vec3), kernel.empty(m, wp.int32)
+    kernel.launch(normal_loads, m, x, *contacts.device, gradient, out)
     return out
 
 
@@ -200,7 +197,9 @@ def normal_forces(
         Indices (m,) in the set, weights (m,4) of the closest points, unit normals (m,3), and
         normal forces (m,) [N].
     """
-    force, w, normal, pushes = (kernel.numpy(a) for a in _loads(contacts, kernel.points(x)))
+    out = _normal_forces(contacts, kernel.points(x))
+    arrays = (out.load, out.weights, out.normal, out.pushes)
+    force, w, normal, pushes = (kernel.numpy(a) for a in arrays)
     push = np.flatnonzero(pushes).astype(np.int32)
     return push, w[push], normal[push], force[push]
 
@@ -209,4 +208,4 @@ def changed_loads(contacts: ContactSet, x: Positions | WarpArray, change: WarpAr
     """Return the change of all normal forces, (m,) [N], that a change of the barrier's gradient
     (m,4) vec3 [N] causes.
     """
-    return np.array(kernel.numpy(_loads(contacts, kernel.points(x), change)[0]))
+    return np.array(kernel.numpy(_normal_forces(contacts, kernel.points(x), change).load))

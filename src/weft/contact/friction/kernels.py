@@ -36,6 +36,25 @@ class SlidingPair:
     before1: Scalar  # and t1
 
 
+@wp.struct
+class NormalForces:
+    """The normal force of every pair of a contact set."""
+
+    load: ScalarArray  # (m,) [N] lambda
+    weights: wp.array(dtype=vec4)  # (m,) of the closest points
+    normal: Vec3Array  # (m,) unit vectors
+    pushes: IntArray  # (m,) 1: the force is positive
+
+
+@wp.struct
+class FrictionTable:
+    """Coefficients of friction by the pieces or bodies of the two sides of a pair."""
+
+    part: IntArray  # (n,) number of a vertex's piece or body
+    mu_static: ScalarArray2d  # (k,k)
+    mu_kinetic: ScalarArray2d  # (k,k)
+
+
 @wp.func
 def smoothed_friction(y: Scalar, s: SlidingPair):
     """Return f, f'/y and f'' at y >= 0."""
@@ -77,10 +96,7 @@ def normal_loads(
     stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
     gradient: Vec3Array2d,
-    load: ScalarArray,
-    weights: wp.array(dtype=vec4),
-    normal: Vec3Array,
-    pushes: IntArray,
+    out: NormalForces,
 ):
     """Write the normal force, weights and normal of every pair, and whether it pushes.
 
@@ -96,12 +112,12 @@ def normal_loads(
     for j in range(4):
         force -= p.w[j] * wp.dot(gradient[i, j], n)
     force = force / wp.max(wp.dot(p.w, p.w), Scalar(1e-300))
-    load[i] = force
-    weights[i] = p.w
-    normal[i] = n
-    pushes[i] = 0
+    out.load[i] = force
+    out.weights[i] = p.w
+    out.normal[i] = n
+    out.pushes[i] = 0
     if force > Scalar(0.0):
-        pushes[i] = 1
+        out.pushes[i] = 1
 
 
 @wp.kernel(module=_module)
@@ -109,14 +125,9 @@ def freeze_slides(
     o: int,
     stencil: IntArray2d,
     touch: wp.array(dtype=BarrierParameters),
-    load: ScalarArray,
-    weights: wp.array(dtype=vec4),
-    normal: Vec3Array,
-    pushes: IntArray,
+    forces: NormalForces,
     place: IntArray,
-    part: IntArray,
-    mu_static: ScalarArray2d,
-    mu_kinetic: ScalarArray2d,
+    table: FrictionTable,
     smooth: Scalar,
     slip: Vec3Array,
     out: IntArray2d,
@@ -127,8 +138,8 @@ def freeze_slides(
     ``slip`` has q of the first vertices, those that belong to no body; it may be empty.
     """
     i = o + wp.tid()
-    if pushes[i] != 0:
-        n = normal[i]
+    if forces.pushes[i] != 0:
+        n = forces.normal[i]
         # The axis along which n is shortest: its cross product with n is far from zero.
         axis = vec3(Scalar(1.0), Scalar(0.0), Scalar(0.0))
         if wp.abs(n[1]) < wp.abs(n[0]) and wp.abs(n[1]) <= wp.abs(n[2]):
@@ -138,12 +149,13 @@ def freeze_slides(
         s = SlidingPair()
         s.t0 = wp.normalize(wp.cross(n, axis))
         s.t1 = wp.cross(n, s.t0)
-        s.w = weights[i]
-        s.load = load[i]
-        a = part[wp.min(stencil[i, 0], part.shape[0] - 1)]
-        b = part[wp.min(other_side(touch[i].kind, i, stencil), part.shape[0] - 1)]
-        s.mu_static = mu_static[a, b]
-        s.mu_kinetic = mu_kinetic[a, b]
+        s.w = forces.weights[i]
+        s.load = forces.load[i]
+        last = table.part.shape[0] - 1
+        a = table.part[wp.min(stencil[i, 0], last)]
+        b = table.part[wp.min(other_side(touch[i].kind, i, stencil), last)]
+        s.mu_static = table.mu_static[a, b]
+        s.mu_kinetic = table.mu_kinetic[a, b]
         s.smooth = smooth
         n_slips = slip.shape[0]
         part_of_e = Scalar(1.0)

@@ -5,6 +5,7 @@ sums do not depend on the order of threads and need no atomic operations.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import warp as wp
@@ -75,6 +76,15 @@ def sort_entries(o: int, stencil: IntArray2d, start: IntArray, element: IntArray
                 start[v + 1] = at + 1
 
 
+@wp.struct
+class IncidenceRows:
+    """Incidence lists in the form that kernels take."""
+
+    start: IntArray  # (n+1,) first entry of each vertex
+    element: IntArray  # (i,)
+    place: IntArray  # (i,) local index of the vertex in the element
+
+
 @dataclass(frozen=True)
 class Incidence:
     """Lists of the elements of each vertex, in compressed rows.
@@ -85,6 +95,13 @@ class Incidence:
     start: WarpArray  # (n+1,) int32
     element: WarpArray  # (i,) int32
     place: WarpArray  # (i,) int32
+
+    @cached_property
+    def rows(self) -> IncidenceRows:
+        """Return the lists in the form that kernels take."""
+        out = IncidenceRows()
+        out.start, out.element, out.place = self.start, self.element, self.place
+        return out
 
     @property
     def vertex_of(self) -> Ints:
