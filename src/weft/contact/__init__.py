@@ -1,14 +1,17 @@
 """Contact of cloth with itself and with bodies, with friction; cloth never passes through anything.
 
 Read in this order: ``contact`` (the settings ``SelfContact``, and ``Contact``, which holds for a
-whole simulation), ``collision_groups`` (what meets what),
-``collision_mesh`` (triangles of cloth and bodies). Then the pipeline of a step: ``broad_phase``
-(candidate pairs), ``narrow_phase`` (pairs in contact), ``distance``, ``barrier`` and ``friction``
-(energies of a pair), ``contact_set`` (pairs as data), ``ccd`` (how far a step may go), ``detector``
-(joins these for one minimization), ``assembly`` (matrix with contact), ``contact_energy`` (contact
-as a term of the potential). ``exact`` checks that nothing intersects, ``untangling`` removes
-intersections at the start, ``contact_forces`` evaluates forces for pictures. Bodies are
-defined in ``weft.bodies``; their public names are offered here, too.
+whole simulation), ``collision_groups`` (what meets what, thickness, coefficients of friction),
+``collision_mesh`` (triangles of cloth and bodies; its ``candidates`` is the one entry to the broad
+phase). Then the pipeline of a step: ``broad_phase`` (candidate pairs), ``narrow_phase`` (pairs in
+contact), ``distance`` (closest points, mollifier of edges), ``barrier`` (energy of a pair, its
+adaptive stiffness) and ``friction``, ``contact_set`` (pairs as data), ``ccd`` (how far a step may
+go), ``detector`` (joins these for one minimization), ``assembly`` (matrix with contact),
+``contact_energy`` (contact as a term of the potential: where barrier and friction enter value,
+gradient, Hessian and largest step). ``derivatives`` are those by parameters, ``exact`` checks that
+nothing intersects, ``untangling`` removes intersections at the start, ``contact_forces`` evaluates
+forces for pictures. Bodies are defined in ``weft.bodies``; their public names are offered here,
+too.
 """
 
 from weft.bodies.body import Body

@@ -14,7 +14,7 @@ import warp as wp
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
 from weft.kernel.segments import current
-from weft.kernel.types import Scalar, ScalarArray, WarpArray, vec3
+from weft.kernel.types import IntArray, Scalar, ScalarArray, WarpArray, vec3
 
 
 @dataclass
@@ -320,17 +320,38 @@ def _least(o: int, a: ScalarArray, sign: Scalar, out: ScalarArray):
     wp.atomic_min(out, 0, sign * a[o + wp.tid()])
 
 
-def scan(flags: WarpArray, out: WarpArray) -> int:
-    """Write the exclusive prefix sums of flags (int32) into ``out``; return the sum of all."""
+def prefix_sums(flags: WarpArray, out: WarpArray) -> None:
+    """Write the exclusive prefix sums of flags (n,) int32 into ``out`` (n,), without reading."""
     if flags.shape[0] == 0:
-        return 0
+        return
     if flags.device.is_cpu:
-        given, sums = view(flags), view(out)
+        sums = view(out)
         sums[0] = 0
-        np.cumsum(given[:-1], dtype=np.int32, out=sums[1:])
+        np.cumsum(view(flags)[:-1], dtype=np.int32, out=sums[1:])
     else:
         wp.utils.array_scan(flags, out, inclusive=False)
-    return int(scalar(out)) + int(scalar(flags))
+
+
+def scan(flags: WarpArray, out: WarpArray) -> int:
+    """Write the exclusive prefix sums of flags (int32) into ``out``; return the sum of all, the
+    only number that is read.
+    """
+    prefix_sums(flags, out)
+    if flags.shape[0] == 0:
+        return 0
+    _count("scalars")
+    if flags.device.is_cpu:
+        return int(view(out)[-1]) + int(view(flags)[-1])
+    last = wp.empty(1, dtype=wp.int32, device=flags.device)
+    launch(_last_sum, 1, flags, out, last)
+    return int(last.numpy()[0])
+
+
+@wp.kernel(module=wp.get_module("weft.kernel"))
+def _last_sum(o: int, flags: IntArray, sums: IntArray, out: IntArray):
+    """Write the sum of all flags from their exclusive prefix sums."""
+    last = flags.shape[0] - 1
+    out[0] = sums[last] + flags[last]
 
 
 def sort(keys: WarpArray, n: int) -> None:

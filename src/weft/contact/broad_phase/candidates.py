@@ -16,7 +16,7 @@ from weft.base.arrays import Ints, Positions
 from weft.contact.barrier.barrier import pair_distances
 from weft.contact.distance.distance import PairKind
 from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, ScalarArray, WarpArray
-from weft.kernel.bitmask import bits_per_thread
+from weft.kernel.bitmask import bits_per_thread, mask_below
 from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.candidates")
@@ -157,6 +157,25 @@ def mark_stayed(
     count[w] = wp.bit_count(found)
 
 
+@wp.kernel(module=_module)
+def count_selected(
+    o: int,
+    bits: BitsArray,
+    count: IntArray,
+    place: IntArray,
+    points: int,
+    width: int,
+    out: IntArray,
+):
+    """Write the number of selected pairs, and of those among the first ``points``."""
+    last = bits.shape[0] - 1
+    out[0] = place[last] + count[last]
+    out[1] = out[0]
+    w = points / width
+    if w <= last:
+        out[1] = place[w] + int(wp.bit_count(bits[w] & mask_below(points - w * width)))
+
+
 @wp.func_native(native("compaction.h", "keep_some"))
 def keep_some(pairs: Pairs, first: int, bits: wp.uint32, at: int, shift: int, out: Pairs):
     """Copy the pairs ``first`` + k for each set bit k, with their bounds and marks, to the rows of
@@ -225,11 +244,12 @@ def chosen(of: Candidates, mark: Any, *arguments: Any, worth: int | None = None)
     count, place = (kernel.empty(words, wp.int32) for _ in range(2))
     above = _above() if worth is None else worth // width
     kernel.launch(mark, words, *arguments, width, bits, count, slice_above=above)
-    number = points = kernel.scan(count, place)
-    if of.points < len(of):
-        w, rest = divmod(of.points, width)
-        first = int(kernel.scalar(bits, w)) & (1 << rest) - 1
-        points = int(kernel.scalar(place, w)) + first.bit_count()
+    if words == 0:
+        return CompactedPairs(of, bits, place, 0, 0)
+    kernel.prefix_sums(count, place)
+    numbers = kernel.empty(2, wp.int32)
+    kernel.launch(count_selected, 1, bits, count, place, of.points, width, numbers)
+    number, points = kernel.scalars(numbers)
     return CompactedPairs(of, bits, place, number, points)
 
 

@@ -188,6 +188,19 @@ def classify(
 
 
 @wp.kernel(module=_module)
+def count_marked(
+    o: int, marks: ContactMarks, whole_at: IntArray, reduced_at: IntArray, out: IntArray
+):
+    """Write the numbers of both kinds of contacts, from the prefix sums of those of each word."""
+    out[0] = 0
+    out[1] = 0
+    last = marks.whole.shape[0] - 1
+    if last >= 0:
+        out[0] = whole_at[last] + marks.n_whole[last]
+        out[1] = reduced_at[last] + marks.n_reduced[last]
+
+
+@wp.kernel(module=_module)
 def collect(o: int, marks: ContactMarks, place: IntArray, width: int, out: LongArray):
     """Write the keys of the reduced pairs one after the other."""
     w = o + wp.tid()
@@ -304,7 +317,7 @@ class NarrowPhase:
         self._integers = [GrowingArray(wp.int32) for _ in range(6)]
         self._bits = [GrowingArray(wp.uint32) for _ in range(2)]
         self._keys = [GrowingArray(wp.int64) for _ in range(2)]
-        self._parallel = GrowingArray(Scalar)
+        self._parallel, self._numbers = GrowingArray(Scalar), kernel.empty(2, wp.int32)
         self._marks, self._size = ContactMarks(), (-1, -1)
 
     def contacts(
@@ -332,8 +345,10 @@ class NarrowPhase:
         about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)
         kernel.launch(classify, words, *about, slice_above=above)
         whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
-        n_whole = kernel.scan(marks.n_whole, whole_at)
-        n_reduced = kernel.scan(marks.n_reduced, reduced_at)
+        kernel.prefix_sums(marks.n_whole, whole_at)
+        kernel.prefix_sums(marks.n_reduced, reduced_at)
+        kernel.launch(count_marked, 1, marks, whole_at, reduced_at, self._numbers)
+        n_whole, n_reduced = kernel.scalars(self._numbers)
         # Sorting brings equal keys together; the sort needs as much memory again.
         keys = self._keys[1].take(2 * n_reduced)
         kernel.launch(collect, words, marks, reduced_at, width, keys, slice_above=above)
