@@ -81,10 +81,10 @@ def physics_of(run: "Run") -> "Physics | None":
     """Laws of a run's scene file; None where the run recorded stress, or there is no such file."""
     if not run.manifest.get("description", {}):
         return None
-    from weft.scene import of_run
+    from weft.scene import recorded_scene
 
     try:
-        return of_run.physics_of(run, [STRESS])
+        return recorded_scene.physics_of(run, [STRESS])
     except WeftError as error:
         say(f"note     no stress: {error}", error=True)
         return None
