@@ -19,7 +19,7 @@ import weft
 from tests.test_simulation import same_run, scene, simulate
 from weft.base.errors import RunError
 from weft.io import inside, lock
-from weft.io.frames import RunFolder, frame_name
+from weft.run.run_folder import RunFolder, frame_name
 
 ROOT = str(Path(__file__).parents[1])
 MARS = (0.0, -3.7, 0.0)
@@ -219,7 +219,7 @@ def test_clearing_killed_at_any_instant(tmp_path, monkeypatch):
 
 HOLD = """
 import sys
-from weft.io.frames import RunFolder
+from weft.run.run_folder import RunFolder
 with RunFolder(sys.argv[1]).lock:
     print("held", flush=True)
     sys.stdin.read()

@@ -19,7 +19,7 @@ import pytest
 import weft
 from weft.base.errors import RunError, SceneError, SimulationError
 from weft.io import files
-from weft.io.frames import RunFolder
+from weft.run.run_folder import RunFolder
 from weft.run.simulation import run_scene
 
 

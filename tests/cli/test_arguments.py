@@ -7,7 +7,7 @@ import pytest
 
 from weft.base.errors import RunError, WeftError
 from weft.cli.arguments import check_arguments
-from weft.io.frames import RunFolder
+from weft.run.run_folder import RunFolder
 
 SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 import weft
 from tests.cli.test_cli import SCENE, run, scene, weft_  # noqa: F401 (fixtures)
-from weft.io.frames import frame_name
+from weft.run.run_folder import frame_name
 from weft.scene import check as check_module
 
 
@@ -112,7 +112,7 @@ def test_a_stretch_that_no_cloth_makes_is_named(run, tmp_path, monkeypatch):  # 
 
 
 def test_demo_beside_a_writer(run, tmp_path, monkeypatch):  # noqa: F811
-    from weft.io.frames import RunFolder
+    from weft.run.run_folder import RunFolder
 
     monkeypatch.chdir(tmp_path)
     with RunFolder("d").lock:

@@ -33,8 +33,8 @@ from weft.discretization import mesh
 from weft.discretization.mesh import grid
 from weft.garment import triangulate
 from weft.io import archive, read_mesh, read_surface, surface
-from weft.io.frames import RunFolder
 from weft.io.ply import write_ply
+from weft.run.run_folder import RunFolder
 from weft.scene import needs
 from weft.scene.build import load_scene
 from weft.scene.check import check

@@ -24,7 +24,7 @@ import numpy as np
 import weft
 from weft.base.errors import RunError
 from weft.cli import demo
-from weft.io.frames import RunFolder
+from weft.run.run_folder import RunFolder
 from weft.scene import build
 
 FRAMES, MORE = 8, 10

@@ -17,8 +17,8 @@ from weft.base.units import to_si
 from weft.base.yaml_lines import parse_yaml
 from weft.fabric.fabric import fabric
 from weft.io.archive import Broken, arrays_of
-from weft.io.manifest import Segment, branched, segment_of
-from weft.io.seal import Seal, SealError, content_of, read_sealed, write_sealed
+from weft.run.manifest import Segment, branched, segment_of
+from weft.run.seal import Seal, SealError, content_of, read_sealed, write_sealed
 from weft.scene.file import Source, read_source, validate
 
 SEED = 20_240_601

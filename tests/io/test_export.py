@@ -13,7 +13,7 @@ from weft.discretization.mesh import grid
 from weft.io import FORMATS, write_animation
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distinct
 from weft.io.archive import read_npz
-from weft.io.selection import FrameSelection
+from weft.run.frame_selection import FrameSelection
 
 ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
 

@@ -59,7 +59,7 @@ def test_the_same_bits_with_any_number_of_workers(sweep_file, tmp_path):
 
 def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path):
     """`weft run` with the overrides of a report gives the same last frame, bitwise."""
-    from weft.io.frames import RunFolder
+    from weft.run.run_folder import RunFolder
 
     sweep = run(sweep_file())
     line = sweep.reproducer(sweep.plan[2], str(tmp_path / "again"))

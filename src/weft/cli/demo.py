@@ -35,8 +35,8 @@ def demo(
         _example(name, out, quiet)
         return
     out = out or Path("runs/demo")
-    from weft.io.frames import RunFolder
     from weft.run.run import Run
+    from weft.run.run_folder import RunFolder
     from weft.scene.build import load_scene
     from weft.show.picture.style import Style
 

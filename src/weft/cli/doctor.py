@@ -8,7 +8,7 @@ import typer
 from weft.cli.options import AsJson, print_json, say
 
 if TYPE_CHECKING:
-    from weft.io.survey import Survey
+    from weft.run.survey import Survey
 
 
 def doctor(
@@ -35,8 +35,8 @@ def doctor(
     if run is None:
         _machine(json)
         return
-    from weft.io.frames import RunFolder
-    from weft.io.survey import survey
+    from weft.run.run_folder import RunFolder
+    from weft.run.survey import survey
 
     folder = RunFolder(run)
     if not folder.exists() and not folder.remains():
@@ -69,8 +69,8 @@ def _tell(found: "Survey") -> None:
 def _repair(run: Path, path: Path | None, found: "Survey") -> None:
     """Resume with the scene, up to where the run stood."""
     from weft.base.errors import RunError
-    from weft.io.frames import RunFolder
-    from weft.io.survey import survey
+    from weft.run.run_folder import RunFolder
+    from weft.run.survey import survey
     from weft.scene.build import load_scene
     from weft.scene.recorded_scene import load_described
     from weft.scene.simulate import simulate

@@ -132,7 +132,7 @@ def export(
 
 
 def _numbers(run: "Run", frames: str | None) -> Iterator[int]:
-    from weft.io.selection import FrameSelection
+    from weft.run.frame_selection import FrameSelection
 
     yield from FrameSelection.of(frames).numbers(len(run), str(run.path))
 

@@ -11,8 +11,8 @@ import typer
 from weft.cli.options import Device, Out, Quiet, Set, Threads, configure, say
 
 if TYPE_CHECKING:
-    from weft.io.frames import RunFolder
     from weft.run.progress import Update
+    from weft.run.run_folder import RunFolder
     from weft.run.simulation import Progress
     from weft.scene.scene import Scene
 

@@ -1,10 +1,9 @@
-"""Files: meshes and animations in and out, and the folder of a run.
+"""Files: meshes and animations in and out.
 
 Read in this order: ``surface`` (the contents of a mesh file, and their conversion to a mesh) and
 ``animation`` (the surfaces and frames that a writer gets); ``obj``, ``ply`` and the folder
-``formats`` (one module per format); ``files`` (atomic writing). The folder of a run: ``frames``
-(its files), ``manifest``, ``metrics``, ``seal`` (checksums), ``survey`` (damage), ``inside``
-(opening without links), ``lock`` (one writer), ``selection`` (frames by number).
+``formats`` (one module per format); ``files`` (atomic writing), ``inside`` (opening without links)
+and ``lock`` (one writer).
 
 This module maps suffixes to formats: a format is one line of ``FORMATS``. Packages that a format
 needs are imported when it is used.

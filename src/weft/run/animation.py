@@ -26,7 +26,7 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
-from weft.io.selection import FrameSelection
+from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them

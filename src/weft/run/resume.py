@@ -10,10 +10,10 @@ from typing import Any
 
 from weft.base.arrays import Json
 from weft.base.errors import RunError
-from weft.io.frames import FRAMES, MESH, RunFolder, frame_name
-from weft.io.manifest import Segment, branched, segment_of, segments_of
-from weft.io.survey import Survey, survey
+from weft.run.manifest import Segment, branched, segment_of, segments_of
+from weft.run.run_folder import FRAMES, MESH, RunFolder, frame_name
 from weft.run.step_record import RunState, differences
+from weft.run.survey import Survey, survey
 
 Arrays = Mapping[str, Any]
 MOST_TOLD = 10  # flaws that are listed in messages

@@ -19,8 +19,8 @@ from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.surface import Tessellation
 from weft.io.animation import Animation, Convention
-from weft.io.frames import RunFolder
-from weft.io.selection import FrameSelection
+from weft.run.frame_selection import FrameSelection
+from weft.run.run_folder import RunFolder
 from weft.run.strands import Tubes
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
-from weft.io.frames import RunFolder, frame_name
 from weft.run.plausibility import about_garment, about_stretch, scene_warnings
 from weft.run.resume import OpenedRun, begin, branch, repairable, resume
+from weft.run.run_folder import RunFolder, frame_name
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import (
     RunState,

@@ -20,9 +20,9 @@ from weft.cloth.cloth import Cloth
 from weft.discretization.samples import principal_stretches
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
-from weft.io.frames import mesh_digest
-from weft.io.manifest import FORMAT
-from weft.io.seal import trajectory_id
+from weft.run.manifest import FORMAT
+from weft.run.run_folder import mesh_digest
+from weft.run.seal import trajectory_id
 
 _MEMORY = "memory."  # prefix of the names of the integrator's memory among the arrays of a frame
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")

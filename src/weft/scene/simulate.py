@@ -11,9 +11,9 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Setting
 from weft.base.units import Quantity
 from weft.io.files import new_folder
-from weft.io.frames import RunFolder
 from weft.run.progress import progress_bar
 from weft.run.run import Run
+from weft.run.run_folder import RunFolder
 from weft.run.scene_interface import SceneLike
 from weft.run.simulation import Progress, run_scene
 from weft.scene.build import load_scene

@@ -100,7 +100,7 @@ def commit() -> str | None:
 
 def _simulated(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Json:
     """Return settings of the first sample's manifest: integrator, tolerances, step, versions."""
-    from weft.io.frames import RunFolder
+    from weft.run.run_folder import RunFolder
 
     try:
         manifest = RunFolder(sweep.place(kept[0].sample) / RUN).manifest()

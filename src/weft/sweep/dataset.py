@@ -15,8 +15,8 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import RunError, SweepError, check_known
-from weft.io.frames import RunFolder
 from weft.run.run import Run
+from weft.run.run_folder import RunFolder
 from weft.scene.identity import digest
 from weft.sweep.card import write_card
 from weft.sweep.folder import SweepFolder

@@ -5,8 +5,8 @@ import numpy as np
 from weft.base.arrays import Json, Positions
 from weft.base.errors import MeshError
 from weft.contact.exact.intersections import intersections
-from weft.io.frames import RunFolder
 from weft.run.run import Run
+from weft.run.run_folder import RunFolder
 
 UNITS = {
     "frames": "1",

@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from weft import kernel
 from weft.base.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
-from weft.io.frames import RunFolder
 from weft.io.inside import Inside
+from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
 from weft.sweep.faults import StoppedError, TimeUpError, full, is_full, sample_lock
 from weft.sweep.folder import SweepFolder

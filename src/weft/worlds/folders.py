@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import SceneError
-from weft.io.frames import RunFolder
+from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
 from weft.worlds.world import World
 

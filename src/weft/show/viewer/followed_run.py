@@ -8,10 +8,10 @@ import numpy as np
 from weft.base.arrays import Floats, Json, Positions
 from weft.base.errors import RunError, WeftError, check_known
 from weft.cloth.fields import Physics
-from weft.io.frames import MESH
 from weft.io.lock import is_written
-from weft.io.selection import FrameSelection
+from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
+from weft.run.run_folder import MESH
 from weft.show.looks import LOOKS, Scale
 from weft.show.viewer.run_view import RunView
 

@@ -10,7 +10,7 @@ import numpy as np
 from weft.base.arrays import Floats, Json, Positions
 from weft.base.errors import RunError, check_known
 from weft.cloth.fields import Physics
-from weft.io.selection import FrameSelection
+from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Scale, available
 from weft.show.viewer.packing import OF_BASE64, Array, IntegerGrid, Packer, packed

@@ -1,6 +1,6 @@
 """The folder of a run on disk: manifest, mesh, frames, checkpoint and metrics.
 
-Every file is always whole, sealed (``io.seal``), and opened without following links
+Every file is always whole, sealed (``run.seal``), and opened without following links
 (``io.inside``); only one process writes (``io.lock``).
 
 manifest.json      scene, versions, frame rate, trajectory
@@ -20,11 +20,11 @@ from weft.base.arrays import Json
 from weft.base.errors import RunError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
-from weft.io.manifest import NAME as MANIFEST
-from weft.io.manifest import read_manifest, write_manifest
-from weft.io.metrics import NAME as METRICS
-from weft.io.metrics import Metrics
-from weft.io.seal import Seal, SealError, content_of, read_sealed, write_sealed
+from weft.run.manifest import NAME as MANIFEST
+from weft.run.manifest import read_manifest, write_manifest
+from weft.run.metrics import NAME as METRICS
+from weft.run.metrics import Metrics
+from weft.run.seal import Seal, SealError, content_of, read_sealed, write_sealed
 
 Arrays = Mapping[str, Any]
 MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"

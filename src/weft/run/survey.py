@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from weft.base.arrays import Json
 from weft.base.errors import RunError
-from weft.io.frames import CHECKPOINT, MESH, RunFolder, frame_name, mesh_digest
-from weft.io.manifest import NAME as MANIFEST
-from weft.io.manifest import Segment, segment_of, segments_of
-from weft.io.metrics import NAME as METRICS
-from weft.io.seal import Seal
+from weft.run.manifest import NAME as MANIFEST
+from weft.run.manifest import Segment, segment_of, segments_of
+from weft.run.metrics import NAME as METRICS
+from weft.run.run_folder import CHECKPOINT, MESH, RunFolder, frame_name, mesh_digest
+from weft.run.seal import Seal
 
 MOST_MISSING = 100_000  # with more missing frames, the run ends before the first missing one
 T = TypeVar("T")
