@@ -74,7 +74,7 @@ def export(
     if run.is_file():
         _export_pattern(run, out)
         return
-    from weft.io import CARRY, format_to_write, write_animation
+    from weft.io import format_to_write, write_animation
     from weft.run.run import Run
     from weft.scene.recorded_scene import physics_of
 
@@ -99,7 +99,7 @@ def export(
         for note in notes:
             say(f"note     {note}")
         return
-    if names and out.suffix.lower() not in CARRY:
+    if names and not form.carries_fields:
         say(f"note     {out.suffix} files carry no fields: {', '.join(names)} left out")
     if form.write is None:
         raise RunError("export name", got=out.name, expected="one without #: it holds all frames")

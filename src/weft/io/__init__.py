@@ -9,7 +9,7 @@ This module maps suffixes to formats: a format is one line of ``FORMATS``. Packa
 needs are imported when it is used.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,8 +42,10 @@ class Format:
         None  # (path, fps, prim)
     )
     cache: Callable[[Path, float | None], tuple[Floats, Floats]] | None = None  # positions only
-    write: Callable[[Path, Positions, Faces, CornerUv | None], None] | None = None  # one frame
+    # one frame; the fields only if the format carries fields
+    write: Callable[..., None] | None = None  # (path, x, faces, corner_uv[, fields])
     animate: Callable[[Path, Animation], Sequence[str]] | None = None  # all frames; returns notes
+    carries_fields: bool = False  # numbers at vertices and faces
 
 
 def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
@@ -59,11 +61,11 @@ def _alone(read: Callable[[Path], Contents]) -> Callable[..., Contents]:
     return read_one
 
 
-_USD = Format(read=usd_contents, moving=usd_moving, animate=write_usd)
-_GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf)
-FORMATS: Mapping[str, Format] = {
+_USD = Format(read=usd_contents, moving=usd_moving, animate=write_usd, carries_fields=True)
+_GLTF = Format(read=gltf_contents, moving=gltf_moving, animate=write_gltf, carries_fields=True)
+FORMATS: dict[str, Format] = {
     ".obj": Format(read=_alone(obj_contents), write=write_obj),
-    ".ply": Format(read=_alone(ply_contents), write=write_ply),
+    ".ply": Format(read=_alone(ply_contents), write=write_ply, carries_fields=True),
     ".usdc": _USD,
     ".usda": _USD,
     ".usd": _USD,
@@ -71,10 +73,10 @@ FORMATS: Mapping[str, Format] = {
     ".glb": _GLTF,
     ".gltf": _GLTF,
     ".abc": Format(read=alembic_contents, moving=alembic_moving, animate=write_alembic),
-    ".vtkhdf": Format(animate=write_vtkhdf),
+    ".vtkhdf": Format(animate=write_vtkhdf, carries_fields=True),
     ".pc2": Format(cache=read_pc2, animate=write_pc2),
-    ".npz": Format(animate=write_arrays),
-    ".h5": Format(animate=write_hdf5),
+    ".npz": Format(animate=write_arrays, carries_fields=True),
+    ".h5": Format(animate=write_hdf5, carries_fields=True),
 }
 
 
@@ -88,8 +90,6 @@ def suffixes(*what: str) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-# Suffixes of formats that store fields (numbers at vertices and faces).
-CARRY = (".ply", ".usdc", ".usda", ".usd", ".usdz", ".glb", ".gltf", ".vtkhdf", ".npz", ".h5")
 SUFFIXES = suffixes("read")  # of mesh files that can be read, for messages
 
 
@@ -204,13 +204,11 @@ def write_mesh(
     Raises:
         RunError: another suffix, or a file that cannot be written.
     """
-    write = format_to_write(path).write
-    if write is None:
+    chosen = format_to_write(path)
+    if chosen.write is None:
         raise RunError("mesh file", got=path.suffix, expected=suffixes("write"))
-    if fields is not None and path.suffix.lower() == ".ply":
-        write_ply(path, x, faces, corner_uv, fields)
-        return
-    write(path, x, faces, corner_uv)
+    carried = (fields,) if chosen.carries_fields else ()
+    chosen.write(path, x, faces, corner_uv, *carried)
 
 
 def write_animation(path: Path, animation: Animation) -> Sequence[str]:
@@ -222,11 +220,11 @@ def write_animation(path: Path, animation: Animation) -> Sequence[str]:
     Raises:
         RunError: another suffix, a package that is missing, or a file that cannot be written.
     """
-    animate = format_to_write(path).animate
-    if animate is None:
+    chosen = format_to_write(path)
+    if chosen.animate is None:
         raise RunError("animation file", got=path.suffix, expected=suffixes("animate"))
-    notes = list(animate(path, animation))
-    if animation.fields and path.suffix.lower() not in CARRY:
+    notes = list(chosen.animate(path, animation))
+    if animation.fields and not chosen.carries_fields:
         notes.append(f"{path.suffix} files carry no fields: {', '.join(animation.fields)} left out")
     return notes
 

@@ -43,6 +43,31 @@ class Contents:
     regions: Mapping[str, Ints] = field(default_factory=dict)
 
 
+def joined(parts: Sequence[Contents]) -> Contents:
+    """Return several meshes of a file as one, in their order.
+
+    Regions are those of a mesh alone. Texture coordinates are kept if all meshes have some, painted
+    numbers are zero on meshes without them, and the unit is that of the first mesh.
+    """
+    first = np.cumsum([0, *(len(p.x) for p in parts)])
+    groups: dict[str, Ints] = {}
+    weights: dict[str, Floats] = {}
+    for p, start in zip(parts, first):
+        groups |= {name: (ids + start).astype(np.int32) for name, ids in p.groups.items()}
+        for name, values in p.weights.items():
+            weights.setdefault(name, np.zeros(first[-1]))[start : start + len(p.x)] = values
+    uv = [p.corner_uv for p in parts if p.corner_uv is not None]
+    return Contents(
+        np.concatenate([p.x for p in parts]),
+        np.concatenate([p.faces + start for p, start in zip(parts, first)]).astype(np.int32),
+        np.concatenate(uv) if len(uv) == len(parts) else None,
+        groups,
+        weights,
+        parts[0].meters,
+        parts[0].regions if len(parts) == 1 else {},
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class MovingMesh:
     """The contents of a file whose mesh moves.

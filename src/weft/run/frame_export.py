@@ -8,7 +8,7 @@ import numpy as np
 from weft.base.arrays import Faces, Positions
 from weft.base.errors import RunError
 from weft.cloth.fields import Physics
-from weft.io import CARRY, format_to_write, write_mesh
+from weft.io import format_to_write, write_mesh
 from weft.run.animation import as_fields
 from weft.run.run import Run
 
@@ -25,7 +25,7 @@ def save_frame(
     physics: Physics | None,
 ) -> Path:
     """Write a frame of a run as a mesh file; arguments and errors as of ``Run.save``."""
-    format_to_write(path)
+    chosen = format_to_write(path)
     if net and run.surfaces.embedding is None:
         got, wanted = "a run of triangles", "a run of splines"
         raise RunError("control net", got=got, expected=wanted, where=str(run.path))
@@ -47,7 +47,7 @@ def save_frame(
             hint="export an earlier frame",
         )
     carried = None
-    if path.suffix.lower() in CARRY and not (net or weld):
+    if chosen.carries_fields and not (net or weld):
         names = fields or run.recorded(frame)
         values = {n: run.field(n, frame, density=density, physics=physics) for n in names}
         carried = as_fields(values)

@@ -19,7 +19,7 @@ from weft.base.errors import MeshError
 from weft.base.input_file import GLTF_POSITIONS, GLTF_TRANSFORMS
 from weft.io.formats.gltf_animation import ScenePose, pose_times, posed
 from weft.io.formats.gltf_read import Broken, Document
-from weft.io.surface import Contents, MovingMesh
+from weft.io.surface import Contents, MovingMesh, joined
 
 TRIANGLES = 4  # mode of a primitive that consists of triangles
 FEW = 8  # largest number of names in a message
@@ -50,7 +50,7 @@ class _Piece:
     joints: Ints  # (n,4k) of the skin; (n,0) without
     weights: Floats  # (n,4k)
     painted: Mapping[str, Floats]
-    materials: Mapping[str, Ints]  # vertices
+    materials: dict[str, Ints]  # vertices
     regions: Mapping[str, Ints]  # faces of each material
 
 
@@ -73,20 +73,14 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
         pieces = [_facing(p, pose) for p in pieces]
     except Broken as error:
         raise document.error(error) from error
-    first = np.cumsum([0, *(len(a) for a in x)])
-    groups: dict[str, Ints] = {}
-    weights: dict[str, Floats] = {}
-    for p, f in zip(pieces, first):
-        if len(pieces) > 1:
-            groups[p.name] = np.arange(f, f + len(p.x), dtype=np.int32)
-        groups |= {name: ids + f for name, ids in p.materials.items()}
-        for name, values in p.painted.items():
-            weights.setdefault(name, np.zeros(first[-1]))[f : f + len(p.x)] = values
-    uv = [p.corner_uv for p in pieces if p.corner_uv is not None]
-    faces = np.concatenate([p.faces + f for p, f in zip(pieces, first)]).astype(np.int32)
-    corner_uv = np.concatenate(uv) if len(uv) == len(pieces) else None
-    regions = pieces[0].regions if len(pieces) == 1 else {}
-    return Contents(np.concatenate(x), faces, corner_uv, groups, weights, regions=regions)
+    several = len(pieces) > 1
+    own = [{p.name: np.arange(len(p.x), dtype=np.int32)} if several else {} for p in pieces]
+    return joined(
+        [
+            Contents(a, p.faces, p.corner_uv, own[k] | p.materials, p.painted, regions=p.regions)
+            for k, (p, a) in enumerate(zip(pieces, x))
+        ]
+    )
 
 
 def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:

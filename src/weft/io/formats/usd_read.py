@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import Floats
 from weft.base.errors import MeshError
 from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
 from weft.base.machine import LIBRARY_THREADS, gib
@@ -34,7 +34,7 @@ from weft.io.formats.usd_mesh import (
     weights_of,
 )
 from weft.io.formats.usd_stage import Placed, all_meshes, drawn_meshes
-from weft.io.surface import SPACE, Contents, MovingMesh, check_file
+from weft.io.surface import SPACE, Contents, MovingMesh, check_file, joined
 
 FEW = 8  # largest number of names in a message
 SPEED = 5e6  # [bytes/s] least speed of the trial reading
@@ -61,23 +61,21 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     parts = _chosen(stage, path, prim, one)
     start = _times(stage, parts)[0]
     x = [positions(stage, p, start, path) for p in parts]
-    first = np.cumsum([0, *(len(a) for a in x)])
-    tables = [triangles(p, a, start, path) for a, p in zip(x, parts)]
-    uv = [corner_uv_of(p, t[1], start) for p, t in zip(parts, tables)]
-    groups: dict[str, Ints] = {}
-    weights: dict[str, Floats] = {}
-    regions: dict[str, Ints] = {}
-    if len(parts) == 1:
-        regions = regions_of(parts[0], tables[0][1])
-    for p, f, a in zip(parts, first, x):
-        groups |= {k: v + f for k, v in groups_of(p, len(a), several=len(parts) > 1).items()}
-        for name, values in weights_of(p, len(a), start).items():
-            weights.setdefault(name, np.zeros(first[-1]))[f : f + len(a)] = values
-    faces = np.concatenate([t[0] + f for t, f in zip(tables, first)]).astype(np.int32)
-    known = [u for u in uv if u is not None]
-    corner_uv = np.concatenate(known) if len(known) == len(uv) else None
     meters = _meters(stage, path)
-    return Contents(np.concatenate(x), faces, corner_uv, groups, weights, meters, regions)
+
+    def contents(p: UsdMesh, a: Floats) -> Contents:
+        faces, corners = triangles(p, a, start, path)
+        return Contents(
+            a,
+            faces,
+            corner_uv_of(p, corners, start),
+            groups_of(p, len(a), several=len(parts) > 1),
+            weights_of(p, len(a), start),
+            meters,
+            regions_of(p, corners) if len(parts) == 1 else {},
+        )
+
+    return joined([contents(p, a) for p, a in zip(parts, x)])
 
 
 def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
