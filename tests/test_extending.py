@@ -230,3 +230,90 @@ def test_a_linear_solver(copy, tmp_path):
     found = told(copy, SOLVED, tmp_path)
     table.write_text(text)
     assert max(found["apart"]) < 1e-6 and found["same"] == [True, True]
+
+
+LOOK = """
+from weft.show.looks import Look, ShownFrame
+
+
+def height(frame: ShownFrame):
+    return frame.x[:, 1] - frame.x[:, 1].min()
+
+
+HEIGHT = Look("height", "height above the lowest point", "m", height)
+"""
+LOOKED = """
+import json, weft
+from weft.show.viewer.page_content import content_of
+scene = weft.Scene(weft.sheet(4, 4), step=0.02)
+run = weft.simulate(scene, frames=1, out="run", progress=False, fsync=False)
+run.render("a.png", look="height")
+content = content_of(run, looks=["height"])
+scale = content.about["scales"]["height"]
+print(json.dumps([scale["unit"], scale["title"], "height" in content.blocks]))
+"""
+
+
+def test_a_look(copy, tmp_path):
+    """Pictures and pages have it, with its color scale."""
+    (copy / "weft" / "show" / "height.py").write_text(LOOK)
+    file = copy / "weft" / "show" / "looks.py"
+    text = file.read_text()
+    file.write_text(text + "\n\nfrom weft.show.height import HEIGHT\nLOOKS['height'] = HEIGHT\n")
+    found = told(copy, LOOKED, tmp_path)
+    file.write_text(text)
+    assert found == ["m", "height above the lowest point", True]
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+FORMAT = """
+import numpy as np
+
+from weft.io.files import atomic_write
+from weft.io.surface import Contents
+
+
+def read_xyz(path, prim, *, one):
+    n, *rows = path.read_text().split("\\n")
+    table = [[float(w) for w in row.split()] for row in rows if row]
+    x, faces = np.array(table[: int(n)]), np.array(table[int(n) :], dtype=np.int32)
+    return Contents(x, faces)
+
+
+def write_xyz(path, x, faces, corner_uv):
+    rows = [str(len(x)), *(" ".join(map(repr, r)) for r in [*x.tolist(), *faces.tolist()])]
+    with atomic_write(path) as file:
+        file.write("\\n".join(rows).encode())
+"""
+FORMATTED = """
+import json, weft
+import numpy as np
+run = weft.simulate(weft.Scene(weft.sheet(4, 4)), frames=1, out="run", progress=False)
+run.save("a.xyz")
+cloth = weft.load("a.xyz", warp=(1, 0, 0))
+from weft.scene.build import load_scene
+scene = load_scene("scene.yaml").scene
+print(json.dumps([
+    float(np.abs(cloth.mesh.vertices - run.positions()).max()), cloth.mesh.faces.tolist(),
+    run.faces.tolist(), len(scene.cloth.mesh.vertices),
+]))
+"""
+
+
+def test_a_file_format_in_and_out(copy, tmp_path):
+    """Runs are written to it; Python and scene files read meshes of it."""
+    (copy / "weft" / "io" / "formats" / "xyz.py").write_text(FORMAT)
+    file = copy / "weft" / "io" / "__init__.py"
+    text = file.read_text()
+    line = '    ".xyz": Format(read=read_xyz, write=write_xyz),\n'
+    new = text.replace(
+        "FORMATS: dict[str, Format] = {\n", "FORMATS: dict[str, Format] = {\n" + line
+    )
+    file.write_text(
+        new.replace("\nWarp = ", "\nfrom weft.io.formats.xyz import read_xyz, write_xyz\nWarp = ")
+    )
+    scene = "cloth: {mesh: {file: a.xyz, warp: [1, 0, 0]}}\nseconds: 0.1 s\n"
+    (tmp_path / "scene.yaml").write_text(scene)
+    off, faces, wanted, count = told(copy, FORMATTED, tmp_path)
+    file.write_text(text)
+    assert off == 0.0 and faces == wanted and count == 16
