@@ -217,3 +217,19 @@ def test_an_open_seam_stiffens_no_step_of_1998():
         bound.add_condition_hessian(x, step, 0.0, Psd.PROJECTED, A)
         sizes.append(float(np.abs(A.finish().to_scipy()).max()))
     assert sizes[0] == 0 and sizes[1] > 1e-6
+
+
+def test_an_open_seam_has_no_energy():
+    """Neither alone nor among the terms that are read together: its forces are zero, too."""
+    _, mesh, pairs = cut()
+    hinges = sides(mesh).hinges([SeamRows(pairs)], 1.0)
+    bound = hinges.bind(BlockPattern.of(mesh.n_vertices, [hinges.stencil]))
+    bent = np.array(mesh.vertices)
+    bent[:, 2] += 0.1 * np.abs(bent[:, 0] - bent[:, 0].mean())
+    model, x = Model(mesh.vertex_area, [hinges]), kernel.points(bent)
+    for t, acts in ((0.5, False), (1.5, True)):
+        bound.freeze(model.step(State(bent, np.zeros_like(bent), t), 0.01))
+        numbers = kernel.Reductions()
+        bound.add_value(x, numbers)
+        assert sum(numbers.read()) == pytest.approx(bound.value(x))
+        assert (bound.value(x) > 0) == acts

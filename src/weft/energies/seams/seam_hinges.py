@@ -22,7 +22,7 @@ from weft.energies.rest_shape import RestShape
 from weft.energies.seams.seam_keyframes import FoldingKeys, folded
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import WarpArray
+from weft.kernel import Reductions, WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -120,6 +120,11 @@ class BoundSeams(BoundElementEnergy):
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
         return super().value(x) if self.acts else 0.0
+
+    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        if self.acts:
+            super().add_value(x, numbers)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""
