@@ -13,7 +13,7 @@ import weft.bodies
 import weft.energies
 from tests.energies.test_energies import SKEW, crumple, two_patches
 from weft import kernel
-from weft.adjoint.equality import are_equal
+from weft.base.equality import are_equal
 from weft.base.errors import LawError
 from weft.bodies.rigid.rigidity import Rigidity
 from weft.discretization.bspline import Patch, rectangle

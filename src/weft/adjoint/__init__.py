@@ -9,9 +9,9 @@ order of reading:
   (``energies.base.Bound.pull_back``).
 - ``recorded_run`` keeps the forward run in memory; ``adjoint`` is the loop backwards and the public
   class; ``tangent`` goes forwards; ``run_check`` compares a gradient with another run.
-- ``parameters``, ``keyframed_parameters``, ``parameter_directions``, ``array_parameters``,
-  ``bodies`` and ``rest`` (``rest_terms``, ``rest_triangles``, ``rest_splines``): the parameters.
-- ``constant_changes``: which constants of energies and contact change with a number of the scene.
+- ``parameters`` and ``keyframed_parameters``: numbers of a scene, ``bodies`` those of rigid bodies
+  and attachments; ``parameter_directions``: the derivative by one of them. ``array_parameters`` and
+  ``rest`` (with ``rest_triangles`` and ``rest_splines``): parameters that are whole arrays.
 - ``losses``; ``frameworks`` with the adapters to SciPy, PyTorch and JAX; ``outline`` and
   ``material`` for pattern shapes.
 """

@@ -333,10 +333,8 @@ class Adjoint:
                 steps += 1
                 links = step_back(f.model, taken, f.inner, solver, back, prepared)
                 for link in links:
-                    stiffness_adapted, prepared = (
-                        stiffness_adapted + link.stiffness_adapted,
-                        link.hessian.prepared,
-                    )
+                    stiffness_adapted += link.pulled.stiffness_adapted
+                    prepared = link.hessian.prepared
                     correction = max(correction, link.correction)
                     if link.hessian.kind in bad:
                         bad[link.hessian.kind].append(link.phi.step.t)

@@ -1,37 +1,35 @@
 """Derivatives by single numbers of a scene, from models built with slightly different values.
 
-With g = dPhi/dx, dg/dp is d2Phi/dx dc dc/dp for all energies that know the first factor
-(``constant_changes``): it is the mixed derivative at the x of the step by the energy's constants c,
-times the change of these constants with p. An energy that does not know it, or a number that is no
-constant of it, is differentiated by a difference quotient of its gradient *at the same x*;
-``AdjointReport.differences`` lists these. Pins, bodies, the start and the loss itself are
-differentiated by the values that the scene gives them.
+With g = dPhi/dx, dg/dp is d2Phi/dx dc dc/dp for every term that knows the first factor
+(``energies.by_constants``): it is the mixed derivative at the x of the step by the constants c of
+its energy, times the change of these constants with p. The change is a difference quotient of
+constants, exact if they are linear in p (as all constants of a fabric are with triangles and
+hinges), with an error of 1e-12 elsewhere; no force is subtracted from another. A term that does not
+know it, or a number that is no constant of it, is differentiated by a difference quotient of its
+gradient *at the same x*; ``AdjointReport.differences`` lists these. Pins, bodies, the start and the
+loss itself are differentiated by the values that the scene gives them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.constant_changes import ConstantChanges
-from weft.adjoint.equality import are_equal
-from weft.adjoint.keyframed_models import contact_at, energies_at, take, times_of
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
+from weft.base.equality import are_equal
 from weft.base.errors import SceneError, WeftError
-from weft.contact.contact_energy import ContactEnergy
-from weft.contact.derivatives.by_constants import constants_of, structure_of
 from weft.contact.memory import FIRMNESS
-from weft.energies.base import Bound, FastEnergy
-from weft.energies.by_constants import ByName, Differentiable
-from weft.energies.inertia import Inertia
-from weft.energies.numpy_energy import NumpyEnergy
+from weft.energies.base import Bound
+from weft.energies.by_constants import ByName, differ_by_constants
 from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
+from weft.integrators.assembly import bound
 from weft.integrators.model import Model
+from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
 
 WIDE, NARROW = 0.5, 1e-3  # step relative to the size of a number: linear parameters, and others
@@ -44,22 +42,20 @@ TWO, FORWARD = ((1, 0.5), (-1, -0.5)), ((1, 1.0), (0, -1.0))
 
 @dataclass(frozen=True, eq=False)
 class SceneVariant:
-    """A scene with a changed value, and the parts of its model that need difference quotients."""
+    """A scene with a changed value, and the terms of its model that need difference quotients."""
 
     weight: float  # in the difference quotient
     scene: Any
     model: Model
-    terms: tuple[Bound, ...]
-    places: tuple[int | None, ...]  # index of each term's energy; None: inertia
-    contact: ContactEnergy | None
-    pins: bool
-    bodies: bool
-    start: bool
+    terms: Mapping[int, Bound]  # by index among all terms
+    pins: bool = False
+    bodies: bool = False
+    start: bool = False
 
     @property
     def differs(self) -> bool:
         """True if any part of the model needs a difference quotient."""
-        return bool(self.terms or self.contact or self.pins or self.bodies or self.start)
+        return bool(self.terms or self.pins or self.bodies or self.start)
 
     def gradient(
         self, step: Step, x: WarpArray, freeze: Callable[[Bound], None] | None = None
@@ -69,22 +65,27 @@ class SceneVariant:
         ``freeze`` begins the step for a term; None: ``term.freeze(step)``.
         """
         g = kernel.zeros(len(step.state.x), vec3)
-        take(self.model, step.t, self.terms, self.places, self.contact)
-        for term in (*self.terms, *((self.contact,) if self.contact else ())):
+        if self.model.changing is not None:
+            self.model.changing(step.t).update(self.terms)
+        for term in self.terms.values():
             term.freeze(step) if freeze is None else freeze(term)
             term.add_gradient(x, g)
         return np.array(kernel.numpy(g))
 
+    def remember(self, x: WarpArray) -> dict[str, Floats]:
+        """Return what the terms remember after a step that ended at x, without what jumps."""
+        smooth = (term for term in self.terms.values() if not term.remembers_jumps)
+        return {name: np.asarray(a) for term in smooth for name, a in term.remember(x).items()}
+
     def along(self, back: ReverseStep) -> float:
         """Return the contribution of this variant to the derivative in one step, without weight."""
         step, total = back.phi.step, 0.0
-        if self.terms or self.contact:
+        if self.terms:
             total -= float((back.z * self.gradient(step, back.x, back.freeze)).sum())
-        if self.contact is not None and back.kept:
-            kept = self.contact.remember(back.x)
-            for name, by in back.kept.items():
-                if name in kept and name != FIRMNESS:
-                    total += float((by * kept[name]).sum())
+        if back.kept:
+            for name, value in self.remember(back.x).items():
+                if name in back.kept and name != FIRMNESS:  # stiffness adapts by jumps
+                    total += float((back.kept[name] * value).sum())
         if self.pins:
             _, target = self.model.prescribed(step.t)
             total += float((back.pulled.target * np.where(step.fixed[:, None], target, 0.0)).sum())
@@ -108,7 +109,7 @@ class ParameterDirection:
     parameter: Parameter
     index: tuple[int, ...]
     variants: tuple[SceneVariant, ...]
-    changes: ConstantChanges = field(default_factory=ConstantChanges)
+    changes: Mapping[int, ByName] = field(default_factory=dict)  # dc/dp by index of the term
     differences: tuple[str, ...] = ()  # names of terms differentiated by differences
     total: float = 0.0
 
@@ -150,13 +151,30 @@ class ParameterDirection:
     @property
     def matters(self) -> bool:
         """True if anything in the model depends on the number."""
-        return self.changes.some or any(v.differs for v in self.variants)
+        return bool(self.changes) or any(v.differs for v in self.variants)
 
     def add(self, back: ReverseStep) -> None:
         """Add the contribution of one step."""
-        self.total += self.changes.along(back)
+        step, x, into = back.phi.step, back.x, back.pulled
+        for k, change in self.changes.items():
+            term = back.phi.terms_of_phi[k]
+            self.total += term.pull_back_constants(step, x, -back.z, change, back.kept, into)
         for v in self.variants:
             self.total += v.weight * v.along(back)
+
+    def forces(self, phi: Potential, x: WarpArray, at: Floats | None) -> tuple[Floats, ByName]:
+        """Return (n,3) [N] the change of dPhi/dx by way of constants, and that of the memory.
+
+        Args:
+            phi: potential of a step.
+            x: (n,) vec3 end of the step.
+            at: (n,3) where ``lag`` was called last; None: nowhere.
+        """
+        out, kept = np.zeros((len(phi.free), 3)), dict[str, Floats]()
+        for k, change in self.changes.items():
+            forces, remembered = phi.terms_of_phi[k].along_constants(phi.step, x, change, at)
+            out, kept = out + forces, {**kept, **remembered}
+        return out, kept
 
     def begin(self, back: StateDerivatives) -> None:
         """Add the contribution of the state at the start."""
@@ -190,7 +208,7 @@ def _other(
     value[index] += shift
     made = parameter.at(scene, value)
     model = made.model()
-    if len(base.energies) != len(model.energies) or len(base.mass) != len(model.mass):
+    if len(base.parts) != len(model.parts) or len(base.mass) != len(model.mass):
         raise SceneError(
             f"parameter {parameter.name}",
             got="another number of energies or points",
@@ -202,65 +220,39 @@ def _other(
 def _direction(
     scene: Any, base: Model, parameter: Parameter, index: tuple[int, ...], made: Sequence[_Other]
 ) -> ParameterDirection:
-    models = [(o.weight, o.model) for o in made]
-    energies: dict[int, ByName] = {}
-    unknown: list[int | None] = []
-    timed = any(m.changing is not None for m in (base, *(m for _, m in models)))
-    for k, old in enumerate(base.energies):
-        others = [(w, m.energies[k]) for w, m in models]
+    timed = any(m.changing is not None for m in (base, *(o.model for o in made)))
+    changes: dict[int, ByName] = {}
+    unknown: list[int] = []
+    for k, old in enumerate(base.parts):
+        others = [(o.weight, o.model.parts[k]) for o in made]
         if timed:
-            if any(_differs_in_time(base, m, k) for _, m in models):
+            if any(_differs_in_time(base, o.model, k) for o in made):
                 unknown.append(k)
-            continue
-        if all(are_equal(e, old) for _, e in others):
-            continue
-        if hasattr(old, "check_variant"):
-            for _, e in others:
-                old.check_variant(e, parameter.name)
-        if _is_known(old, [e for _, e in others]):
-            change = _quotient([(w, e.constants) for w, e in others], old.constants)  # type: ignore[attr-defined]
-            if change:
-                energies[k] = change
-        else:
-            unknown.append(k)
-    times = times_of(base)
-    heavier = any(
-        not np.array_equal(m.mass_at(t), base.mass_at(t)) for _, m in models for t in times
-    )
-    mass = np.asarray(sum(w * m.mass for w, m in models)) if heavier and not timed else None
-    if heavier and timed:
-        unknown.append(None)
-    contact, meets = _contacts(base, models)
-    if timed and base.contact is not None:
-        meets = (
-            meets
-            or bool(contact)
-            or any(
-                not are_equal(contact_at(m, t), contact_at(base, t))
-                for _, m in models
-                for t in times
-            )
-        )
-        contact = {} if meets else contact
-    changes = ConstantChanges(base.energies, energies, mass, contact)
+        elif not all(are_equal(part, old) for _, part in others):
+            for _, part in others:
+                if hasattr(part, "check_variant"):
+                    part.check_variant(old, parameter.name)
+            if not all(differ_by_constants(old, part) for _, part in others):
+                unknown.append(k)
+            elif change := _quotient([(w, part.constants) for w, part in others], old.constants):
+                changes[k] = change
     moved = _moved(scene, base, made)
-    variants = tuple(_variant(base, o, unknown, meets, moved) for o in made)
-    names = ["inertia" if k is None else base.energies[k].name for k in unknown]
-    names += ["contact"] if meets else []
-    return ParameterDirection(parameter, index, variants, changes, tuple(names))
+    pattern = base.assembly.pattern
+    variants = []
+    for other in made:
+        parts = other.model.parts if not timed else other.model.parts_at(0.0)
+        # contact is bound as it is; its keyframes are those of ``Changing``
+        parts = (*parts[: len(base.energies) + 1], other.model.contact)
+        terms = {k: bound(parts[k], pattern) for k in unknown}
+        variants.append(SceneVariant(other.weight, other.scene, other.model, terms, *moved))
+    names = tuple(base.parts[k].name for k in unknown)
+    return ParameterDirection(parameter, index, tuple(variants), changes, names)
 
 
 def _differs_in_time(base: Model, other: Model, k: int) -> bool:
-    """Return whether energy k of two models differs at any time."""
-    times = sorted({*times_of(base), *times_of(other)})
-    return any(not are_equal(energies_at(base, t)[k], energies_at(other, t)[k]) for t in times)
-
-
-def _is_known(old: Any, others: Sequence[Any]) -> bool:
-    """Return whether energies differ by constants alone, with known mixed derivatives."""
-    return isinstance(old, Differentiable) and all(
-        type(e) is type(old) and are_equal(e.structure, old.structure) for e in others
-    )
+    """Return whether part k of two models differs at any time."""
+    times = sorted({*base.times, *other.times})
+    return any(not are_equal(base.parts_at(t)[k], other.parts_at(t)[k]) for t in times)
 
 
 def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
@@ -270,17 +262,6 @@ def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
         for name in old
         if any(not np.array_equal(c[name], old[name]) for _, c in others)
     }
-
-
-def _contacts(base: Model, models: Sequence[tuple[float, Model]]) -> tuple[ByName, bool]:
-    """Return the change of contact's constants, and whether contact differs in more than these."""
-    old = base.contact
-    if old is None:
-        return {}, False
-    others = [(w, m.contact) for w, m in models if m.contact is not None]
-    if any(not are_equal(structure_of(c), structure_of(old)) for _, c in others):
-        return {}, True
-    return _quotient([(w, constants_of(c)) for w, c in others], constants_of(old)), False
 
 
 def _moved(scene: Any, base: Model, made: Sequence[_Other]) -> tuple[bool, bool, bool]:
@@ -294,29 +275,3 @@ def _moved(scene: Any, base: Model, made: Sequence[_Other]) -> tuple[bool, bool,
             bodies |= not all(map(are_equal, base.contact.bodies, model.contact.bodies))
         start |= not (np.array_equal(state.x, new.x) and np.array_equal(state.v, new.v))
     return pins, bodies, start
-
-
-def _variant(
-    base: Model,
-    other: _Other,
-    unknown: Sequence[int | None],
-    meets: bool,
-    moved: tuple[bool, bool, bool],
-) -> SceneVariant:
-    """Build a variant whose terms are differentiated by differences.
-
-    All variants of one direction have the same terms, since their gradients are subtracted.
-    """
-    pattern, model = base.assembly.pattern, other.model
-    terms: list[Bound] = []
-    now = energies_at(model, 0.0)
-    for k in unknown:
-        if k is None:
-            terms.append(Inertia(model.mass))
-            continue
-        e = now[k]
-        terms.append(e.bind(pattern) if isinstance(e, FastEnergy) else NumpyEnergy(e, pattern))
-    contact = ContactEnergy(model.contact) if meets and model.contact is not None else None
-    return SceneVariant(
-        other.weight, other.scene, model, tuple(terms), tuple(unknown), contact, *moved
-    )

@@ -21,8 +21,6 @@ import numpy as np
 from weft import kernel
 from weft.adjoint.hessian import Hessian
 from weft.base.arrays import Floats
-from weft.contact.contact_energy import ContactEnergy
-from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.energies.base import Bound
 from weft.energies.state import StateDerivatives
 from weft.energies.step_cotangents import StepCotangents
@@ -48,15 +46,8 @@ class ReverseStep:
     kept: dict[str, Floats]  # derivatives by what terms remember at the end
     hessian: Hessian
     correction: float  # [m] largest displacement of H^-1 g, zero at an exact minimum
-    touching: ContactSlopes | None  # contact of the step; None without
-    mixed: dict[Any, Any] = field(default_factory=dict)  # cache, see ``constant_changes``
     # derivatives by the state at the beginning of the step; in the first minimization only
     before: StateDerivatives = field(default_factory=lambda: StateDerivatives.zeros(0))
-
-    @property
-    def stiffness_adapted(self) -> bool:
-        """True if contact stiffness adapted in this step."""
-        return self.touching is not None and self.touching.stiffness_adapted
 
     def freeze(self, term: Bound) -> None:
         """Freeze a term of another model with the data of this step."""
@@ -124,9 +115,6 @@ class _Link:
         elif at is not None:
             phi.update_lagged_terms(kernel.points(at))
         into, by_x = StepCotangents.zeros(step, at), np.array(by_x)
-        touching = next(
-            (t.slopes(step, x, at) for t in phi.terms_of_phi if isinstance(t, ContactEnergy)), None
-        )
         kept: dict[str, Floats] = {}
         if after is not None:
             kept = after.memory
@@ -148,17 +136,8 @@ class _Link:
         if static:
             into.target += np.where(fixed, into.place, 0.0)
         left = hessian.solve(phi.gradient(self.end))
-        return ReverseStep(
-            self.taken,
-            phi,
-            x,
-            z,
-            into,
-            kept,
-            hessian,
-            float(np.abs(left).max(initial=0.0)),
-            touching,
-        )
+        moved = float(np.abs(left).max(initial=0.0))
+        return ReverseStep(taken, phi, x, z, into, kept, hessian, moved)
 
 
 def by_place(phi: Potential, x: WarpArray, by: Floats, at: Floats) -> Floats:

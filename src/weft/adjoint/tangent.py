@@ -18,8 +18,6 @@ from weft.adjoint.parameter_directions import ParameterDirection, SceneVariant
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.recorded_run import RecordedRun
 from weft.base.arrays import Floats
-from weft.contact.contact_energy import ContactEnergy
-from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
 from weft.energies.state import State, StateDerivatives
@@ -204,8 +202,8 @@ def _along(
             term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
         dg += w / (12 * e) * np.array(kernel.numpy(g))
         keeps = keeps or bool(_remembered(phi, x))
-    base = _frozen(forward, taken)
-    dg += d.changes.forces(_lagged(base.step, taken), x, _touching(base, x, taken))[0]
+    base, at = _frozen(forward, taken), _last_lag(taken)
+    dg += d.forces(base, kernel.points(np.ascontiguousarray(x)), at)[0]
 
     def freeze(term: Bound) -> None:
         term.freeze(base.step)
@@ -222,18 +220,9 @@ def _along(
     return dg, keeps
 
 
-def _touching(phi: Potential, x: Floats, taken: StepPart) -> ContactSlopes | None:
-    """Return the derivatives of contact in a frozen step at its end; None without contact."""
-    for term in phi.terms_of_phi:
-        if isinstance(term, ContactEnergy):
-            at = np.asarray(taken.anew[-1]) if taken.anew else None
-            return ContactSlopes(term, phi.step, kernel.points(np.ascontiguousarray(x)), at)
-    return None
-
-
-def _lagged(step: Step, taken: StepPart) -> Step:
-    """Return the step with the positions at which lagged data were evaluated last."""
-    return dataclasses.replace(step, anew=np.asarray(taken.anew[-1]) if taken.anew else None)
+def _last_lag(taken: StepPart) -> Floats | None:
+    """Return the positions (n,3) at which lagged data were evaluated last; None: at the start."""
+    return np.asarray(taken.anew[-1]) if taken.anew else None
 
 
 def _with_bodies(forward: RecordedRun, taken: StepPart, v: SceneVariant) -> Potential:
@@ -284,17 +273,17 @@ def _kept(
         for name, value in kept.items():
             out[name] = out.get(name, np.zeros_like(value)) + w / (12 * e) * value
     base, x = _frozen(forward, taken), np.ascontiguousarray(taken.x)
-    numbers = d.changes.forces(_lagged(base.step, taken), x, _touching(base, x, taken))[1]
-    for name, value in numbers.items():
+    for name, value in d.forces(base, kernel.points(x), _last_lag(taken))[1].items():
         out[name] = out.get(name, np.zeros_like(value)) + value
     for v in d.variants:
         more: dict[str, Floats] = {}
-        if v.contact is not None:
-            v.contact.freeze(base.step)
-            for at in taken.anew:
-                v.contact.lag(kernel.points(np.ascontiguousarray(at)))
-            more = {k: np.asarray(a) for k, a in v.contact.remember(kernel.points(x)).items()}
-        elif v.bodies:
+        if v.terms:
+            for term in v.terms.values():
+                term.freeze(base.step)
+                for at in taken.anew:
+                    term.lag(kernel.points(np.ascontiguousarray(at)))
+            more = v.remember(kernel.points(x))
+        if v.bodies and not more:
             more = _remembered(_with_bodies(forward, taken, v), x)
         for name, value in more.items():
             out[name] = out.get(name, np.zeros_like(value)) + v.weight * value

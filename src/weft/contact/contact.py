@@ -7,10 +7,10 @@ force f at the gap g has a stiffness of about f/g. docs/decisions/0011 and its a
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from weft.contact.assembly.embedding import ContactEmbedding, IdentityEmbedding,
 from weft.contact.broad_phase.candidates import least_distance
 from weft.contact.collision_groups import CollisionPiece, Friction, sides_of
 from weft.contact.collision_mesh import CollisionMesh, Excluded
+from weft.contact.derivatives.by_constants import constants_of, structure_of
 from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.discretization.embedding import Embedding
@@ -239,6 +240,18 @@ class Contact:
         none.
         """
         return None if self.embedding is None else Interpolation(self.embedding.matrix)
+
+    name: ClassVar[str] = "contact"
+
+    @property
+    def constants(self) -> Mapping[str, Floats]:
+        """Constants by name that may change a little (``derivatives.by_constants``)."""
+        return constants_of(self)
+
+    @property
+    def structure(self) -> Any:
+        """Data besides the constants and the places of bodies."""
+        return structure_of(self)
 
     @property
     def gap(self) -> float:

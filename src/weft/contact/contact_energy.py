@@ -24,6 +24,7 @@ from weft.contact.ccd.carry_along import CarryAlong
 from weft.contact.collision_groups import friction_of
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet
+from weft.contact.derivatives.by_constants import ContactNumbers
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
@@ -392,6 +393,26 @@ class ContactEnergy(Bound):
         if step.scale is None and into.at is not None:
             out += slopes.remembered_at_rest(into)
         return out
+
+    def along_constants(
+        self, step: Step, x: WarpArray, change: ByName, at: Positions | None
+    ) -> tuple[Floats, ByName]:
+        """Return the changes of dE/dx and of the elastic slip along a change of constants."""
+        return ContactNumbers(self.slopes(step, x, at)).changed(change)
+
+    def pull_back_constants(
+        self,
+        step: Step,
+        x: WarpArray,
+        by: Floats,
+        change: ByName,
+        kept: ByName,
+        into: StepCotangents,
+    ) -> float:
+        """Return the change of s and of the elastic slip along a change of constants."""
+        forces, remembered = self.along_constants(step, x, change, into.at)
+        total = float((by * forces).sum())
+        return total + sum(float((kept[n] * d).sum()) for n, d in remembered.items() if n in kept)
 
     def zero_tables(self) -> dict[str, Floats]:
         """Return zeros for the logarithm of the stiffness, and for rest positions (mollifier)."""

@@ -12,6 +12,7 @@ the rest shape are its tables: ``by_tables`` gives derivatives by them, and ``pu
 takes these on to the rest shape (``energies.rest_shape``).
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -21,7 +22,7 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError, SceneError
-from weft.energies.by_constants import ByName, by_constants
+from weft.energies.by_constants import ByName, along_constants, by_constants
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -146,8 +147,11 @@ class Bound(ABC):
         """
         return {}
 
-    def check_derivatives(self) -> None:
+    def check_derivatives(self, in_time: Sequence[Any] = ()) -> None:
         """Raise an error if derivatives of a run through this term are not known.
+
+        Args:
+            in_time: its energy with the constants of every keyframe, if these change in time.
 
         Raises:
             SceneError: a term that takes something from the start of a step (``freeze``), or
@@ -215,6 +219,51 @@ class Bound(ABC):
         into = StepCotangents.zeros(step, at)
         self.pull_back(step, x, by, into)
         return into.place
+
+    def along_constants(
+        self, step: Step, x: WarpArray, change: ByName, at: Positions | None
+    ) -> tuple[Floats, ByName]:
+        """Return the change of dE/dx along a change of its energy's constants.
+
+        Args:
+            step: the step that the term is frozen for.
+            x: (n,) vec3 end of the step.
+            change: by name, (m,...) of some constants.
+            at: (n,3) where ``lag`` was called last; None: nowhere.
+
+        Returns:
+            (n,3) [N], and the changes of what the term remembers, by name.
+        """
+        energy: Any = getattr(self, "energy", None)
+        lagged = dataclasses.replace(step, anew=at)
+        return along_constants(energy, np.array(kernel.numpy(x)), change, lagged), {}
+
+    def pull_back_constants(
+        self,
+        step: Step,
+        x: WarpArray,
+        by: Floats,
+        change: ByName,
+        kept: ByName,
+        into: StepCotangents,
+    ) -> float:
+        """Return the change of s, and of what the term remembers, along a change of constants.
+
+        Args:
+            step: the step that the term is frozen for.
+            x: (n,) vec3 end of the step.
+            by: (n,3).
+            change: by name, (m,...) of some constants.
+            kept: derivatives of the loss by all memory at the end of the step, by name.
+            into: derivatives by the inputs of the step; those by constants are stored here, because
+                many changes share them.
+        """
+        if self not in into.constants:
+            energy: Any = getattr(self, "energy", None)
+            lagged = dataclasses.replace(step, anew=into.at)
+            found = by_constants(energy, np.array(kernel.numpy(x)), by, lagged)
+            into.constants[self] = found
+        return sum(float((into.constants[self][name] * c).sum()) for name, c in change.items())
 
     def zero_tables(self) -> dict[str, Floats] | None:
         """Return zeros in the shapes of ``by_tables``; None: the tables are not known.

@@ -22,6 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
+from weft.base.equality import are_equal
 from weft.base.errors import LawError, SceneError
 from weft.base.runtime_types import checked
 from weft.energies.step import Step
@@ -47,6 +48,19 @@ class Differentiable(Protocol):
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by name, (m,k,3,...)."""
+
+
+@runtime_checkable
+class HasConstants(Protocol):
+    """Energies, masses and contact that tell their constants from the rest of their data."""
+
+    @property
+    def constants(self) -> ByName:
+        """Constants by name."""
+
+    @property
+    def structure(self) -> Any:
+        """Data besides the constants."""
 
 
 @checked(SceneError)
@@ -111,6 +125,12 @@ def check(energy: Any) -> None:
             expected="constants, structure and mixed(x, step)",
             hint="docs/extending.md says what to write",
         )
+
+
+def differ_by_constants(one: Any, other: Any) -> bool:
+    """Return whether two energies of one kind differ by constants alone, if at all."""
+    same = type(one) is type(other) and isinstance(one, HasConstants)
+    return same and are_equal(one.structure, other.structure)
 
 
 def _checked(energy: Any, mixed: ByName) -> ByName:

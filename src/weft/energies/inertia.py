@@ -1,10 +1,14 @@
 """Inertia of a step, |x - y|_M^2 / (2 s), which is zero at the prediction y."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.rest_shape import RestShape
@@ -68,6 +72,41 @@ class DiagonalQuadratic(Bound):
         return A
 
 
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Masses (n,) [kg] of points, from which inertia is made."""
+
+    mass: Floats
+    name: ClassVar[str] = "inertia"
+    rest_tables: ClassVar[Sequence[str]] = ("mass",)
+
+    @property
+    def stencil(self) -> Ints:
+        """The vertex of each local energy, (n,1)."""
+        return np.arange(len(self.mass), dtype=np.int32)[:, None]
+
+    @property
+    def constants(self) -> ByName:
+        """Constants by name: the masses."""
+        return {"mass": self.mass}
+
+    @property
+    def structure(self) -> int:
+        """The number of points."""
+        return len(self.mass)
+
+    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+        """Return d gradient/dm = (x - y)/s, (n,1,3); zero in an equilibrium and at pins."""
+        if step is None or step.scale is None:
+            return {"mass": np.zeros((len(self.mass), 1, 3))}
+        off = (np.asarray(x) - step.predicted) / step.scale
+        return {"mass": np.where(step.fixed[:, None], 0.0, off)[:, None]}
+
+    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
+        """Add derivatives by the rest shape, from those by the masses."""
+        rest.add_masses(by["mass"])
+
+
 class Inertia(DiagonalQuadratic):
     """Inertia of vertices with masses (n,) [kg].
 
@@ -75,6 +114,11 @@ class Inertia(DiagonalQuadratic):
     """
 
     name = "inertia"
+
+    @property
+    def energy(self) -> Masses:
+        """The masses."""
+        return Masses(self.mass)
 
     def update_masses(self, mass: Floats) -> None:
         """Take new masses; velocities stay, because mass that is added moves with the cloth."""
@@ -90,18 +134,3 @@ class Inertia(DiagonalQuadratic):
         """Add the derivative of s = by . m (x - y)/scale by y."""
         if self._acts:
             into.predicted -= np.array(kernel.numpy(self._shift))[:, None] * by
-
-    def zero_tables(self) -> dict[str, Floats]:
-        """Return zeros for the masses."""
-        return {"mass": np.zeros(len(self.mass))}
-
-    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
-        """Return the derivatives of s by the masses."""
-        if step.scale is None:
-            return {}
-        off = np.asarray(kernel.numpy(x)) - step.predicted
-        return {"mass": (by * off).sum(1) / step.scale}
-
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the masses."""
-        rest.add_masses(by["mass"])

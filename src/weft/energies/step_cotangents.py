@@ -1,8 +1,9 @@
 """Derivatives of a loss by everything that one step was made from."""
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ class StepCotangents:
     kept: dict[str, Floats]  # by what terms remember from the step before
     place: Floats  # (n,3) by ``at``
     at: Positions | None  # (n,3) [m] where lagged data are evaluated; None: at the start
+    # by term: derivatives by the constants of its energy (``Bound.pull_back_constants``)
+    constants: dict[Any, Mapping[str, Floats]] = field(default_factory=dict)
+    stiffness_adapted: bool = False  # contact's stiffness adapted, and its derivative is left out
 
     @staticmethod
     def zeros(step: Step, at: Positions | None = None) -> "StepCotangents":

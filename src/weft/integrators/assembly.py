@@ -11,7 +11,7 @@ from weft.base.timing import Phases
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_energy import ContactEnergy
 from weft.energies.base import Bound, Energy, FastEnergy
-from weft.energies.inertia import Inertia
+from weft.energies.inertia import Inertia, Masses
 from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray
@@ -27,6 +27,17 @@ class Changed:
     contact: SelfContact | None = None  # its friction is used
     mass: Floats | None = None  # (n,) [kg]; None: that of the model
     thickness: Floats | None = None  # (k,) [m] of cloth pieces and bodies; None: constant
+
+    def update(self, terms: Mapping[int, Bound]) -> None:
+        """Update terms, by index in ``Assembly.terms``, to these constants."""
+        for k, term in terms.items():
+            if k in self.energies:
+                term.update_constants(self.energies[k])
+            if self.mass is not None:
+                term.update_masses(self.mass)
+            if self.contact is not None and isinstance(term, ContactEnergy):
+                term.update_constants(self.contact)
+                term.thicken(self.thickness)
 
 
 class Changing(Protocol):
@@ -64,14 +75,7 @@ class Assembly:
         if now is self._taken[-1]:
             return
         self._taken[:] = [now]
-        for k, energy in now.energies.items():
-            self.bound[k].update_constants(energy)
-        if now.contact is not None and self.touching is not None:
-            self.touching.update_constants(now.contact)
-            self.touching.thicken(now.thickness)
-        if now.mass is not None:
-            for term in self.terms:
-                term.update_masses(now.mass)
+        now.update(dict(enumerate(self.terms)))
 
     @cached_property
     def _taken(self) -> list[Changed | None]:
@@ -96,10 +100,7 @@ class Assembly:
     @cached_property
     def bound(self) -> tuple[Bound, ...]:
         """The energies, bound to the pattern, in the order of ``energies``."""
-        return tuple(
-            e.bind(self.pattern) if isinstance(e, FastEnergy) else NumpyEnergy(e, self.pattern)
-            for e in self.energies
-        )
+        return tuple(bound(e, self.pattern) for e in self.energies)
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -169,6 +170,15 @@ class Assembly:
         for b in self.bound:
             A = b.add_hessian(x, psd, A)
         return A.finish()
+
+
+def bound(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
+    """Return the term of a part of a model; an energy without kernels runs in NumPy."""
+    if isinstance(part, Contact):
+        return ContactEnergy(part)
+    if isinstance(part, Masses):
+        return Inertia(part.mass)
+    return part.bind(pattern) if isinstance(part, FastEnergy) else NumpyEnergy(part, pattern)
 
 
 def summed(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:

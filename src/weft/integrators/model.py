@@ -6,7 +6,7 @@ A model is frozen; a step reads it and returns a new ``State``.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies
 from weft.contact.contact import Contact
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Energy
+from weft.energies.inertia import Masses
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.assembly import Assembly, Changing
+from weft.integrators.assembly import Assembly, Changed, Changing
 
 
 @checked(SceneError, "model", unchecked=("mass_at", "bodies", "step", "vertices", "prescribed"))
@@ -66,6 +67,34 @@ class Model:
     def assembly(self) -> Assembly:
         """The energies on their common block pattern."""
         return Assembly(self.energies, self.mass, self.contact, self.changing)
+
+    @cached_property
+    def parts(self) -> tuple[Any, ...]:
+        """What the terms of the potential are made from, in the order of ``Assembly.terms``."""
+        contact = () if self.contact is None else (self.contact,)
+        return (*self.energies, Masses(self.mass), *contact)
+
+    @property
+    def times(self) -> list[float]:
+        """Times [s] at which constants are compared: 0, all keyframes, and 1 s after the last one.
+
+        Each keyframe counts fully at its time; after the last one integrals over time (the distance
+        that wind has carried its gusts) still differ.
+        """
+        if self.changing is None:
+            return [0.0]
+        keys = sorted({0.0, *self.changing.times})
+        return [*keys, keys[-1] + 1.0]
+
+    def parts_at(self, t: float) -> tuple[Any, ...]:
+        """Return ``parts`` with the constants of time t [s], contact as numbers and settings."""
+        now = Changed({}) if self.changing is None else self.changing(t)
+        found: list[Any] = [now.energies.get(k, e) for k, e in enumerate(self.energies)]
+        found.append(Masses(self.mass_at(t)))
+        if self.contact is not None:
+            c = self.contact
+            found.append((c.structure, c.constants, now.contact or c.settings))
+        return tuple(found)
 
     @cached_property
     def gravity(self) -> float:

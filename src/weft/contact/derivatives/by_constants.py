@@ -84,14 +84,6 @@ class ContactNumbers:
             kept[SLIP] = kept.get(SLIP, 0.0) + slip
         return self.touching._to_points(out[: self.touching.n]), kept
 
-    def along(self, change: Numbers, z: Floats, kept: Numbers) -> float:
-        """Return -z . d2Phi/dx dc . change, plus ``kept`` times the change of the memory."""
-        forces, remembered = self.changed(change)
-        total = -float((z * forces).sum())
-        for name, by in remembered.items():
-            total += float((kept[name] * by).sum()) if name in kept else 0.0
-        return total
-
     def _of_pairs(self, change: Numbers, contacts: ContactSet) -> tuple[Any, Any, Any]:
         """Return the changes of stiffness, gap and thickness of the pairs of a set.
 

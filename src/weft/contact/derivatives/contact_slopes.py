@@ -5,7 +5,7 @@ measured from there. What is remembered from step to step (elastic slip, adaptiv
 differentiated as well: ``ContactSlopes.remembered`` goes back through what a step leaves,
 ``ContactSlopes.pull`` through what it was made from. The adaptive stiffness changes by jumps, by
 the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives pass through it; if it
-changes, its derivative by the contact forces is left out (``ContactSlopes.stiffness_adapted``).
+changes, its derivative by the contact forces is left out (``StepCotangents.stiffness_adapted``).
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,6 @@ class ContactSlopes:
         self.term, self.step, self.x, self.at = term, step, x, at
         self.n, self.points = term.embedded.n, len(step.state.x)
         self.y = np.array(kernel.numpy(term._put(term._y, x)))
-        self.stiffness_adapted = False  # stiffness adapted, and its derivative is left out
         self.by_stiffness = 0.0  # by the logarithm of contact's stiffness
         self.by = np.zeros((0, 3))  # (n,3) what ``pull`` got last
         self.slides: list[SlidingPairs] = (
@@ -60,8 +59,8 @@ class ContactSlopes:
             before, now = kept[FIRMNESS]
             firm = self.term._firmness
             after = firm.after(*self.term._pressed(self.x))
-            self.stiffness_adapted = after.now != firm.now
-            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if self.stiffness_adapted else now)]))
+            into.stiffness_adapted = after.now != firm.now
+            into.keep(FIRMNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
         for slides in self.slides if SLIP in kept else ():
             by_y, by_slip = slides.remembered(kept[SLIP] / len(self.slides))
             into.keep(SLIP, by_slip)

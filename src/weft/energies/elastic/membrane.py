@@ -248,6 +248,11 @@ class BoundMembrane(Bound):
         self._deformed = False  # whether F still belongs to them
         self.update_constants(membrane)
 
+    @property
+    def energy(self) -> Membrane:
+        """The membrane that it was bound from."""
+        return self.membrane
+
     def update_constants(self, energy: Membrane) -> None:
         """Replace the law's parameters and the damping by those of another membrane."""
         self.membrane, law, self._deformed = energy, energy.law, False

@@ -7,7 +7,7 @@ interval are positive. A step uses at most nine tenths of the bound, so no sampl
 limit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import SimulationError
+from weft.base.errors import SceneError, SimulationError
 from weft.discretization.samples import Samples
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
@@ -222,14 +222,30 @@ class BoundLimits(BoundMembrane):
 
     limits = True
     is_elastic = False
-    remembers_jumps = True  # limits that change in time are refused (``adjoint.recorded_run``)
+    remembers_jumps = True  # limits that change in time are refused
 
     def __init__(self, energy: StrainLimits, rows: GatherMap, scratch: Scratch) -> None:
         self.asked: StrainLimits | None = None  # requested limits, if these change in time
-        self.energy = energy
+        self._limits = energy
         super().__init__(energy.membrane, rows, scratch)
         self._most = tuple(Scalar(m) for m in energy.law.most)
         self._D = kernel.empty(len(self.samples), mat32)
+
+    @property
+    def energy(self) -> StrainLimits:  # type: ignore[override]
+        """The limits at the start."""
+        return self._limits
+
+    def check_derivatives(self, in_time: Sequence[StrainLimits] = ()) -> None:
+        """Raise an error for limits that change in time.
+
+        Raises:
+            SceneError: such limits.
+        """
+        super().check_derivatives()
+        if any(e.law.most != in_time[0].law.most for e in in_time):
+            got = "limits of strain that change in time (`keys`)"
+            raise SceneError("derivatives of a run", got=got, expected="a scene without them")
 
     def update_constants(self, energy: StrainLimits | Membrane) -> None:
         """Request other limits; ``freeze`` applies them as far as the cloth is within them."""
@@ -246,7 +262,7 @@ class BoundLimits(BoundMembrane):
         """
         if self.asked is None:
             return
-        before = step.kept.get(self.name, np.array(self.energy.law.most))
+        before = step.kept.get(self.name, np.array(self._limits.law.most))
         self.now = falling(self.asked, before, np.asarray(step.state.x), step.t)
         super().update_constants(self.now.membrane)
         self._most = tuple(Scalar(m) for m in self.now.law.most)

@@ -8,7 +8,7 @@ ring. So a ring sticks with a finite stiffness and does not creep (Dahl 1968), i
 time step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -156,7 +156,7 @@ class PointSprings(SpringEnergy):
         """What moves the places; None: nothing does, or the springs are held otherwise."""
         return None if isinstance(self.place, np.ndarray) else self.place
 
-    def check_variant(self, other: "PointSprings", parameter: str) -> None:
+    def check_variant(self, other: Any, parameter: str) -> None:
         """Raise an error for a parameter that moves the nearest places of a body, if springs use
         them.
 
@@ -170,7 +170,7 @@ class PointSprings(SpringEnergy):
         Raises:
             SceneError: such a parameter.
         """
-        both = (self.moved_places, other.moved_places)
+        both = (self.moved_places, getattr(other, "moved_places", None))
         places = [p for p in both if p is not None and p.follows_bodies]
         if len(places) == 2 and not np.array_equal(places[0].start, places[1].start):
             raise SceneError(
@@ -363,9 +363,9 @@ class BoundPointSprings(SteppedSpring):
         self.parameters.law = self.energy.records(**{name: law[name] for name in law.dtype.names})
         return True
 
-    def check_derivatives(self) -> None:
+    def check_derivatives(self, in_time: Sequence[Any] = ()) -> None:
         """Raise an error for rails with friction or on a body, or places of an unknown kind."""
-        super().check_derivatives()
+        super().check_derivatives(in_time)
         e, got = self.energy, ""
         if e.nodes is not None:
             got = "a pole that is part of a rigid body"
