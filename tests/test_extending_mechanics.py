@@ -1,0 +1,157 @@
+"""Rows of docs/extending.md that are mechanics: an energy and an integrator, each in one file.
+
+They are used in a run with contact and in an adjoint; the energy in a batch, too.
+"""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import weft
+from tests.adjoint.cases import landing, noise, quotient
+from tests.adjoint.recut import of_runs
+from weft.adjoint.adjoint import Adjoint
+
+ENERGY = '''
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weft.energies.elastic.hinge_bending import hinge_weight
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """1/2 k w |x_2 + x_3 - x_0 - x_1|^2 of every inner edge, w the weight of a hinge."""
+
+    hinges: np.ndarray
+    weight: np.ndarray
+    k: float
+    name = "flat"
+    rest_tables = ("weight",)
+    signs = np.array([-1.0, -1.0, 1.0, 1.0])
+
+    @staticmethod
+    def of(mesh, k):
+        return Flat(mesh.hinges, hinge_weight(mesh, (1.0, 1.0)), k)
+
+    @property
+    def stencil(self):
+        return self.hinges
+
+    def off(self, x):
+        return np.einsum("a,mai->mi", self.signs, x[self.hinges])
+
+    def value(self, x):
+        return 0.5 * self.k * self.weight * (self.off(x) ** 2).sum(1)
+
+    def gradient(self, x):
+        return self.k * self.weight[:, None, None] * self.mixed(x)["weight"] / self.k
+
+    def hessian(self, x, psd=None):
+        outer = np.einsum("a,b,ij->abij", self.signs, self.signs, np.eye(3))
+        return self.k * self.weight[:, None, None, None, None] * outer
+
+    @property
+    def constants(self):
+        return {"weight": self.weight, "k": np.full(len(self.weight), self.k)}
+
+    @property
+    def structure(self):
+        return self.hinges
+
+    def mixed(self, x, step=None):
+        unit = self.signs[:, None] * self.off(np.asarray(x))[:, None]
+        return {"weight": self.k * unit, "k": self.weight[:, None, None] * unit}
+
+    def pull_back_tables(self, by, rest):
+        rest.add_hinge_weights(self.hinges, by["weight"], np.ones_like)
+
+    def recut(self, mesh, mass):
+        return replace(self, weight=hinge_weight(mesh, (1.0, 1.0)))
+'''
+INTEGRATOR = '''
+from weft.energies.state import StateDerivatives
+from weft.integrators.base import Integrator
+
+PART = 0.9  # of the velocity that inertia carries on
+
+
+class Slowed(Integrator):
+    """Backward Euler whose prediction uses a part of the velocity."""
+
+    order = 1
+
+    def init(self, model, state):
+        return {}
+
+    def plan(self, model, state, memory, dt):
+        return model.step(state, dt, state.x + PART * dt * state.v, dt * dt, (state.x, dt))
+
+    def remember(self, state, memory, dt):
+        return memory
+
+    def pull_back(self, part, by, after):
+        x = by.state_x + by.predicted + by.origin
+        return StateDerivatives(x, by.state_v + PART * part.dt * by.predicted, dict(by.kept))
+'''
+
+
+def loaded(folder, name, text):
+    """A module from a temporary file."""
+    file = folder / f"{name}.py"
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    """A sheet that slides onto a table, with both."""
+    folder = tmp_path_factory.mktemp("own")
+    flat = loaded(folder, "own_energy", ENERGY).Flat
+    slowed = loaded(folder, "own_integrator", INTEGRATOR).Slowed
+    made = landing().with_(settings=None)
+    energies = [flat.of(made.cloth.mesh, 3.0)]
+    return made.with_(energies=energies, integrator=slowed(weft.StepSettings(tolerance=1e-9)))
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:energy 'flat' has no kernels")
+
+
+def test_both_in_gradients(scene):
+    """By its constant, the start and the rest shape, against runs with other values."""
+    loss, one = noise(scene.cloth.n_vertices), scene.energies[0]
+    kind = type(one)
+
+    def other(s, k):
+        return s.with_(energies=[kind(one.hinges, one.weight, float(k))])
+
+    parameter = weft.Parameter("k", one.k, other)
+    adjoint = Adjoint(scene, loss, [parameter], frames=2, fps=200.0)
+    found = adjoint()
+    assert found.report.differences == {}
+    expected = quotient(lambda s: adjoint.with_values({"k": 3.0 + s}).value(), 1e-3)
+    assert float(found.gradient["k"]) == pytest.approx(expected, rel=1e-5)
+    tangent, velocity = adjoint.tangent("k")
+    _, by_x, by_v = loss(tangent, velocity, np.arange(3.0))
+    assert float((by_x * tangent).sum() + (by_v * velocity).sum()) == pytest.approx(
+        float(found.gradient["k"]), rel=1e-6
+    )
+    got, wanted = of_runs(scene, h=4e-7, fps=200)
+    assert got == pytest.approx(wanted, rel=1e-4)
+
+
+def test_the_energy_in_a_batch(scene):
+    """A world of a batch (which takes no integrator of one's own) goes the way of a scene alone."""
+    plain = scene.with_(integrator="backward_euler")
+    worlds = weft.batch([plain, plain], fps=200.0)
+    worlds.step()
+    together = worlds.positions()
+    alone, _, report = plain.stepper().step(plain.model(), plain.state(), {}, 1 / 200)
+    assert report.outcome.ok and report.contact["count"] > 0 and report.terms["flat"] > 0
+    np.testing.assert_array_equal(together[0], alone.x)
+    np.testing.assert_array_equal(together[1], alone.x)
