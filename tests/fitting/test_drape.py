@@ -13,11 +13,11 @@ from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED,
 from weft.base.errors import FabricError, PictureError, WeftError
 from weft.fabric.fabric import fabric
 from weft.fitting.drape import drape_of
-from weft.fitting.draped import FIELDS, DrapedSpecimen, Eye
-from weft.fitting.draped import Tester as Specimens
+from weft.fitting.drape_continuation import Following
+from weft.fitting.drape_equilibrium import FIELDS, DrapedSpecimen, Eye
+from weft.fitting.drape_equilibrium import Tester as Specimens
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
-from weft.fitting.following import Following
 from weft.fitting.measurement import Measurement, by_differences, scaled
 from weft.fitting.outline import RadialOutline, ray_angles
 from weft.fitting.photograph import outline_in

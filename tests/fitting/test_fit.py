@@ -9,8 +9,8 @@ from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
-from weft.fitting.determined import weakest
 from weft.fitting.fit import fit
+from weft.fitting.identifiability import weakest
 from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value

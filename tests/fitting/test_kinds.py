@@ -7,7 +7,7 @@ import pytest
 
 from weft.base.curve import Curve
 from weft.fabric.fabric import fabric
-from weft.fitting import draped
+from weft.fitting import drape_equilibrium
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
 from weft.fitting.measurement import Measurement, by_differences, scaled, without_constant
@@ -109,7 +109,7 @@ def test_the_drape_is_followed_and_differentiated(monkeypatch):
     it is not zero.
     """
     exact = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
-    tester = dataclasses.replace(draped.Tester.of(15e-3), settings=exact)
+    tester = dataclasses.replace(drape_equilibrium.Tester.of(15e-3), settings=exact)
     monkeypatch.setattr("weft.fitting.cusick._tester", lambda _: tester)
     cloth = fabric("denim")
     test = CusickTest("a", 0.7, 0.02, 15e-3, 1).near(cloth)

@@ -13,7 +13,7 @@ from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, sta
 from weft.base.errors import PictureError, UnitError
 from weft.fitting.disk import disk_in
 from weft.fitting.drape import drape_of
-from weft.fitting.draped import Eye
+from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import around
 from weft.fitting.outline import RadialOutline, outline_of, ray_angles, sector_area, unit
 from weft.fitting.photograph import outline_in
@@ -194,7 +194,7 @@ def test_scales(tmp_path):
 
 def test_perspective():
     """A ring of points 5 cm below the disk is seen smaller, about the lens."""
-    from weft.fitting.draped import Eye
+    from weft.fitting.drape_equilibrium import Eye
 
     x = np.array([[0.1, -0.05, 0.0], [0.0, -0.05, -0.1], [0.1, 0.0, 0.0]])
     flat = Eye(0.95, 0.02, 0.0).flat(x)

@@ -21,8 +21,8 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.garment.sewn import shape_of
-from weft.garment.turn import counter_clockwise
+from weft.garment.reverse_panels import counter_clockwise
+from weft.garment.topology import shape_of
 
 SQUARE = rectangle(0.4, 0.4)
 BOW = [[0, 0], [0.4, 0.4], [0.4, 0], [0, 0.4]]

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
 from weft.base.errors import PatternError, PatternProblems
-from weft.garment.chains import EdgeChain
 from weft.garment.curves import edge_points
 from weft.garment.cutting import cut
 from weft.garment.darts import Dart, Pleat, shaped
+from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Elastic, Panel, Pattern, PatternFold, Placement, SeamSide, Wrap
-from weft.garment.place import wrapped
-from weft.garment.sewn import shape_of
+from weft.garment.placement import wrapped
+from weft.garment.topology import shape_of
 from weft.garment.triangulate import least_angles
 
 

@@ -5,13 +5,13 @@ import pytest
 
 from tests.garment.patterns import panel, rectangle
 from weft.base.errors import PatternError
-from weft.garment.chains import EdgeChain
 from weft.garment.check import checked
 from weft.garment.curves import area, edge_length, edge_points, flattened
 from weft.garment.darts import Dart, Pleat, shaped
+from weft.garment.edge_chains import EdgeChain
 from weft.garment.garment import edges_named
 from weft.garment.pattern import BorderCurve, Edge, Panel, Pattern, PatternFold, Placement, Wrap
-from weft.garment.place import place
+from weft.garment.placement import place
 from weft.garment.symmetry import mirrored, mirrored_features, unfolded
 
 NAMES = "hem right waist left"

@@ -11,8 +11,8 @@ from tests.garment.mutations import mutations
 from weft.base.errors import PatternError
 from weft.garment.curves import area, edge_length, flattened
 from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, SeamSide
-from weft.garment.reading import read_pattern
 
 N = 24  # parts of a drawn quarter circle
 ANGLES = np.linspace(0, np.pi / 2, N + 1)

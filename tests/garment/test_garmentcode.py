@@ -16,9 +16,9 @@ from weft.base.errors import PatternError
 from weft.garment.check import checked
 from weft.garment.curves import edge_length
 from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Seam, SeamSide
-from weft.garment.reading import read_pattern
-from weft.garment.sewn import shape_of
+from weft.garment.topology import shape_of
 
 FILE = Path(__file__).parent / "files" / "every_edge.json"
 DATA = json.loads(FILE.read_text())

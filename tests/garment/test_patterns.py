@@ -10,7 +10,7 @@ from tests.garment.test_cutting import assert_seams_meet
 from weft.contact.exact.intersections import intersections
 from weft.garment.cutting import cut
 from weft.garment.pattern import Closing
-from weft.garment.sewn import shape_of
+from weft.garment.topology import shape_of
 from weft.garment.yaml_pattern import read_yaml_pattern
 
 FOLDER = Path(__file__).parents[2] / "examples" / "garments" / "patterns"

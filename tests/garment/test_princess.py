@@ -7,7 +7,7 @@ import weft
 from weft.energies.seams.sewing import Sewing
 from weft.garment.check import checked
 from weft.garment.cutting import cut
-from weft.garment.sewn import shape_of
+from weft.garment.topology import shape_of
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene

@@ -12,8 +12,8 @@ from tests.garment.mutations import mutations
 from tests.garment.test_garmentcode import bezier_length
 from weft.base.errors import PatternError
 from weft.garment.curves import edge_length, flattened
+from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Placement, SeamSide, Wrap
-from weft.garment.reading import read_pattern
 
 FILE = Path(__file__).parent / "files" / "two_pieces.svg"
 SQUARE = '<path id="p" class="outline" d="M0,0 H100 V100 H0 Z"/>'

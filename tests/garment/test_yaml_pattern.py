@@ -9,9 +9,9 @@ from weft.base.errors import PatternError, PatternProblems
 from weft.garment.check import checked
 from weft.garment.curves import area, edge_length, flattened
 from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Closing
-from weft.garment.reading import read_pattern
-from weft.garment.sewn import shape_of
+from weft.garment.topology import shape_of
 from weft.garment.yaml_pattern import parse_yaml_pattern, read_yaml_pattern
 
 PATTERNS = Path(__file__).parents[2] / "examples" / "garments" / "patterns"

@@ -11,7 +11,7 @@ from PIL import Image
 from weft.base.errors import FabricError
 from weft.cli import main
 from weft.fabric.fabric import fabric, preset_names
-from weft.laboratory.published import DRAPE_COEFFICIENTS
+from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.sheet import chosen_tests, sheet
 
 SMALL = ("--size", "14 mm", "--drapings", "1")

@@ -8,7 +8,7 @@ from weft.discretization.mesh import unique_edges
 from weft.mannequin import mannequin
 from weft.mannequin.contour import contour, is_manifold
 from weft.mannequin.figure import COARSEST, FINEST
-from weft.mannequin.fit import hull_perimeter
+from weft.mannequin.girth_fit import hull_perimeter
 from weft.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
 from weft.mannequin.tape import girth
 

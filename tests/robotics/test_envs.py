@@ -123,7 +123,7 @@ def test_a_vector_is_its_environments(processes):
 def test_they_are_registered():
     import gymnasium
 
-    made = gymnasium.make("weft.robotics.registered:weft/Flatten-v0", size=5)
+    made = gymnasium.make("weft.robotics.registration:weft/Flatten-v0", size=5)
     assert made.reset(seed=0)[0].shape == (3 * 25 + 4,)
 
 

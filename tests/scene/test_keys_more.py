@@ -439,7 +439,7 @@ def test_a_seam_folds_and_tears_in_time_and_resumes_bitwise(tmp_path, kind):
 
 
 def test_seams_of_patterns_are_checked_and_written(tmp_path):
-    from weft.garment.reading import read_pattern
+    from weft.garment.formats import read_pattern
     from weft.show.pattern.svg_writer import _notes
 
     path = written(tmp_path, "triangles")

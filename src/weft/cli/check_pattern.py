@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def is_pattern(path: Path) -> bool:
     """Whether a file is a garment's pattern: by its suffix, or a YAML file with panels."""
-    from weft.garment.reading import FORMATS
+    from weft.garment.formats import FORMATS
 
     suffix = path.suffix.lower()
     if suffix not in (".yaml", ".yml"):
@@ -71,7 +71,7 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
 
 def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
     """The pattern, with ``measures.NAME=VALUE`` in place of the file's."""
-    from weft.garment.reading import read_pattern
+    from weft.garment.formats import read_pattern
     from weft.garment.yaml_pattern import read_yaml_pattern
 
     given: dict[str, str | float] = {}
@@ -139,7 +139,7 @@ def table(report: "Report") -> list[str]:
 def _cut(report: "Report") -> list[str]:
     """What the garment is once it is sewn."""
     from weft.garment.cutting import cut
-    from weft.garment.sewn import shape_of
+    from weft.garment.topology import shape_of
 
     try:
         garment = cut(report.pattern)

@@ -18,8 +18,8 @@ from weft.base.arrays import Floats, Positions
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import MeasurementSettings, PlacedBlock
-from weft.fitting.draped import FIELDS as DRAPING
-from weft.fitting.draped import MOVED, DrapedSpecimen, Tester
+from weft.fitting.drape_equilibrium import FIELDS as DRAPING
+from weft.fitting.drape_equilibrium import MOVED, DrapedSpecimen, Tester
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_of, noise
 from weft.laboratory.cusick import DISK, cusick, drape_coefficient

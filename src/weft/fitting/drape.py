@@ -25,9 +25,9 @@ from weft.base.arrays import Floats
 from weft.base.settings import setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.draped import FIELDS as FABRIC_FIELDS
-from weft.fitting.draped import Eye, Tester
-from weft.fitting.following import Following
+from weft.fitting.drape_continuation import Following
+from weft.fitting.drape_equilibrium import FIELDS as FABRIC_FIELDS
+from weft.fitting.drape_equilibrium import Eye, Tester
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.outline import RadialOutline
 from weft.fitting.photograph import PhotographSettings, photographed_all

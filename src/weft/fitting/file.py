@@ -13,9 +13,9 @@ from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import UNITS, Fabric, fabric
 from weft.fitting.block import FitDocument
-from weft.fitting.doubt import question, question_bulk
 from weft.fitting.kinds import KINDS, measured
 from weft.fitting.measurement import Given, Measurement
+from weft.fitting.plausibility import question, question_bulk
 from weft.fitting.value import Value
 
 START = "cotton"

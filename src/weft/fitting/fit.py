@@ -20,7 +20,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError, SimulationError
 from weft.fabric.fabric import UNITS, Fabric
-from weft.fitting.determined import WEAK, Open, weakest
+from weft.fitting.identifiability import WEAK, Open, weakest
 from weft.fitting.measurement import Measurement, with_logs
 
 Say = Callable[[str], None]  # progress, a line at a time

@@ -17,7 +17,7 @@ from weft.base.errors import PictureError
 from weft.base.settings import setting
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.disk import Disk, disk_in
-from weft.fitting.draped import Eye
+from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import around
 from weft.fitting.outline import RadialOutline, outline_of, ray_angles, unit
 from weft.fitting.picture import ClothPicture, cloth_in

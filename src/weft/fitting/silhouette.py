@@ -17,7 +17,7 @@ from weft.base.errors import PictureError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.draped import MOVED
+from weft.fitting.drape_equilibrium import MOVED
 from weft.fitting.edges import halfway
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.picture import ClothPicture, cloth_in

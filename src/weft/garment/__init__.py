@@ -1,13 +1,14 @@
 """Sewing patterns and garments: flat patterns in files become one triangle mesh with seams.
 
-Read in this order: ``pattern`` (panels, edges and seams on paper), ``curves`` and ``chains`` (edges
-as curves, and chains of them that seams join), ``check`` and ``check_panel`` (errors and warnings),
-``cutting`` (the function ``cut`` from a pattern to a garment) with its parts ``sampling`` (vertices
-along edges), ``panel_mesh`` and ``triangulate`` (triangles), ``ears`` and ``loops`` (meshes that
-stay valid once sewn) and ``place`` (start positions); then ``garment`` (the result), ``sewn`` (its
-topology) and ``spline_panels`` (spline patches).
+Read in this order: ``pattern`` (panels, edges and seams on paper), ``curves`` and ``edge_chains``
+(edges as curves, and chains of them that seams join), ``check`` and ``check_panel`` (errors and
+warnings), ``cutting`` (the function ``cut`` from a pattern to a garment) with its parts
+``sampling`` (vertices along edges), ``panel_mesh`` and ``triangulate`` (triangles), ``ears`` and
+``edge_counts`` (meshes that stay valid once sewn) and ``placement`` (start positions); then
+``garment`` (the result), ``topology`` (pieces and openings once it is sewn) and ``spline_panels``
+(spline patches).
 
-``reading.read_pattern`` reads pattern files of every format: ``yaml_pattern`` (weft's own),
+``formats.read_pattern`` reads pattern files of every format: ``yaml_pattern`` (weft's own),
 ``garmentcode`` (JSON), ``svg`` and ``dxf`` (drawings, with the seams in a file that ``sidecar``
 reads). ``read_pattern`` is imported when it is first used.
 """
@@ -16,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft.garment.reading import read_pattern as read_pattern
+    from weft.garment.formats import read_pattern as read_pattern
 
 __all__ = ["read_pattern"]
 
@@ -24,4 +25,4 @@ __all__ = ["read_pattern"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'weft.garment' has no attribute {name!r}")
-    return getattr(import_module("weft.garment.reading"), name)
+    return getattr(import_module("weft.garment.formats"), name)

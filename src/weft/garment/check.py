@@ -8,10 +8,10 @@ import numpy as np
 
 from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
 from weft.base.keyframes import Keys
-from weft.garment.chains import Corner, EdgeChain, Orientation, aligned, chained, orientation
 from weft.garment.check_panel import edge_name, panel_problems
+from weft.garment.edge_chains import Corner, EdgeChain, Orientation, aligned, chained, orientation
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
-from weft.garment.place import place
+from weft.garment.placement import place
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0

@@ -10,9 +10,10 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import PatternError
 from weft.discretization.mesh import TriangleMesh
-from weft.garment.chains import EdgeChain
 from weft.garment.check import checked
 from weft.garment.ears import without_ears
+from weft.garment.edge_chains import EdgeChain
+from weft.garment.edge_counts import least_counts
 from weft.garment.garment import (
     ElasticLine,
     FoldLine,
@@ -21,10 +22,9 @@ from weft.garment.garment import (
     edges_named,
 )
 from weft.garment.inner_lines import inner_lines
-from weft.garment.loops import least_counts
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
-from weft.garment.place import LAYER_GAP, place
+from weft.garment.placement import LAYER_GAP, place
 from weft.garment.sampling import EdgeId, Join, Part, sampled_edges
 
 MOST_VERTICES = 4_000_000

@@ -13,7 +13,6 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
-from weft.garment.contents import name_of
 from weft.garment.dxf_chains import (
     GAP,
     corners_of,
@@ -27,11 +26,12 @@ from weft.garment.dxf_chains import (
     unfolded,
 )
 from weft.garment.dxf_file import DxfBlock, marks, read_blocks
-from weft.garment.fields import TreeField
 from weft.garment.pattern import Pattern
+from weft.garment.pattern_file import name_of
 from weft.garment.pieces import DrawnPiece
 from weft.garment.sidecar import assembled, sidecar
 from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
+from weft.garment.tree_field import TreeField
 
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")

@@ -13,8 +13,8 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.garment.contents import contents
 from weft.garment.pattern import BorderCurve
+from weft.garment.pattern_file import contents
 from weft.garment.stroke import Stroke
 
 METERS = {"METRIC": 1e-3, "ENGLISH": 0.0254, "IMPERIAL": 0.0254}  # AAMA: millimeters, inches

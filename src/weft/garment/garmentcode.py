@@ -18,10 +18,10 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
-from weft.garment.contents import contents, name_of
-from weft.garment.fields import TreeField
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
+from weft.garment.pattern_file import contents, name_of
 from weft.garment.stroke import Stroke, area
+from weft.garment.tree_field import TreeField
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation

@@ -13,8 +13,8 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP
-from weft.garment.chains import EdgeChain
 from weft.garment.curves import curve_of
+from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Panel
 
 TURN = 0.5  # [rad] largest turn of a curve along one edge of the mesh

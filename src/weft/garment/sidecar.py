@@ -22,9 +22,9 @@ from pathlib import Path
 
 from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
 from weft.base.yaml_lines import read_yaml
-from weft.garment.fields import TreeField
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
 from weft.garment.pieces import DrawnPiece, by_name
+from weft.garment.tree_field import TreeField
 from weft.garment.yaml_panels import OWN, PanelReader
 from weft.garment.yaml_seams import directed, elastic, named, seam
 from weft.garment.yaml_values import Values

@@ -18,8 +18,8 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import contains
-from weft.garment.contents import name_of
 from weft.garment.pattern import BorderCurve, Pattern
+from weft.garment.pattern_file import name_of
 from weft.garment.pieces import DrawnPiece
 from weft.garment.sidecar import assembled
 from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from weft.base.errors import PatternError
-from weft.garment.contents import contents
+from weft.garment.pattern_file import contents
 
 MOST_NODES = 200_000
 MOST_DEPTH = 100

@@ -9,10 +9,10 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError, did_you_mean
 from weft.garment.curves import area, flattened
 from weft.garment.darts import ANGLE, KINDS, Dart, Feature, Pleat, shaped
-from weft.garment.fields import TreeField
 from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement, Seam, Wrap
+from weft.garment.reverse_panels import turned_around
 from weft.garment.symmetry import mirrored, mirrored_features, unfolded
-from weft.garment.turn import turned_around
+from weft.garment.tree_field import TreeField
 from weft.garment.yaml_values import Values
 
 OWN = ("fabric", "thickness", "layer", "placement", "grain")  # fields that copies may have, too

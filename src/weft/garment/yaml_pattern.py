@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from weft.base.errors import PatternError, PatternProblems, WeftError
 from weft.base.yaml_lines import parse_yaml, read_yaml
-from weft.garment.fields import TreeField
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam
+from weft.garment.tree_field import TreeField
 from weft.garment.yaml_panels import PanelReader
 from weft.garment.yaml_seams import directed, elastic, named, seam
 from weft.garment.yaml_values import Values, read_measures

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from weft.base.errors import WeftError, did_you_mean
-from weft.garment.chains import Corner, EdgeChain, chained, orientation
 from weft.garment.check import Match, sewn_corners
-from weft.garment.fields import TreeField
+from weft.garment.edge_chains import Corner, EdgeChain, chained, orientation
 from weft.garment.garment import edges_named
 from weft.garment.pattern import Closing, Elastic, Panel, Seam, SeamSide
+from weft.garment.tree_field import TreeField
 from weft.garment.yaml_values import Values
 
 CLOSINGS = tuple(c.name.lower() for c in Closing)

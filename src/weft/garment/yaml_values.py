@@ -14,7 +14,7 @@ from weft.base.keyframes import FIELDS, Keys
 from weft.base.units import in_si, to_si
 from weft.base.units.expression import CONSTANTS, FUNCTIONS, UnitValue, evaluated, in_unit
 from weft.base.units.grammar import parse_unit
-from weft.garment.fields import TreeField
+from weft.garment.tree_field import TreeField
 
 _NAME = re.compile(r"[^\W\d]\w*$")
 FARTHEST = 1e4  # [m] largest length

@@ -4,5 +4,5 @@ The tests are ``tensile``, ``shear``, ``cantilever`` and ``cusick`` (drape). ``s
 they share: the model of a specimen and its equilibrium. ``elastica`` is the exact theory of the
 cantilever, ``plate`` adjusts hinges of irregular meshes, ``shadow`` measures a drape from above.
 ``sheet`` runs the tests and makes tables; ``curves`` and ``pictures`` draw the results;
-``published`` lists measured drape coefficients.
+``reference_values`` lists measured drape coefficients.
 """

@@ -10,7 +10,7 @@ from weft.base.errors import FabricError, WeftError, check_known
 from weft.fabric.fabric import Fabric
 from weft.laboratory.cantilever import Cantilever, both
 from weft.laboratory.cusick import Cusick, cusick
-from weft.laboratory.published import DRAPE_COEFFICIENTS
+from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shear import Shear, shear
 from weft.laboratory.tensile import CUTS, Tensile, tensile
 

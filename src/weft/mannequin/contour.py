@@ -9,9 +9,9 @@ import numpy as np
 
 from weft.base.arrays import Faces, Ints, Positions
 from weft.base.errors import MannequinError
-from weft.mannequin.nets import surface_nets
 from weft.mannequin.relax import relaxed
 from weft.mannequin.solids import Ids, Union
+from weft.mannequin.surface_nets import surface_nets
 
 ATTEMPTS = 6  # number of grids that are tried, each shifted by a part of a cell
 

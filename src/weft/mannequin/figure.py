@@ -10,8 +10,8 @@ from weft.base.errors import MannequinError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Size, Speed, Time
 from weft.mannequin.contour import contour
-from weft.mannequin.fit import fitted
 from weft.mannequin.gait import FootPoints
+from weft.mannequin.girth_fit import fitted
 from weft.mannequin.joints import NUMBER
 from weft.mannequin.limbs import hand_tip, heel, toe_tip
 from weft.mannequin.measurements import Measurements, measured

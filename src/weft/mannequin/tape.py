@@ -3,7 +3,7 @@
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
-from weft.mannequin.fit import hull_perimeter
+from weft.mannequin.girth_fit import hull_perimeter
 
 
 def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:

@@ -4,7 +4,7 @@ They need ``pip install 'weft[gym]'``. ``env("fold")`` builds one environment, `
 16)`` many in one batch. Read ``tasks`` first (start, reward and goal of each task), then
 ``grippers`` and ``rig`` (tables with cloth and grippers as one ``weft.batch``). The environments
 themselves are ``cloth_env`` and ``cloth_vector_env``; ``spaces`` has their spaces, and
-``registered`` registers them with Gymnasium.
+``registration`` registers them with Gymnasium.
 """
 
 from typing import TYPE_CHECKING

@@ -15,8 +15,8 @@ from weft.energies.base import Energy
 from weft.energies.seams.sewing import Sewing
 from weft.fabric.fabric import fabric
 from weft.garment.cutting import cut
+from weft.garment.formats import read_pattern
 from weft.garment.garment import Garment
-from weft.garment.reading import read_pattern
 from weft.garment.spline_panels import FEWEST, PatchedGarment, patched
 from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile

@@ -18,7 +18,7 @@ from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.base.schema.document import dotted
 from weft.base.yaml_lines import Loc
-from weft.garment.reading import read_pattern
+from weft.garment.formats import read_pattern
 from weft.io.archive import Broken
 from weft.run.simulation import MOST_FRAMES, MOST_STEPS
 from weft.scene.body_schema import BodyBlock

@@ -18,7 +18,7 @@ from weft.laboratory.cantilever import Direction, cantilever
 from weft.laboratory.cusick import DISK, SPECIMEN, cusick, specimen
 from weft.laboratory.elastica import of_chord
 from weft.laboratory.plate import plate_hinges
-from weft.laboratory.published import DRAPE_COEFFICIENTS
+from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shadow import area
 from weft.laboratory.specimen import GRAVITY, at_rest, specimen_model
 from weft.validate.check import Check, RowBasis, attempt, compare

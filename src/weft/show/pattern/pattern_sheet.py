@@ -12,10 +12,10 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import first_of
-from weft.garment.chains import EdgeChain
 from weft.garment.check import Match, Report
 from weft.garment.check_panel import panel_problems
 from weft.garment.curves import curve_of, flattened
+from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Closing, Elastic, Panel, SeamSide
 from weft.show.pattern.layout import arranged, roomiest
 from weft.show.pattern.pen import Color, Pen

@@ -17,7 +17,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SimulationError
 from weft.fabric.fabric import Fabric
-from weft.fitting.draped import FIELDS, MOVED, DrapedSpecimen, Eye, Tester
+from weft.fitting.drape_equilibrium import FIELDS, MOVED, DrapedSpecimen, Eye, Tester
 from weft.fitting.outline import RadialOutline
 
 FAR = 0.25  # change of the logarithm of a number beyond which drapes start from scratch

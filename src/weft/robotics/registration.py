@@ -1,6 +1,6 @@
 """Registration of the environments with Gymnasium, when this module is imported.
 
-Gymnasium imports the module itself: ``gymnasium.make("weft.robotics.registered:weft/Fold-v0")``.
+Gymnasium imports the module itself: ``gymnasium.make("weft.robotics.registration:weft/Fold-v0")``.
 """
 
 import gymnasium

@@ -5,8 +5,8 @@ As a single mesh edge, such an edge would have no length, or coincide with anoth
 
 from collections.abc import Mapping, Sequence
 
-from weft.garment.chains import Corner
 from weft.garment.check import Match, sewn_corners
+from weft.garment.edge_chains import Corner
 from weft.garment.pattern import Closing, Panel
 from weft.garment.sampling import EdgeId
 

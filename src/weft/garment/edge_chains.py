@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import Floats, Positions
 from weft.garment.curves import EdgeCurve, curve_of
 from weft.garment.pattern import Panel, Seam, SeamSide
-from weft.garment.place import is_placed, place
+from weft.garment.placement import is_placed, place
 
 CLEARLY = 0.8  # placement confirms a pairing whose distances are below this part of the other's
 PROBES = np.linspace(0, 1, 5)  # fractions of the chains at which their points in space are compared
