@@ -144,7 +144,7 @@ def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
             what,
             got="clockwise corners",
             expected="counter-clockwise, seen from the right side",
-            hint="list them from the last to the first (garment.reverse_panels.counter_clockwise does)",
+            hint="list them from the last to the first (garment.reverse_panels does it)",
         )
         return
     loops = [points]
