@@ -18,7 +18,7 @@ from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State
 from weft.fabric.fabric import fabric
 from weft.garment.cutting import cut
-from weft.garment.spline_panels import FEWEST, patched
+from weft.garment.spline_panels import FEWEST, fit_patches
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.integrators.model import Model
 from weft.kernel import vec3
@@ -43,7 +43,9 @@ def sewn(more="", triangles=False):
     garment = cut(parse_yaml_pattern(TWO.replace("MORE", more)), 0.02, fewest=FEWEST)
     cotton = fabric("cotton")
     stiff = dataclasses.replace(cotton, bending_warp=RIGIDITY, bending_weft=RIGIDITY)
-    outfit = Outfit.of([("it", garment if triangles else patched(garment, 0.03), None)], [stiff])
+    outfit = Outfit.of(
+        [("it", garment if triangles else fit_patches(garment, 0.03), None)], [stiff]
+    )
     (fold,) = [e for e in outfit.energies(Sewing()) if e.name == "seams"]
     return outfit.cloth, fold
 

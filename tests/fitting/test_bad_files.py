@@ -9,13 +9,13 @@ from PIL import Image
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved
 from weft.base.errors import FabricError, PictureError, WeftError
 from weft.fitting import picture
-from weft.fitting.columns import columns
+from weft.fitting.columns import read_columns
 from weft.fitting.disk import Disk
-from weft.fitting.edges import around
+from weft.fitting.edges import border_distances
 from weft.fitting.file import read_fit
 from weft.fitting.outline import sector_area
-from weft.fitting.photograph import outline_in
-from weft.fitting.picture import cloth_in, load_picture
+from weft.fitting.photograph import measure_outline
+from weft.fitting.picture import load_picture, segment_cloth
 
 CENTER = (212.3, 205.8)
 NUMBERS = slice(0, 3)  # of an outline: those that do not depend on how it lies
@@ -28,14 +28,14 @@ TURNED = {3: 2, 6: 1, 8: 3}  # quarters of a turn, counter-clockwise
 def straight(tmp_path_factory):
     """What is in a plain picture."""
     path = saved(tmp_path_factory.mktemp("p") / "p.png", drawn())
-    return outline_in(cloth_in(path))[0]
+    return measure_outline(segment_cloth(path))[0]
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 def test_rotated(quarters, straight, tmp_path):
     """A photograph that lies on its side says the same, and how its warp lies has turned along."""
     path = saved(tmp_path / "r.png", np.rot90(drawn(), quarters))
-    got, _ = outline_in(cloth_in(path))
+    got, _ = measure_outline(segment_cloth(path))
     assert got.numbers[NUMBERS] == pytest.approx(straight.numbers[NUMBERS], rel=1e-3)
     back = got.turned(-quarters * np.pi / 2)
     assert back.radius == pytest.approx(straight.radius, abs=3e-4)
@@ -65,14 +65,16 @@ def test_sixteen_bits(straight, tmp_path):
         Image.fromarray(values).save(path)
     one, two = (load_picture(tmp_path / f"{name}.png")[0] for name in ("g8", "g16"))
     assert np.array_equal(one, two) and two[..., 0].std() > 0.1
-    got, _ = outline_in(cloth_in(tmp_path / "g16.png"))
+    got, _ = measure_outline(segment_cloth(tmp_path / "g16.png"))
     assert got.area == pytest.approx(straight.area, rel=5e-3)
     white = np.where(
         drawn(disk=0, colors=((0, 0, 0), (255, 255, 255), GRAY))[..., 0] > 99, 65535, 0
     )
     Image.fromarray(white.astype(np.uint16)).save(tmp_path / "mask.png")
-    cloth = cloth_in(saved(tmp_path / "p.png", drawn()), tmp_path / "mask.png")
-    assert sector_area(around(cloth.edge, cloth.mask, CENTER)) == pytest.approx(STAR_AREA, rel=6e-3)
+    cloth = segment_cloth(saved(tmp_path / "p.png", drawn()), tmp_path / "mask.png")
+    assert sector_area(border_distances(cloth.edge, cloth.mask, CENTER)) == pytest.approx(
+        STAR_AREA, rel=6e-3
+    )
 
 
 def test_floats(tmp_path):
@@ -88,7 +90,7 @@ def test_modes(mode, straight, tmp_path):
     image = Image.fromarray(drawn(colors=colors)).convert(mode)
     path = tmp_path / ("p.tiff" if mode == "CMYK" else "p.png")
     image.save(path)
-    got, _ = outline_in(cloth_in(path))
+    got, _ = measure_outline(segment_cloth(path))
     assert got.area == pytest.approx(straight.area, rel=2e-2)
 
 
@@ -96,14 +98,14 @@ def test_huge(monkeypatch, straight, tmp_path):
     """Larger than enough: reduced by a whole number; what is said in its pixels holds."""
     path = saved(tmp_path / "p.png", drawn())
     monkeypatch.setattr(picture, "ENOUGH", 210)
-    cloth = cloth_in(path)
+    cloth = segment_cloth(path)
     assert cloth.reduced == 2 and cloth.mask.shape == (210, 210)
     for scale in ({}, {"disk": Disk(*CENTER, 115.0)}, {"pixel": 0.09 / 115}):
-        got, _ = outline_in(cloth, **scale)
+        got, _ = measure_outline(cloth, **scale)
         assert got.coefficient == pytest.approx(straight.coefficient, abs=0.01)
     monkeypatch.setattr("weft.io.images.IMAGE_PIXELS", 100_000)
     with pytest.raises(PictureError, match="420 x 420"):
-        cloth_in(path)
+        segment_cloth(path)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_huge(monkeypatch, straight, tmp_path):
 )
 def test_tiny(wide, tmp_path):
     with pytest.raises(PictureError, match="64 pixels a side"):
-        cloth_in(saved(tmp_path / "t.png", np.zeros((wide, wide, 3), np.uint8)))
+        segment_cloth(saved(tmp_path / "t.png", np.zeros((wide, wide, 3), np.uint8)))
 
 
 @pytest.mark.parametrize("left", [0, 8, 60, 2000])
@@ -122,19 +124,19 @@ def test_cut_short(kind, left, tmp_path):
     Image.fromarray(drawn()).save(path)
     path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(PictureError, match="a PNG, JPEG"):
-        cloth_in(path)
+        segment_cloth(path)
 
 
 def test_two_specimens(tmp_path):
     """Two drapes side by side, and a second disk beside the cloth."""
     two = np.concatenate([drawn(), drawn()], axis=1)
     with pytest.raises(PictureError, match="2 pieces.*cut the others away"):
-        cloth_in(saved(tmp_path / "two.png", two))
+        segment_cloth(saved(tmp_path / "two.png", two))
     beside = np.broadcast_to(np.array(GROUND, np.uint8), (420, 260, 3)).copy()
     row, column = np.indices(beside.shape[:2])
     beside[np.hypot(row - 210, column - 130) < 100] = (60, 60, 60)
     with pytest.raises(PictureError, match="2 pieces"):
-        cloth_in(saved(tmp_path / "disk.png", np.concatenate([drawn(), beside], axis=1)))
+        segment_cloth(saved(tmp_path / "disk.png", np.concatenate([drawn(), beside], axis=1)))
 
 
 def test_two_disks_on_the_cloth(straight, tmp_path):
@@ -142,7 +144,7 @@ def test_two_disks_on_the_cloth(straight, tmp_path):
     image = drawn().copy()
     row, column = np.indices(image.shape[:2])
     image[np.hypot(row - CENTER[1], column - CENTER[0] - 132) < 12] = GRAY
-    got, _ = outline_in(cloth_in(saved(tmp_path / "p.png", image)))
+    got, _ = measure_outline(segment_cloth(saved(tmp_path / "p.png", image)))
     assert got.area == pytest.approx(straight.area, rel=5e-3)
 
 
@@ -251,13 +253,13 @@ def test_encodings(tmp_path):
     """Excel's 'Unicode text' is UTF-16 with tabs."""
     path = tmp_path / "t.txt"
     path.write_text("time [s]\tx [mm]\n0,5\t20\n", encoding="utf-16")
-    assert columns(path, {"time": "s", "x": "m"}) == {"time": [0.5], "x": [0.02]}
+    assert read_columns(path, {"time": "s", "x": "m"}) == {"time": [0.5], "x": [0.02]}
     path.write_bytes("time [s],x [\xb5m]\n0.5,20\n".encode("latin-1"))
     with pytest.raises(PictureError, match="no UTF-8.*save it as"):
-        columns(path, {"time": "s"})
+        read_columns(path, {"time": "s"})
     path.write_bytes(bytes(range(256)))
     with pytest.raises(PictureError, match=r"t\.txt"):
-        columns(path, {"time": "s"})
+        read_columns(path, {"time": "s"})
 
 
 def test_cells_of_columns(tmp_path):
@@ -265,7 +267,7 @@ def test_cells_of_columns(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("time [s],x [m],y [m]\n0,5,1,2\n")
     with pytest.raises(PictureError, match="4 cells.*3, as in the head"):
-        columns(path, {"time": "s", "x": "m"})
+        read_columns(path, {"time": "s", "x": "m"})
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ from tests.fitting.drawn import drawn, saved
 from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED, SIZE, made
 from weft.base.errors import FabricError, PictureError, WeftError
 from weft.fabric.fabric import fabric
-from weft.fitting.drape import drape_of
-from weft.fitting.drape_continuation import Following
+from weft.fitting.drape import build_drape
+from weft.fitting.drape_continuation import DrapeContinuation
 from weft.fitting.drape_equilibrium import FIELDS, DrapedSpecimen, Eye
-from weft.fitting.drape_equilibrium import Tester as Specimens
+from weft.fitting.drape_equilibrium import DrapeTester as Specimens
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
-from weft.fitting.measurement import Measurement, by_differences, scaled
+from weft.fitting.measurement import Measurement, difference_jacobian, scale_field
 from weft.fitting.outline import RadialOutline, ray_angles
-from weft.fitting.photograph import outline_in
-from weft.fitting.picture import cloth_in
-from weft.fitting.report import report
+from weft.fitting.photograph import measure_outline
+from weft.fitting.picture import segment_cloth
+from weft.fitting.report import write_report
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cusick import cusick
 from weft.laboratory.shadow import shadow
@@ -36,9 +36,9 @@ EYE = Eye(0.8, 0.01, -0.02)
 @pytest.fixture(scope="module")
 def seen():
     """A measurement of six folds, on a coarse mesh, at rest to many digits."""
-    one = drape_of("drape", [SIX], [EYE], warp=True, size=COARSE, drapings=1)
+    one = build_drape("drape", [SIX], [EYE], warp=True, size=COARSE, drapings=1)
     tester = dataclasses.replace(one.following.tester, settings=EXACT)
-    return dataclasses.replace(one, following=Following(tester, 1))
+    return dataclasses.replace(one, following=DrapeContinuation(tester, 1))
 
 
 def test_jacobian_is_that_of_differences(seen):
@@ -46,7 +46,7 @@ def test_jacobian_is_that_of_differences(seen):
     near = seen.near(fabric("cotton"))
     assert isinstance(near, Measurement)
     exact = near.jacobian(fabric("cotton"), FIELDS)
-    other = by_differences(near, fabric("cotton"), FIELDS, 3e-4)
+    other = difference_jacobian(near, fabric("cotton"), FIELDS, 3e-4)
     assert exact == pytest.approx(other, rel=1e-3, abs=1e-3 * np.abs(exact).max())
     # Weight and all stiffness twice as large: the same drape.
     assert exact.sum(1) == pytest.approx(np.zeros(4), abs=1e-3 * np.abs(exact).max())
@@ -81,9 +81,9 @@ def test_turned_specimen(seen, turn):
 
 def test_goes_on_or_drapes_anew():
     """Near a fabric the drape goes on, and comes back; far from it the shelf goes down."""
-    cotton, following = fabric("cotton"), Following(Specimens.of(COARSE), 1)
+    cotton, following = fabric("cotton"), DrapeContinuation(Specimens.of(COARSE), 1)
     first = following.numbers(cotton, [Eye()])
-    following.numbers(scaled(cotton, "bending_warp", 1.1), [Eye()])
+    following.numbers(scale_field(cotton, "bending_warp", 1.1), [Eye()])
     assert following.anew == 1
     assert following.numbers(cotton, [Eye()]) == pytest.approx(first, abs=0)  # remembered
     stiff = dataclasses.replace(cotton, bending_warp=5e-5, bending_weft=5e-5)
@@ -159,7 +159,7 @@ def test_ratio(tmp_path):
     ratio = read.measurements[1]
     fields = ["bending_weft", "bending_warp", "shear"]
     exact = ratio.jacobian(found.fabric, fields)
-    assert exact == pytest.approx(by_differences(ratio, found.fabric, fields), abs=1e-6)
+    assert exact == pytest.approx(difference_jacobian(ratio, found.fabric, fields), abs=1e-6)
     path.write_text("measurements:\n  - {kind: ratio, fields: [density, shear], value: 1}\n")
     with pytest.raises(FabricError, match="one unit"):
         read_fit(path)
@@ -169,7 +169,7 @@ def test_photograph_of_the_example():
     """What is found in the picture is what its camera saw of the drape it was made of: the
     coefficient to half a point.
     """
-    outline, eye = outline_in(cloth_in(PATH), height=HEIGHT)
+    outline, eye = measure_outline(segment_cloth(PATH), height=HEIGHT)
     assert (eye.x, eye.y) == pytest.approx(ASIDE, abs=2e-4)
     assert outline.coefficient == pytest.approx(0.457, abs=5e-3)
     assert outline.nodes == 6
@@ -186,12 +186,12 @@ def test_example():
     draped, image = made()
     kept = np.asarray(Image.open(PATH).convert("RGB"))
     assert np.abs(image.astype(int) - kept.astype(int)).mean() < 1.0
-    outline, eye = outline_in(cloth_in(PATH), height=HEIGHT)
+    outline, eye = measure_outline(segment_cloth(PATH), height=HEIGHT)
     truth = DrapedSpecimen(fabric(NAME), draped.mesh, draped.typical.x, 0).outline(eye)
     assert outline.numbers[:3] == pytest.approx(truth.numbers[:3], rel=0.01)
     read = read_fit(Path(PATH).with_suffix(".yaml"))
     found = fit(read.measurements, read.start, read.hold)
-    assert "6 folds, fitted" in report(read, found)
+    assert "6 folds, fitted" in write_report(read, found)
     true, got = fabric(NAME), found.fabric
     mean = np.sqrt(true.bending_warp * true.bending_weft)
     assert np.sqrt(got.bending_warp * got.bending_weft) == pytest.approx(mean, rel=0.33)

@@ -8,7 +8,7 @@ from tests.fitting.make_photographs import FOLDER, fit_text, other_folds, photog
 from weft.fabric.fabric import fabric
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
-from weft.fitting.report import report
+from weft.fitting.report import write_report
 
 ALIKE = 0.02
 PICTURES = 3
@@ -22,7 +22,9 @@ def test_drapes_alike(name, start, tmp_path):
     path.write_text(fit_text(name, start, PICTURES))
     read = read_fit(path)
     found = fit(read.measurements, read.start, read.hold)
-    assert "3 drapings" in report(read, found) and "longer along the warp" in report(read, found)
+    assert "3 drapings" in write_report(read, found) and "longer along the warp" in write_report(
+        read, found
+    )
     assert {"bending_warp", "bending_weft", "density"} == set(found.fields)
     got, true = other_folds(found.fabric), other_folds(fabric(name))
     assert got.coefficient == pytest.approx(true.coefficient, abs=ALIKE)

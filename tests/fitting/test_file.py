@@ -14,8 +14,8 @@ from weft.cli.commands import app
 from weft.fabric.fabric import fabric
 from weft.fitting.file import FabricProblems, read_fit
 from weft.fitting.fit import fit
-from weft.fitting.kinds import KINDS, about, fields_of
-from weft.fitting.report import report
+from weft.fitting.kinds import KINDS, describe_kind, fields_of
+from weft.fitting.report import write_report
 from weft.fitting.tensile import TensileTest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "fabrics"
@@ -31,7 +31,7 @@ def file(tmp_path, measurements, head="start: cotton\n", name="sheet.yaml"):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_explains_itself(kind):
-    assert len(about(kind)) > 40
+    assert len(describe_kind(kind)) > 40
     fields = fields_of(kind).keys()
     assert "kind" in fields and fields & {"uncertainty", "scatter", "error"}
     out = CliRunner().invoke(app, ["fabrics", "fit", "--kind", kind]).output
@@ -292,7 +292,7 @@ def test_the_report_fits_a_terminal(tmp_path):
             ),
         )
     )
-    text = report(read, fit(read.measurements, read.start, read.fixed))
+    text = write_report(read, fit(read.measurements, read.start, read.fixed))
     assert max(map(len, text.splitlines())) <= 80
     assert "density: the data do not change where density x r, bending_warp x r" in text
     assert "shear, bending_weft" in text and "no measurement depends on it" in text
@@ -305,7 +305,7 @@ def test_a_bad_line_is_said(tmp_path):
         "  - {kind: tensile, cut: warp, points: [[1 %, 10 N/m], [2 %, 80 N/m], [3 %, 270 N/m]]}\n"
     )
     read = read_fit(file(tmp_path, text))
-    said = report(read, fit(read.measurements, read.start, read.fixed))
+    said = write_report(read, fit(read.measurements, read.start, read.fixed))
     assert "`as: curve` keeps it" in said and "times that of the stated" in " ".join(said.split())
 
 

@@ -10,7 +10,7 @@ from weft.fabric.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
 from weft.fitting.fit import fit
-from weft.fitting.identifiability import weakest
+from weft.fitting.identifiability import weakest_direction
 from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
@@ -84,11 +84,11 @@ def test_weakest():
     """Of two fields seen by their product, powers are opposite; a stiff direction is not weak."""
     one = np.array([[1.0, 2.0]])
     N = 1e4 * one.T @ one
-    found = weakest(N, ("density", "bending_warp"), 0.5)
+    found = weakest_direction(N, ("density", "bending_warp"), 0.5)
     assert found is not None and found.field in ("density", "bending_warp")
     powers = {found.field: 1.0, **dict(found.others)}
     assert powers["density"] + 2 * powers["bending_warp"] == pytest.approx(0.0, abs=0.02)
-    assert weakest(N + np.eye(2) * 5.0, ("density", "bending_warp"), 0.5) is None
+    assert weakest_direction(N + np.eye(2) * 5.0, ("density", "bending_warp"), 0.5) is None
 
 
 def test_data_that_scatter_more_than_they_say():

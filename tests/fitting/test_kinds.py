@@ -10,10 +10,10 @@ from weft.fabric.fabric import fabric
 from weft.fitting import drape_equilibrium
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.cusick import CusickTest
-from weft.fitting.measurement import Measurement, by_differences, scaled, without_constant
-from weft.fitting.shear import of_modulus, per_stiffness
+from weft.fitting.measurement import Measurement, difference_jacobian, scale_field, without_constant
+from weft.fitting.shear import modulus_ratio, per_stiffness
 from weft.fitting.slopes import SlopeData
-from weft.fitting.tensile import TensileTest, along
+from weft.fitting.tensile import TensileTest, strip_force
 from weft.fitting.value import Value
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cantilever import cantilever
@@ -51,7 +51,7 @@ def test_jacobian(name):
     kind, cloth = KINDS[name], fabric("cotton")
     assert isinstance(kind, Measurement)
     fields = EVERY[::-1]
-    expected = by_differences(kind, cloth, fields, 1e-3)
+    expected = difference_jacobian(kind, cloth, fields, 1e-3)
     got = kind.jacobian(cloth, fields)
     allowed = 2e-3 if name == "bias" else 1e-6  # its own small step is one-sided
     assert np.abs(got - expected).max() <= allowed * np.abs(expected).max()
@@ -62,12 +62,14 @@ def test_jacobian(name):
 @pytest.mark.parametrize("cut", ["warp", "weft"])
 def test_a_strip_along_the_threads_is_the_closed_form(cut):
     cloth = fabric("denim")
-    assert along(cloth, cut, PULLS) == pytest.approx(tensile(cloth, cut, PULLS).force, rel=1e-6)
+    assert strip_force(cloth, cut, PULLS) == pytest.approx(
+        tensile(cloth, cut, PULLS).force, rel=1e-6
+    )
     curved = dataclasses.replace(
         cloth, **{f"curve_{cut}": Curve([(0.01, 20.0), (0.02, 90.0), (0.04, 300.0)])}
     )
     simulated = tensile(curved, cut, PULLS).force
-    assert along(curved, cut, PULLS) == pytest.approx(simulated, rel=1e-6)
+    assert strip_force(curved, cut, PULLS) == pytest.approx(simulated, rel=1e-6)
 
 
 def test_a_strip_on_the_bias_is_the_simulated_one():
@@ -84,7 +86,7 @@ def test_a_frame_is_the_closed_form():
     assert cloth.shear * per_stiffness(np.radians(found.angle)) == pytest.approx(
         found.force, rel=1e-6
     )
-    assert cloth.shear * of_modulus() == pytest.approx(found.modulus, rel=1e-6)
+    assert cloth.shear * modulus_ratio() == pytest.approx(found.modulus, rel=1e-6)
 
 
 @pytest.mark.parametrize("way", ["warp", "weft"])
@@ -109,17 +111,17 @@ def test_the_drape_is_followed_and_differentiated(monkeypatch):
     it is not zero.
     """
     exact = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
-    tester = dataclasses.replace(drape_equilibrium.Tester.of(15e-3), settings=exact)
+    tester = dataclasses.replace(drape_equilibrium.DrapeTester.of(15e-3), settings=exact)
     monkeypatch.setattr("weft.fitting.cusick._tester", lambda _: tester)
     cloth = fabric("denim")
     test = CusickTest("a", 0.7, 0.02, 15e-3, 1).near(cloth)
     assert test.total > test.sigma
     slopes = test.jacobian(cloth, test.depends_on)[0] * test.total
-    expected = by_differences(test, cloth, test.depends_on, 1e-3)[0] * test.total
+    expected = difference_jacobian(test, cloth, test.depends_on, 1e-3)[0] * test.total
     assert slopes == pytest.approx(expected, abs=2e-4)
     assert slopes[0] < -0.05 < 0.02 < slopes[4]  # weight pulls it down, rigidity holds it up
     # All forces alike: only ratios count.
     assert slopes.sum() == pytest.approx(0.0, abs=2e-4)
     again = test.near(cloth)
     assert again.residuals(cloth) == pytest.approx(test.residuals(cloth), abs=1e-6)
-    assert test.model(scaled(cloth, "density", 1.02)) < test.model(cloth)
+    assert test.model(scale_field(cloth, "density", 1.02)) < test.model(cloth)

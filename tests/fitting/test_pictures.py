@@ -11,21 +11,27 @@ from PIL import Image
 
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
 from weft.base.errors import PictureError, UnitError
-from weft.fitting.disk import disk_in
-from weft.fitting.drape import drape_of
+from weft.fitting.disk import detect_disk
+from weft.fitting.drape import build_drape
 from weft.fitting.drape_equilibrium import Eye
-from weft.fitting.edges import around
-from weft.fitting.outline import RadialOutline, outline_of, ray_angles, sector_area, unit
-from weft.fitting.photograph import outline_in
-from weft.fitting.picture import cloth_in, otsu
-from weft.fitting.polygon import checked, crossing, polygon_of
+from weft.fitting.edges import border_distances
+from weft.fitting.outline import (
+    RadialOutline,
+    radial_outline,
+    ray_angles,
+    sector_area,
+    unit_vectors,
+)
+from weft.fitting.photograph import measure_outline
+from weft.fitting.picture import otsu, segment_cloth
+from weft.fitting.polygon import check_polygon, find_crossing, read_polygon
 from weft.laboratory.cusick import DISK, SPECIMEN
 
 CENTER = (212.3, 205.8)
 
 
 def area_of(cloth, center=CENTER):
-    return sector_area(around(cloth.edge, cloth.mask, center))
+    return sector_area(border_distances(cloth.edge, cloth.mask, center))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +49,9 @@ def test_area_to_a_fraction_of_a_pixel(look, tmp_path):
     """Within 0.2 % (half of a tenth of a pixel) of the closed form; counted pixels of a mask are
     as good as they can be here, a radius read to a pixel would be off by 1 %.
     """
-    cloth = cloth_in(saved(tmp_path / "star.png", drawn(**look)))
+    cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
     assert area_of(cloth) == pytest.approx(STAR_AREA, rel=2e-3)
-    disk = disk_in(cloth)
+    disk = detect_disk(cloth)
     assert (disk.column, disk.row) == pytest.approx(CENTER, abs=0.1)
     assert disk.radius == pytest.approx(115.0, abs=0.15)
 
@@ -62,19 +68,19 @@ def test_shaded_cloth_that_is_taken_for_background_is_told(tmp_path, color, shad
     look = {"colors": (GROUND, color, (60, 160, 60)), "shaded": shaded, "noise": noise}
     path = saved(tmp_path / "star.png", drawn(**look, shadow=True))
     with pytest.warns(UserWarning, match="star.png: shaded or noisy cloth.*`mask: FILE`"):
-        cloth = cloth_in(path)
+        cloth = segment_cloth(path)
     area = cloth.mask.sum()
     assert area < 0.95 * STAR_AREA
     assert area * (1 + cloth.doubt) == pytest.approx(STAR_AREA, rel=0.05)
     radius = 1.25 * DISK * (1 + 0.1 * np.cos(6 * ray_angles()))
     outlines, eyes = [RadialOutline(radius)], [Eye()]
-    plain = drape_of("drape", outlines, eyes, warp=True)
-    wide = drape_of("drape", outlines, eyes, warp=True, pictures=[cloth])
+    plain = build_drape("drape", outlines, eyes, warp=True)
+    wide = build_drape("drape", outlines, eyes, warp=True, pictures=[cloth])
     assert (wide.sigma > plain.sigma).all()
     lost = cloth.doubt * outlines[0].area / (np.pi * (SPECIMEN**2 - DISK**2))
     assert wide.sigma[0] ** 2 == pytest.approx(plain.sigma[0] ** 2 + lost**2)
     white = drawn(colors=((0, 0, 0), (255, 255, 255), (255, 255, 255)))
-    masked = cloth_in(path, saved(tmp_path / "mask.png", white))
+    masked = segment_cloth(path, saved(tmp_path / "mask.png", white))
     assert masked.doubt == 0 and masked.mask.sum() == pytest.approx(STAR_AREA, rel=0.01)
 
 
@@ -86,7 +92,7 @@ def test_shaded_cloth_that_is_taken_for_background_is_told(tmp_path, color, shad
 def test_nothing_is_in_doubt_where_the_area_is_right(tmp_path, look):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cloth = cloth_in(saved(tmp_path / "star.png", drawn(**look)))
+        cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
     assert cloth.doubt < 1e-3 and cloth.mask.sum() == pytest.approx(STAR_AREA, rel=5e-3)
 
 
@@ -97,7 +103,7 @@ def test_plots_show_what_was_taken_for_cloth(tmp_path):
 
     look = {"colors": (GROUND, STEEL, (60, 160, 60)), "shaded": 0.3}
     with pytest.warns(UserWarning, match="shaded"):
-        cloth = cloth_in(saved(tmp_path / "star.png", drawn(**look)))
+        cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
     measured = SimpleNamespace(name="drape", pictures=[cloth])
     found = SimpleNamespace(measurements=[measured], residuals=[np.ones(3)], fabric=None)
     draw(found, tmp_path / "fit.png")
@@ -109,16 +115,16 @@ def test_plots_show_what_was_taken_for_cloth(tmp_path):
 
 def test_jpeg(tmp_path):
     """Which keeps colors at half the resolution: a third of a pixel off."""
-    cloth = cloth_in(saved(tmp_path / "star.jpg", drawn(shaded=0.2)))
+    cloth = segment_cloth(saved(tmp_path / "star.jpg", drawn(shaded=0.2)))
     assert area_of(cloth) == pytest.approx(STAR_AREA, rel=1e-2)
-    assert disk_in(cloth).radius == pytest.approx(115.0, abs=0.5)
+    assert detect_disk(cloth).radius == pytest.approx(115.0, abs=0.5)
 
 
 def test_shadow_is_no_cloth(tmp_path):
     """Gray on gray cannot be told from its shadow: plain distances, and it says so."""
-    assert cloth_in(saved(tmp_path / "blue.png", drawn(shadow=True))).shadows
+    assert segment_cloth(saved(tmp_path / "blue.png", drawn(shadow=True))).shadows
     dark = drawn(colors=(GROUND, (150, 151, 153), GRAY))
-    assert not cloth_in(saved(tmp_path / "gray.png", dark)).shadows
+    assert not segment_cloth(saved(tmp_path / "gray.png", dark)).shadows
 
 
 def test_mask_and_alpha(tmp_path):
@@ -126,10 +132,10 @@ def test_mask_and_alpha(tmp_path):
     white = drawn(disk=0, colors=((0, 0, 0), (255, 255, 255), GRAY))
     path, mask = saved(tmp_path / "p.png", image), saved(tmp_path / "m.png", white)
     alpha = saved(tmp_path / "a.png", np.dstack([image, white[..., 0]]))
-    for cloth in (cloth_in(path, mask), cloth_in(alpha)):
+    for cloth in (segment_cloth(path, mask), segment_cloth(alpha)):
         assert area_of(cloth) == pytest.approx(STAR_AREA, rel=6e-3)  # its gray is not linear
     with pytest.raises(PictureError, match="420 x 420 pixels, as the picture"):
-        cloth_in(path, saved(tmp_path / "s.png", white[:300]))
+        segment_cloth(path, saved(tmp_path / "s.png", white[:300]))
 
 
 def test_otsu():
@@ -145,7 +151,7 @@ def flower(turn=0.0):
 
 def moved(turn, shift):
     points = flower(turn).points + shift
-    return outline_of(points, np.roll(points, -1, axis=0))
+    return radial_outline(points, np.roll(points, -1, axis=0))
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.3, 1.234, 4.0])
@@ -171,7 +177,7 @@ def test_numbers_in_closed_form():
 def test_disk_belongs_to_the_outline():
     """A square that hangs inside of the disk on two sides: the disk is what is seen there."""
     p = np.array([[-0.15, -0.05], [0.15, -0.05], [0.15, 0.05], [-0.15, 0.05]])
-    got = outline_of(p, np.roll(p, -1, axis=0), 0.09)
+    got = radial_outline(p, np.roll(p, -1, axis=0), 0.09)
     half = np.arcsin(0.05 / 0.09)
     outside = 2 * (2 * (0.15 - 0.09 * np.cos(half)) * 0.05) - 0.09**2 * (
         2 * half - np.sin(2 * half)
@@ -181,13 +187,13 @@ def test_disk_belongs_to_the_outline():
 
 def test_scales(tmp_path):
     """From the disk, from a circle that is given, and from pixels: the same."""
-    cloth = cloth_in(saved(tmp_path / "star.png", drawn()))
-    found, eye = outline_in(cloth)
+    cloth = segment_cloth(saved(tmp_path / "star.png", drawn()))
+    found, eye = measure_outline(cloth)
     assert eye.height is None
     assert found.area == pytest.approx(STAR_AREA * (DISK / 115) ** 2, rel=4e-3)
-    again, _ = outline_in(cloth, pixel=DISK / 115)
+    again, _ = measure_outline(cloth, pixel=DISK / 115)
     assert again.numbers[:3] == pytest.approx(found.numbers[:3], rel=0.02)
-    _, eye = outline_in(cloth, height=0.9)
+    _, eye = measure_outline(cloth, height=0.9)
     lens = np.array([210 - CENTER[0], CENTER[1] - 210]) * DISK / 115
     assert (eye.x, eye.y) == pytest.approx(tuple(lens), abs=1e-4)
 
@@ -232,15 +238,15 @@ def cut():
 )
 def test_no_cloth(image, said, tmp_path):
     with pytest.raises(PictureError, match=said):
-        cloth_in(saved(tmp_path / "p.png", image))
+        segment_cloth(saved(tmp_path / "p.png", image))
 
 
 def test_no_picture(tmp_path):
     (tmp_path / "p.png").write_text("not a picture")
     with pytest.raises(PictureError, match="a PNG, JPEG"):
-        cloth_in(tmp_path / "p.png")
+        segment_cloth(tmp_path / "p.png")
     with pytest.raises(PictureError, match="no such file"):
-        cloth_in(tmp_path / "q.png")
+        segment_cloth(tmp_path / "q.png")
 
 
 def test_dust_and_holes(tmp_path):
@@ -248,7 +254,7 @@ def test_dust_and_holes(tmp_path):
     image[50:250, 50:250] = BLUE
     image[100:120, 100:120] = GROUND
     image[10:13, 10:13] = BLUE
-    cloth = cloth_in(saved(tmp_path / "p.png", image))
+    cloth = segment_cloth(saved(tmp_path / "p.png", image))
     assert cloth.mask.sum() == 200 * 200
 
 
@@ -262,29 +268,29 @@ def square(angle):
     ids=["none", "a coin", "of the cloth's color"],
 )
 def test_no_disk(look, tmp_path):
-    cloth = cloth_in(saved(tmp_path / "p.png", drawn(**look)))
+    cloth = segment_cloth(saved(tmp_path / "p.png", drawn(**look)))
     with pytest.raises(PictureError, match="disk in the picture.*in the middle of the cloth"):
-        outline_in(cloth)
+        measure_outline(cloth)
 
 
 def test_square_disk(tmp_path):
     image = drawn(disk=0.0).copy()
     image[120:290, 130:300] = GRAY
     with pytest.raises(PictureError, match="off a circle"):
-        disk_in(cloth_in(saved(tmp_path / "p.png", image)))
+        detect_disk(segment_cloth(saved(tmp_path / "p.png", image)))
 
 
 def test_impossible_scale(tmp_path):
-    cloth = cloth_in(saved(tmp_path / "p.png", drawn()))
+    cloth = segment_cloth(saved(tmp_path / "p.png", drawn()))
     with pytest.raises(PictureError, match=r"draped specimen = 3\.\d+ m across.*scale or the unit"):
-        outline_in(cloth, pixel=0.0102)
+        measure_outline(cloth, pixel=0.0102)
     with pytest.raises(PictureError, match=r"0\.0\d+ m across"):
-        outline_in(cloth, pixel=1e-4)
+        measure_outline(cloth, pixel=1e-4)
 
 
 def corners(count=200, scale=1.0):
     angle = 2 * np.pi * np.arange(count) / count
-    return scale * 0.1 * star(angle, 1.25)[:, None] * unit(angle)
+    return scale * 0.1 * star(angle, 1.25)[:, None] * unit_vectors(angle)
 
 
 def written(path, points, head="x [m],y [m]"):
@@ -302,7 +308,7 @@ def test_polygon(tmp_path):
         (1e3 * corners()[::-1] + 400, "x [mm],y [mm]"),
         (np.column_stack([100 * corners()]), "X (cm),Y (cm)"),
     ):
-        got = polygon_of(written(tmp_path / "p.csv", points, head))
+        got = read_polygon(written(tmp_path / "p.csv", points, head))
         assert got.numbers[:3] == pytest.approx(expected, rel=3e-3)
 
 
@@ -319,13 +325,13 @@ def test_polygon(tmp_path):
 )
 def test_no_outline(points, said):
     with pytest.raises(PictureError, match=said):
-        checked(points, "p.csv")
+        check_polygon(points, "p.csv")
 
 
 def test_crossing():
     eight = np.array([[0, 0], [1, 1], [1, 0], [0, 1]], dtype=float)
-    assert crossing(eight) == (0, 2)
-    assert crossing(eight[[0, 2, 1, 3]]) is None
+    assert find_crossing(eight) == (0, 2)
+    assert find_crossing(eight[[0, 2, 1, 3]]) is None
     assert SPECIMEN > DISK
 
 
@@ -339,17 +345,17 @@ def test_crossing():
 )
 def test_heads(head, error, said, tmp_path):
     with pytest.raises(error, match=said):
-        polygon_of(written(tmp_path / "p.csv", corners(), head))
+        read_polygon(written(tmp_path / "p.csv", corners(), head))
 
 
 def test_cells(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("x [m],y [m]\n0.1,0.1\n0.2,none\n")
     with pytest.raises(PictureError, match=r"'none' \(p.csv:3\)"):
-        polygon_of(path)
+        read_polygon(path)
     path.write_text("x [m],y [m]\n0.1\n")
     with pytest.raises(PictureError, match="1 cells"):
-        polygon_of(path)
+        read_polygon(path)
     path.write_text("")
     with pytest.raises(PictureError, match="0 lines"):
-        polygon_of(path)
+        read_polygon(path)

@@ -13,9 +13,9 @@ from weft.fabric.fabric import fabric
 from weft.fitting.depth import DepthMaps, seen_points
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
-from weft.fitting.measurement import by_differences
-from weft.fitting.silhouette import of_triangles
-from weft.fitting.track import places
+from weft.fitting.measurement import difference_jacobian
+from weft.fitting.silhouette import triangle_silhouette
+from weft.fitting.track import locate_points
 
 SWINGING = """
 cloth:
@@ -68,7 +68,7 @@ def tracked(folder, name="cotton", noise=0.0, head="time [s],u [cm],v [cm],x [m]
     marks = np.array([[0.03, 0.04], [0.1, 0.02], [0.17, 0.11], [0.1, 0.15]])
     (folder / "points.csv").write_text(f"{head}\n0.1,3,4,0,0,0\n0.2,3,4,0,0,0\n")
     one = measurement(folder, "kind: track, points: points.csv")
-    face, weight = places(one.run.scene.cloth.corner_uv, marks, "")
+    face, weight = locate_points(one.run.scene.cloth.corner_uv, marks, "")
     corners = one.run.faces[face]
     x = one.run.positions(fabric(name))
     rng, rows = np.random.default_rng(0), [head]
@@ -80,7 +80,7 @@ def tracked(folder, name="cotton", noise=0.0, head="time [s],u [cm],v [cm],x [m]
 
 
 def assert_derivatives(one, f, fields, rel=1e-3):
-    exact, other = one.jacobian(f, fields), by_differences(one, f, fields, 1e-3)
+    exact, other = one.jacobian(f, fields), difference_jacobian(one, f, fields, 1e-3)
     assert exact == pytest.approx(other, rel=rel, abs=rel * np.abs(other).max())
 
 
@@ -207,7 +207,7 @@ def test_depth(tmp_path):
     assert residuals == pytest.approx(np.zeros_like(residuals), abs=2e-6)  # single precision
     assert np.abs(one.residuals(fabric("felt")) * one.sigma).max() > 1e-4
     f, fields = fabric("wool"), ["bending_weft", "density"]
-    exact, other = one.jacobian(f, fields), by_differences(one, f, fields, 3e-2)
+    exact, other = one.jacobian(f, fields), difference_jacobian(one, f, fields, 3e-2)
     assert np.median(np.abs(exact - other), 0) == pytest.approx(0, abs=0.02 * np.abs(other).max())
 
 
@@ -274,7 +274,7 @@ def test_silhouette(tmp_path):
     x = first.run.positions(fabric("cotton"))[-1]
     drawn_silhouette(tmp_path, x, first.run.faces)
     one = measurement(tmp_path, block, HANGING)
-    exact = of_triangles(x[:, :2], one.run.scene.cloth.mesh.edges)
+    exact = triangle_silhouette(x[:, :2], one.run.scene.cloth.mesh.edges)
     assert one.seen.drop == pytest.approx(exact.drop, abs=1.5e-3)
     off = np.abs(one.seen.numbers - exact.numbers)
     assert np.median(off) < 4e-4 and off.max() < 2e-3

@@ -8,7 +8,7 @@ from tests.fuzz.mutations import changed_bytes, changed_tree
 from tests.garment.dxf_writer import block, drawing, polyline, text
 from weft.base.schema.block import block_of
 from weft.fitting.file import FitFileSettings, read_fit
-from weft.garment.check import examined
+from weft.garment.check import examine_pattern
 from weft.garment.formats import read_pattern
 from weft.scene.build import load_scene
 from weft.sweep.file import SweepSettings, read_sweep
@@ -98,7 +98,7 @@ class Documents:
         scene.write_text(WORN)
 
         def use():
-            examined(read_pattern(path))
+            examine_pattern(read_pattern(path))
             if text is scenes.PATTERN:
                 load_scene(scene)
 
@@ -112,7 +112,7 @@ class Documents:
         data = changed_bytes(self.rng, data)
         path = self.folder / f"drawn{suffix}"
         path.write_bytes(data)
-        return data, suffix, lambda: examined(read_pattern(path))
+        return data, suffix, lambda: examine_pattern(read_pattern(path))
 
     def fit(self):
         """Laboratory data."""

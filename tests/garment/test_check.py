@@ -7,8 +7,8 @@ import pytest
 
 from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
 from weft.base.errors import PatternProblems
-from weft.garment.check import checked, examined
-from weft.garment.curves import area, flattened
+from weft.garment.check import check_pattern, examine_pattern
+from weft.garment.curves import outline_polygon, signed_area
 from weft.garment.cutting import cut
 from weft.garment.pattern import (
     BorderCurve,
@@ -21,8 +21,8 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.garment.reverse_panels import counter_clockwise
-from weft.garment.topology import shape_of
+from weft.garment.reverse_panels import orient_panels
+from weft.garment.topology import sewn_topology
 
 SQUARE = rectangle(0.4, 0.4)
 BOW = [[0, 0], [0.4, 0.4], [0.4, 0], [0, 0.4]]
@@ -76,7 +76,7 @@ PANELS = {
 @pytest.mark.parametrize("message", PANELS)
 def test_panels_that_cannot_be_right(message):
     with pytest.raises(PatternProblems, match=message) as caught:
-        checked(only(PANELS[message]))
+        check_pattern(only(PANELS[message]))
     assert all("file.yaml" in str(p) and "panel p" in str(p) for p in caught.value.problems)
 
 
@@ -99,7 +99,7 @@ def test_seams_that_cannot_be_right(message):
     if "tiny" not in message and "5.0" not in message:
         panels = panels[:2]
     with pytest.raises(PatternProblems, match=message):
-        checked(Pattern("p", panels, [seam("s", *SEAMS[message])]))
+        check_pattern(Pattern("p", panels, [seam("s", *SEAMS[message])]))
 
 
 def test_an_edge_is_sewn_once():
@@ -108,12 +108,12 @@ def test_an_edge_is_sewn_once():
     with pytest.raises(
         PatternProblems, match=r"seam again = edge 3 \(left\) of panel back, which "
     ):
-        checked(replace(base, seams=[*base.seams, again]))
+        check_pattern(replace(base, seams=[*base.seams, again]))
     zips = [replace(s, name=f"z{i}", closing=Closing.ZIP) for i, s in enumerate(base.seams)]
     with pytest.raises(PatternProblems, match="which seam left has"):
-        checked(replace(base, seams=[*base.seams, zips[0]]))
-    checked(replace(base, seams=zips))
-    checked(replace(base, seams=[*zips, replace(zips[0], name="b", closing=Closing.BUTTONS)]))
+        check_pattern(replace(base, seams=[*base.seams, zips[0]]))
+    check_pattern(replace(base, seams=zips))
+    check_pattern(replace(base, seams=[*zips, replace(zips[0], name="b", closing=Closing.BUTTONS)]))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_numbers_of_seams(field, value):
     base = tube()
     bad = replace(base.seams[0], **{field: value})
     with pytest.raises(PatternProblems, match=f"seam left: {field}"):
-        checked(replace(base, seams=[bad]))
+        check_pattern(replace(base, seams=[bad]))
 
 
 def test_names_and_elastics():
@@ -135,7 +135,7 @@ def test_names_and_elastics():
         Elastic("e", [SeamSide("front", 0)], -0.5, np.nan),
     ]
     with pytest.raises(PatternProblems) as caught:
-        checked(replace(twice, elastics=bands))
+        check_pattern(replace(twice, elastics=bands))
     text = str(caught.value)
     for part in (
         "panel front = 2 of them",
@@ -147,33 +147,33 @@ def test_names_and_elastics():
     ):
         assert part in text
     with pytest.raises(PatternProblems, match="panels = none"):
-        checked(Pattern("none", []))
+        check_pattern(Pattern("none", []))
 
 
 def test_all_problems_at_once():
     bad = [PANELS["clockwise"], replace(PANELS["grain = nan"], name="q")]
     with pytest.raises(PatternProblems) as caught:
-        checked(Pattern("p", bad, [seam("s", ("p", 0), ("r", 0))]))
+        check_pattern(Pattern("p", bad, [seam("s", ("p", 0), ("r", 0))]))
     assert len(caught.value.problems) == 3
 
 
 def test_right_sides_tell_which_way_round():
     """Two outlines that both run counter-clockwise meet running in opposite directions."""
-    report = checked(tube())
+    report = check_pattern(tube())
     assert [m.orientation.flip for m in report.seams] == [True, True]
     assert all(m.orientation.confirmed and m.orientation.inferred for m in report.seams)
     assert not report.warnings
     backward = seam("left", ("front", 1, True), ("back", 3))
-    (match,) = checked(replace(tube(), seams=[backward])).seams
+    (match,) = check_pattern(replace(tube(), seams=[backward])).seams
     assert match.orientation.flip is False and not match.orientation.twisted
 
 
 def test_what_is_not_placed_is_said():
     flat = [replace(p, placement=Placement()) for p in tube().panels]
-    (warning,) = checked(replace(tube(), panels=flat)).warnings
+    (warning,) = check_pattern(replace(tube(), panels=flat)).warnings
     assert "left, right" in warning and "inferred from the right sides" in warning
     sure = [replace(s, flip=True) for s in tube().seams]
-    assert not checked(replace(tube(), panels=flat, seams=sure)).warnings
+    assert not check_pattern(replace(tube(), panels=flat, seams=sure)).warnings
 
 
 def test_starts_in_space_that_disagree_are_said():
@@ -181,10 +181,10 @@ def test_starts_in_space_that_disagree_are_said():
     base = tube()
     upside_down = replace(base.panels[1], placement=Placement((0, 1.1, -0.15), (180, 0, 0)))
     wrong = [seam("left", ("front", 1), ("back", 1)), seam("right", ("front", 3), ("back", 3))]
-    report = checked(replace(base, panels=[base.panels[0], upside_down], seams=wrong))
+    report = check_pattern(replace(base, panels=[base.panels[0], upside_down], seams=wrong))
     assert all(m.orientation.confirmed for m in report.seams)
     crossed = [replace(s, flip=False) for s in wrong]
-    report = checked(replace(base, panels=[base.panels[0], upside_down], seams=crossed))
+    report = check_pattern(replace(base, panels=[base.panels[0], upside_down], seams=crossed))
     told = [w for w in report.warnings if "`flip: true` meant?" in w]
     assert len(told) == 2 and "seam left" in told[0]
 
@@ -192,34 +192,34 @@ def test_starts_in_space_that_disagree_are_said():
 def test_a_moebius_band_is_named():
     strip = panel("strip", rectangle(0.6, 0.1), "lower end upper start")
     band = Pattern("band", [strip], [seam("close", ("strip", 1), ("strip", 3), flip=False)])
-    report = checked(band)
+    report = check_pattern(band)
     assert any("seam close twists panel strip" in w and "Möbius" in w for w in report.warnings)
-    shape = shape_of(cut(band, 0.03))
+    shape = sewn_topology(cut(band, 0.03))
     assert not shape.orientable and shape.openings == 1 and shape.euler == 0
     assert "one-sided" in str(shape)
     straight = replace(band, seams=[replace(band.seams[0], flip=True)])
-    shape = shape_of(cut(straight, 0.03))
-    assert shape.orientable and shape.openings == 2 and not checked(straight).warnings
+    shape = sewn_topology(cut(straight, 0.03))
+    assert shape.orientable and shape.openings == 2 and not check_pattern(straight).warnings
 
 
 def test_a_panel_sewn_inside_out_is_named_and_no_moebius_band():
     base = tube()
     turned = [replace(s, flip=False) for s in base.seams]
-    report = checked(replace(base, seams=turned))
+    report = check_pattern(replace(base, seams=turned))
     assert any("panels front" in w or "panels back" in w for w in report.warnings)
     assert not any("Möbius" in w for w in report.warnings)
     one = [base.seams[0], turned[1]]
-    report = checked(replace(base, seams=one))
+    report = check_pattern(replace(base, seams=one))
     assert any("seam right twists panels front and back" in w for w in report.warnings)
-    assert not shape_of(cut(replace(base, seams=one), 0.05)).orientable
+    assert not sewn_topology(cut(replace(base, seams=one), 0.05)).orientable
 
 
 def test_gathers_and_lonely_panels_are_warned_of():
     panels = [panel("front", SQUARE), panel("back", 0.5 * SQUARE), panel("scrap", SQUARE)]
-    report = checked(Pattern("p", panels, [seam("s", ("front", 0), ("back", 0), flip=True)]))
+    report = check_pattern(Pattern("p", panels, [seam("s", ("front", 0), ("back", 0), flip=True)]))
     assert any("40.0 cm and 20.0 cm" in w and "2.00 times" in w for w in report.warnings)
     assert any("panel scrap without a seam" in w for w in report.warnings)
-    assert not checked(Pattern("scarf", [panel("scarf", SQUARE)])).warnings
+    assert not check_pattern(Pattern("scarf", [panel("scarf", SQUARE)])).warnings
 
 
 def test_chains_go_on_across_seams():
@@ -231,11 +231,11 @@ def test_chains_go_on_across_seams():
     shoulder = seam("shoulder", ("front", 2), ("back", 2))
     # Shoulders end where armholes begin: front 3 starts at corner 3, back 1 ends at corner 2.
     other = seam("armhole", [("back", 1), ("front", 3)], ("sleeve", 0))
-    assert not checked(Pattern("p", [front, back, sleeve], [other, shoulder])).errors
+    assert not check_pattern(Pattern("p", [front, back, sleeve], [other, shoulder])).errors
     with pytest.raises(PatternProblems, match="follow one another"):
-        checked(Pattern("p", [front, back, sleeve], [armhole, shoulder]))
+        check_pattern(Pattern("p", [front, back, sleeve], [armhole, shoulder]))
     with pytest.raises(PatternProblems, match="no seam joins their ends"):
-        checked(Pattern("p", [front, back, sleeve], [other]))
+        check_pattern(Pattern("p", [front, back, sleeve], [other]))
 
 
 def test_clockwise_panels_turn_with_their_seams():
@@ -248,11 +248,11 @@ def test_clockwise_panels_turn_with_their_seams():
     seams = [seam(f"s{i}", ("front", i), ("back", (2 - (4 - i)) % 4, True)) for i in range(4)]
     bands = [Elastic("e", [SeamSide("back", 0), SeamSide("back", 1)], 0.8, 1.0)]
     clockwise = Pattern("p", [front, back], seams, bands)
-    turned = counter_clockwise(clockwise)
-    assert all(area(flattened(p)[0]) > 0 for p in turned.panels)
-    assert turned.panels[0] is front and not examined(turned).errors
+    turned = orient_panels(clockwise)
+    assert all(signed_area(outline_polygon(p)[0]) > 0 for p in turned.panels)
+    assert turned.panels[0] is front and not examine_pattern(turned).errors
     assert not any(s.second[0].backward for s in turned.seams)
     assert [(s.edge, s.backward) for s in turned.elastics[0].chain] == [(2, True), (1, True)]
-    assert counter_clockwise(turned) is turned
-    arcs = counter_clockwise(Pattern("d", [replace(disc(), corners=disc().corners[::-1])]))
-    assert area(flattened(arcs.panels[0])[0]) > 0
+    assert orient_panels(turned) is turned
+    arcs = orient_panels(Pattern("d", [replace(disc(), corners=disc().corners[::-1])]))
+    assert signed_area(outline_polygon(arcs.panels[0])[0]) > 0

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from weft.garment.curves import EdgeCurve, area, backward, curve_of, edge_length, flattened
+from weft.garment.curves import (
+    EdgeCurve,
+    edge_curve,
+    edge_length,
+    outline_polygon,
+    reverse_edge,
+    signed_area,
+)
 from weft.garment.pattern import BorderCurve, Edge, Panel
 
 RNG = np.random.default_rng(4)
@@ -55,7 +62,7 @@ def test_a_part_is_the_same_curve(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_backward(kind):
     curve = some(kind, 3)
-    back = EdgeCurve(curve.end, curve.start, backward(curve.edge))
+    back = EdgeCurve(curve.end, curve.start, reverse_edge(curve.edge))
     np.testing.assert_allclose(back.points(S), curve.points(1 - S), atol=1e-8)
 
 
@@ -95,7 +102,7 @@ def test_flattened_outline():
     corners = np.array([[1.0, 0], [-1.0, 0]])
     arcs = [Edge(BorderCurve.ARC, np.array([[0, y]])) for y in (1.0, -1.0)]
     panel = Panel("disc", corners, arcs)
-    points, edges = flattened(panel)
-    assert area(points) == pytest.approx(np.pi, rel=3e-3) and set(edges) == {0, 1}
+    points, edges = outline_polygon(panel)
+    assert signed_area(points) == pytest.approx(np.pi, rel=3e-3) and set(edges) == {0, 1}
     assert all((points == c).all(axis=1).any() for c in corners)
-    assert edge_length(panel, 1) == pytest.approx(np.pi) == curve_of(panel, 0).length
+    assert edge_length(panel, 1) == pytest.approx(np.pi) == edge_curve(panel, 0).length

@@ -9,12 +9,12 @@ from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, 
 from weft.base.errors import PatternError, PatternProblems
 from weft.garment.curves import edge_points
 from weft.garment.cutting import cut
-from weft.garment.darts import Dart, Pleat, shaped
+from weft.garment.darts import Dart, Pleat, insert_features
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Elastic, Panel, Pattern, PatternFold, Placement, SeamSide, Wrap
-from weft.garment.placement import wrapped
-from weft.garment.topology import shape_of
-from weft.garment.triangulate import least_angles
+from weft.garment.placement import wrap_points
+from weft.garment.topology import sewn_topology
+from weft.garment.triangulate import minimum_angles
 
 
 def euler(mesh):
@@ -53,7 +53,9 @@ def test_a_tube_is_an_annulus_once_sewn(size):
     assert mesh.rest_area.sum() == pytest.approx(2 * 0.5 * 0.6)
     assert (mesh.signed_material_area > 0).all()
     assert_seams_meet(garment)
-    assert str(shape_of(garment)).startswith("1 piece, 2 openings, Euler characteristic 0, two")
+    assert str(sewn_topology(garment)).startswith(
+        "1 piece, 2 openings, Euler characteristic 0, two"
+    )
     assert set(new[garment.edge_vertices("front", "right")]) == set(
         new[garment.edge_vertices("back", "left")]
     )
@@ -65,7 +67,7 @@ def test_a_pillow_is_a_sphere_with_no_two_triangles_alike(size):
     garment = cut(pillow(), size)
     mesh, _ = garment.weld(garment.mesh.vertices)
     assert euler(mesh) == 2 and len(mesh.boundary) == 0 and len(mesh.non_manifold_edges) == 0
-    assert not shape_of(garment).warnings
+    assert not sewn_topology(garment).warnings
     faces = np.sort(mesh.faces, axis=1)
     assert len(np.unique(faces, axis=0)) == len(faces)
 
@@ -77,7 +79,7 @@ def test_cones_close(angle, size):
     garment = cut(cone(angle), size)
     mesh, _ = garment.weld(garment.mesh.vertices)
     assert euler(mesh) == 1 and len(mesh.non_manifold_edges) == 0
-    shape = shape_of(garment)
+    shape = sewn_topology(garment)
     assert shape.openings == 1 and shape.orientable and not shape.warnings
     assert (mesh.faces != np.roll(mesh.faces, 1, axis=1)).all()
 
@@ -94,7 +96,7 @@ def test_a_godet_of_two_degrees_is_graded():
     np.testing.assert_allclose(right, left[::-1] * [-1, 1], atol=1e-12)
     steps = np.diff(np.linalg.norm(right, axis=1))
     assert steps[0] < 0.005 and steps.max() < 0.026 and (steps[1:] / steps[:-1]).max() < 1.6
-    assert np.degrees(least_angles(garment.mesh.corner_uv).min()) > 1.0
+    assert np.degrees(minimum_angles(garment.mesh.corner_uv).min()) > 1.0
 
 
 def test_gathers_follow_the_longer_side():
@@ -197,7 +199,7 @@ def test_holes_lines_and_folds():
     np.testing.assert_allclose(x[:, 1], 0.315 + 0.05 * x[:, 0], atol=1e-9)
     assert fold.vertices[0] in garment.edge_vertices("piece", 3)
     assert fold.vertices[-1] in garment.edge_vertices("piece", 1)
-    assert np.degrees(least_angles(mesh.corner_uv).min()) > 12
+    assert np.degrees(minimum_angles(mesh.corner_uv).min()) > 12
 
 
 def test_closed_lines_enclose_fabric():
@@ -210,7 +212,7 @@ def test_closed_lines_enclose_fabric():
 def test_darts_and_pleats_close():
     square = panel("p", rectangle(0.5, 0.5), "hem right waist left")
     dart, pleat = Dart("d", 0.25, 0.04, 0.12), Pleat("k", 0.7, 0.03, 0.2, "box")
-    made, seams = shaped(square, [(2, dart), (2, pleat)])
+    made, seams = insert_features(square, [(2, dart), (2, pleat)])
     garment = cut(Pattern("p", [made], seams), 0.03)
     mesh, new = garment.weld(garment.mesh.vertices)
     assert euler(mesh) == 1 and len(mesh.non_manifold_edges) == 0
@@ -300,7 +302,7 @@ def test_a_disc_of_two_arcs():
     garment = cut(Pattern("d", [disc()]), 0.03)
     r = np.linalg.norm(garment.flat[garment.mesh.boundary], axis=1)
     np.testing.assert_allclose(r, 0.2)
-    assert np.degrees(least_angles(garment.mesh.corner_uv).min()) > 20
+    assert np.degrees(minimum_angles(garment.mesh.corner_uv).min()) > 20
 
 
 def test_sizes_and_coarse_outlines():
@@ -329,15 +331,15 @@ def test_cones_keep_lengths_too(taper):
     """A plane rolls up to a cone without stretching; at y = 0 its radius is the wrap's."""
     wrap = Wrap((0, 0, 0), 0.1, direction=(0, 0, 1), facing=(1, 0, 0), taper=np.radians(taper))
     x = np.random.default_rng(0).uniform((-0.2, -0.15), (0.2, 0.15), (400, 2))
-    _, y = wrapped(wrap, x, 0.0, "p")
+    _, y = wrap_points(wrap, x, 0.0, "p")
     step = 1e-6
     for move in np.eye(2):
-        _, there = wrapped(wrap, x + step * move, 0.0, "p")
+        _, there = wrap_points(wrap, x + step * move, 0.0, "p")
         np.testing.assert_allclose(np.linalg.norm(there - y, axis=1), step, rtol=1e-4)
     radius = np.hypot(y[:, 0], y[:, 1])
     np.testing.assert_allclose(radius, 0.1 + y[:, 2] * np.tan(np.radians(taper)), rtol=1e-9)
-    _, ends = wrapped(wrap, np.array([[0.0, 0.0], [0.0, 0.1]]), 0.0, "p")
+    _, ends = wrap_points(wrap, np.array([[0.0, 0.0], [0.0, 0.1]]), 0.0, "p")
     cos, sin = np.cos(np.radians(taper)), np.sin(np.radians(taper))
     np.testing.assert_allclose(ends, [[0.1, 0, 0], [0.1 + 0.1 * sin, 0, 0.1 * cos]], atol=1e-15)
     with pytest.raises(PatternError, match="tip beyond it"):
-        wrapped(wrap, np.array([[0.0, -np.sign(taper) * 0.6]]), 0.0, "p")
+        wrap_points(wrap, np.array([[0.0, -np.sign(taper) * 0.6]]), 0.0, "p")

@@ -5,14 +5,14 @@ import pytest
 
 from tests.garment.patterns import panel, rectangle
 from weft.base.errors import PatternError
-from weft.garment.check import checked
-from weft.garment.curves import area, edge_length, edge_points, flattened
-from weft.garment.darts import Dart, Pleat, shaped
+from weft.garment.check import check_pattern
+from weft.garment.curves import edge_length, edge_points, outline_polygon, signed_area
+from weft.garment.darts import Dart, Pleat, insert_features
 from weft.garment.edge_chains import EdgeChain
-from weft.garment.garment import edges_named
+from weft.garment.garment import named_edges
 from weft.garment.pattern import BorderCurve, Edge, Panel, Pattern, PatternFold, Placement, Wrap
-from weft.garment.placement import place
-from weft.garment.symmetry import mirrored, mirrored_features, unfolded
+from weft.garment.placement import place_points
+from weft.garment.symmetry import mirror_features, mirror_panel, unfold_panel
 
 NAMES = "hem right waist left"
 
@@ -22,11 +22,11 @@ def square(**kwargs):
 
 
 def waist_of(made):
-    return [edge_length(made, e) for e in edges_named(made, "waist")]
+    return [edge_length(made, e) for e in named_edges(made, "waist")]
 
 
 def test_a_dart_by_hand():
-    made, (seam,) = shaped(square(), [(2, Dart("d", 0.25, 0.04, 0.1))])
+    made, (seam,) = insert_features(square(), [(2, Dart("d", 0.25, 0.04, 0.1))])
     # The waist runs from right to left: a quarter of it lies at x = 0.1.
     np.testing.assert_allclose(
         made.corners[3:6], [[0.12, 0.4], [0.1, 0.3], [0.08, 0.4]], atol=1e-15
@@ -43,8 +43,8 @@ def test_a_dart_by_hand():
         "waist",
         "left",
     ]
-    assert not checked(Pattern("p", [made], [seam])).warnings
-    assert area(flattened(made)[0]) == pytest.approx(0.16 - 0.5 * 0.04 * 0.1)
+    assert not check_pattern(Pattern("p", [made], [seam])).warnings
+    assert signed_area(outline_polygon(made)[0]) == pytest.approx(0.16 - 0.5 * 0.04 * 0.1)
 
 
 @pytest.mark.parametrize("curve", [BorderCurve.QUADRATIC, BorderCurve.CUBIC, BorderCurve.ARC])
@@ -59,8 +59,8 @@ def test_darts_in_curves_keep_them(curve):
     base = Panel("p", base.corners, edges)
     length = edge_length(base, 2)
     darts = [(2, Dart("a", 0.3, 0.03, 0.08)), (2, Dart("b", 0.7, 0.02, 0.06))]
-    made, seams = shaped(base, darts[::-1])  # in any order
-    parts = edges_named(made, "waist")
+    made, seams = insert_features(base, darts[::-1])  # in any order
+    parts = named_edges(made, "waist")
     assert sum(waist_of(made)) == pytest.approx(length - 0.05) and len(parts) == 3
     s = np.linspace(0, 1, 9)
     ends = np.cumsum([0, length * 0.3 - 0.015, 0.03, length * 0.4 - 0.025, 0.02]) / length
@@ -95,12 +95,12 @@ def test_darts_in_curves_keep_them(curve):
 )
 def test_features_that_do_not_fit(dart, message):
     with pytest.raises(PatternError, match=message):
-        shaped(square(), [(2, dart)])
+        insert_features(square(), [(2, dart)])
 
 
 def test_darts_that_overlap():
     with pytest.raises(PatternError, match="apart from a"):
-        shaped(square(), [(2, Dart("a", 0.5, 0.04, 0.1)), (2, Dart("b", 0.55, 0.04, 0.1))])
+        insert_features(square(), [(2, Dart("a", 0.5, 0.04, 0.1)), (2, Dart("b", 0.55, 0.04, 0.1))])
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_darts_that_overlap():
 )
 def test_pleats_by_hand(kind, to_end, x, signs):
     """Fold lines and what is left of the waist, from right (its beginning) to left."""
-    made, seams = shaped(square(), [(2, Pleat("k", 0.5, 0.02, 0.15, kind, to_end, 2.0))])
+    made, seams = insert_features(square(), [(2, Pleat("k", 0.5, 0.02, 0.15, kind, to_end, 2.0))])
     folds = sorted(made.folds, key=lambda f: -f.points[0][0])
     np.testing.assert_allclose([f.points[0] for f in folds], [[a, 0.4] for a in x], atol=1e-12)
     np.testing.assert_allclose([f.points[1] for f in folds], [[a, 0.25] for a in x], atol=1e-12)
@@ -125,7 +125,7 @@ def test_pleats_by_hand(kind, to_end, x, signs):
     for one in seams:
         a, b = (EdgeChain(tuple(s), {"p": made}).length for s in (one.first, one.second))
         assert a == pytest.approx(0.02) == pytest.approx(b)
-    assert not checked(Pattern("p", [made], seams)).warnings
+    assert not check_pattern(Pattern("p", [made], seams)).warnings
 
 
 def odd():
@@ -154,22 +154,29 @@ def odd():
 
 def test_mirrored_in_space_is_mirrored_on_paper():
     one = odd()
-    two = mirrored(one, "q")
-    assert area(flattened(two)[0]) == pytest.approx(area(flattened(one)[0]))
+    two = mirror_panel(one, "q")
+    assert signed_area(outline_polygon(two)[0]) == pytest.approx(
+        signed_area(outline_polygon(one)[0])
+    )
     names = {e.name: i for i, e in enumerate(two.edges)}
     s = np.linspace(0, 1, 7)
     for i, edge in enumerate(one.edges):
         a, b = edge_points(one, i, s), edge_points(two, names[edge.name], 1 - s)
         np.testing.assert_allclose(b, a * [-1, 1], atol=1e-12)
-        np.testing.assert_allclose(place(two, b), place(one, a) * [-1, 1, 1], atol=1e-12)
-    again = mirrored(two, "p")
+        np.testing.assert_allclose(
+            place_points(two, b), place_points(one, a) * [-1, 1, 1], atol=1e-12
+        )
+    again = mirror_panel(two, "p")
     np.testing.assert_allclose(again.corners, one.corners)
     assert again.grain == pytest.approx(one.grain) and [e.name for e in again.edges] == [
         e.name for e in one.edges
     ]
     np.testing.assert_allclose(two.holes[0], np.array(one.holes[0]) * [-1, 1])
-    features = mirrored_features(one, [(2, Dart("d", 0.3, 0.02, 0.05))])
-    left, right = shaped(one, [(2, Dart("d", 0.3, 0.02, 0.05))])[0], shaped(two, features)[0]
+    features = mirror_features(one, [(2, Dart("d", 0.3, 0.02, 0.05))])
+    left, right = (
+        insert_features(one, [(2, Dart("d", 0.3, 0.02, 0.05))])[0],
+        insert_features(two, features)[0],
+    )
     tip = left.corners[[e.name for e in left.edges].index("d_2")]
     other = right.corners[[e.name for e in right.edges].index("d_2")]
     np.testing.assert_allclose(other, tip * [-1, 1], atol=1e-12)
@@ -183,8 +190,10 @@ def test_unfolded(turn):
     r = np.array([[c, -s], [s, c]]).T
     edges = [Edge(e.curve, np.asarray(e.controls) @ r, e.name) for e in half.edges]
     half = Panel("p", half.corners @ r, edges, holes=[half.holes[0] @ r], lines=[half.lines[0] @ r])
-    whole, features = unfolded(half, 3, [(2, Dart("d", 0.3, 0.02, 0.05))])
-    assert area(flattened(whole)[0]) == pytest.approx(2 * area(flattened(half)[0]), rel=1e-9)
+    whole, features = unfold_panel(half, 3, [(2, Dart("d", 0.3, 0.02, 0.05))])
+    assert signed_area(outline_polygon(whole)[0]) == pytest.approx(
+        2 * signed_area(outline_polygon(half)[0]), rel=1e-9
+    )
     assert [e.name for e in whole.edges] == [
         "hem",
         "side",
@@ -196,15 +205,15 @@ def test_unfolded(turn):
     x = whole.corners @ r.T
     np.testing.assert_allclose(np.sort(x[:, 0]), np.sort(-x[:, 0]), atol=1e-12)
     assert len(whole.holes) == 2 == len(whole.lines)
-    made, seams = shaped(whole, features)
-    assert len(seams) == 2 and len(edges_named(made, "waist")) == 4
-    assert not checked(Pattern("p", [made], seams)).warnings
+    made, seams = insert_features(whole, features)
+    assert len(seams) == 2 and len(named_edges(made, "waist")) == 4
+    assert not check_pattern(Pattern("p", [made], seams)).warnings
     tips = np.array([made.corners[i] for i, e in enumerate(made.edges) if e.name.endswith("_2")])
     np.testing.assert_allclose((tips @ r.T)[0], (tips @ r.T)[1] * [-1, 1], atol=1e-12)
 
 
 def test_folds_that_cannot_be():
     with pytest.raises(PatternError, match="straight edge"):
-        unfolded(odd(), 0)
+        unfold_panel(odd(), 0)
     with pytest.raises(PatternError, match="on the fold"):
-        unfolded(odd(), 3, [(3, Dart("d", 0.3, 0.02, 0.05))])
+        unfold_panel(odd(), 3, [(3, Dart("d", 0.3, 0.02, 0.05))])

@@ -9,7 +9,7 @@ import pytest
 from tests.garment.dxf_writer import block, drawing, line, point, polyline, text, turns
 from tests.garment.mutations import mutations
 from weft.base.errors import PatternError
-from weft.garment.curves import area, edge_length, flattened
+from weft.garment.curves import edge_length, outline_polygon, signed_area
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, SeamSide
@@ -62,7 +62,7 @@ def test_edges_go_from_turn_point_to_turn_point(tmp_path):
     np.testing.assert_allclose(lengths, [0.16, 0.04, 0.04, 0.16, bow], rtol=1e-12)
     assert bow == pytest.approx(0.1 * np.pi, rel=2e-4)
     exact = 0.5 * N * 0.04 * np.sin(np.pi / (2 * N)) - 0.04**2
-    assert area(flattened(panel)[0]) == pytest.approx(exact, rel=1e-12)
+    assert signed_area(outline_polygon(panel)[0]) == pytest.approx(exact, rel=1e-12)
     assert panel.grain == pytest.approx(np.pi / 2)
     assert [len(h) for h in panel.holes] == [3] and [len(p) for p in panel.lines] == [3]
     np.testing.assert_allclose(panel.corners.min(0) + panel.corners.max(0), 0, atol=1e-12)
@@ -85,9 +85,9 @@ def test_unfolded_along_its_mirror_line(tmp_path):
     half = front(line((0, 0), (0, 300), 6))
     with pytest.warns(UserWarning, match="cut 2 times"):
         panel = read(tmp_path, drawing([half])).panel("front")
-    points, _ = flattened(panel)
+    points, _ = outline_polygon(panel)
     disk = 0.5 * N * 0.04 * np.sin(np.pi / (2 * N)) - 0.04**2
-    assert area(points) == pytest.approx(2 * disk, rel=1e-12)
+    assert signed_area(points) == pytest.approx(2 * disk, rel=1e-12)
     lengths = [edge_length(panel, i) for i in range(len(panel.edges))]
     half_lengths = [2 * N * 0.2 * np.sin(np.pi / (4 * N)), 0.16, 0.04, 0.04]
     assert sorted(lengths) == pytest.approx(sorted(2 * half_lengths), rel=1e-12)
@@ -109,7 +109,7 @@ def test_mirror_lines_of_any_direction(tmp_path, angle, open_):
     panel = read(tmp_path, drawing([content])).panels[0]
     x, y = np.array(half).T
     wanted = np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) * 1e-6
-    assert area(flattened(panel)[0]) == pytest.approx(wanted, rel=1e-9)
+    assert signed_area(outline_polygon(panel)[0]) == pytest.approx(wanted, rel=1e-9)
     assert len(panel.edges) == 8
 
 
@@ -129,7 +129,7 @@ def test_an_unfolded_piece_with_lines_and_holes_is_cut_into_triangles(tmp_path):
 def test_a_whole_piece_with_a_mirror_line_stays(tmp_path):
     content = back(line((50, 0), (50, 100), 6))
     panel = read(tmp_path, drawing([content])).panels[0]
-    assert (len(panel.edges), area(flattened(panel)[0])) == (5, pytest.approx(0.01))
+    assert (len(panel.edges), signed_area(outline_polygon(panel)[0])) == (5, pytest.approx(0.01))
 
 
 def test_arcs_of_bulges_and_lines_in_any_order(tmp_path):
@@ -143,7 +143,7 @@ def test_arcs_of_bulges_and_lines_in_any_order(tmp_path):
     assert [e.curve for e in d.edges] == [BorderCurve.LINE, BorderCurve.ARC]
     assert edge_length(d, 1) == pytest.approx(0.05 * np.pi, rel=1e-12)
     assert [e.curve for e in s.edges] == 4 * [BorderCurve.LINE]
-    assert area(flattened(s)[0]) == pytest.approx(0.0036, rel=1e-12)
+    assert signed_area(outline_polygon(s)[0]) == pytest.approx(0.0036, rel=1e-12)
 
 
 def test_the_sew_line_is_the_outline(tmp_path):
@@ -204,7 +204,9 @@ def test_the_side_car_file_and_notches(tmp_path):
     assert edge_length(left, 4) == pytest.approx(edge_length(left, 5), rel=1e-12)
     np.testing.assert_allclose(sorted(left.corners[:, 0]), sorted(-right.corners[:, 0]), atol=1e-12)
     assert list(pattern.seams[1].first) == [SeamSide("left", 4), SeamSide("left", 5)]
-    assert area(flattened(right)[0]) == pytest.approx(area(flattened(left)[0]), rel=1e-12)
+    assert signed_area(outline_polygon(right)[0]) == pytest.approx(
+        signed_area(outline_polygon(left)[0]), rel=1e-12
+    )
 
 
 NOTCHED = """

@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from tests.garment.mutations import mutations
 from weft.base.errors import PatternError
-from weft.garment.check import checked
+from weft.garment.check import check_pattern
 from weft.garment.curves import edge_length
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Seam, SeamSide
-from weft.garment.topology import shape_of
+from weft.garment.topology import sewn_topology
 
 FILE = Path(__file__).parent / "files" / "every_edge.json"
 DATA = json.loads(FILE.read_text())
@@ -114,12 +114,12 @@ def test_a_clockwise_panel_shows_its_outer_side_to_minus_z():
 def test_a_skirt_is_sewn_right_sides_out():
     """Places in space confirm both stitches; sewn, it is a tube whose right side looks outward."""
     pattern = read_pattern(FILE.parent / "skirt.json")
-    report = checked(pattern)
+    report = check_pattern(pattern)
     assert report.warnings == []
     found = [(m.orientation.flip, m.orientation.confirmed) for m in report.seams]
     assert found == 2 * [(True, True)]
     garment = cut(pattern)
-    shape = shape_of(garment)
+    shape = sewn_topology(garment)
     assert (shape.pieces, shape.openings, shape.euler, shape.orientable) == (1, 2, 0, True)
     corners = garment.mesh.vertices[garment.mesh.faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

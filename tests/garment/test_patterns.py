@@ -10,7 +10,7 @@ from tests.garment.test_cutting import assert_seams_meet
 from weft.contact.exact.intersections import intersections
 from weft.garment.cutting import cut
 from weft.garment.pattern import Closing
-from weft.garment.topology import shape_of
+from weft.garment.topology import sewn_topology
 from weft.garment.yaml_pattern import read_yaml_pattern
 
 FOLDER = Path(__file__).parents[2] / "examples" / "garments" / "patterns"
@@ -51,7 +51,7 @@ def test_a_pattern_is_cut_without_warnings(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pattern_is_one_surface_of_two_sides_once_sewn(name, size):
     made = garment(name, size)
-    shape = shape_of(made)
+    shape = sewn_topology(made)
     assert (shape.pieces, shape.orientable, list(shape.warnings)) == (1, True, [])
     assert name not in OPENINGS or shape.openings == OPENINGS[name]
     mesh, _ = made.weld(made.mesh.vertices)

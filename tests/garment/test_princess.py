@@ -5,9 +5,9 @@ import pytest
 
 import weft
 from weft.energies.seams.sewing import Sewing
-from weft.garment.check import checked
+from weft.garment.check import check_pattern
 from weft.garment.cutting import cut
-from weft.garment.topology import shape_of
+from weft.garment.topology import sewn_topology
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
@@ -83,10 +83,10 @@ def test_a_princess_seam_makes_room(tmp_path):
     vertex at the corner of either. On paper, angles around the seam fall short of full turns by
     what both edges turn (Gauss and Bonnet); so do those of the sewn cloth, which is no plane then.
     """
-    (match,) = checked(parse_yaml_pattern(PRINCESS)).seams
+    (match,) = check_pattern(parse_yaml_pattern(PRINCESS)).seams
     assert 1.002 < max(match.ratio, 1 / match.ratio) < 1.1
     garment, cloth, x = sewn(tmp_path, PRINCESS)
-    shape = shape_of(garment)
+    shape = sewn_topology(garment)
     assert (shape.pieces, shape.openings, shape.euler, shape.orientable) == (1, 1, 1, True)
     pairs = garment.seam("princess").pairs
     corner = garment.outline["front", 2][0], garment.outline["side", 4][0]
@@ -107,7 +107,7 @@ def test_a_princess_seam_makes_room(tmp_path):
 def test_a_dart_with_two_points_is_a_seam_through_it(tmp_path):
     """What the dart takes in is gone at the waist, and nothing above and below."""
     garment, cloth, x = sewn(tmp_path, FISHEYE)
-    shape = shape_of(garment)
+    shape = sewn_topology(garment)
     assert (shape.pieces, shape.openings, shape.euler) == (1, 1, 1)
     pairs = garment.seam("back").pairs
     assert np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1).max() < 1e-4

@@ -11,7 +11,7 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.compound_surface import Surfaces
 from weft.energies.seams.sewing import Sewing
 from weft.garment.cutting import cut
-from weft.garment.spline_panels import FEWEST, patched
+from weft.garment.spline_panels import FEWEST, fit_patches
 from weft.garment.yaml_pattern import parse_yaml_pattern
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.outfit import Outfit
@@ -43,7 +43,7 @@ seams:
 
 
 def made(text, size=0.02, span=0.04):
-    return patched(cut(parse_yaml_pattern(text), size, fewest=FEWEST), span)
+    return fit_patches(cut(parse_yaml_pattern(text), size, fewest=FEWEST), span)
 
 
 def test_patches_lie_where_panels_do():
@@ -111,7 +111,7 @@ def settled(path, text, size, span, pinned=None, gravity=0.0, **of_fabric):
     """The cloth, its last positions and energies in equilibrium, with seams closed."""
     fabric = dataclasses.replace(COTTON, damping=0.0, **of_fabric)
     garment = cut(parse_yaml_pattern(text), size, fewest=1 if span is None else FEWEST)
-    thing = garment if span is None else patched(garment, span)
+    thing = garment if span is None else fit_patches(garment, span)
     outfit = Outfit.of([("it", thing, None)], [fabric])
     cloth = outfit.cloth
     exactly = QuasiStaticSettings(tolerance=1e-7, force_tolerance=1e-6, imperfection=0)

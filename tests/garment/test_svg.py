@@ -11,7 +11,7 @@ import pytest
 from tests.garment.mutations import mutations
 from tests.garment.test_garmentcode import bezier_length
 from weft.base.errors import PatternError
-from weft.garment.curves import edge_length, flattened
+from weft.garment.curves import edge_length, outline_polygon
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Placement, SeamSide, Wrap
 
@@ -109,7 +109,7 @@ def test_arcs_that_are_no_circles_become_cubics(tmp_path):
             BorderCurve.LINE,
         ]
         assert [e.name for e in panel.edges] == ["bow", "bow", "line"]
-        points, _ = flattened(panel, np.radians(0.5))
+        points, _ = outline_polygon(panel, np.radians(0.5))
         x, y = points.T
         area = 0.5 * np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)
         assert area == pytest.approx(np.pi / 2 * 0.04 * 0.02, rel=1e-3)

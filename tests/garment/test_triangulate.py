@@ -5,8 +5,8 @@ import pytest
 
 import weft
 from weft.base.errors import MeshError
-from weft.discretization.polygon import contains, divided, first_crossing
-from weft.garment.triangulate import least_angles, triangulated
+from weft.discretization.polygon import contains, divide_loop, first_crossing
+from weft.garment.triangulate import minimum_angles, triangulate_piece
 
 T = np.linspace(0, 2 * np.pi, 80, endpoint=False)
 CIRCLE = np.stack([np.cos(T), np.sin(T)], axis=1)
@@ -27,8 +27,8 @@ SHAPES = {
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_shapes(shape, seed):
     outline, holes, size, area = SHAPES[shape]
-    mesh = triangulated(outline, holes, size, seed=seed)
-    least = np.degrees(least_angles(mesh.corner_uv).min())
+    mesh = triangulate_piece(outline, holes, size, seed=seed)
+    least = np.degrees(minimum_angles(mesh.corner_uv).min())
     assert least >= 20
     assert (mesh.signed_material_area > 0).all()
     assert len(mesh.isolated_vertices) == 0 and len(mesh.non_manifold_edges) == 0
@@ -42,7 +42,7 @@ def test_shapes(shape, seed):
 
 def test_given_points_stay_first_and_untouched():
     for divide in (True, False):
-        mesh = triangulated(CIRCLE, [0.3 * CIRCLE], 0.07, divide)
+        mesh = triangulate_piece(CIRCLE, [0.3 * CIRCLE], 0.07, divide)
         uv = mesh.vertex_uv
         boundary = np.concatenate([mesh.groups["outline"], mesh.groups["hole 0"]])
         np.testing.assert_array_equal(np.sort(boundary), mesh.boundary)
@@ -54,7 +54,7 @@ def test_given_points_stay_first_and_untouched():
 
 
 def test_seeds_give_other_meshes_of_the_same_piece_and_the_same_seed_the_same():
-    one, two, again = (triangulated(SQUARE, [], 0.06, seed=s) for s in (0, 1, 0))
+    one, two, again = (triangulate_piece(SQUARE, [], 0.06, seed=s) for s in (0, 1, 0))
     np.testing.assert_array_equal(one.vertices, again.vertices)
     np.testing.assert_array_equal(one.faces, again.faces)
     assert one.vertices.shape != two.vertices.shape or (one.vertices != two.vertices).any()
@@ -63,27 +63,27 @@ def test_seeds_give_other_meshes_of_the_same_piece_and_the_same_seed_the_same():
 
 def test_graded_along_a_fine_outline():
     """Triangles grow from short edges of the outline to the wanted size inside."""
-    mesh = triangulated(SQUARE, [0.5 + 0.05 * CIRCLE], 0.1)
+    mesh = triangulate_piece(SQUARE, [0.5 + 0.05 * CIRCLE], 0.1)
     center = mesh.corner_uv.mean(1)
     edge = np.sqrt(mesh.rest_area * 4 / np.sqrt(3))
     away = np.linalg.norm(center - 0.5, axis=1) - 0.05
     near, far = edge[away < 0.01].mean(), edge[away > 0.3].mean()
     assert near < 0.012 and 0.06 < far < 0.12
-    assert np.degrees(least_angles(mesh.corner_uv).min()) >= 20
+    assert np.degrees(minimum_angles(mesh.corner_uv).min()) >= 20
 
 
 def test_sharp_corners_get_a_finer_sampling():
     wedge = np.array([[0, 0], [1, 0], [1, 0.3]])
-    points = divided(wedge, 0.1)
+    points = divide_loop(wedge, 0.1)
     on_base = np.sort(points[points[:, 1] == 0][:, 0])
     gaps = np.diff(on_base)
     assert gaps[0] < 0.045 and gaps.max() < 0.13 and (gaps[1:] / gaps[:-1]).max() < 1.8
-    mesh = triangulated(wedge, [], 0.1)
-    assert np.degrees(least_angles(mesh.corner_uv).min()) > 12  # the corner itself has 16.7
+    mesh = triangulate_piece(wedge, [], 0.1)
+    assert np.degrees(minimum_angles(mesh.corner_uv).min()) > 12  # the corner itself has 16.7
 
 
 def test_sizes():
-    counts = [triangulated(SQUARE, [], s).n_vertices for s in (0.1, 0.05, 0.025)]
+    counts = [triangulate_piece(SQUARE, [], s).n_vertices for s in (0.1, 0.05, 0.025)]
     assert counts[1] / counts[0] == pytest.approx(4, rel=0.2)
     assert counts[2] / counts[1] == pytest.approx(4, rel=0.2)
 
@@ -123,4 +123,4 @@ def test_first_crossing_and_contains():
 )
 def test_errors(outline, holes, size, message):
     with pytest.raises(MeshError, match=message):
-        triangulated(outline, holes, size)
+        triangulate_piece(outline, holes, size)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from weft.base.errors import PatternError, PatternProblems
-from weft.garment.check import checked
-from weft.garment.curves import area, edge_length, flattened
+from weft.garment.check import check_pattern
+from weft.garment.curves import edge_length, outline_polygon, signed_area
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Closing
-from weft.garment.topology import shape_of
+from weft.garment.topology import sewn_topology
 from weft.garment.yaml_pattern import parse_yaml_pattern, read_yaml_pattern
 
 PATTERNS = Path(__file__).parents[2] / "examples" / "garments" / "patterns"
@@ -102,10 +102,10 @@ def test_everything():
     assert "front.bust" in darts and "back.pleat1_2" in darts and "mirrored.bust" in darts
     (cuff,) = p.elastics
     assert (cuff.ratio, cuff.stiffness) == (0.8, 20.0)
-    checked(p)
+    check_pattern(p)
     garment = cut(p, 0.03)
-    assert len(garment.folds) == 15 and shape_of(garment).orientable
-    assert not shape_of(garment).warnings
+    assert len(garment.folds) == 15 and sewn_topology(garment).orientable
+    assert not sewn_topology(garment).warnings
 
 
 def test_measures_may_be_given():
@@ -139,7 +139,10 @@ panels:
 seams: [[a.top, b.top]]
 """
     p = parse_yaml_pattern(text)
-    assert all(area(flattened(x)[0]) > 0 for x in p.panels) and not checked(p).errors
+    assert (
+        all(signed_area(outline_polygon(x)[0]) > 0 for x in p.panels)
+        and not check_pattern(p).errors
+    )
     tip = p.panels[0].corners[[e.name for e in p.panels[0].edges].index("dart1_2")]
     np.testing.assert_allclose(tip, [0.1, 0.35], atol=1e-12)
 
@@ -149,7 +152,7 @@ seams: [[a.top, b.top]]
 )
 def test_chains_are_put_in_turn(chain):
     p = parse_yaml_pattern(SQUARE + f"seams: [[{chain}, b.hem]]\n")
-    report = checked(p)
+    report = check_pattern(p)
     (match,) = report.seams
     assert not any("twists" in w or "wrong" in w for w in report.warnings)
     assert {s.backward for s in match.seam.first} in ({True}, {False})
@@ -238,7 +241,7 @@ def test_what_cannot_be_right_has_the_line_of_its_panel_or_seam():
         + "seams:\n  s: [a.hem, b.hem]\n  t: [a.hem, b.1]\n"
     )
     with pytest.raises(PatternProblems) as caught:
-        checked(parse_yaml_pattern(text))
+        check_pattern(parse_yaml_pattern(text))
     said = str(caught.value)
     assert "panel a" in said and "(pattern.yaml:3)" in said and "(pattern.yaml:8)" in said
 
@@ -250,11 +253,11 @@ def test_what_cannot_be_right_has_the_line_of_its_panel_or_seam():
 def test_drafted_patterns(name, euler, openings, measures):
     """Waist and hem; neck, arms and hem; waist and legs: without a warning, seams within 1 %."""
     pattern = read_yaml_pattern(PATTERNS / f"{name}.yaml", measures)
-    report = checked(pattern)
+    report = check_pattern(pattern)
     assert not report.warnings
     assert all(abs(m.ratio - 1) < 0.012 for m in report.seams)
     garment = cut(pattern, 0.05)
-    shape = shape_of(garment)
+    shape = sewn_topology(garment)
     assert (shape.pieces, shape.euler, shape.openings) == (1, euler, openings)
     assert shape.orientable and not shape.warnings and not garment.warnings
 

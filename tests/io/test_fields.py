@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import weft
 from weft.base.errors import RunError, SceneError
 from weft.cli import commands as cli
-from weft.cloth.fields import FIELDS, air_of, curvatures, gradients, strain_of, stress_of
+from weft.cloth.fields import FIELDS, air_force, curvatures, face_strain, face_stress, gradients
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.air.lift_and_drag import AirForce
@@ -69,14 +69,14 @@ def test_stress_is_force_over_width(F):
     g = np.zeros_like(x)
     np.add.at(g, mesh.faces, local)
     pull = g[flat[:, 0] == flat[:, 0].max()].sum(0) / 0.4
-    warp, weft_, shear = stress_of(at, [(law, len(mesh.faces))])[5]
+    warp, weft_, shear = face_stress(at, [(law, len(mesh.faces))])[5]
     f0, f1 = np.array(F, dtype=float).T
     d0, d1 = np.linalg.norm(f0), np.linalg.norm(f1)
     np.testing.assert_allclose(pull, warp * f0 / d0 + shear * f1 / np.sqrt(d0 * d1), atol=1e-9)
     if F[0][1] == 0:  # a homogeneous pull
         assert warp == pytest.approx(300.0 * 0.1) and shear == 0.0
         assert weft_ == pytest.approx(-200.0 * 0.03)
-    np.testing.assert_allclose(strain_of(at)[0, :2], [d0 - 1, d1 - 1], atol=1e-12)
+    np.testing.assert_allclose(face_strain(at)[0, :2], [d0 - 1, d1 - 1], atol=1e-12)
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -97,14 +97,14 @@ def test_air_of_a_plate(crossflow):
     """rho C_D U^2/2 across the wind; at an incidence what the term of the potential has."""
     mesh, wind = grid(3, 3, 1.0, 1.0), Wind((0.0, 4.0, 0.0), 1.2, 1.17, 1.0, crossflow=crossflow)
     still = np.zeros_like(mesh.vertices)
-    force = air_of(mesh, mesh.vertices, still, 0.0, wind)
+    force = air_force(mesh, mesh.vertices, still, 0.0, wind)
     np.testing.assert_allclose(force, np.tile([0, 0.5 * 1.2 * 1.17 * 16, 0], (8, 1)), rtol=1e-12)
     scene = weft.Scene(weft.sheet(3, 3, 1.0, 1.0).moved((0, 0, 0), (20, 0, 35)), wind=wind)
     mesh = scene.cloth.mesh
     turned = mesh.vertices
     step = scene.model().step(scene.state(), 0.0)
     frozen = AirForce(linear_triangle(mesh), wind).frozen(step)
-    total = (mesh.rest_area[:, None] * air_of(mesh, turned, still, 0.0, wind)).sum(0)
+    total = (mesh.rest_area[:, None] * air_force(mesh, turned, still, 0.0, wind)).sum(0)
     np.testing.assert_allclose(total, -frozen.gradient(turned).sum((0, 1)), rtol=1e-12)
 
 

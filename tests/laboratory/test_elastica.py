@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
 
-from weft.laboratory.elastica import PLANE, from_tip, of_chord, of_length
+from weft.laboratory.elastica import PLANE, elastica_from_tip, elastica_of_chord, elastica_of_length
 from weft.validate.elastica import DROPS
 
 
@@ -26,13 +26,13 @@ def by_boundary_values(length):
 
 @pytest.mark.parametrize("length", [0.7, 2.0, 3.5])
 def test_against_boundary_values(length):
-    strip = of_length(length)
+    strip = elastica_of_length(length)
     np.testing.assert_allclose((strip.reach, strip.drop), by_boundary_values(length), rtol=1e-7)
 
 
 def test_the_factor_of_the_standard():
     """At 41.5 degrees L = 2.00035 c: the 2 of ASTM D1388 is off by 0.02 %, and its D by 0.05 %."""
-    strip = of_chord(PLANE)
+    strip = elastica_of_chord(PLANE)
     reach, drop = by_boundary_values(strip.length)
     assert np.arctan2(drop, reach) == pytest.approx(PLANE, abs=1e-8)
     assert strip.length == pytest.approx(2.00035, abs=1e-5)
@@ -41,12 +41,12 @@ def test_the_factor_of_the_standard():
 
 def test_small_loads():
     """The tip of a stiff strip sinks by rho g L^4/(8 D)."""
-    strip = of_length(0.1)
+    strip = elastica_of_length(0.1)
     assert strip.drop == pytest.approx(0.1**4 / 8, rel=1e-4)
-    assert from_tip(1e-3).chord > 0
+    assert elastica_from_tip(1e-3).chord > 0
 
 
 @pytest.mark.parametrize("gamma", DROPS)
 def test_drops_of_the_certificate(gamma):
-    strip = of_length(gamma ** (1 / 3))
+    strip = elastica_of_length(gamma ** (1 / 3))
     assert strip.drop / strip.length == pytest.approx(DROPS[gamma], abs=1.2e-5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft.discretization.mesh import grid
-from weft.garment.triangulate import triangulated
+from weft.garment.triangulate import triangulate_piece
 from weft.laboratory.cusick import specimen
 from weft.laboratory.plate import cylinder_energies, plate_hinges
 
@@ -23,7 +23,7 @@ def bent(mesh, along, curvature):
 @pytest.mark.parametrize("along", [0, 1])
 def test_cylinders(seed, along):
     """The energy of a bent mesh is 1/2 D kappa^2 A."""
-    mesh = triangulated(SQUARE, [], 0.01, seed=seed)
+    mesh = triangulate_piece(SQUARE, [], 0.01, seed=seed)
     hinges, curvature = plate_hinges(mesh, RIGID), 1e-3
     energy = hinges.value(bent(mesh, along, curvature)).sum()
     assert energy == pytest.approx(0.5 * RIGID[along] * curvature**2 * 0.04, rel=1e-6)
@@ -43,7 +43,7 @@ def test_a_grid():
 
 
 def test_a_ratio_that_no_weights_have():
-    mesh = triangulated(SQUARE, [], 0.01)
+    mesh = triangulate_piece(SQUARE, [], 0.01)
     hinges = plate_hinges(mesh, (1e-5, 1e-7))
     assert (hinges.weight >= 0).all()
     energy = hinges.value(bent(mesh, 0, 1e-3)).sum()

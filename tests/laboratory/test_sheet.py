@@ -12,7 +12,7 @@ from weft.base.errors import FabricError
 from weft.cli import main
 from weft.fabric.fabric import fabric, preset_names
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
-from weft.laboratory.sheet import chosen_tests, sheet
+from weft.laboratory.sheet import select_tests, sheet
 
 SMALL = ("--size", "14 mm", "--drapings", "1")
 
@@ -33,10 +33,10 @@ def weft(monkeypatch, capsys):
 
 
 def test_names():
-    assert list(chosen_tests(())) == ["tensile", "shear", "cantilever", "cusick"]
-    assert list(chosen_tests(["cusick", "shear"])) == ["shear", "cusick"]
+    assert list(select_tests(())) == ["tensile", "shear", "cantilever", "cusick"]
+    assert list(select_tests(["cusick", "shear"])) == ["shear", "cusick"]
     with pytest.raises(FabricError, match=r"did you mean 'cusick'"):
-        chosen_tests(["cusik"])
+        select_tests(["cusik"])
 
 
 def test_published_are_presets():

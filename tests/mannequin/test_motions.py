@@ -6,10 +6,10 @@ import pytest
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.mannequin import MOTIONS, MotionSettings, mannequin
-from weft.mannequin.gait import PERRY, STRIDE, cycle_of, foot_pitch, published
+from weft.mannequin.gait import PERRY, STRIDE, foot_pitch, published_angles, walking_cycle
 from weft.mannequin.joints import NUMBER
-from weft.mannequin.motions import DOWN, Motion, smooth, smooth_integral, walking
-from weft.mannequin.stance import solved
+from weft.mannequin.motions import DOWN, Motion, smoothstep, smoothstep_integral, walk_in_place
+from weft.mannequin.stance import solve_joints
 
 FLOOR = 0.006  # [m] below which a vertex of the sole is on the floor
 
@@ -30,7 +30,7 @@ def test_walk_is_periodic(woman):
         x[1] - x[0], np.broadcast_to([0, 0, motion.stride], x[0].shape), atol=1e-9
     )
     stance, _, shift = motion.at(t[[0, 60]])
-    _, places = solved(stance, woman.joints)
+    _, places = solve_joints(stance, woman.joints)
     for name in ("hip", "knee", "ankle", "shoulder", "wrist"):
         one, two = places[0, NUMBER["left_" + name]], places[1, NUMBER["right_" + name]]
         np.testing.assert_allclose(one * (-1, 1, 1), two, atol=1e-9)
@@ -69,8 +69,8 @@ def test_in_place_the_walk_stays(woman):
 def test_joint_angles_are_near_the_published_ones(woman):
     """The thigh within 7 degrees of Perry's, knee and ankle within 13, in the mean square."""
     body = woman.body
-    cycle = cycle_of(body.rest, body.foot, body.height, STRIDE * body.height)
-    _, places = solved(walking(body, cycle, cycle.phase), body.rest)
+    cycle = walking_cycle(body.rest, body.foot, body.height, STRIDE * body.height)
+    _, places = solve_joints(walk_in_place(body, cycle, cycle.phase), body.rest)
     hip, knee, ankle = (places[:, NUMBER["left_" + n]] for n in ("hip", "knee", "ankle"))
 
     def lean(v):
@@ -79,12 +79,12 @@ def test_joint_angles_are_near_the_published_ones(woman):
     thigh, shank = lean(knee - hip), lean(ankle - knee)
     foot = np.degrees(cycle.pitch[:, 0])
     found = np.stack([thigh, thigh - shank, foot - shank], axis=1)
-    error = np.sqrt(((found - np.degrees(published(cycle.phase))) ** 2).mean(0))
+    error = np.sqrt(((found - np.degrees(published_angles(cycle.phase))) ** 2).mean(0))
     assert (error < [7, 13, 9]).all(), error
 
 
 def test_published_angles_are_interpolated():
-    np.testing.assert_allclose(np.degrees(published(PERRY[:, 0])), PERRY[:, 1:], atol=1e-9)
+    np.testing.assert_allclose(np.degrees(published_angles(PERRY[:, 0])), PERRY[:, 1:], atol=1e-9)
     flat = foot_pitch(np.linspace(0.13, 0.30, 10))
     np.testing.assert_allclose(flat, 0, atol=1e-12)
 
@@ -105,7 +105,7 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
     def jump(h):
         t = (corners[:, None] + h * np.array([-1.0, 0.0, 1.0])).ravel()
         stance, turn, _ = motion.at(t)
-        _, places = solved(stance, woman.joints)
+        _, places = solve_joints(stance, woman.joints)
         places = places.reshape(len(corners), 3, -1)
         return (
             np.abs(places[:, 0] - 2 * places[:, 1] + places[:, 2]).max()
@@ -159,8 +159,10 @@ def test_speed_and_stride(woman):
 
 def test_smooth_steps():
     s = np.linspace(-0.5, 1.5, 2001)
-    np.testing.assert_allclose(np.gradient(smooth_integral(s), s)[1:-1], smooth(s)[1:-1], atol=1e-5)
-    assert smooth(np.array([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]
+    np.testing.assert_allclose(
+        np.gradient(smoothstep_integral(s), s)[1:-1], smoothstep(s)[1:-1], atol=1e-5
+    )
+    assert smoothstep(np.array([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,11 @@ def test_sizes_give_10_000_to_30_000_faces(size):
 
 
 def test_the_same_measures_give_the_same_mesh():
-    from weft.mannequin.figure import _made
+    from weft.mannequin.figure import _build
     from weft.mannequin.measures import measures_of
 
     m = measures_of("woman")
-    one, two = (_made.__wrapped__(m, 0.021) for _ in range(2))
+    one, two = (_build.__wrapped__(m, 0.021) for _ in range(2))
     assert one is not two
     for name in ("vertices", "faces", "weights"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))

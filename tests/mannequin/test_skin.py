@@ -7,8 +7,8 @@ from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.mannequin import POSES
 from weft.mannequin.joints import NAMES, NUMBER, parents
-from weft.mannequin.skinning import skinned
-from weft.mannequin.stance import a_pose, rotations, solved
+from weft.mannequin.skinning import skin_vertices
+from weft.mannequin.stance import a_pose, rotations, solve_joints
 from weft.mannequin.weights import cotangents
 
 
@@ -38,7 +38,7 @@ def test_laplacian_of_a_linear_function_vanishes_inside_a_plane():
 
 
 def test_the_rest_pose_is_the_mesh(woman):
-    turns, places = solved(a_pose(woman.joints), woman.joints)
+    turns, places = solve_joints(a_pose(woman.joints), woman.joints)
     np.testing.assert_allclose(turns, np.broadcast_to(np.eye(3), turns.shape), atol=1e-6)
     x = woman.standing(a_pose(woman.joints))[0]
     np.testing.assert_allclose(x, woman.vertices, atol=1e-6)
@@ -78,7 +78,7 @@ def test_a_rigid_motion_of_all_joints_is_one_of_the_skin(woman):
     turn, shift = rotations(np.array([0.3, 2.0, -0.4])), np.array([0.1, 0.2, 0.3])
     turns = np.broadcast_to(turn, (1, len(NAMES), 3, 3))
     places = (woman.joints @ turn.T + shift)[None]
-    x = skinned(woman.vertices, woman.skin, woman.weights, woman.joints, turns, places)[0]
+    x = skin_vertices(woman.vertices, woman.skin, woman.weights, woman.joints, turns, places)[0]
     np.testing.assert_allclose(x, woman.vertices @ turn.T + shift, atol=1e-12)
 
 
@@ -97,7 +97,7 @@ def test_legs_reach_where_ankles_are_put(woman):
     low = stance.mixed(stance, np.zeros(3))
     root = np.array([[0, -0.1, 0], [0.05, -0.2, -0.1], [0, -0.3, 0.1]])
     low = type(low)(root, low.trunk, low.arms, low.ankles, low.feet)
-    turns, places = solved(low, woman.joints)
+    turns, places = solve_joints(low, woman.joints)
     for side in ("left_", "right_"):
         hip, knee, ankle = (NUMBER[side + n] for n in ("hip", "knee", "ankle"))
         np.testing.assert_allclose(

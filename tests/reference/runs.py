@@ -19,7 +19,7 @@ from weft.bodies.motion.pins import Path as PinPath
 from weft.contact import plate, sphere
 from weft.energies.loads.pressure import Pressure
 from weft.fabric.fabric import fabric
-from weft.garment.triangulate import triangulated
+from weft.garment.triangulate import triangulate_piece
 from weft.integrators.halving import advance
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import Arap, DotShear, ImmediateBuckling
@@ -100,7 +100,7 @@ def two_sheets():
 
 def pillow(law):
     """Two squares, joined along their border, a little apart."""
-    piece = triangulated([(0, 0), (0.2, 0), (0.2, 0.2), (0, 0.2)], (), 0.04)
+    piece = triangulate_piece([(0, 0), (0.2, 0), (0.2, 0.2), (0, 0.2)], (), 0.04)
     mesh = bag(piece)
     x = np.array(mesh.vertices)
     u, v = x[:, 0] / 0.2 + 0.5, x[:, 2] / 0.2 + 0.5

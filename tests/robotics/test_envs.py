@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 import weft
 from weft.base.errors import WeftError
 from weft.robotics import env, vector_env
-from weft.robotics.tasks import SIDE, TASKS, covered, halves_together, lifted
+from weft.robotics.tasks import SIDE, TASKS, covered_share, fold_progress, mean_lift
 
 SIZE = 7
 
@@ -34,12 +34,12 @@ def flat(n=21):
 
 def test_measures_are_0_at_first_and_1_where_all_is_done():
     x, uv = flat()
-    assert halves_together(x, uv) == pytest.approx(0.0) and lifted(x, uv) == 0.0
+    assert fold_progress(x, uv) == pytest.approx(0.0) and mean_lift(x, uv) == 0.0
     folded = np.column_stack([np.abs(x[:, 0]), x[:, 1:]])
-    assert halves_together(folded, uv) == pytest.approx(1.0)
-    assert lifted(x + [0, 0.25, 0], uv) == pytest.approx(1.0)
-    assert covered(x, uv) == 1.0
-    assert covered(folded, uv) == pytest.approx(0.5, abs=0.03)
+    assert fold_progress(folded, uv) == pytest.approx(1.0)
+    assert mean_lift(x + [0, 0.25, 0], uv) == pytest.approx(1.0)
+    assert covered_share(x, uv) == 1.0
+    assert covered_share(folded, uv) == pytest.approx(0.5, abs=0.03)
 
 
 @pytest.mark.parametrize("name", TASKS)

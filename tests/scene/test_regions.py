@@ -9,7 +9,7 @@ import weft
 from weft.base.errors import MeshError, SceneProblems, WeftError
 from weft.cloth import fields
 from weft.cloth.create import as_splines, joined, with_regions
-from weft.cloth.regions import fabric_regions, owners
+from weft.cloth.regions import assign_vertices, fabric_regions
 from weft.discretization.mesh import grid
 from weft.fabric.fabric import fabric
 from weft.io.formats.usd_read import usd_contents
@@ -208,7 +208,9 @@ def test_a_scene_of_regions(file, tmp_path):
     x = whole.positions(6)
     F = fields.gradients(cloth.mesh, x)
     for region in cloth.regions:
-        want = fields.stress_of(F[region.faces], [(scene.law_of(region.fabric), len(region.faces))])
+        want = fields.face_stress(
+            F[region.faces], [(scene.law_of(region.fabric), len(region.faces))]
+        )
         np.testing.assert_allclose(whole.field("stress", 6)[region.faces], want, rtol=1e-12)
     pytest.importorskip("pxr")
     whole.export(tmp_path / "out.usda")
@@ -271,7 +273,7 @@ def test_overlap_and_emptiness(mesh):
 def test_owners(mesh):
     """Vertices between regions are of the thickest; every vertex of one."""
     regions = fabric_regions(mesh, dict.fromkeys(mesh.regions, BASE))
-    found = owners(mesh, regions, np.array([1.0, 3.0, 2.0]))
+    found = assign_vertices(mesh, regions, np.array([1.0, 3.0, 2.0]))
     assert len(np.unique(np.concatenate(found))) == sum(map(len, found)) == mesh.n_vertices
     np.testing.assert_array_equal(found[1], np.unique(mesh.faces[mesh.regions["far"]]))
 

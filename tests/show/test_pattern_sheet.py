@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from tests.garment.patterns import disc, panel, rectangle, seam, tube
-from weft.garment.check import examined
+from weft.garment.check import examine_pattern
 from weft.garment.pattern import Closing, Elastic, Pattern, PatternFold, SeamSide
 from weft.show.pattern.layout import arranged, roomiest
 from weft.show.pattern.pattern_sheet import FABRIC, WRONG, PatternSheet, save_pattern, seam_color
@@ -37,7 +37,7 @@ def test_room_of_an_annulus_is_not_in_its_hole():
 
 def test_both_sides_of_a_seam_have_its_color():
     """As long a line on the front as on the back, and nowhere else but in the list."""
-    sheet = PatternSheet(examined(tube()))
+    sheet = PatternSheet(examine_pattern(tube()))
     image = sheet.image()
     middle = sheet.at("back", np.array([[-0.25, 0.0]]))[0, 0] - 50
     for i in range(2):
@@ -66,7 +66,7 @@ def test_everything_is_drawn(tmp_path):
     band = Elastic("e", [SeamSide("front", 2)], 0.8, 30.0)
     tiny = panel("tiny", rectangle(0.01, 0.005))
     pattern = Pattern("all", [front, base.panels[1], disc(), tiny], ways, [band])
-    save_pattern(tmp_path / "a.png", examined(pattern))
+    save_pattern(tmp_path / "a.png", examine_pattern(pattern))
     with Image.open(tmp_path / "a.png") as image:
         assert image.width > 500 and image.height > 300
 
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_red_and_what_cannot_be_drawn_is_left_out(tmp_path):
     nan = panel("nan", [[0, 0], [np.nan, 0.4], [0.4, 0]])
     good = panel("good", rectangle(0.3, 0.3))
     pattern = Pattern("bad", [bow, nan, good], [seam("s", ("bow", 0), ("good", 0))])
-    image = PatternSheet(examined(pattern)).image()
+    image = PatternSheet(examine_pattern(pattern)).image()
     assert pixels(image, WRONG) > 300
-    assert pixels(PatternSheet(examined(Pattern("good", [good]))).image(), WRONG) == 0
-    PatternSheet(examined(Pattern("none", [nan]))).image()
+    assert pixels(PatternSheet(examine_pattern(Pattern("good", [good]))).image(), WRONG) == 0
+    PatternSheet(examine_pattern(Pattern("none", [nan]))).image()

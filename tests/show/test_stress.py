@@ -9,7 +9,7 @@ import weft
 from tests.show.reading import Page
 from weft.base.errors import RunError
 from weft.cli.commands import app
-from weft.cloth.fields import principal_stress, stress_of, vertex_mean
+from weft.cloth.fields import face_stress, principal_stress, vertex_mean
 from weft.discretization.mesh import grid
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.scene.build import load_scene
@@ -45,7 +45,7 @@ def test_principal_stress_is_that_of_cauchy():
     """Eigenvalues of P F^T/J in space, P = dpsi/dF of the law, of any F and however turned."""
     law, rng = BaraffWitkin((300.0, 200.0), 40.0), np.random.default_rng(2)
     F = np.eye(3)[:, :2] + 0.3 * rng.normal(size=(20, 3, 2))
-    high, low = principal_stress(F, stress_of(F, [(law, 20)]))
+    high, low = principal_stress(F, face_stress(F, [(law, 20)]))
     J = np.linalg.norm(np.cross(F[:, :, 0], F[:, :, 1]), axis=1)
     sigma = law.stress(F) @ np.swapaxes(F, 1, 2) / J[:, None, None]
     in_plane = np.sort(np.linalg.eigvals(sigma).real, axis=1)

@@ -34,7 +34,7 @@ def is_pattern(path: Path) -> bool:
 
 def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) -> None:
     """Print what a pattern is made of and every problem, and draw it."""
-    from weft.garment.check import examined
+    from weft.garment.check import examine_pattern
     from weft.show.pattern.pattern_sheet import save_pattern
 
     told: list[str] = []
@@ -50,7 +50,7 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     except WeftError as error:
         say(f"error    {error}")
         raise typer.Exit(1) from None
-    report = examined(pattern)
+    report = examine_pattern(pattern)
     for line in table(report):
         say(f"         {line}" if line else "")
     if not report.errors:
@@ -89,7 +89,7 @@ def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
 
 def table(report: "Report") -> list[str]:
     """Lines about panels with their edges, seams with lengths and ease, and elastics."""
-    from weft.garment.curves import area, edge_length, flattened
+    from weft.garment.curves import edge_length, outline_polygon, signed_area
     from weft.show.pattern.pattern_sheet import names_of
 
     pattern, lines = report.pattern, list[str]()
@@ -102,9 +102,9 @@ def table(report: "Report") -> list[str]:
     whole = 0.0
     for panel in pattern.panels:
         try:
-            points = flattened(panel)[0]
+            points = outline_polygon(panel)[0]
             size = points.max(axis=0) - points.min(axis=0)
-            cloth = abs(area(points)) - sum(abs(area(h)) for h in panel.holes)
+            cloth = abs(signed_area(points)) - sum(abs(signed_area(h)) for h in panel.holes)
             whole += cloth
             lines.append(
                 f"{panel.name}: {100 * size[0]:.1f} x {100 * size[1]:.1f} cm, "
@@ -139,13 +139,13 @@ def table(report: "Report") -> list[str]:
 def _cut(report: "Report") -> list[str]:
     """What the garment is once it is sewn."""
     from weft.garment.cutting import cut
-    from weft.garment.topology import shape_of
+    from weft.garment.topology import sewn_topology
 
     try:
         garment = cut(report.pattern)
     except WeftError as error:
         report.errors.append(error)
         return []
-    shape = shape_of(garment)
+    shape = sewn_topology(garment)
     report.warnings += shape.warnings
     return [f"at an edge length of 2 cm: {garment.mesh.n_vertices} vertices; sewn: {shape}"]

@@ -180,7 +180,7 @@ def _export_pattern(path: Path, out: Path) -> None:
 
     from weft.cli.check_pattern import is_pattern
     from weft.garment import read_pattern
-    from weft.garment.check import checked
+    from weft.garment.check import check_pattern
     from weft.show.pattern.svg_writer import write_svg
 
     if not is_pattern(path):
@@ -190,7 +190,7 @@ def _export_pattern(path: Path, out: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         pattern = read_pattern(path)
-        checked(pattern)
+        check_pattern(pattern)
         written = write_svg(out, pattern)
     for warning in caught:
         say(f"warning  {warning.message}")

@@ -100,13 +100,13 @@ def fit(
     _check_out(read, preset)
     found = found_of(read.measurements, read.start, read.fixed, tell)
     if json:
-        from weft.fitting.report import as_json
+        from weft.fitting.report import report_as_json
 
-        print_json(as_json(read, found))
+        print_json(report_as_json(read, found))
     elif not quiet:
-        from weft.fitting.report import report
+        from weft.fitting.report import write_report
 
-        say(report(read, found))
+        say(write_report(read, found))
     _write(read, found, preset, tell)
 
 
@@ -137,16 +137,16 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
     """The preset, read again; report as JSON; plots where matplotlib is installed."""
     from weft.fitting import plots
     from weft.fitting.preset import write_preset
-    from weft.fitting.report import as_json
+    from weft.fitting.report import report_as_json
     from weft.io.files import atomic_write
     from weft.laboratory import curves
 
     write_preset(preset, read, found)
     numbers, picture = preset.with_suffix(".json"), preset.with_suffix(".png")
     with atomic_write(numbers) as out:
-        out.write((json_of.dumps(as_json(read, found), indent=2) + "\n").encode())
+        out.write((json_of.dumps(report_as_json(read, found), indent=2) + "\n").encode())
     written = [preset, numbers]
-    if lacking := curves.missing("residual plots"):
+    if lacking := curves.missing_library("residual plots"):
         tell(lacking)
     else:
         plots.draw(found, picture)
@@ -160,17 +160,17 @@ def _explain(kind: str) -> None:
     from weft.base.errors import FabricError, check_known
     from weft.base.settings import settings_by_field
     from weft.fitting.file import FitFileSettings
-    from weft.fitting.kinds import KINDS, about, fields_of
+    from weft.fitting.kinds import KINDS, describe_kind, fields_of
 
     if kind:
         check_known(kind, KINDS, "kind", FabricError)
-        say(f"kind: {kind}\n{about(kind)}")
+        say(f"kind: {kind}\n{describe_kind(kind)}")
         _table(fields_of(kind))
         return
     say("a fit file: what was measured of a fabric")
     _table({name: a.meaning for name, a in settings_by_field(FitFileSettings).items()})
     say("\nkinds of measurement")
-    _table({name: about(name) for name in KINDS})
+    _table({name: describe_kind(name) for name in KINDS})
     say("\nfields of one: weft fabrics fit --kind tensile")
     say(_EXAMPLE)
 

@@ -52,9 +52,9 @@ def test(
     configure(device, threads)
     from weft.base.units import to_si
     from weft.fabric.fabric import fabric
-    from weft.laboratory.sheet import chosen_tests, sheet
+    from weft.laboratory.sheet import select_tests, sheet
 
-    chosen = chosen_tests([t.strip() for t in tests.split(",") if t.strip()])
+    chosen = select_tests([t.strip() for t in tests.split(",") if t.strip()])
     edge = to_si(size, "m", "--size")
     what = fabric(name)
     if not (quiet or json):
@@ -79,7 +79,7 @@ def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> N
     """Tables, JSON, pictures of the draped specimen, and curves where matplotlib is installed."""
     from weft.io.files import atomic_write, make_folder
     from weft.laboratory import curves
-    from weft.laboratory.pictures import draped_pictures
+    from weft.laboratory.pictures import drape_pictures
     from weft.show.picture.renderer import save_png
 
     name = re.sub(r"[^\w.-]", "_", found.fabric.name)  # of a file: whatever its author wrote
@@ -93,10 +93,10 @@ def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> N
     with atomic_write(written[-1]) as file:
         file.write((json_of.dumps(found.plain, indent=2) + "\n").encode())
     if found.cusick is not None:
-        for view, image in draped_pictures(found.cusick).items():
+        for view, image in drape_pictures(found.cusick).items():
             written.append(folder / f"{name}-draped-{view}.png")
             save_png(written[-1], image)
-    if lacking := curves.missing():
+    if lacking := curves.missing_library():
         tell(lacking)
     else:
         written.append(folder / f"{name}-curves.png")

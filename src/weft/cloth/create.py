@@ -297,9 +297,9 @@ def triangulate(
         MeshError: the size is out of range, or polygons cross.
         FabricError: the fabric is unknown.
     """
-    from weft.garment.triangulate import triangulated  # loads slow parts of SciPy, too
+    from weft.garment.triangulate import triangulate_piece  # loads slow parts of SciPy, too
 
-    return Cloth(triangulated(outline, holes, float(size), divide, seed), as_fabric(fabric))
+    return Cloth(triangulate_piece(outline, holes, float(size), divide, seed), as_fabric(fabric))
 
 
 def with_regions(

@@ -98,10 +98,10 @@ class Recorder:
         """
         n = self.mesh.n_vertices
         given = (t, self.physics, pressure)
-        return {RECORDED + m: field_of(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
+        return {RECORDED + m: compute_field(m, self.mesh, x[:n], v[:n], *given) for m in self.names}
 
 
-def missing(name: str, physics: Physics, *, pressed: bool) -> str:
+def missing_input(name: str, physics: Physics, *, pressed: bool) -> str:
     """Return a text that says what is missing to compute a field; empty if nothing is missing."""
     lacking = {
         "stress": "" if physics.laws else "no law of the membrane",
@@ -111,7 +111,7 @@ def missing(name: str, physics: Physics, *, pressed: bool) -> str:
     return lacking.get(name, "")
 
 
-def field_of(
+def compute_field(
     name: str,
     mesh: TriangleMesh,
     x: Positions,
@@ -139,15 +139,15 @@ def field_of(
     """
     check_known(name, FIELDS, "field", SceneError)
     physics = physics.at(t)
-    lack = missing(name, physics, pressed=pressure is not None)
+    lack = missing_input(name, physics, pressed=pressure is not None)
     if lack:
         raise SceneError(f"field {name}", got=lack, expected="what it is made from")
     made: Mapping[str, Callable[[], Floats]] = {
-        "strain": lambda: strain_of(gradients(mesh, x)),
-        "stress": lambda: stress_of(gradients(mesh, x), physics.laws or ()),
+        "strain": lambda: face_strain(gradients(mesh, x)),
+        "stress": lambda: face_stress(gradients(mesh, x), physics.laws or ()),
         "curvature": lambda: curvatures(mesh, x),
         "pressure": lambda: np.asarray(pressure),
-        "air": lambda: air_of(mesh, x, v, t, physics.wind or Wind(), physics.carried),
+        "air": lambda: air_force(mesh, x, v, t, physics.wind or Wind(), physics.carried),
         "velocity": lambda: np.asarray(v),
     }
     return made[name]()
@@ -158,14 +158,14 @@ def gradients(mesh: TriangleMesh, x: Positions) -> Gradients:
     return linear_triangle(mesh).deformation_gradient(x)
 
 
-def strain_of(F: Gradients) -> Floats:
+def face_strain(F: Gradients) -> Floats:
     """Return the strain (m,3) of warp and weft [1], and the shear [rad], from F (m,3,2)."""
     warp, weft = _lengths(F)
     cosine = np.einsum("mi,mi->m", F[:, :, 0], F[:, :, 1]) / np.maximum(warp * weft, 1e-300)
     return np.stack([warp - 1, weft - 1, np.arcsin(np.clip(cosine, -1, 1))], axis=1)
 
 
-def stress_of(F: Gradients, laws: Sequence[tuple[Law, int | Ints]]) -> Floats:
+def face_stress(F: Gradients, laws: Sequence[tuple[Law, int | Ints]]) -> Floats:
     """Return the stress (m,3) [N/m] of warp, weft and shear from F (m,3,2).
 
     Raises:
@@ -194,7 +194,7 @@ def principal_stress(F: Gradients, stress: Floats) -> tuple[Floats, Floats]:
 
     Args:
         F: (m,3,2) deformation gradients.
-        stress: (m,3) [N/m] stress of warp, weft and shear, from ``stress_of``.
+        stress: (m,3) [N/m] stress of warp, weft and shear, from ``face_stress``.
     """
     C = np.einsum("mki,mkj->mij", F, F)
     warp, weft = _lengths(F)
@@ -223,20 +223,20 @@ def curvatures(mesh: TriangleMesh, x: Positions) -> Floats:
         np.add.at(of_face, mesh.hinge_faces[:, side], tensor)
     whole = np.bincount(mesh.hinge_faces.ravel(), minlength=len(mesh.faces)) == 3
     # The eigenvalue of the normal's direction is about 0; the other two are the curvatures.
-    k = np.linalg.eigvalsh(_around(mesh, of_face, whole))
+    k = np.linalg.eigvalsh(_vertex_tensors(mesh, of_face, whole))
     normal = np.argmin(np.abs(k), axis=1)
     kept = np.arange(3)[None, :] != normal[:, None]
     return np.asarray(k[kept].reshape(-1, 2)[:, ::-1])
 
 
-def _around(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
+def _vertex_tensors(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
     """Average tensors of faces (m,3,3) around every vertex, weighted by area.
 
     Only faces with three hinges (``whole``) count. A vertex without such faces gets the mean of the
     vertices around it; if these have none either, the average over all its faces.
     """
-    some, area = _summed(mesh, of_face, whole)
-    every, size = _summed(mesh, of_face, np.ones_like(whole))
+    some, area = _sum_tensors(mesh, of_face, whole)
+    every, size = _sum_tensors(mesh, of_face, np.ones_like(whole))
     known = area > 0
     mean = some / np.maximum(area, TINY)[:, None, None]
     sums, count = np.zeros_like(mean), np.zeros(len(mean))
@@ -248,7 +248,7 @@ def _around(mesh: TriangleMesh, of_face: Floats, whole: Bools) -> Floats:
     return np.asarray(np.where(known[:, None, None], mean, near))
 
 
-def _summed(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats, Floats]:
+def _sum_tensors(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats, Floats]:
     """Return the sums (n,3,3) of the chosen faces around each vertex, and their area (n,) [m^2]."""
     total, area = np.zeros((mesh.n_vertices, 3, 3)), np.zeros(mesh.n_vertices)
     for corner in mesh.faces[chosen].T:
@@ -257,7 +257,7 @@ def _summed(mesh: TriangleMesh, of_face: Floats, chosen: Bools) -> tuple[Floats,
     return total, area
 
 
-def air_of(
+def air_force(
     mesh: TriangleMesh,
     x: Positions,
     v: Velocities,

@@ -120,7 +120,7 @@ def fabric_regions(
     return tuple(found)
 
 
-def numbered(arrays: Mapping[str, Any]) -> dict[str, Ints]:
+def faces_by_region(arrays: Mapping[str, Any]) -> dict[str, Ints]:
     """Return the faces of every region of a run by region number, from the arrays of its mesh;
     empty if the run has no regions.
     """
@@ -128,7 +128,7 @@ def numbered(arrays: Mapping[str, Any]) -> dict[str, Ints]:
     return {str(k): np.flatnonzero(label == k).astype(np.int32) for k in np.unique(label)}
 
 
-def owners(mesh: TriangleMesh, regions: Sequence[Region], thickness: Floats) -> list[Ints]:
+def assign_vertices(mesh: TriangleMesh, regions: Sequence[Region], thickness: Floats) -> list[Ints]:
     """Return the vertices of every region, with each vertex in one region, as contact requires.
 
     A vertex between regions belongs to the region with the largest thickness, and among equal ones

@@ -13,7 +13,7 @@ LEAST_CORNER = np.radians(1.0)
 GROWTH = 0.35  # largest growth of the spacing along an edge, per length
 
 
-def checked_loop(points: Any, name: str) -> Floats:
+def check_loop(points: Any, name: str) -> Floats:
     """Check a closed polygon and return its points (k,2), counter-clockwise.
 
     A last point that repeats the first one is dropped.
@@ -111,7 +111,7 @@ def corner_angles(p: Floats) -> Floats:
     return np.asarray(np.arctan2(cross, (after * before).sum(1)) % (2 * np.pi))
 
 
-def divided(p: Floats, size: float, inside_is_left: bool = True) -> Floats:
+def divide_loop(p: Floats, size: float, inside_is_left: bool = True) -> Floats:
     """Return the polygon with points added along edges that are longer than ``size``.
 
     Points of the polygon are kept. Points are closer to one another near sharp corners, so that the
@@ -131,12 +131,12 @@ def divided(p: Floats, size: float, inside_is_left: bool = True) -> Floats:
     for i in range(len(p)):
         a, b = p[i], p[(i + 1) % len(p)]
         length = float(np.linalg.norm(b - a))
-        t = _places(length, size, at_corner[i], at_corner[(i + 1) % len(p)])
+        t = _divide_edge(length, size, at_corner[i], at_corner[(i + 1) % len(p)])
         points.append(a + t[:, None] * (b - a))
     return np.concatenate(points)
 
 
-def _places(length: float, size: float, first: float, last: float) -> Floats:
+def _divide_edge(length: float, size: float, first: float, last: float) -> Floats:
     """Return fractions in [0, 1) of an edge at which points are placed.
 
     The spacing is ``first`` and ``last`` at the ends and grows to ``size`` between them.

@@ -12,9 +12,9 @@ import numpy as np
 from weft.base.settings import REQUIRED, setting
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_of, noise
-from weft.fitting.points import CurveSettings, points, rising
-from weft.fitting.slopes import HYSTERESIS, slope_of
+from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
+from weft.fitting.points import CurveSettings, check_loading, read_points
+from weft.fitting.slopes import HYSTERESIS, loading_slope
 from weft.fitting.value import Value
 
 NAMES, SI = ("curvature", "moment"), ("1/m", "N")
@@ -46,9 +46,9 @@ def read(block: PlacedBlock[BendingSettings]) -> Sequence[Measurement]:
     called = block.given.name or f"bending {direction}"
     if block.one_of("points", "file", "modulus") == "modulus":
         given = np.array(block.given.modulus)
-        return [Value(called, field, *mean_of(given, noise(block, "N*m")))]
-    spread, pairs = noise(block, "N"), points(block, NAMES, SI, direction=direction)
-    found = rising(pairs, spread.of(pairs.y), called, NAMES)
+        return [Value(called, field, *mean_reading(given, read_noise(block, "N*m")))]
+    spread, pairs = read_noise(block, "N"), read_points(block, NAMES, SI, direction=direction)
+    found = check_loading(pairs, spread.of(pairs.y), called, NAMES)
     labels = ("curvature [1/cm]", "moment per width [mN]")
     sigma = spread.of(found.y)
-    return [slope_of(block, called, field, found, found.x, sigma, found.x / 100, labels)]
+    return [loading_slope(block, called, field, found, found.x, sigma, found.x / 100, labels)]

@@ -17,8 +17,8 @@ from weft.fabric.fabric import Fabric
 from weft.fitting.bending import DIRECTIONS
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_of, noise
-from weft.laboratory.elastica import of_chord
+from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
+from weft.laboratory.elastica import elastica_of_chord
 from weft.laboratory.specimen import GRAVITY
 
 
@@ -56,11 +56,13 @@ class CantileverTest:
     def model(self, fabric: Fabric) -> float:
         """Return the bending length c [m] of the standard for a fabric."""
         rigidity = getattr(fabric, f"bending_{self.direction}")
-        return float(0.5 * of_chord().length * np.cbrt(rigidity / (fabric.density * GRAVITY)))
+        return float(
+            0.5 * elastica_of_chord().length * np.cbrt(rigidity / (fabric.density * GRAVITY))
+        )
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
         """Return the rigidity [N m] that the length implies for the density of ``fabric``."""
-        c = 2 * self.length / of_chord().length
+        c = 2 * self.length / elastica_of_chord().length
         return {f"bending_{self.direction}": fabric.density * GRAVITY * c**3}
 
     def residuals(self, fabric: Fabric) -> Floats:
@@ -83,6 +85,6 @@ def read(block: PlacedBlock[CantileverSettings]) -> Sequence[Measurement]:
     direction = block.given.direction
     said = block.one_of("bending_length", "overhang")
     half = 0.5 if said == "overhang" else 1.0
-    mean, sigma = mean_of(np.array(getattr(block.given, said)), noise(block, "m"))
+    mean, sigma = mean_reading(np.array(getattr(block.given, said)), read_noise(block, "m"))
     called = block.given.name or f"cantilever {direction}"
     return [CantileverTest(called, direction, half * mean, half * sigma)]

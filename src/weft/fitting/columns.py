@@ -11,7 +11,7 @@ from weft.base.units import to_si
 from weft.fitting.table import read_table
 
 
-def columns(path: Path, units: Mapping[str, str]) -> dict[str, Floats]:
+def read_columns(path: Path, units: Mapping[str, str]) -> dict[str, Floats]:
     """Return columns of a CSV, (k,) in SI each, by name.
 
     Args:

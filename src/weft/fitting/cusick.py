@@ -19,9 +19,9 @@ from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.drape_equilibrium import FIELDS as DRAPING
-from weft.fitting.drape_equilibrium import MOVED, DrapedSpecimen, Tester
+from weft.fitting.drape_equilibrium import MOVED, DrapedSpecimen, DrapeTester
 from weft.fitting.measurement import Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_of, noise
+from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
 from weft.laboratory.cusick import DISK, cusick, drape_coefficient
 from weft.laboratory.shadow import area
 
@@ -117,8 +117,8 @@ class CusickTest:
 
 
 @lru_cache(maxsize=4)
-def _tester(size: float) -> Tester:
-    return Tester.of(size)
+def _tester(size: float) -> DrapeTester:
+    return DrapeTester.of(size)
 
 
 def _coefficient(drape: DrapedSpecimen, shift: Positions | float = 0.0) -> float:
@@ -141,6 +141,6 @@ def _slope(drape: DrapedSpecimen, rate: Positions) -> float:
 def read(block: PlacedBlock[CusickSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     given = block.given
-    mean, sigma = mean_of(np.array(given.drape_coefficient), noise(block, "1"))
+    mean, sigma = mean_reading(np.array(given.drape_coefficient), read_noise(block, "1"))
     called = given.name or "drape coefficient"
     return [CusickTest(called, mean, sigma, given.size, given.drapings, given.seed)]

@@ -22,7 +22,7 @@ from weft.bodies.nearest_points import NearestPoints
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, scene_run
+from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
 from weft.io.archive import Broken, arrays_of
 
 SHAPES = {"time": 1, "focal": 1, "center": 1, "eye": 1, "axes": 2, "depth": 3}
@@ -114,7 +114,7 @@ def read(block: PlacedBlock[DepthSettings]) -> Sequence[Measurement]:
     path = block.file("depth")
     arrays = _arrays(path)
     time = arrays["time"]
-    run = scene_run(block, float(time.max()))
+    run = build_scene_run(block, float(time.max()))
     given, most = block.given, block.given.pixels
     points = [
         seen_points(depth, arrays["focal"], arrays["center"], arrays["eye"], arrays["axes"], most)

@@ -10,7 +10,7 @@ import numpy as np
 
 from weft.base.arrays import Bools, Floats
 from weft.base.errors import PictureError
-from weft.fitting.edges import around
+from weft.fitting.edges import border_distances
 from weft.fitting.picture import ClothPicture, otsu
 
 PATCH = 0.1  # of the cloth's radius: radius of the patch whose color is the disk's
@@ -29,7 +29,7 @@ class Disk:
     radius: float
 
 
-def disk_in(cloth: ClothPicture) -> Disk:
+def detect_disk(cloth: ClothPicture) -> Disk:
     """Return the disk on a cloth.
 
     Raises:
@@ -49,14 +49,14 @@ def disk_in(cloth: ClothPicture) -> Disk:
     label, _ = ndimage.label(same)
     here = label[int(row), int(column)]
     if here == 0 or threshold < DIFFERS:
-        raise _none(cloth.where, "all of one color" if threshold < DIFFERS else "")
+        raise _not_found(cloth.where, "all of one color" if threshold < DIFFERS else "")
     found = np.asarray(ndimage.binary_fill_holes(label == here))
     disk, off = _circle(cloth.color, found, (column, row))
     ratio = disk.radius / radius
     if not RATIOS[0] < ratio < RATIOS[1]:
-        raise _none(cloth.where, f"one color up to {ratio:.0%} of the cloth's radius")
+        raise _not_found(cloth.where, f"one color up to {ratio:.0%} of the cloth's radius")
     if off > ROUND:
-        raise _none(cloth.where, f"something {off:.1%} of its radius off a circle")
+        raise _not_found(cloth.where, f"something {off:.1%} of its radius off a circle")
     return disk
 
 
@@ -66,7 +66,7 @@ def _circle(color: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Di
     """
     column, row = center
     for _ in range(2):  # from the improved center, rays cross the rim at right angles
-        r = around(color, mask, (column, row), first=True)
+        r = border_distances(color, mask, (column, row), first=True)
         angle = 2 * np.pi * np.arange(len(r)) / len(r)
         x, y = column + r * np.cos(angle), row - r * np.sin(angle)
         kept = np.ones(len(r), dtype=bool)
@@ -82,7 +82,7 @@ def _circle(color: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Di
     return Disk(column, row, radius), rms
 
 
-def _none(where: str, got: str) -> PictureError:
+def _not_found(where: str, got: str) -> PictureError:
     return PictureError(
         "disk in the picture",
         got=got or "none found",

@@ -25,14 +25,14 @@ from weft.base.arrays import Floats
 from weft.base.settings import setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.drape_continuation import Following
+from weft.fitting.drape_continuation import DrapeContinuation
 from weft.fitting.drape_equilibrium import FIELDS as FABRIC_FIELDS
-from weft.fitting.drape_equilibrium import Eye, Tester
+from weft.fitting.drape_equilibrium import DrapeTester, Eye
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.outline import RadialOutline
-from weft.fitting.photograph import PhotographSettings, photographed_all
+from weft.fitting.photograph import PhotographSettings, read_photographs
 from weft.fitting.picture import ClothPicture
-from weft.fitting.polygon import polygon_of
+from weft.fitting.polygon import read_polygon
 from weft.laboratory.cusick import DISK, SPECIMEN
 
 SCATTER = (0.02, 0.12, 0.12)  # standard deviations: coefficient; relative depth, number of folds
@@ -94,7 +94,7 @@ class DrapeOutline:
     seen: Sequence[RadialOutline]
     eyes: Sequence[Eye]
     sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,) with that along warp [m]
-    following: Following
+    following: DrapeContinuation
     pictures: Sequence[ClothPicture] = ()  # sources of the outlines, for plots
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
@@ -106,7 +106,9 @@ class DrapeOutline:
             SimulationError: no equilibrium was found.
         """
         old = self.following
-        following = Following(old.tester, old.count, old.seed, far=np.inf, changed=old.changed)
+        following = DrapeContinuation(
+            old.tester, old.count, old.seed, far=np.inf, changed=old.changed
+        )
         following.drapes(fabric)
         return replace(self, following=following)
 
@@ -140,7 +142,7 @@ class DrapeOutline:
         """
         seen = self.seen[0].radius
         best = min(
-            (_turned(o.radius, seen) for o in self.following.outlines(fabric, self.eyes)),
+            (_align_rotation(o.radius, seen) for o in self.following.outlines(fabric, self.eyes)),
             key=lambda r: float(((r - seen) ** 2).sum()),
         )
         shown = slice(None, None, SHOWN)
@@ -183,14 +185,14 @@ class DrapeOutline:
         return said
 
 
-def _turned(radius: Floats, like: Floats) -> Floats:
+def _align_rotation(radius: Floats, like: Floats) -> Floats:
     """Return a radius, rotated to where its correlation with ``like`` is largest."""
     product = np.fft.rfft(like) * np.conj(np.fft.rfft(radius))
     shift = int(np.argmax(np.fft.irfft(product, len(radius))))
     return np.roll(radius, shift)
 
 
-def drape_of(
+def build_drape(
     name: str,
     seen: Sequence[RadialOutline],
     eyes: Sequence[Eye],
@@ -231,7 +233,7 @@ def drape_of(
         more = part * float(np.mean([o.area for o in seen])) / (np.pi * (SPECIMEN**2 - DISK**2))
         doubt = [more, part * radius, part * waves, part * radius]
         variance = variance + np.square(doubt[: each.shape[1]])
-    following = Following(Tester.of(size), count, seed)
+    following = DrapeContinuation(DrapeTester.of(size), count, seed)
     return DrapeOutline(name, seen, eyes, np.sqrt(variance), following, pictures)
 
 
@@ -239,11 +241,11 @@ def read(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     given, pictures = block.given, list[ClothPicture]()
     if block.one_of("picture", "outline") == "picture":
-        photographs = photographed_all(block, MOST)
+        photographs = read_photographs(block, MOST)
         found = [(outline, eye) for outline, eye, _ in photographs]
         pictures = [cloth for _, _, cloth in photographs]
     else:
-        found = [(polygon_of(path), Eye()) for path in block.files("outline", MOST)]
+        found = [(read_polygon(path), Eye()) for path in block.files("outline", MOST)]
     if given.warp is not None:
         angle = np.array(given.warp)
         if len(angle) not in (1, len(found)):
@@ -254,7 +256,7 @@ def read(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
         found = [(o.turned(-a), eye.turned(-a)) for (o, eye), a in zip(found, every)]
     seen, eyes = [o for o, _ in found], [eye for _, eye in found]
     return [
-        drape_of(
+        build_drape(
             given.name or "drape",
             seen,
             eyes,

@@ -17,7 +17,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SimulationError
 from weft.fabric.fabric import Fabric
-from weft.fitting.drape_equilibrium import FIELDS, MOVED, DrapedSpecimen, Eye, Tester
+from weft.fitting.drape_equilibrium import FIELDS, MOVED, DrapedSpecimen, DrapeTester, Eye
 from weft.fitting.outline import RadialOutline
 
 FAR = 0.25  # change of the logarithm of a number beyond which drapes start from scratch
@@ -26,7 +26,7 @@ NUMBERS = 4  # numbers of an outline: ``RadialOutline.numbers``
 
 
 @dataclass(frozen=True, eq=False)
-class _Kept:
+class _CachedDrapes:
     """Cached drapes of one fabric."""
 
     at: Floats  # (6,) logarithms of FIELDS
@@ -35,7 +35,7 @@ class _Kept:
 
 
 @dataclass(eq=False)
-class Following:
+class DrapeContinuation:
     """Drapes of a sequence of similar fabrics.
 
     The object keeps a cache, and results depend on the drape from which they were continued, within
@@ -48,13 +48,13 @@ class Following:
         far: change of the logarithm of a number beyond which specimens are draped from scratch.
     """
 
-    tester: Tester
+    tester: DrapeTester
     count: int = 3
     seed: int = 0
     far: float = FAR
     changed: int = 0  # number of times that a continued drape snapped to another number of folds
     anew: int = 0  # number of times that the specimens were draped from scratch
-    _kept: list[_Kept] = field(default_factory=list)
+    _kept: list[_CachedDrapes] = field(default_factory=list)
 
     def drapes(self, fabric: Fabric) -> Sequence[DrapedSpecimen]:
         """Return the drapes of a fabric.
@@ -121,5 +121,5 @@ class Following:
         self, at: Floats, anchor: Floats, drapes: Sequence[DrapedSpecimen]
     ) -> Sequence[DrapedSpecimen]:
         """Store drapes in the cache and return them."""
-        self._kept = [*self._kept[-(MOST_KEPT - 1) :], _Kept(at, anchor, drapes)]
+        self._kept = [*self._kept[-(MOST_KEPT - 1) :], _CachedDrapes(at, anchor, drapes)]
         return drapes

@@ -23,14 +23,14 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
-from weft.fitting.measurement import scaled
-from weft.fitting.outline import RadialOutline, outline_of
+from weft.fitting.measurement import scale_field
+from weft.fitting.outline import RadialOutline, radial_outline
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cusick import DISK, drape, specimen
 from weft.laboratory.plate import plate_hinges
-from weft.laboratory.specimen import at_rest, specimen_model
+from weft.laboratory.specimen import find_equilibrium, specimen_model
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 from weft.solve.linear.solver import LinearSolver
@@ -85,11 +85,11 @@ class DrapedSpecimen:
         """Return the outline as seen by an eye, with positions shifted by ``shift`` (n,3) [m]."""
         flat = eye.flat(self.x + shift)
         edges = self.mesh.edges
-        return outline_of(flat[edges[:, 0]], flat[edges[:, 1]], DISK)
+        return radial_outline(flat[edges[:, 0]], flat[edges[:, 1]], DISK)
 
 
 @dataclass(frozen=True, eq=False)
-class Tester:
+class DrapeTester:
     """The mesh of Cusick's specimen, for any fabric; ``settings`` are the tolerances of
     equilibrium.
     """
@@ -99,10 +99,10 @@ class Tester:
     settings: QuasiStaticSettings = CLOSE
 
     @staticmethod
-    def of(size: float, seed: int = 0) -> "Tester":
+    def of(size: float, seed: int = 0) -> "DrapeTester":
         """Return a specimen with edges about ``size`` [m] long."""
         mesh, held, _ = specimen(size, seed)
-        return Tester(mesh, held)
+        return DrapeTester(mesh, held)
 
     def model(self, fabric: Fabric, weight: float = 1.0) -> Model:
         """Return the model of the specimen of a fabric under a fraction of its weight."""
@@ -126,7 +126,7 @@ class Tester:
             SimulationError: no equilibrium was found.
         """
         what = f"drape of {fabric.name}, on from a fabric nearby"
-        found = at_rest(self.model(fabric), start.x, self.settings, what)
+        found = find_equilibrium(self.model(fabric), start.x, self.settings, what)
         return DrapedSpecimen(fabric, self.mesh, found.x, found.counts.iterations)
 
     def rates(self, drape: DrapedSpecimen, fields: Sequence[str]) -> Floats:
@@ -143,7 +143,8 @@ class Tester:
                 found.append(np.zeros_like(drape.x))
                 continue
             up, down = (
-                self.force(scaled(drape.fabric, field, np.exp(s)), drape.x) for s in (NEAR, -NEAR)
+                self.force(scale_field(drape.fabric, field, np.exp(s)), drape.x)
+                for s in (NEAR, -NEAR)
             )
             found.append(H.solve(-(up - down) / (2 * NEAR)))
         return np.array(found)

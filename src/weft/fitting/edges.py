@@ -18,7 +18,7 @@ REACH, NEXT = 4.0, 2.0  # [pixels] from an edge: the colors of its sides are tak
 FINE = 0.25  # [pixels] sampling distance on a line across an edge
 
 
-def sampled(color: Floats, at: Floats) -> Floats:
+def sample_colors(color: Floats, at: Floats) -> Floats:
     """Return the colors of a picture (h,w,c) at places (...,2), linearly interpolated, (...,c).
 
     Places beyond the border have the color of the border.
@@ -32,7 +32,7 @@ def sampled(color: Floats, at: Floats) -> Floats:
     return np.stack(channels, axis=-1)
 
 
-def halfway(color: Floats, at: Floats, outward: Floats) -> Floats:
+def locate_edges(color: Floats, at: Floats, outward: Floats) -> Floats:
     """Return the distance from places near an edge to the edge, along given directions.
 
     Args:
@@ -44,7 +44,7 @@ def halfway(color: Floats, at: Floats, outward: Floats) -> Floats:
         (k,) [pixels]; 0 if there is no half-way color within ``NEXT``.
     """
     t = np.arange(-REACH, REACH + FINE / 2, FINE)
-    line = sampled(color, at[:, None] + t[:, None] * outward[:, None])
+    line = sample_colors(color, at[:, None] + t[:, None] * outward[:, None])
     inside = np.median(line[:, t <= -NEXT], axis=1)
     outside = np.median(line[:, t >= NEXT], axis=1)
     way = inside - outside
@@ -57,7 +57,7 @@ def halfway(color: Floats, at: Floats, outward: Floats) -> Floats:
     return np.where(found, cut[np.arange(len(at)), best], 0.0)
 
 
-def around(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> Floats:
+def border_distances(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> Floats:
     """Return the distances from a center to the border of a mask, counter-clockwise from the right.
 
     Args:
@@ -83,5 +83,5 @@ def around(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> F
     else:
         last = len(r) - 1 - cloth[:, ::-1].argmax(1)
     rough = r[last] + 0.25
-    fine = rough + halfway(color, center + rough[:, None] * outward, outward)
+    fine = rough + locate_edges(color, center + rough[:, None] * outward, outward)
     return np.asarray(np.maximum(fine, 0.0))

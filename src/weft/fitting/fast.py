@@ -15,10 +15,10 @@ import numpy as np
 from weft.base.settings import setting
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.cantilever import CantileverTest
-from weft.fitting.measurement import Given, Measurement
+from weft.fitting.measurement import FixedFields, Measurement
 from weft.fitting.noise import ASSUMED, LEAST, MOST
-from weft.fitting.points import DataPoints, rising
-from weft.fitting.tensile import LARGEST, NAMES, TensileTest, made
+from weft.fitting.points import DataPoints, check_loading
+from weft.fitting.tensile import LARGEST, NAMES, TensileTest, build_test
 from weft.fitting.value import Value
 from weft.laboratory.shear import GF_PER_CM
 
@@ -56,11 +56,11 @@ class FastSettings(MeasurementSettings):
     )
 
 
-def read(block: PlacedBlock[FastSettings]) -> Sequence[Measurement | Given]:
+def read(block: PlacedBlock[FastSettings]) -> Sequence[Measurement | FixedFields]:
     """Read the measurements of a FAST sheet from a block."""
     given = block.given
     called, part = given.name or "FAST", given.uncertainty
-    out: list[Measurement | Given] = []
+    out: list[Measurement | FixedFields] = []
     for k, direction in enumerate(("warp", "weft")):
         out += _extensions(block, f"{called} tensile {direction}", k, direction)
     if given.EB5 is not None:
@@ -78,7 +78,7 @@ def read(block: PlacedBlock[FastSettings]) -> Sequence[Measurement | Given]:
 
 def _extensions(
     block: PlacedBlock[FastSettings], called: str, k: int, direction: str
-) -> Sequence[Measurement | Given]:
+) -> Sequence[Measurement | FixedFields]:
     """Return the measurements of one direction.
 
     Extensions of 0 are left out because they are below the resolution of the gauge.
@@ -94,5 +94,5 @@ def _extensions(
         return []
     strain, force = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
     sigma = part * force
-    found = rising(DataPoints(strain, force, [p[2] for p in pairs]), sigma, called, NAMES)
-    return made(called, direction, found, sigma, form if len(pairs) > 1 else "straight")
+    found = check_loading(DataPoints(strain, force, [p[2] for p in pairs]), sigma, called, NAMES)
+    return build_test(called, direction, found, sigma, form if len(pairs) > 1 else "straight")

@@ -13,9 +13,9 @@ from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import UNITS, Fabric, fabric
 from weft.fitting.block import FitDocument
-from weft.fitting.kinds import KINDS, measured
-from weft.fitting.measurement import Given, Measurement
-from weft.fitting.plausibility import question, question_bulk
+from weft.fitting.kinds import KINDS, read_measurement
+from weft.fitting.measurement import FixedFields, Measurement
+from weft.fitting.plausibility import check_bulk_density, check_measurements
 from weft.fitting.value import Value
 
 START = "cotton"
@@ -74,7 +74,7 @@ class FitFile:
     said: str
     hold: tuple[str, ...]
     measurements: Sequence[Measurement]
-    given: Sequence[Given]
+    given: Sequence[FixedFields]
     sources: Mapping[str, str]
 
     @property
@@ -105,21 +105,21 @@ def read_fit(path: str | Path) -> FitFile:
     found, sources, problems = _read(document, blocks, start)
     if problems:
         raise FabricProblems(problems)
-    fixed = [g for g in found if isinstance(g, Given)]
-    measurements = [m for m in found if not isinstance(m, Given)]
+    fixed = [g for g in found if isinstance(g, FixedFields)]
+    measurements = [m for m in found if not isinstance(m, FixedFields)]
     name = given.name or path.stem
     if not re.fullmatch(r"[\w.-]+", name):
         raise document.refused(("name",), repr(name), "letters, digits, '.', '_' and '-'")
-    start = _with(start, fixed, measurements)
+    start = _set_fixed_fields(start, fixed, measurements)
     hold = tuple(given.hold)
     return FitFile(path, name, given.title, start, given.start, hold, measurements, fixed, sources)
 
 
 def _read(
     document: FitDocument, blocks: Sequence[Any], start: Fabric
-) -> tuple[list[Measurement | Given], dict[str, str], list[WeftError]]:
+) -> tuple[list[Measurement | FixedFields], dict[str, str], list[WeftError]]:
     """Return the measurements with unique names, their sources by name, and all problems."""
-    found: list[Measurement | Given] = []
+    found: list[Measurement | FixedFields] = []
     sources: dict[str, str] = {}
     problems: list[WeftError] = []
     bulk: dict[str, list[float]] = {"density": [], "thickness": []}
@@ -127,9 +127,9 @@ def _read(
     for i, tree in enumerate(blocks):
         loc = ("measurements", i)
         try:
-            given, measurements = measured(document, loc, tree)
-            new = [_named(m, found) for m in measurements]
-            problems += question(new, start, document.where(loc), given.unusual)
+            given, measurements = read_measurement(document, loc, tree)
+            new = [_make_name_unique(m, found) for m in measurements]
+            problems += check_measurements(new, start, document.where(loc), given.unusual)
         except WeftError as error:
             error.where = error.where or document.where(loc)
             problems.append(error)
@@ -141,14 +141,14 @@ def _read(
                 bulk_at, bulk_meant = document.where(loc), bulk_meant or given.unusual
         if given.source is not None:
             sources.update({m.name: given.source for m in new})
-    problems += question_bulk(bulk["density"], bulk["thickness"], bulk_at, bulk_meant)
+    problems += check_bulk_density(bulk["density"], bulk["thickness"], bulk_at, bulk_meant)
     return found, sources, problems
 
 
-def _named(m: Any, taken: Sequence[Measurement | Given]) -> Any:
+def _make_name_unique(m: Any, taken: Sequence[Measurement | FixedFields]) -> Any:
     """Return the measurement with a name that differs from those of all earlier ones."""
     names, name, k = (
-        {t.name for t in taken if isinstance(t, Given) == isinstance(m, Given)},
+        {t.name for t in taken if isinstance(t, FixedFields) == isinstance(m, FixedFields)},
         m.name,
         1,
     )
@@ -170,7 +170,9 @@ def _start(document: FitDocument, said: str) -> Fabric:
     return start
 
 
-def _with(start: Fabric, given: Sequence[Given], measurements: Sequence[Measurement]) -> Fabric:
+def _set_fixed_fields(
+    start: Fabric, given: Sequence[FixedFields], measurements: Sequence[Measurement]
+) -> Fabric:
     """Return the starting fabric with the fields that the file gives without a fit.
 
     A stiffness measured as a straight line replaces a curve of the starting fabric. A stiffness and

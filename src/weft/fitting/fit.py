@@ -20,8 +20,8 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError, SimulationError
 from weft.fabric.fabric import UNITS, Fabric
-from weft.fitting.identifiability import WEAK, Open, weakest
-from weft.fitting.measurement import Measurement, with_logs
+from weft.fitting.identifiability import WEAK, UndeterminedField, weakest_direction
+from weft.fitting.measurement import Measurement, set_logarithms
 
 Say = Callable[[str], None]  # progress, a line at a time
 BELIEF = 3.0  # standard deviation of the prior, of the logarithm of a number
@@ -50,7 +50,7 @@ class Fit:
     fabric: Fabric
     fields: tuple[str, ...]
     covariance: Floats
-    open: Sequence[Open]
+    open: Sequence[UndeterminedField]
     measurements: Sequence[Measurement]
     converged: bool
 
@@ -144,7 +144,7 @@ def fit(
     """
     if not measurements:
         raise FabricError("measurements", got="none", expected="at least one")
-    problem = _Problem(start, _fields(measurements, start, hold))
+    problem = _LeastSquares(start, _fields(measurements, start, hold))
     quick = [m for m in measurements if not getattr(m, "slow", False)]
     slow = [m for m in measurements if getattr(m, "slow", False)]
     if quick:
@@ -156,7 +156,7 @@ def fit(
             problem.solve(quick, belief=0.0)
         return problem.result(quick)
     for turn in range(ROUNDS):
-        ready = [*quick, *(_near(m, problem.fabric, say, turn) for m in slow)]
+        ready = [*quick, *(_prepare(m, problem.fabric, say, turn) for m in slow)]
         if turn == 0:
             problem.close(ready, WEAK, settle=False)
         before = problem.logs
@@ -167,7 +167,7 @@ def fit(
     return problem.result([*quick, *(m for m in ready if m not in quick)])
 
 
-def _near(m: Any, fabric: Fabric, say: Say, turn: int) -> Measurement:
+def _prepare(m: Any, fabric: Fabric, say: Say, turn: int) -> Measurement:
     """Return the measurement, prepared for evaluations near a fabric."""
     if not hasattr(m, "near"):
         return m  # type: ignore[no-any-return]
@@ -195,14 +195,14 @@ def _fields(
     return fields
 
 
-class _Problem:
+class _LeastSquares:
     """The least-squares problem: logarithms of the fields to be fitted, and the fields
     found open.
     """
 
     def __init__(self, start: Fabric, fields: tuple[str, ...]) -> None:
         self.start, self.fields = start, fields
-        self.open: list[Open] = []
+        self.open: list[UndeterminedField] = []
         self.first = np.log([getattr(start, f) for f in fields])
         self.logs = self.first
         self.converged = False
@@ -210,7 +210,7 @@ class _Problem:
     @property
     def fabric(self) -> Fabric:
         """Return the fabric with the current values of the fields."""
-        return with_logs(self.start, self.fields, self.logs)
+        return set_logarithms(self.start, self.fields, self.logs)
 
     def begin(self, measurements: Sequence[Measurement]) -> None:
         """Move each field to the median of the values that the measurements imply.
@@ -244,7 +244,7 @@ class _Problem:
 
         def residuals(logs: Floats) -> Floats:
             try:
-                fabric = with_logs(self.start, self.fields, logs)
+                fabric = set_logarithms(self.start, self.fields, logs)
                 found = [m.residuals(fabric) for m in measurements]
             except SimulationError:
                 return np.full(rows + len(logs), np.inf)  # SciPy then tries a shorter step
@@ -253,7 +253,7 @@ class _Problem:
             return np.concatenate([*found, belief * (logs - self.first)])
 
         def jacobian(logs: Floats) -> Floats:
-            fabric = with_logs(self.start, self.fields, logs)
+            fabric = set_logarithms(self.start, self.fields, logs)
             return np.concatenate(
                 [self.derivative(measurements, fabric), belief * np.eye(len(logs))]
             )
@@ -292,7 +292,7 @@ class _Problem:
         If ``settle`` is set, the remaining fields are fitted again after each field that is held.
         """
         N = self.information(measurements)
-        while len(self.fields) and (found := weakest(N, self.fields, limit)) is not None:
+        while len(self.fields) and (found := weakest_direction(N, self.fields, limit)) is not None:
             k = self.fields.index(found.field)
             self.open.append(replace(found, value=float(getattr(self.start, found.field))))
             self.fields = (*self.fields[:k], *self.fields[k + 1 :])

@@ -27,7 +27,7 @@ FIRST = (
 
 
 @dataclass(frozen=True)
-class Open:
+class UndeterminedField:
     """A field that the data do not determine, and the fields that change together with it.
 
     Attributes:
@@ -58,7 +58,7 @@ class Open:
         return f"{known} that {along} at once"
 
 
-def weakest(N: Floats, fields: Sequence[str], limit: float) -> Open | None:
+def weakest_direction(N: Floats, fields: Sequence[str], limit: float) -> UndeterminedField | None:
     """Return the weakest direction of N = J^T J (n,n) if its standard deviation exceeds ``limit``.
 
     Args:
@@ -83,7 +83,9 @@ def weakest(N: Floats, fields: Sequence[str], limit: float) -> Open | None:
     )
     # An eigenvalue below the round-off error of the largest one is zero: nothing is known.
     blind = value <= 1e-12 * max(float(values[-1]), 1.0)
-    return Open(held, np.inf if blind else float(np.exp(min(value**-0.5, 700.0))), others)
+    return UndeterminedField(
+        held, np.inf if blind else float(np.exp(min(value**-0.5, 700.0))), others
+    )
 
 
 def _power(p: float) -> str:

@@ -13,11 +13,11 @@ import numpy as np
 
 from weft.base.settings import setting
 from weft.fitting.block import MeasurementSettings, PlacedBlock
-from weft.fitting.measurement import Given, Measurement
+from weft.fitting.measurement import FixedFields, Measurement
 from weft.fitting.noise import ASSUMED, LEAST, MOST
 from weft.fitting.points import DataPoints
-from weft.fitting.shear import of_modulus
-from weft.fitting.tensile import LARGEST, curve_of, made
+from weft.fitting.shear import modulus_ratio
+from weft.fitting.tensile import LARGEST, build_test, preset_curve
 from weft.fitting.value import Value
 from weft.laboratory.shear import GF_PER_CM
 
@@ -67,17 +67,17 @@ class KesSettings(MeasurementSettings):
     )
 
 
-def read(block: PlacedBlock[KesSettings]) -> Sequence[Measurement | Given]:
+def read(block: PlacedBlock[KesSettings]) -> Sequence[Measurement | FixedFields]:
     """Read the measurements of a KES sheet from a block."""
     given = block.given
     called, part = given.name or "KES", given.uncertainty
-    out: list[Measurement | Given] = []
+    out: list[Measurement | FixedFields] = []
     if given.LT is not None and given.EMT is None:
         raise block.error("LT", given.LT, "EMT beside it")
     if given.EMT is not None:
         out += _tension(given.EMT, given.LT, called, part, block.where("EMT"))
     if given.G is not None:
-        mean = float(np.mean(given.G)) / of_modulus()
+        mean = float(np.mean(given.G)) / modulus_ratio()
         sigma = float(part * mean / np.sqrt(len(given.G)))
         out.append(Value(f"{called} G", "shear", mean, sigma))
     for direction, b in zip(("warp", "weft"), given.B or ()):
@@ -96,18 +96,20 @@ def _tension(
     called: str,
     part: float,
     at: str,
-) -> Sequence[Measurement | Given]:
+) -> Sequence[Measurement | FixedFields]:
     """Return the tensile measurements, or curves, of warp and weft from EMT and LT."""
-    out: list[Measurement | Given] = []
+    out: list[Measurement | FixedFields] = []
     for k, direction in enumerate(("warp", "weft")):
         name = f"{called} EMT {direction}"
         if linear is None:
             one, force = np.array([strains[k]]), np.array([FORCE])
-            out += made(name, direction, DataPoints(one, force, [at]), part * force, "straight")
+            out += build_test(
+                name, direction, DataPoints(one, force, [at]), part * force, "straight"
+            )
             continue
         parts = np.array(PARTS)
         force = FORCE * parts ** (2 / linear[k] - 1)
         out.append(
-            curve_of(name, direction, DataPoints(parts * strains[k], force, [at] * len(parts)))
+            preset_curve(name, direction, DataPoints(parts * strains[k], force, [at] * len(parts)))
         )
     return out

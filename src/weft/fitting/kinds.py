@@ -13,7 +13,7 @@ from weft.base.errors import FabricError, check_known
 from weft.base.schema.block import block_of
 from weft.base.yaml_lines import Loc
 from weft.fitting.block import FitDocument, MeasurementSettings, PlacedBlock
-from weft.fitting.measurement import Given, Measurement
+from weft.fitting.measurement import FixedFields, Measurement
 
 KINDS: Mapping[str, str] = {  # kind: name of its module in weft.fitting
     "value": "value",
@@ -45,14 +45,14 @@ def fields_of(kind: str) -> Mapping[str, str]:
     return {name: field.description or "" for name, field in fields.items()}
 
 
-def about(kind: str) -> str:
+def describe_kind(kind: str) -> str:
     """Return the description of a kind: the first paragraph of the docstring of its module."""
     return " ".join((_module(kind).__doc__ or "").split("\n\n")[0].split())
 
 
-def measured(
+def read_measurement(
     document: FitDocument, loc: Loc, tree: Any
-) -> tuple[MeasurementSettings, Sequence[Measurement | Given]]:
+) -> tuple[MeasurementSettings, Sequence[Measurement | FixedFields]]:
     """Return the settings of a block, and its measurements.
 
     Args:
@@ -74,7 +74,9 @@ def measured(
     except FabricError as error:
         raise document.placed(error, (*loc, "kind")) from None
     given = document.made(settings_of(kind), tree, loc)
-    found: Sequence[Measurement | Given] = _module(kind).read(PlacedBlock(document, loc, given))
+    found: Sequence[Measurement | FixedFields] = _module(kind).read(
+        PlacedBlock(document, loc, given)
+    )
     return given, found
 
 

@@ -49,19 +49,19 @@ class Measurement(Protocol):
         """Return d residual/d log(field), (m, len(fields)) [1]."""
 
 
-def with_logs(fabric: Fabric, fields: Sequence[str], logs: Sequence[float] | Floats) -> Fabric:
+def set_logarithms(fabric: Fabric, fields: Sequence[str], logs: Sequence[float] | Floats) -> Fabric:
     """Return the fabric with the fields set to the exponentials of ``logs``."""
     values: dict[str, Any] = {f: float(np.exp(v)) for f, v in zip(fields, logs)}
     return dataclasses.replace(fabric, **values)
 
 
-def scaled(fabric: Fabric, field: str, factor: float) -> Fabric:
+def scale_field(fabric: Fabric, field: str, factor: float) -> Fabric:
     """Return the fabric with one field multiplied by ``factor``."""
     value: dict[str, Any] = {field: getattr(fabric, field) * factor}
     return dataclasses.replace(fabric, **value)
 
 
-def by_differences(
+def difference_jacobian(
     measurement: Measurement, fabric: Fabric, fields: Sequence[str], step: float = STEP
 ) -> Floats:
     """Return the Jacobian by central differences, (m, len(fields)).
@@ -74,7 +74,9 @@ def by_differences(
         if field not in measurement.depends_on:
             columns.append(None)
             continue
-        up, down = (measurement.residuals(scaled(fabric, field, np.exp(s))) for s in (step, -step))
+        up, down = (
+            measurement.residuals(scale_field(fabric, field, np.exp(s))) for s in (step, -step)
+        )
         columns.append((up - down) / (2 * step))
     rows = next((len(c) for c in columns if c is not None), None)
     if rows is None:
@@ -115,7 +117,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class FixedFields:
     """Fields that a fit file sets without a fit: a curve, or the absence of one."""
 
     name: str

@@ -41,7 +41,7 @@ class Noise:
         return f"{words}, assumed" if self.assumed else words
 
 
-def noise(block: PlacedBlock[Any], unit: str, *, per_angle: bool = False) -> Noise:
+def read_noise(block: PlacedBlock[Any], unit: str, *, per_angle: bool = False) -> Noise:
     """Return the field ``uncertainty`` of a block whose data have this unit.
 
     For numbers without a unit it is relative.
@@ -61,7 +61,7 @@ def noise(block: PlacedBlock[Any], unit: str, *, per_angle: bool = False) -> Noi
     return Noise(size, relative)
 
 
-def mean_of(values: Floats, spread: Noise) -> tuple[float, float]:
+def mean_reading(values: Floats, spread: Noise) -> tuple[float, float]:
     """Return the mean of repeated readings (k,) and the standard deviation of this mean.
 
     The latter comes from the scatter of several readings if the file gives no uncertainty, and from

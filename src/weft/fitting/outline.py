@@ -21,7 +21,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.laboratory.cusick import drape_coefficient
-from weft.laboratory.shadow import RAYS, nodes
+from weft.laboratory.shadow import RAYS, count_folds
 
 HARMONICS = (2, 24)  # of folds; harmonic 1 is a shift
 INWARD = 1e-9  # [rays] tolerance: rays through an end of an edge count as hits despite round-off
@@ -72,7 +72,7 @@ class RadialOutline:
     @property
     def nodes(self) -> int:
         """Return the number of folds higher than 2 mm, as operators of the test count them."""
-        return nodes(self.radius)
+        return count_folds(self.radius)
 
     @property
     def along(self) -> float:
@@ -99,7 +99,7 @@ class RadialOutline:
     @property
     def points(self) -> Floats:
         """Return the corners of the outline about its centroid, (720,2) [m]."""
-        return self.radius[:, None] * unit(self.angle)
+        return self.radius[:, None] * unit_vectors(self.angle)
 
 
 def ray_angles(rays: int = RAYS) -> Floats:
@@ -107,7 +107,7 @@ def ray_angles(rays: int = RAYS) -> Floats:
     return np.asarray(2 * np.pi * np.arange(rays) / rays)
 
 
-def unit(angle: Floats) -> Floats:
+def unit_vectors(angle: Floats) -> Floats:
     """Return unit vectors at angles (k,) [rad], (k,2)."""
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
@@ -122,13 +122,13 @@ def sector_area(radius: Floats) -> float:
 
 def sector_middle(radius: Floats) -> Floats:
     """Return the centroid, (2,) [m], of the polygon with corners at radius (k,) [m]."""
-    p = radius[:, None] * unit(ray_angles(len(radius)))
+    p = radius[:, None] * unit_vectors(ray_angles(len(radius)))
     q = np.roll(p, -1, axis=0)
     twice = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
     return np.asarray(((p + q) * twice[:, None]).sum(0) / (3 * twice.sum()))
 
 
-def outline_of(p: Floats, q: Floats, disk: float = 0.0) -> RadialOutline:
+def radial_outline(p: Floats, q: Floats, disk: float = 0.0) -> RadialOutline:
     """Return the outer outline of edges and of a disk about the origin.
 
     The centroid is found by two iterations, because the outline seen from a new center differs
@@ -158,8 +158,8 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
         (720,) [m]; 0 for rays that meet nothing.
     """
     radius = np.zeros(RAYS)
-    ray, edge = _rays_of(p, q)
-    direction = unit(ray_angles())[ray]
+    ray, edge = _ray_edge_pairs(p, q)
+    direction = unit_vectors(ray_angles())[ray]
     a, b = p[edge], q[edge] - p[edge]
     # The cross product of a + s b = r d with b gives r (d x b) = a x b.
     across = direction[:, 0] * b[:, 1] - direction[:, 1] * b[:, 0]
@@ -169,7 +169,7 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
     np.maximum.at(radius, ray, r)
     if disk > 0:
         c = np.zeros(2) if center is None else center
-        d = unit(ray_angles())
+        d = unit_vectors(ray_angles())
         along = d @ c
         inside = along**2 - (c @ c - disk**2)
         rim = along + np.sqrt(np.maximum(inside, 0.0))
@@ -177,7 +177,7 @@ def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None)
     return radius
 
 
-def _rays_of(p: Floats, q: Floats) -> tuple[Ints, Ints]:
+def _ray_edge_pairs(p: Floats, q: Floats) -> tuple[Ints, Ints]:
     """Return the pairs (ray, edge) that intersect, as two arrays of indices."""
     start = np.arctan2(p[:, 1], p[:, 0])
     turn = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1])

@@ -16,11 +16,11 @@ import numpy as np
 from weft.base.errors import PictureError
 from weft.base.settings import setting
 from weft.fitting.block import MeasurementSettings, PlacedBlock
-from weft.fitting.disk import Disk, disk_in
+from weft.fitting.disk import Disk, detect_disk
 from weft.fitting.drape_equilibrium import Eye
-from weft.fitting.edges import around
-from weft.fitting.outline import RadialOutline, outline_of, ray_angles, unit
-from weft.fitting.picture import ClothPicture, cloth_in
+from weft.fitting.edges import border_distances
+from weft.fitting.outline import RadialOutline, radial_outline, ray_angles, unit_vectors
+from weft.fitting.picture import ClothPicture, segment_cloth
 from weft.laboratory.cusick import DISK, SPECIMEN
 
 SLACK = 1.02  # of the flat specimen's radius: largest radius that is accepted
@@ -63,7 +63,7 @@ class PhotographSettings(MeasurementSettings):
     )
 
 
-def photographed_all(
+def read_photographs(
     block: PlacedBlock[Any], most: int
 ) -> Sequence[tuple[RadialOutline, Eye, ClothPicture]]:
     """Return the outline, the camera position and the cloth of each photograph of a block.
@@ -85,11 +85,11 @@ def photographed_all(
     if given.disk is not None and given.pixel is not None:
         raise block.error("pixel", "a scale beside the disk's", "one of disk, pixel")
     disk = None if given.disk is None else Disk(*given.disk)
-    cloths = [cloth_in(path, mask) for path, mask in zip(paths, masks or [None] * len(paths))]
-    return [(*outline_in(cloth, disk, given.pixel, given.camera), cloth) for cloth in cloths]
+    cloths = [segment_cloth(path, mask) for path, mask in zip(paths, masks or [None] * len(paths))]
+    return [(*measure_outline(cloth, disk, given.pixel, given.camera), cloth) for cloth in cloths]
 
 
-def outline_in(
+def measure_outline(
     cloth: ClothPicture,
     disk: Disk | None = None,
     pixel: float | None = None,
@@ -112,7 +112,7 @@ def outline_in(
     if pixel is not None:
         pixel *= cloth.reduced
     if disk is None and pixel is None:
-        disk = disk_in(cloth)
+        disk = detect_disk(cloth)
     if disk is not None:
         pixel = DISK / disk.radius
         center = np.array([disk.column, disk.row])
@@ -120,9 +120,9 @@ def outline_in(
         rows, columns = np.nonzero(cloth.mask)
         center = np.array([columns.mean(), rows.mean()]) + 0.5
     assert pixel is not None
-    radius = pixel * around(cloth.edge, cloth.mask, center)
-    points = radius[:, None] * unit(ray_angles(len(radius)))
-    outline = outline_of(points, np.roll(points, -1, axis=0))
+    radius = pixel * border_distances(cloth.edge, cloth.mask, center)
+    points = radius[:, None] * unit_vectors(ray_angles(len(radius)))
+    outline = radial_outline(points, np.roll(points, -1, axis=0))
     check_size(outline, Path(cloth.where).name)
     if height is None:
         return outline, Eye()

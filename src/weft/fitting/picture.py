@@ -68,7 +68,7 @@ class ClothPicture:
         return 0.0 if self.unsure is None else float(self.unsure.sum() / self.mask.sum())
 
 
-def cloth_in(path: Path, mask: Path | None = None) -> ClothPicture:
+def segment_cloth(path: Path, mask: Path | None = None) -> ClothPicture:
     """Return the one piece of cloth in a picture; warn if much of it may be taken for background.
 
     Args:
@@ -80,7 +80,7 @@ def cloth_in(path: Path, mask: Path | None = None) -> ClothPicture:
             border cuts.
     """
     image, reduced = load_picture(path)
-    found = replace(_found(image, path, mask), reduced=reduced)
+    found = replace(_segment(image, path, mask), reduced=reduced)
     if found.doubt > DOUBTED:
         warnings.warn(
             f"{path.name}: shaded or noisy cloth may be taken for background, {found.doubt:.0%} of "
@@ -91,7 +91,7 @@ def cloth_in(path: Path, mask: Path | None = None) -> ClothPicture:
     return found
 
 
-def _found(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
+def _segment(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
     """Return the cloth by its mask, by the alpha channel, or by its color."""
     color = _linear(image[..., :3])
     if mask is not None:
@@ -103,10 +103,10 @@ def _found(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
                 expected=f"{_size(image)}, as the picture",
                 where=str(mask),
             )
-        return _of_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
+        return _segment_by_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
     if image[..., 3].min() < 0.5:
-        return _of_mask(image[..., 3], color, str(path))
-    return _before_background(color, str(path))
+        return _segment_by_mask(image[..., 3], color, str(path))
+    return _segment_by_color(color, str(path))
 
 
 def load_picture(path: Path) -> tuple[Floats, int]:
@@ -135,7 +135,7 @@ def load_picture(path: Path) -> tuple[Floats, int]:
                     expected=f"{LEAST} pixels a side or more",
                 )
             reduced = -(-max(width, height) // ENOUGH)
-            turned = ImageOps.exif_transpose(_eight_bits(opened)).convert("RGBA").reduce(reduced)
+            turned = ImageOps.exif_transpose(_to_eight_bits(opened)).convert("RGBA").reduce(reduced)
             return np.asarray(turned, dtype=np.float64) / 255, reduced
     except (OSError, ValueError, SyntaxError) as error:
         raise PictureError(
@@ -146,7 +146,7 @@ def load_picture(path: Path) -> tuple[Floats, int]:
         ) from error
 
 
-def _eight_bits(image: Any) -> Any:
+def _to_eight_bits(image: Any) -> Any:
     """Return a picture of Pillow with 8 bits per channel.
 
     Gray pictures of 16 bits keep their high bits, because Pillow itself would clip them.
@@ -188,7 +188,7 @@ def largest_piece(mask: Bools, where: str) -> Bools:
 
     label, count = ndimage.label(mask)
     if count == 0:
-        raise _none(where)
+        raise _not_found(where)
     size = np.bincount(label.ravel())[1:]
     best = int(np.argmax(size))
     filled = np.asarray(ndimage.binary_fill_holes(label == best + 1))
@@ -220,7 +220,7 @@ def _linear(srgb: Floats) -> Floats:
     return np.asarray(np.where(srgb <= 0.04045, srgb / 12.92, high))
 
 
-def _before_background(color: Floats, where: str) -> ClothPicture:
+def _segment_by_color(color: Floats, where: str) -> ClothPicture:
     """Return the cloth by the distance of its colors from that of the border.
 
     Shadows are excluded first; if this finds no cloth, the plain distance is used.
@@ -238,12 +238,12 @@ def _before_background(color: Floats, where: str) -> ClothPicture:
         if explained < APART or contrast < CONTRAST:
             continue
         try:
-            piece = _piece_of(cloth, where)
-            unsure = _unsure(piece, color, behind, border, threshold, shadows)
+            piece = _single_piece(cloth, where)
+            unsure = _doubtful_pixels(piece, color, behind, border, threshold, shadows)
             return ClothPicture(piece, color, color, where, shadows, unsure=unsure)
         except PictureError as error:
             problem = problem or error
-    raise problem or _none(where)
+    raise problem or _not_found(where)
 
 
 def _distance(color: Floats, behind: Floats, shadows: bool) -> Floats:
@@ -256,7 +256,7 @@ def _distance(color: Floats, behind: Floats, shadows: bool) -> Floats:
     return np.asarray(np.linalg.norm(color - part[..., None] * behind, axis=2))
 
 
-def _unsure(
+def _doubtful_pixels(
     cloth: Bools, color: Floats, behind: Floats, border: Bools, threshold: float, shadows: bool
 ) -> Bools:
     """Return the pixels that join the cloth at the lowest threshold that noise and edges allow,
@@ -272,12 +272,12 @@ def _unsure(
     return np.asarray(whole & ~cloth)
 
 
-def _of_mask(gray: Floats, color: Floats, where: str) -> ClothPicture:
+def _segment_by_mask(gray: Floats, color: Floats, where: str) -> ClothPicture:
     """Return the cloth of a gray mask."""
-    return ClothPicture(_piece_of(gray > 0.5, where), gray[..., None], color, where)
+    return ClothPicture(_single_piece(gray > 0.5, where), gray[..., None], color, where)
 
 
-def _piece_of(cloth: Bools, where: str) -> Bools:
+def _single_piece(cloth: Bools, where: str) -> Bools:
     """Return the one piece of cloth of a mask, which must leave some background."""
     if cloth.mean() > FULL:
         raise PictureError(
@@ -289,7 +289,7 @@ def _piece_of(cloth: Bools, where: str) -> Bools:
     return largest_piece(cloth, where)
 
 
-def _none(where: str) -> PictureError:
+def _not_found(where: str) -> PictureError:
     return PictureError(
         "cloth in the picture",
         got="none found",

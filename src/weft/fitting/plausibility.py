@@ -12,7 +12,7 @@ import numpy as np
 from weft.base.errors import FabricError
 from weft.fabric.fabric import FAR, UNITS, Fabric, known_ranges
 from weft.fitting.fit import fit
-from weft.fitting.measurement import Given, Measurement
+from weft.fitting.measurement import FixedFields, Measurement
 
 REFUSED = 25.0  # factor outside of the presets' range from which `unusual: true` is required
 # [kg/m^3] weight over thickness. Presets have 180 (felt) to 1010 (cupro); fibers themselves have
@@ -20,8 +20,8 @@ REFUSED = 25.0  # factor outside of the presets' range from which `unusual: true
 BULK, POSSIBLE = (120.0, 1100.0), (50.0, 1600.0)
 
 
-def question(
-    found: Sequence[Measurement | Given], start: Fabric, where: str, unusual: bool
+def check_measurements(
+    found: Sequence[Measurement | FixedFields], start: Fabric, where: str, unusual: bool
 ) -> Sequence[FabricError]:
     """Compare the measurements of a block with the range of all presets.
 
@@ -37,8 +37,8 @@ def question(
     """
     problems = []
     for one in found:
-        for field, value in _says(one, start).items():
-            times, side = _outside(field, value)
+        for field, value in _implied_numbers(one, start).items():
+            times, side = _range_excess(field, value)
             if unusual or times <= FAR:
                 continue
             low, high = known_ranges()[field]
@@ -58,7 +58,7 @@ def question(
     return problems
 
 
-def question_bulk(
+def check_bulk_density(
     weights: Sequence[float], thicknesses: Sequence[float], where: str, unusual: bool
 ) -> Sequence[FabricError]:
     """Compare weight over thickness with the densities that cloth has.
@@ -94,9 +94,9 @@ def question_bulk(
     return []
 
 
-def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
+def _implied_numbers(one: Measurement | FixedFields, start: Fabric) -> Mapping[str, float]:
     """Return the numbers of a fabric that follow from one measurement alone."""
-    if isinstance(one, Given):
+    if isinstance(one, FixedFields):
         return {f: v for f, v in one.fields.items() if f in UNITS}
     if hasattr(one, "implies"):
         implied: Mapping[str, float] = one.implies(start)
@@ -107,7 +107,7 @@ def _says(one: Measurement | Given, start: Fabric) -> Mapping[str, float]:
     return {f: float(getattr(alone.fabric, f)) for f in alone.fields}
 
 
-def _outside(field: str, value: float) -> tuple[float, str]:
+def _range_excess(field: str, value: float) -> tuple[float, str]:
     """Return the factor by which a value is outside of the range of all presets, and on
     which side.
     """

@@ -50,7 +50,7 @@ class DataPoints:
     where: Sequence[str]  # (k,) file and line
 
 
-def points(
+def read_points(
     block: PlacedBlock[Any], names: tuple[str, str], units: tuple[str, str], **only: str
 ) -> DataPoints:
     """Return the points of a block.
@@ -66,9 +66,9 @@ def points(
         UnitError: a quantity has the wrong unit.
     """
     if block.one_of("points", "file") == "file":
-        found = _of_file(block, names, units, only)
+        found = _read_file(block, names, units, only)
     else:
-        found = _of_list(block, units)
+        found = _read_list(block, units)
     bad = np.flatnonzero(~(np.isfinite(found.x) & np.isfinite(found.y)))
     if len(bad):
         raise FabricError(
@@ -80,7 +80,9 @@ def points(
     return found
 
 
-def rising(found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]) -> DataPoints:
+def check_loading(
+    found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]
+) -> DataPoints:
     """Check that points are a loading branch, and return them without the origin.
 
     On a loading branch x rises from 0, and y is not negative and never falls by more than ``FALL``
@@ -132,7 +134,7 @@ def rising(found: DataPoints, sigma: Floats, what: str, names: tuple[str, str]) 
     return DataPoints(found.x[kept], found.y[kept], [found.where[k] for k in kept])
 
 
-def _of_list(block: PlacedBlock[Any], units: tuple[str, str]) -> DataPoints:
+def _read_list(block: PlacedBlock[Any], units: tuple[str, str]) -> DataPoints:
     """Return the points of the field ``points``."""
     listed = block.given.points
     if not 0 < len(listed) <= MOST_NUMBERS:
@@ -178,7 +180,7 @@ def _bare_units(block: PlacedBlock[Any], units: tuple[str, str]) -> tuple[str, .
     return given
 
 
-def _of_file(
+def _read_file(
     block: PlacedBlock[Any], names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
 ) -> DataPoints:
     """Return the points of two columns of the CSV."""
@@ -202,7 +204,7 @@ def _of_file(
         if any(row.cells[c].strip() != word for c, word in filters.items()):
             continue
         one, two = (
-            _with_unit(table.number(row, c), u, w, row.where)
+            _add_unit(table.number(row, c), u, w, row.where)
             for c, u, w in zip(columns, said, units)
         )
         x.append(one)
@@ -214,7 +216,7 @@ def _of_file(
     return DataPoints(np.array(x), np.array(y), where)
 
 
-def _with_unit(number: float, unit: str, wanted: str, where: str) -> float:
+def _add_unit(number: float, unit: str, wanted: str, where: str) -> float:
     return to_si(f"{number!r} {unit}", wanted, where) if unit else number
 
 

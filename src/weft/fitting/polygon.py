@@ -6,8 +6,8 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PictureError
-from weft.fitting.columns import columns
-from weft.fitting.outline import RadialOutline, outline_of
+from weft.fitting.columns import read_columns
+from weft.fitting.outline import RadialOutline, radial_outline
 from weft.fitting.photograph import check_size
 
 LEAST = 24  # corners: four for each of six folds
@@ -16,7 +16,7 @@ GAP = 0.1  # of the perimeter: a polygon whose closing edge is longer counts as 
 SLICE = 256  # edges that are tested against all others at once; bounds the memory
 
 
-def polygon_of(path: Path) -> RadialOutline:
+def read_polygon(path: Path) -> RadialOutline:
     """Read the outline of a file with columns x and y.
 
     Raises:
@@ -24,11 +24,11 @@ def polygon_of(path: Path) -> RadialOutline:
             crosses itself or does not have the size of a specimen of 30 cm.
         UnitError: a column has no unit of length.
     """
-    read = columns(path, {"x": "m", "y": "m"})
-    return checked(np.stack([read["x"], read["y"]], axis=1), path.name)
+    read = read_columns(path, {"x": "m", "y": "m"})
+    return check_polygon(np.stack([read["x"], read["y"]], axis=1), path.name)
 
 
-def checked(corners: Floats, where: str) -> RadialOutline:
+def check_polygon(corners: Floats, where: str) -> RadialOutline:
     """Return the outline of corners in order, after checks of its validity.
 
     Args:
@@ -36,7 +36,7 @@ def checked(corners: Floats, where: str) -> RadialOutline:
         where: the file, for messages.
 
     Raises:
-        PictureError: as for ``polygon_of``.
+        PictureError: as for ``read_polygon``.
     """
     step = np.linalg.norm(np.diff(corners, axis=0, append=corners[:1]), axis=1)
     corners = corners[step > 0]
@@ -55,7 +55,7 @@ def checked(corners: Floats, where: str) -> RadialOutline:
             where=where,
             hint="corners of all of it, in turn",
         )
-    pair = crossing(corners)
+    pair = find_crossing(corners)
     if pair is not None:
         raise PictureError(
             "outline",
@@ -65,12 +65,12 @@ def checked(corners: Floats, where: str) -> RadialOutline:
             hint="corners in turn",
         )
     middle = 0.5 * (corners.min(0) + corners.max(0))
-    outline = outline_of(corners - middle, after - middle)
+    outline = radial_outline(corners - middle, after - middle)
     check_size(outline, where)
     return outline
 
 
-def crossing(corners: Floats) -> tuple[int, int] | None:
+def find_crossing(corners: Floats) -> tuple[int, int] | None:
     """Return the indices of the first two edges of a closed polygon (k,2) that cross, or None."""
     p, q = corners, np.roll(corners, -1, axis=0)
     n = len(p)

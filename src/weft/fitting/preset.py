@@ -51,7 +51,7 @@ def preset_text(file: FitFile, found: Fit) -> str:
         "Uncertainties are one standard deviation."
     )
     lines = [f"# {line}" for line in textwrap.wrap(head, 98)]
-    lines += [f"name: {_quoted(file.name)}", f"title: {_quoted(_title(file))}"]
+    lines += [f"name: {_quote(file.name)}", f"title: {_quote(_title(file))}"]
     f = found.fabric
     for field, unit in UNITS.items():
         value, source = getattr(f, field), _source(field, file, found)
@@ -86,10 +86,10 @@ def _amount(value: float, unit: str) -> Any:
 
 
 def _mapping(said: dict[str, Any]) -> str:
-    return "{" + ", ".join(f"{key}: {_quoted(v)}" for key, v in said.items()) + "}"
+    return "{" + ", ".join(f"{key}: {_quote(v)}" for key, v in said.items()) + "}"
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     """Return text, numbers or lists of them as JSON, which is a part of YAML."""
     return json.dumps(value, ensure_ascii=False)
 
@@ -98,19 +98,19 @@ def _source(field: str, file: FitFile, found: Fit) -> str:
     """Return the source of a number: measured or estimated comes first."""
     if field in found.fields:
         size = found.relative[field]
-        return f"measured: fitted to {_names(found, field)}; +- {100 * size:.2g} %" + _cited(
+        return f"measured: fitted to {_names(found, field)}; +- {100 * size:.2g} %" + _cite(
             file, list(found.shares(field))
         )
     for one in file.given:
         if one.fields.get(field) is not None:
-            return f"measured: {one.name}" + _cited(file, [one.name])
+            return f"measured: {one.name}" + _cite(file, [one.name])
     before = found.start.sources.get(field, "")  # source of the number of the starting fabric
-    return f"estimated: that of {file.said}, {_why(field, file, found)}" + (
+    return f"estimated: that of {file.said}, {_explain(field, file, found)}" + (
         f" ({before})" if before else ""
     )
 
 
-def _why(field: str, file: FitFile, found: Fit) -> str:
+def _explain(field: str, file: FitFile, found: Fit) -> str:
     if field in file.hold:
         return "held on request"
     if any(o.field == field for o in found.open):
@@ -126,6 +126,6 @@ def _names(found: Fit, field: str) -> str:
     return ", ".join(names) + more
 
 
-def _cited(file: FitFile, names: Sequence[str]) -> str:
+def _cite(file: FitFile, names: Sequence[str]) -> str:
     said = list(dict.fromkeys(file.sources[n] for n in names if n in file.sources))
     return "; data: " + "; ".join(said) if said else ""

@@ -16,7 +16,7 @@ ALIKE = 0.3  # smallest correlation that is shown
 MUCH = 4.0  # chi^2 per datum above which a measurement does not fit
 
 
-def report(file: FitFile, found: Fit) -> str:
+def write_report(file: FitFile, found: Fit) -> str:
     """Return the report of a fit as text."""
     rows = sum(map(len, found.residuals))
     lines = [
@@ -27,9 +27,9 @@ def report(file: FitFile, found: Fit) -> str:
     ]
     lines += [_row(found, field) for field in found.fields]
     lines += ["", *_verdict(found)]
-    if not_known := list(_open(file, found)):
+    if not_known := list(_undetermined_lines(file, found)):
         lines += ["", "not determined by these data", *not_known]
-    if notes := [n for g in file.given if g.note for n in _wrapped(f"{g.name}: {g.note}")]:
+    if notes := [n for g in file.given if g.note for n in _wrap(f"{g.name}: {g.note}")]:
         lines += ["", "taken as given", *notes]
     if pairs := list(_pairs(found)):
         lines += ["", f"correlations above {ALIKE:g}", *pairs]
@@ -37,13 +37,13 @@ def report(file: FitFile, found: Fit) -> str:
     for m, r in zip(found.measurements, found.residuals):
         largest = r[np.argmax(np.abs(r))]
         squares = round(float((r**2).sum()), 3)
-        lines.append(f"{_cut(m.name, 33):34}{len(r):8d}{squares:10.4g}{largest:+18.2f}")
-    lines += [line for m in _misfits(found) for line in _wrapped(_advice(m))]
-    lines += [line for text in remarks(found) for line in _wrapped(text)]
+        lines.append(f"{_truncate(m.name, 33):34}{len(r):8d}{squares:10.4g}{largest:+18.2f}")
+    lines += [line for m in _misfits(found) for line in _wrap(_advice(m))]
+    lines += [line for text in collect_remarks(found) for line in _wrap(text)]
     return "\n".join(lines)
 
 
-def remarks(found: Fit) -> Sequence[str]:
+def collect_remarks(found: Fit) -> Sequence[str]:
     """Return the remarks of all measurements about the fitted fabric, a sentence each."""
     saying = [m for m in found.measurements if hasattr(m, "remarks")]
     return [text for m in saying for text in m.remarks(found.fabric)]
@@ -55,15 +55,15 @@ def _row(found: Fit, field: str) -> str:
     most = max(shares, key=lambda name: shares[name])
     return (
         f"{field:18}{UNITS[field]:8}{getattr(found.start, field):11.4g}{value:11.4g}"
-        f"{size * value:10.2g}{100 * size:7.2g}  {_cut(most, 13)}"
+        f"{size * value:10.2g}{100 * size:7.2g}  {_truncate(most, 13)}"
     )
 
 
-def _cut(text: str, most: int) -> str:
+def _truncate(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 2] + ".."
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, WIDE, initial_indent="  ", subsequent_indent="    ")
 
 
@@ -87,11 +87,11 @@ def _verdict(found: Fit) -> Sequence[str]:
     return textwrap.wrap(text + ".", WIDE)
 
 
-def _open(file: FitFile, found: Fit) -> Iterator[str]:
+def _undetermined_lines(file: FitFile, found: Fit) -> Iterator[str]:
     """Yield lines with the fields that keep their start, and the reasons."""
     for o in found.open:
         kept = f"kept at {file.said}'s {o.value:.4g} {UNITS[o.field]}".removesuffix(" 1")
-        yield from _wrapped(f"{o.field}: {o.text}; {kept}")
+        yield from _wrap(f"{o.field}: {o.text}; {kept}")
     taken = {*found.fields, *(o.field for o in found.open)}
     taken |= {f for g in file.given for f in g.fields}
     for word, some in (
@@ -102,7 +102,7 @@ def _open(file: FitFile, found: Fit) -> Iterator[str]:
         ),
     ):
         if some:
-            yield from _wrapped(f"{', '.join(some)}: {word}; kept at {file.said}'s value")
+            yield from _wrap(f"{', '.join(some)}: {word}; kept at {file.said}'s value")
 
 
 def _pairs(found: Fit) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _advice(m: Any) -> str:
     return f"{m.name} does not fit: {getattr(m, 'advice', 'is its uncertainty what you mean?')}"
 
 
-def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
+def report_as_json(file: FitFile, found: Fit) -> dict[str, Any]:
     """Return the report of a fit as a dictionary for JSON; numbers are in SI."""
     f = found.fabric
     return {
@@ -154,6 +154,6 @@ def as_json(file: FitFile, found: Fit) -> dict[str, Any]:
             m.name: {"residuals": r.tolist(), "depends_on": list(m.depends_on)}
             for m, r in zip(found.measurements, found.residuals)
         },
-        "remarks": list(remarks(found)),
+        "remarks": list(collect_remarks(found)),
         "given": {g.name: g.note for g in file.given if g.note},
     }

@@ -108,14 +108,14 @@ class SceneRun:
         asked = [f for f in fields if f in self.depends_on and getattr(fabric, f) > 0]
         if asked:
             names = [f"fabric.{f}" for f in asked]
-            tangents = Adjoint(self.of(fabric), _nothing, names, frames=self.frames, fps=self.fps)
+            tangents = Adjoint(self.of(fabric), _zero_loss, names, frames=self.frames, fps=self.fps)
             for name in asked:
                 rate, _ = tangents.tangent(f"fabric.{name}")
                 found[list(fields).index(name)] = getattr(fabric, name) * rate
         return found
 
 
-def scene_run(block: PlacedBlock[Any], until: float | None) -> SceneRun:
+def build_scene_run(block: PlacedBlock[Any], until: float | None) -> SceneRun:
     """Return the run of the scene that a block names.
 
     Args:
@@ -145,6 +145,6 @@ def scene_run(block: PlacedBlock[Any], until: float | None) -> SceneRun:
     return SceneRun(loaded.scene, frames, loaded.fps)
 
 
-def _nothing(x: Floats, v: Floats, t: Floats) -> tuple[float, Floats]:
+def _zero_loss(x: Floats, v: Floats, t: Floats) -> tuple[float, Floats]:
     """Return a loss of zero: tangents need no loss, but ``Adjoint`` takes one."""
     return 0.0, np.zeros_like(x)

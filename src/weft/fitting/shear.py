@@ -15,9 +15,9 @@ from weft.base.arrays import Floats
 from weft.base.settings import setting
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_of, noise
-from weft.fitting.points import CurveSettings, points, rising
-from weft.fitting.slopes import HYSTERESIS, slope_of
+from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
+from weft.fitting.points import CurveSettings, check_loading, read_points
+from weft.fitting.slopes import HYSTERESIS, loading_slope
 from weft.fitting.value import Value
 from weft.laboratory.shear import KES
 
@@ -48,7 +48,7 @@ def per_stiffness(angle: Floats) -> Floats:
     return np.asarray(np.sin(angle) * np.cos(angle))
 
 
-def of_modulus() -> float:
+def modulus_ratio() -> float:
     """Return Kawabata's G over the shear stiffness: 0.998."""
     low, high = per_stiffness(np.radians(KES))
     return float((high - low) / np.radians(KES[1] - KES[0]))
@@ -59,16 +59,16 @@ def read(block: PlacedBlock[ShearSettings]) -> Sequence[Measurement]:
     called = block.given.name or "shear"
     if block.one_of("points", "file", "modulus") == "modulus":
         given = np.array(block.given.modulus)
-        mean, sigma = mean_of(given, noise(block, "N/m", per_angle=True))
-        return [Value(called, "shear", mean / of_modulus(), sigma / of_modulus())]
-    spread, pairs = noise(block, "N/m"), points(block, NAMES, SI)
-    found = rising(pairs, spread.of(pairs.y), called, NAMES)
+        mean, sigma = mean_reading(given, read_noise(block, "N/m", per_angle=True))
+        return [Value(called, "shear", mean / modulus_ratio(), sigma / modulus_ratio())]
+    spread, pairs = read_noise(block, "N/m"), read_points(block, NAMES, SI)
+    found = check_loading(pairs, spread.of(pairs.y), called, NAMES)
     if found.x[-1] >= LARGEST:
         got = f"{np.degrees(found.x[-1]):.3g} deg"
         raise block.error("points", got, "angles below 45 deg", "is the unit what you mean?")
     labels = ("shear angle [deg]", "force per width [N/m]")
     return [
-        slope_of(
+        loading_slope(
             block,
             called,
             "shear",

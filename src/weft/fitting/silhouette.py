@@ -18,10 +18,10 @@ from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.drape_equilibrium import MOVED
-from weft.fitting.edges import halfway
+from weft.fitting.edges import locate_edges
 from weft.fitting.measurement import Comparison, Measurement
-from weft.fitting.picture import ClothPicture, cloth_in
-from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, scene_run
+from weft.fitting.picture import ClothPicture, segment_cloth
+from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
 
 HEIGHTS = 30  # number of heights at which a silhouette is measured
 MARGIN = 0.03  # of the drop, left out above and below, because corners cut the rows there
@@ -106,7 +106,7 @@ class HangingSample:
     def compared(self, fabric: Fabric) -> Comparison:
         """Return the width over the height, of data and model, for plots."""
         there, n = self.of(self.run.positions(fabric)[self.frame]), len(self.seen.left)
-        down = 1e3 * self.seen.drop * parts(n)
+        down = 1e3 * self.seen.drop * row_fractions(n)
         seen, model = 1e3 * self.seen.numbers[1 : n + 1], 1e3 * there.numbers[1 : n + 1]
         labels = "below the top [mm]", "width [mm]"
         return Comparison(*labels, down, seen, np.full(n, 1e3 * self.sigma), model)
@@ -114,21 +114,23 @@ class HangingSample:
     def of(self, x: Positions) -> Silhouette:
         """Return the silhouette of a cloth at x (n,3) [m], seen from ``azimuth``."""
         across = np.cos(self.azimuth) * x[:, 0] - np.sin(self.azimuth) * x[:, 2]
-        return of_triangles(np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges)
+        return triangle_silhouette(
+            np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges
+        )
 
 
-def parts(n: int = HEIGHTS) -> Floats:
+def row_fractions(n: int = HEIGHTS) -> Floats:
     """Return the n fractions of the drop at which rows are measured."""
     return np.linspace(MARGIN, 1 - MARGIN, n)
 
 
-def of_triangles(flat: Floats, edges: Ints) -> Silhouette:
+def triangle_silhouette(flat: Floats, edges: Ints) -> Silhouette:
     """Return the silhouette of edges (m,2) between points (n,2) [m], given as across and up."""
     top, low = float(flat[:, 1].max()), float(flat[:, 1].min())
     p, q = flat[edges[:, 0]], flat[edges[:, 1]]
     rise = q[:, 1] - p[:, 1]
     left, right = [], []
-    for height in top - (top - low) * parts():
+    for height in top - (top - low) * row_fractions():
         cut = (p[:, 1] <= height) != (q[:, 1] <= height)
         part = (height - p[cut, 1]) / rise[cut]
         at = p[cut, 0] + part * (q[cut, 0] - p[cut, 0])
@@ -137,7 +139,7 @@ def of_triangles(flat: Floats, edges: Ints) -> Silhouette:
     return Silhouette(top - low, np.array(left), np.array(right))
 
 
-def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
+def picture_silhouette(cloth: ClothPicture, pixel: float) -> Silhouette:
     """Return the silhouette of a cloth in a picture with pixels of size ``pixel`` [m]."""
     rows = np.flatnonzero(cloth.mask.any(1))
     columns = [np.flatnonzero(cloth.mask[r]) for r in rows]
@@ -147,15 +149,15 @@ def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
     for k, way in ((0, -1.0), (1, 1.0)):
         at = np.stack([ends[:, k], middle], axis=1)
         outward = np.broadcast_to([way, 0.0], at.shape)
-        sides.append(ends[:, k] + way * halfway(cloth.edge, at, np.asarray(outward)))
+        sides.append(ends[:, k] + way * locate_edges(cloth.edge, at, np.asarray(outward)))
     tip = []
     for row, way in ((rows[0], -1.0), (rows[-1] + 1, 1.0)):
         of = columns[0 if way < 0 else -1]
         at = np.stack([of + 0.5, np.full(len(of), float(row))], axis=1)
         outward = np.broadcast_to([0.0, way], at.shape)
-        tip.append(float(row + way * np.max(halfway(cloth.edge, at, np.asarray(outward)))))
+        tip.append(float(row + way * np.max(locate_edges(cloth.edge, at, np.asarray(outward)))))
     drop = tip[1] - tip[0]
-    heights = tip[0] + drop * parts()
+    heights = tip[0] + drop * row_fractions()
     left, right = (np.interp(heights, middle, side) for side in sides)
     return Silhouette(pixel * drop, pixel * left, pixel * right)
 
@@ -163,9 +165,9 @@ def of_picture(cloth: ClothPicture, pixel: float) -> Silhouette:
 def read(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     given, path = block.given, block.file("picture")
-    cloth = cloth_in(path, block.file("mask") if given.mask is not None else None)
-    seen = of_picture(cloth, given.pixel * cloth.reduced)
-    run = scene_run(block, given.time)
+    cloth = segment_cloth(path, block.file("mask") if given.mask is not None else None)
+    seen = picture_silhouette(cloth, given.pixel * cloth.reduced)
+    run = build_scene_run(block, given.time)
     size = float(np.linalg.norm(np.ptp(run.scene.cloth.corner_uv.reshape(-1, 2), axis=0)))
     largest = max(seen.drop, float((seen.right - seen.left).max()))
     if largest > LARGER * size or largest < size / (10 * LARGER):

@@ -75,7 +75,7 @@ class SlopeData:
         return Comparison(*self.labels, self.x, self.data, self.sigma, model)
 
 
-def slope_of(
+def loading_slope(
     block: PlacedBlock[Any],
     name: str,
     field: str,

@@ -17,9 +17,15 @@ from weft.base.curve import MOST_POINTS, Curve
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.measurement import Comparison, Given, Measurement, by_differences, scaled
-from weft.fitting.noise import UNCERTAINTY, noise
-from weft.fitting.points import CurveSettings, DataPoints, points, rising
+from weft.fitting.measurement import (
+    Comparison,
+    FixedFields,
+    Measurement,
+    difference_jacobian,
+    scale_field,
+)
+from weft.fitting.noise import UNCERTAINTY, read_noise
+from weft.fitting.points import CurveSettings, DataPoints, check_loading, read_points
 from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
 
 NAMES, SI = ("strain", "force"), ("1", "N/m")
@@ -74,9 +80,9 @@ class TensileTest:
         """Return the forces per width, (m,) [N/m], of a fabric at the measured strains."""
         if self.cut == "bias":
             return np.array(
-                _pulled(_Stiffness.of(fabric), tuple(self.strain), self.length, self.width)
+                _pull_bias_strip(_Stiffness.of(fabric), tuple(self.strain), self.length, self.width)
             )
-        return along(fabric, self.cut, self.strain)
+        return strip_force(fabric, self.cut, self.strain)
 
     def residuals(self, fabric: Fabric) -> Floats:
         """Return the residuals, (m,)."""
@@ -90,10 +96,10 @@ class TensileTest:
         derivatives by the stretch stiffnesses, which are small, and it needs no simulation.
         """
         if self.cut != "bias" or fabric.is_measured:
-            return by_differences(self, fabric, fields)
+            return difference_jacobian(self, fabric, fields)
         force, slopes = self.model(fabric), {}
         for field in ("stretch_warp", "stretch_weft"):
-            moved = self.model(scaled(fabric, field, np.exp(STEP_OF_STRETCH)))
+            moved = self.model(scale_field(fabric, field, np.exp(STEP_OF_STRETCH)))
             slopes[field] = (moved - force) / STEP_OF_STRETCH
         slopes["shear"] = force - sum(slopes.values())
         none = np.zeros_like(force)
@@ -120,7 +126,7 @@ class TensileTest:
         )
 
 
-def along(fabric: Fabric, cut: str, strain: Floats) -> Floats:
+def strip_force(fabric: Fabric, cut: str, strain: Floats) -> Floats:
     """Return the force per width of a strip along the warp or the weft.
 
     Args:
@@ -160,7 +166,7 @@ class _Stiffness:
 
 
 @lru_cache(maxsize=KEPT)
-def _pulled(
+def _pull_bias_strip(
     s: _Stiffness, strains: tuple[float, ...], length: float, width: float
 ) -> tuple[float, ...]:
     """Return the forces per width [N/m] of a bias strip; it stays flat, so weight and bending are
@@ -180,7 +186,7 @@ def _pulled(
     return tuple(tensile(cloth, "bias", strains, size=(length, width)).force.tolist())
 
 
-def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | Given]:
+def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | FixedFields]:
     """Read the measurement of a block."""
     cut, form = block.given.cut, block.given.form
     called = block.given.name or f"tensile {cut}"
@@ -194,9 +200,9 @@ def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | Given]:
                 "nothing: forces are per width",
                 "only strips on the bias depend on it",
             )
-    spread = noise(block, "N/m")
-    curve = points(block, NAMES, SI, cut=cut)
-    found = rising(curve, spread.of(curve.y), called, NAMES)
+    spread = read_noise(block, "N/m")
+    curve = read_points(block, NAMES, SI, cut=cut)
+    found = check_loading(curve, spread.of(curve.y), called, NAMES)
     if found.x[-1] > LARGEST:
         raise block.error(
             "points",
@@ -205,30 +211,30 @@ def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | Given]:
             "strains are plain numbers, or percent: '3 %'",
         )
     size = (block.given.length or LENGTH, block.given.width or WIDTH)
-    return made(called, cut, found, spread.of(found.y), form, size)
+    return build_test(called, cut, found, spread.of(found.y), form, size)
 
 
-def made(
+def build_test(
     name: str,
     cut: str,
     found: DataPoints,
     sigma: Floats,
     form: str,
     size: tuple[float, float] = (LENGTH, WIDTH),
-) -> Sequence[Measurement | Given]:
+) -> Sequence[Measurement | FixedFields]:
     """Return the measurement of a loading branch, or the curve that replaces it with ``form``
     curve.
     """
     if form == "curve":
-        return [curve_of(name, cut, found)]
+        return [preset_curve(name, cut, found)]
     kept = sigma > 0  # a force of 0 with a relative error has no weight and would divide by 0
     test = TensileTest(name, cut, found.x[kept], found.y[kept], sigma[kept], *size)  # type: ignore[arg-type]
     if cut == "bias":
         return [test]
-    return [test, Given(name, {f"curve_{cut}": None}, "")]
+    return [test, FixedFields(name, {f"curve_{cut}": None}, "")]
 
 
-def curve_of(name: str, cut: str, found: DataPoints) -> Given:
+def preset_curve(name: str, cut: str, found: DataPoints) -> FixedFields:
     """Return points as a preset's curve.
 
     The curve is thinned to the number of points that a preset allows, and dips due to noise are
@@ -241,4 +247,4 @@ def curve_of(name: str, cut: str, found: DataPoints) -> Given:
     first = int(np.flatnonzero(force > 0)[0])
     note = f"{len(ids)} of {len(found.x)} points are the preset's curve along the {cut}"
     fields = {f"curve_{cut}": curve, f"stretch_{cut}": float(force[first] / strain[first])}
-    return Given(name, fields, f"{note}; in compression, stiffness to the first point")
+    return FixedFields(name, fields, f"{note}; in compression, stiffness to the first point")

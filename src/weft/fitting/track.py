@@ -11,9 +11,9 @@ from weft.base.errors import PictureError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.columns import columns
+from weft.fitting.columns import read_columns
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, scene_run
+from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
 
 OUTSIDE = 1e-3  # barycentric tolerance for marks outside of the cloth
 MOST_ROWS = 200_000
@@ -89,7 +89,7 @@ class Track:
         return np.asarray((1 - part) * marks(first) + part * marks(after))
 
 
-def places(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
+def locate_points(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
     """Return the faces that contain material points, and the barycentric coordinates.
 
     Args:
@@ -151,7 +151,7 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
 def read(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     path = block.file("points")
-    table = columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
+    table = read_columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
     time = table["time"]
     if len(time) > MOST_ROWS or time.min() < 0:
         got = f"{len(time)} rows" if len(time) > MOST_ROWS else f"a time of {time.min():g} s"
@@ -161,12 +161,12 @@ def read(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
             where=path.name,
             expected=f"at most {MOST_ROWS} rows from 0 s on",
         )
-    run = scene_run(block, float(time.max()))
+    run = build_scene_run(block, float(time.max()))
     if len(run.scene.cloth.parts) != 1:
         raise block.error("scene", f"{len(run.scene.cloth.parts)} cloths", "one cloth: u and v")
     uv = np.stack([table["u"], table["v"]], axis=1)
     marks, which = np.unique(np.round(uv, 9), axis=0, return_inverse=True)
-    face, weight = places(run.scene.cloth.corner_uv, marks, path.name)
+    face, weight = locate_points(run.scene.cloth.corner_uv, marks, path.name)
     corners = run.faces[face][which.ravel()]
     seen = np.stack([table[k] for k in "xyz"], axis=1)
     _check_size(seen, time, uv, path.name)

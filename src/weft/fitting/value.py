@@ -15,7 +15,7 @@ from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import SETTINGS, UNITS, Fabric
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_of, noise
+from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,5 +72,7 @@ def read(block: PlacedBlock[ValueSettings]) -> Sequence[Measurement]:
             raise block.error("value", written, f"must be > 0 {about.unit}")
     if not values:
         raise block.error("value", None, "at least one number")
-    mean, sigma = mean_of(np.array(values), noise(block, about.unit, per_angle=about.per_angle))
+    mean, sigma = mean_reading(
+        np.array(values), read_noise(block, about.unit, per_angle=about.per_angle)
+    )
     return [Value(given.name or given.field, given.field, mean, sigma)]

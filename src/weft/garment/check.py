@@ -9,9 +9,16 @@ import numpy as np
 from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
 from weft.base.keyframes import Keys
 from weft.garment.check_panel import edge_name, panel_problems
-from weft.garment.edge_chains import Corner, EdgeChain, Orientation, aligned, chained, orientation
+from weft.garment.edge_chains import (
+    Corner,
+    EdgeChain,
+    Orientation,
+    align_chains,
+    find_gap,
+    orientation,
+)
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
-from weft.garment.placement import place
+from weft.garment.placement import place_points
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0
@@ -43,19 +50,19 @@ class Report:
     elastics: list[tuple[Elastic, EdgeChain]] = field(default_factory=list)
 
 
-def checked(pattern: Pattern) -> Report:
+def check_pattern(pattern: Pattern) -> Report:
     """Return the pattern's seams and elastics with their chains, and its warnings.
 
     Raises:
         PatternProblems: all errors of the pattern.
     """
-    report = examined(pattern)
+    report = examine_pattern(pattern)
     if report.errors:
         raise PatternProblems(report.errors)
     return report
 
 
-def examined(pattern: Pattern) -> Report:
+def examine_pattern(pattern: Pattern) -> Report:
     """Return all errors and warnings of a pattern, without raising."""
     report = Report(pattern)
     if not pattern.panels:
@@ -73,35 +80,37 @@ def examined(pattern: Pattern) -> Report:
     good: dict[str, Panel] = {}
     for panel in pattern.panels:
         problems = panel_problems(panel)
-        problems = problems or _placed(panel)
+        problems = problems or _check_placement(panel)
         report.errors += problems
         if not problems:
             good[panel.name] = panel
     every = {p.name: p for p in pattern.panels}
-    _seams(report, every, good)
-    _elastics(report, every, good)
-    _lonely(report)
-    _twists(report)
+    _check_seams(report, every, good)
+    _check_elastics(report, every, good)
+    _check_unsewn(report)
+    _check_twists(report)
     for error in report.errors:
-        error.where = error.where or _place(pattern, error.what)
+        error.where = error.where or _locate(pattern, error.what)
     return report
 
 
-def _place(pattern: Pattern, what: str) -> str | None:
+def _locate(pattern: Pattern, what: str) -> str | None:
     """Return the file and line of a part of the pattern."""
     known = [k for k in pattern.places if what == k or what.startswith((f"{k}:", f"{k},"))]
     return pattern.places[max(known, key=len)] if known else pattern.source or None
 
 
-def _placed(panel: Panel) -> list[WeftError]:
+def _check_placement(panel: Panel) -> list[WeftError]:
     try:
-        place(panel, np.asarray(panel.corners, dtype=np.float64))
+        place_points(panel, np.asarray(panel.corners, dtype=np.float64))
     except WeftError as error:
         return [error]
     return []
 
 
-def _unknown(what: str, sides: Sequence[SeamSide], every: dict[str, Panel]) -> list[WeftError]:
+def _find_unknown_sides(
+    what: str, sides: Sequence[SeamSide], every: dict[str, Panel]
+) -> list[WeftError]:
     """Return errors for sides whose panel or edge does not exist."""
     found: list[WeftError] = []
     if not sides:
@@ -121,12 +130,16 @@ def _unknown(what: str, sides: Sequence[SeamSide], every: dict[str, Panel]) -> l
     return found
 
 
-def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
+def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
     used: dict[tuple[str, int], Seam] = {}
     for seam in report.pattern.seams:
         what = f"seam {seam.name}"
-        problems = [e for sides in (seam.first, seam.second) for e in _unknown(what, sides, every)]
-        problems += _values(seam, what)
+        problems = [
+            e
+            for sides in (seam.first, seam.second)
+            for e in _find_unknown_sides(what, sides, every)
+        ]
+        problems += _check_values(seam, what)
         if seam.notched and len(seam.first) != len(seam.second):
             got = f"{len(seam.first)} and {len(seam.second)} edges"
             problems.append(PatternError(f"{what}: notched", got=got, expected="as many on both"))
@@ -155,15 +168,15 @@ def _seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> N
             found = orientation(seam, first, second)
             turned = second.turned() if found.flip else second
             if seam.notched:
-                first, turned = aligned(first, turned)
+                first, turned = align_chains(first, turned)
             report.seams.append(Match(seam, first, turned, found))
     for match in report.seams:
-        report.errors += _consecutive(report, match)
-        _fit(report, match)
-    _said(report)
+        report.errors += _check_consecutive(report, match)
+        _check_lengths(report, match)
+    _check_orientations(report)
 
 
-def _values(seam: Seam, what: str) -> list[WeftError]:
+def _check_values(seam: Seam, what: str) -> list[WeftError]:
     """Return errors for numbers of a seam that are out of range."""
     found: list[WeftError] = []
     for name, least in (
@@ -174,7 +187,7 @@ def _values(seam: Seam, what: str) -> list[WeftError]:
         ("close_at", -np.inf),
     ):
         given = getattr(seam, name)
-        for value in () if given is None else _every(given):
+        for value in () if given is None else _keyframe_values(given):
             if not (np.isfinite(value) and value >= least):
                 expected = "a finite number" if least < 0 else "must be >= 0"
                 found.append(PatternError(f"{what}: {name}", got=value, expected=expected))
@@ -183,7 +196,7 @@ def _values(seam: Seam, what: str) -> list[WeftError]:
     return found
 
 
-def _consecutive(report: Report, match: Match) -> list[WeftError]:
+def _check_consecutive(report: Report, match: Match) -> list[WeftError]:
     """Return errors for chains whose edges do not follow one another, even through other seams."""
     parent: dict[Corner, Corner] = {}
 
@@ -194,12 +207,12 @@ def _consecutive(report: Report, match: Match) -> list[WeftError]:
 
     for other in report.seams:
         if other is not match and other.seam.closing is Closing.SEWN:
-            for a, b in sewn_corners(other):
+            for a, b in corner_pairs(other):
                 if root(a) != root(b):
                     parent[root(a)] = root(b)
     found: list[WeftError] = []
     for sides in (match.seam.first, match.seam.second):
-        i = chained(sides, match.first.panels, lambda a, b: root(a) == root(b))
+        i = find_gap(sides, match.first.panels, lambda a, b: root(a) == root(b))
         if i is not None:
             one, two = (
                 f"{s.panel}, {edge_name(match.first.panels[s.panel], s.edge)}"
@@ -216,7 +229,7 @@ def _consecutive(report: Report, match: Match) -> list[WeftError]:
     return found
 
 
-def sewn_corners(match: Match) -> list[tuple[Corner, Corner]]:
+def corner_pairs(match: Match) -> list[tuple[Corner, Corner]]:
     """Return the pairs of corners that a seam sews together.
 
     These are the ends of its chains, and corners at fractions that differ by less than 0.01.
@@ -231,7 +244,7 @@ def sewn_corners(match: Match) -> list[tuple[Corner, Corner]]:
     return found
 
 
-def _fit(report: Report, match: Match) -> None:
+def _check_lengths(report: Report, match: Match) -> None:
     """Report lengths of the two chains that differ by more than gathers do."""
     a, b = match.first.length, match.second.length
     ratio = max(a, b) / min(a, b)
@@ -252,7 +265,7 @@ def _fit(report: Report, match: Match) -> None:
         )
 
 
-def _said(report: Report) -> None:
+def _check_orientations(report: Report) -> None:
     """Warn of seams whose orientation is inferred only, or contradicts the start positions."""
     guessed = []
     for match in report.seams:
@@ -277,16 +290,16 @@ def _panels_of(match: Match) -> list[str]:
     return list(dict.fromkeys(s.panel for s in (*match.first.sides, *match.second.sides)))
 
 
-def _every(number: float | Keys) -> Sequence[float]:
+def _keyframe_values(number: float | Keys) -> Sequence[float]:
     """Return the number at all keyframes; it may be infinite or NaN."""
     return number.values if isinstance(number, Keys) else (number,)
 
 
-def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
+def _check_elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
     for elastic in report.pattern.elastics:
         what = f"elastic {elastic.name}"
-        problems = _unknown(what, elastic.chain, every)
-        ratios, pulls = _every(elastic.ratio), _every(elastic.stiffness)
+        problems = _find_unknown_sides(what, elastic.chain, every)
+        ratios, pulls = _keyframe_values(elastic.ratio), _keyframe_values(elastic.stiffness)
         for ratio in [r for r in ratios if not (np.isfinite(r) and 0 < r <= 2)]:
             problems.append(
                 PatternError(f"{what}: ratio", got=ratio, expected="must be > 0 and <= 2")
@@ -300,7 +313,7 @@ def _elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -
             report.elastics.append((elastic, EdgeChain(tuple(elastic.chain), good)))
 
 
-def _lonely(report: Report) -> None:
+def _check_unsewn(report: Report) -> None:
     """Warn of panels that no seam joins to anything."""
     sewn = {s.panel for seam in report.pattern.seams for s in (*seam.first, *seam.second)}
     alone = [p.name for p in report.pattern.panels if p.name not in sewn]
@@ -311,7 +324,7 @@ def _lonely(report: Report) -> None:
         )
 
 
-def _twists(report: Report) -> None:
+def _check_twists(report: Report) -> None:
     """Warn of seams that twist the garment (Möbius band), and of panels sewn inside out.
 
     A union-find structure over panels stores for each panel whether it is inside out relative to
@@ -327,7 +340,7 @@ def _twists(report: Report) -> None:
         return name, turned
 
     for match in report.seams:
-        for (a, b), twisted in links(match).items():
+        for (a, b), twisted in panel_pairs(match).items():
             (one, p), (two, q) = root(a), root(b)
             if one != two:
                 parent[one] = (two, p ^ q ^ twisted)
@@ -345,7 +358,7 @@ def _twists(report: Report) -> None:
         )
 
 
-def links(match: Match) -> dict[tuple[str, str], bool]:
+def panel_pairs(match: Match) -> dict[tuple[str, str], bool]:
     """Return the pairs of panels that a seam joins.
 
     The value is True if right sides meet wrong sides between the two panels.

@@ -9,7 +9,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError
 from weft.discretization.polygon import contains, first_crossing
-from weft.garment.curves import area, curve_of, flattened
+from weft.garment.curves import edge_curve, outline_polygon, signed_area
 from weft.garment.pattern import BorderCurve, Panel
 
 LEAST = 1e-4  # [m] least length of an edge: shorter edges are mistakes of drawing
@@ -19,11 +19,11 @@ LARGEST = 100.0  # [m] largest extent of a panel: larger ones are mistakes of un
 def panel_problems(panel: Panel) -> list[WeftError]:
     """Return every error of a panel that can be found without the other panels."""
     what = f"panel {panel.name}"
-    found = [*_numbers(panel, what)]
+    found = [*_check_numbers(panel, what)]
     if not found:
-        found += _edges(panel, what)
+        found += _check_edges(panel, what)
     if not found:
-        found += _outline(panel, what)
+        found += _check_outline(panel, what)
     return found
 
 
@@ -33,7 +33,7 @@ def edge_name(panel: Panel, edge: int) -> str:
     return f"edge {edge} ({name})" if name and name != str(edge) else f"edge {edge}"
 
 
-def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
+def _check_numbers(panel: Panel, what: str) -> Iterator[WeftError]:
     """Yield errors of shapes of arrays and of numbers that are not finite or out of range."""
     corners = _points(panel.corners)
     if corners is None or len(corners) < 2:
@@ -95,9 +95,9 @@ def _numbers(panel: Panel, what: str) -> Iterator[WeftError]:
             yield PatternError(f"{what}: placement.{name}", got=value, expected="three numbers")
 
 
-def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
+def _check_edges(panel: Panel, what: str) -> Iterator[WeftError]:
     """Yield errors of the lengths of edges and of the panel's size."""
-    size = float(np.ptp(flattened(panel)[0], axis=0).max())
+    size = float(np.ptp(outline_polygon(panel)[0], axis=0).max())
     if not size < LARGEST:
         yield PatternError(
             what,
@@ -106,7 +106,7 @@ def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
             hint="is its unit right?",
         )
     for i, edge in enumerate(panel.edges):
-        curve = curve_of(panel, i)
+        curve = edge_curve(panel, i)
         name = f"{what}, {edge_name(panel, i)}"
         if edge.curve is BorderCurve.ARC and np.array_equal(curve.start, curve.end):
             yield PatternError(
@@ -121,11 +121,11 @@ def _edges(panel: Panel, what: str) -> Iterator[WeftError]:
             )
 
 
-def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
+def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
     """Yield errors of crossings and direction, and of holes, lines and folds that leave the
     panel.
     """
-    points, edges = flattened(panel)
+    points, edges = outline_polygon(panel)
     if len(points) < 3:
         yield PatternError(what, got="no area", expected="an outline around fabric")
         return
@@ -139,7 +139,7 @@ def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
             what, got=f"{got} {where}", expected="an outline that meets itself nowhere"
         )
         return
-    if not area(points) > 0:
+    if not signed_area(points) > 0:
         yield PatternError(
             what,
             got="clockwise corners",
@@ -149,7 +149,7 @@ def _outline(panel: Panel, what: str) -> Iterator[WeftError]:
         return
     loops = [points]
     for i, given in enumerate(panel.holes):
-        hole = _opened(np.asarray(given, dtype=np.float64))
+        hole = _drop_repeated_end(np.asarray(given, dtype=np.float64))
         if first_crossing([hole]) is not None:
             yield PatternError(f"{what}: hole {i}", got="edges that cross", expected="a polygon")
         elif first_crossing([*loops, hole]) is not None or not contains(loops, hole[:1])[0]:
@@ -183,6 +183,6 @@ def _points(given: Any) -> Floats | None:
     return points if points.ndim == 2 and points.shape[1] == 2 else None
 
 
-def _opened(loop: Floats) -> Floats:
+def _drop_repeated_end(loop: Floats) -> Floats:
     """Return a polygon without a last point that repeats its first one."""
     return loop[:-1] if len(loop) > 3 and np.array_equal(loop[0], loop[-1]) else loop

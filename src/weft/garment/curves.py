@@ -192,7 +192,7 @@ class EdgeCurve:
         return EdgeCurve(start, end, replace(self.edge, controls=controls))
 
 
-def curve_of(panel: Panel, edge: int) -> EdgeCurve:
+def edge_curve(panel: Panel, edge: int) -> EdgeCurve:
     """Return edge ``edge`` (modulo the number of edges) of a panel as a curve with its ends."""
     corners = np.asarray(panel.corners, dtype=np.float64)
     k = len(corners)
@@ -201,7 +201,7 @@ def curve_of(panel: Panel, edge: int) -> EdgeCurve:
 
 def edge_length(panel: Panel, edge: int) -> float:
     """Return the length [m] of an edge."""
-    return curve_of(panel, edge).length
+    return edge_curve(panel, edge).length
 
 
 def edge_points(panel: Panel, edge: int, fractions: Floats) -> Floats:
@@ -209,10 +209,10 @@ def edge_points(panel: Panel, edge: int, fractions: Floats) -> Floats:
 
     The fractions 0 and 1 give its corners exactly.
     """
-    return curve_of(panel, edge).points(fractions)
+    return edge_curve(panel, edge).points(fractions)
 
 
-def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats, Floats]:
+def outline_polygon(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats, Floats]:
     """Return the outline of a panel as a polygon.
 
     Args:
@@ -225,7 +225,7 @@ def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats,
     """
     points, edges = [], []
     for i in range(len(panel.corners)):
-        curve = curve_of(panel, i)
+        curve = edge_curve(panel, i)
         s = np.zeros(1)
         if curve.polyline is not None:
             s = curve.polyline[:-1]
@@ -238,12 +238,12 @@ def flattened(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats,
     return np.concatenate(points), np.concatenate(edges)
 
 
-def area(points: Floats) -> float:
+def signed_area(points: Floats) -> float:
     """Return the signed area [m^2] of a polygon (n,2); it is positive if counter-clockwise."""
     return 0.5 * float(np.sum(_cross(points, np.roll(points, -1, axis=0))))
 
 
-def backward(edge: Edge) -> Edge:
+def reverse_edge(edge: Edge) -> Edge:
     """Return the edge from its end to its beginning."""
     return replace(edge, controls=np.asarray(edge.controls, dtype=np.float64).reshape(-1, 2)[::-1])
 

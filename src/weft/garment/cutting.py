@@ -10,22 +10,22 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import PatternError
 from weft.discretization.mesh import TriangleMesh
-from weft.garment.check import checked
-from weft.garment.ears import without_ears
+from weft.garment.check import check_pattern
+from weft.garment.ears import split_ears
 from weft.garment.edge_chains import EdgeChain
-from weft.garment.edge_counts import least_counts
+from weft.garment.edge_counts import minimum_edge_counts
 from weft.garment.garment import (
     ElasticLine,
     FoldLine,
     Garment,
     SeamLine,
-    edges_named,
+    named_edges,
 )
 from weft.garment.inner_lines import inner_lines
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
-from weft.garment.placement import LAYER_GAP, place
-from weft.garment.sampling import EdgeId, Join, Part, sampled_edges
+from weft.garment.placement import LAYER_GAP, place_points
+from weft.garment.sampling import EdgeId, Join, Part, sample_edges
 
 MOST_VERTICES = 4_000_000
 UV_GAP = 0.02  # [m] distance between panels in material coordinates
@@ -54,7 +54,7 @@ def cut(
     """
     if not (np.isfinite(size) and size > 0):
         raise PatternError("size", got=size, expected="must be > 0 [m]")
-    report = checked(pattern)
+    report = check_pattern(pattern)
     panels = {p.name: p for p in pattern.panels}
     cloth = sum(float(np.ptp(p.corners, axis=0).prod()) for p in pattern.panels)
     if cloth / size**2 > MOST_VERTICES:
@@ -69,21 +69,21 @@ def cut(
         for end in (e for line in every for e in (line.first, line.last) if e is not None):
             breaks.setdefault((name, end[0]), []).append(end[1])
     joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
-    needed = least_counts(report.seams, panels)
+    needed = minimum_edge_counts(report.seams, panels)
     edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
     least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
-    fractions, index, parts = sampled_edges(panels, joins, size, breaks, least)
+    fractions, index, parts = sample_edges(panels, joins, size, breaks, least)
     meshes = {}
     for name, panel in panels.items():
         own = {e: fractions[name, e] for e in range(len(panel.corners))}
         meshes[name] = panel_mesh(panel, own, lines[name], size, seed)
-    chains = [_pairs(join, p, fractions, index) for join, p in zip(joins, parts)]
+    chains = [_sample_pairs(join, p, fractions, index) for join, p in zip(joins, parts)]
     sewn = [c for c, m in zip(chains, report.seams) if m.seam.closing is Closing.SEWN]
-    meshes = without_ears(meshes, lambda now: [_ids(c[0], now) for c in sewn])
+    meshes = split_ears(meshes, lambda now: [_vertex_pairs(c[0], now) for c in sewn])
     seams = []
     for match, (pairs, at, segments) in zip(report.seams, chains):
-        seams.append(SeamLine(match, _ids(pairs, meshes), at, segments))
-    first = _offsets(meshes)
+        seams.append(SeamLine(match, _vertex_pairs(pairs, meshes), at, segments))
+    first = _first_vertices(meshes)
     folds = [
         FoldLine(name, fold, line + first[name])
         for name, p in panels.items()
@@ -94,8 +94,8 @@ def cut(
         for name, m in meshes.items()
         for e, ids in enumerate(m.outline)
     }
-    elastics = [ElasticLine(e, _edges(c, outline), c.length) for e, c in report.elastics]
-    mesh, flat, vertices, faces = _assembled(pattern, meshes, layer_gap, outline)
+    elastics = [ElasticLine(e, _chain_edges(c, outline), c.length) for e, c in report.elastics]
+    mesh, flat, vertices, faces = _assemble_mesh(pattern, meshes, layer_gap, outline)
     return Garment(
         pattern,
         mesh,
@@ -113,7 +113,7 @@ def cut(
 EdgePoint = tuple[str, int, int]  # panel, edge, index of the sample on it
 
 
-def _pairs(
+def _sample_pairs(
     join: Join,
     parts: Sequence[tuple[Part, Part, bool]],
     fractions: Mapping[EdgeId, Floats],
@@ -141,20 +141,22 @@ def _pairs(
     return pairs, np.array(at), np.array(segments, dtype=np.int32)
 
 
-def _offsets(meshes: Mapping[str, PanelMesh]) -> dict[str, int]:
+def _first_vertices(meshes: Mapping[str, PanelMesh]) -> dict[str, int]:
     """Return the id of the first vertex of every panel."""
     starts = np.cumsum([0, *(len(m.points) for m in meshes.values())]).tolist()
     return dict(zip(meshes, starts))
 
 
-def _ids(pairs: Sequence[tuple[EdgePoint, EdgePoint]], meshes: Mapping[str, PanelMesh]) -> Ints:
+def _vertex_pairs(
+    pairs: Sequence[tuple[EdgePoint, EdgePoint]], meshes: Mapping[str, PanelMesh]
+) -> Ints:
     """Return the vertices (k,2) of pairs of samples."""
-    first = _offsets(meshes)
+    first = _first_vertices(meshes)
     found = [[first[n] + meshes[n].outline[e][i] for n, e, i in pair] for pair in pairs]
     return np.array(found, dtype=np.int32).reshape(-1, 2)
 
 
-def _edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
+def _chain_edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
     """Return the edges (k,2) of the mesh along a chain."""
     found = []
     for s in chain.sides:
@@ -163,7 +165,7 @@ def _edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> Ints:
     return np.concatenate(found)
 
 
-def _assembled(
+def _assemble_mesh(
     pattern: Pattern,
     meshes: Mapping[str, PanelMesh],
     layer_gap: float,
@@ -182,14 +184,14 @@ def _assembled(
         faces[panel.name] = range(first_face, first_face + len(m.faces))
         groups[panel.name] = np.arange(first_vertex, first_vertex + len(m.points), dtype=np.int32)
         first_vertex, first_face = vertices[panel.name].stop, faces[panel.name].stop
-        points.append(place(panel, m.points, layer_gap))
-        own = _along_grain(panel, m.points)
+        points.append(place_points(panel, m.points, layer_gap))
+        own = _material_coordinates(panel, m.points)
         own[:, 1] += beside - own[:, 1].min()
         beside = float(own[:, 1].max()) + UV_GAP
         uv.append(own)
     for panel in pattern.panels:
         for name in dict.fromkeys(e.name for e in panel.edges if e.name):
-            every = [outline[panel.name, e] for e in edges_named(panel, name)]
+            every = [outline[panel.name, e] for e in named_edges(panel, name)]
             groups[f"{panel.name}.{name}"] = np.unique(np.concatenate(every)).astype(np.int32)
     corners = np.concatenate([m.faces + vertices[n].start for n, m in meshes.items()])
     source = pattern.source or pattern.name
@@ -199,7 +201,7 @@ def _assembled(
     return mesh, np.concatenate([m.points for m in meshes.values()]), vertices, faces
 
 
-def _along_grain(panel: Panel, flat: Floats) -> Floats:
+def _material_coordinates(panel: Panel, flat: Floats) -> Floats:
     """Return the coordinates (n,2) [m] along the warp and the weft."""
     c, s = np.cos(panel.grain), np.sin(panel.grain)
     return np.asarray(flat @ np.array([[c, -s], [s, c]]))

@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import contains
-from weft.garment.curves import EdgeCurve, curve_of, flattened
+from weft.garment.curves import EdgeCurve, edge_curve, outline_polygon
 from weft.garment.pattern import Edge, Panel, PatternFold, Seam, SeamSide
 
 KINDS = ("knife", "box", "inverted")
@@ -77,7 +77,7 @@ class Pleat:
 Feature = tuple[int, "Dart | Pleat"]  # the edge, and what is taken out of it
 
 
-def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]]:
+def insert_features(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]]:
     """Return the panel with darts and pleats, and the seams that close them.
 
     Edges after an edge with a dart get other numbers; names stay the same, and unnamed edges get
@@ -93,23 +93,23 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
     """
     if not features:
         return panel, []
-    inside = flattened(panel, FINELY)[0]
+    inside = outline_polygon(panel, FINELY)[0]
     parts: list[tuple[EdgeCurve, str]] = []
     folds, joins = list(panel.folds), list[tuple[str, int, int]]()
     for e in range(len(panel.corners)):
-        curve = curve_of(panel, e)
+        curve = edge_curve(panel, e)
         name = panel.edges[e].name or str(e)
         own = sorted((f for i, f in features if i == e), key=lambda f: f.at)
         begin = 0.0
-        for f, (low, high) in zip(own, _ranges(panel, name, curve, own)):
+        for f, (low, high) in zip(own, _feature_ranges(panel, name, curve, own)):
             parts.append((curve.cut(begin, low), name))
             begin = high
             if isinstance(f, Dart):
-                first, second = _legs(panel, curve, f, low, high, inside)
+                first, second = _dart_legs(panel, curve, f, low, high, inside)
                 parts += [(first, f"{f.name}_1"), (second, f"{f.name}_2")]
                 joins.append((f.name, len(parts) - 2, len(parts) - 1))
             else:
-                at, pairs, lines = _folded(panel, curve, f, low, high, inside)
+                at, pairs, lines = _pleat_parts(panel, curve, f, low, high, inside)
                 folds += lines
                 start = len(parts)
                 marks = [f"{f.name}_{i + 1}" for i in range(len(at) - 1)]
@@ -129,7 +129,7 @@ def shaped(panel: Panel, features: Sequence[Feature]) -> tuple[Panel, list[Seam]
     return replace(panel, corners=corners, edges=edges, folds=folds), seams
 
 
-def _ranges(
+def _feature_ranges(
     panel: Panel, edge: str, curve: EdgeCurve, own: Sequence[Dart | Pleat]
 ) -> Iterator[tuple[float, float]]:
     """Yield the fractions of the edge between which each feature lies, in their order."""
@@ -159,16 +159,18 @@ def _ranges(
         before, last = high, f.name
 
 
-def _legs(
+def _dart_legs(
     panel: Panel, curve: EdgeCurve, dart: Dart, low: float, high: float, inside: Floats
 ) -> tuple[EdgeCurve, EdgeCurve]:
     a, c = curve.points(np.array([low, high]))
-    tip = (a + c) / 2 + dart.depth * _inward(a, c)
-    _within(f"dart {dart.name} of panel {panel.name}", dart.depth, [(a, tip), (c, tip)], inside)
+    tip = (a + c) / 2 + dart.depth * _inward_normal(a, c)
+    _check_inside(
+        f"dart {dart.name} of panel {panel.name}", dart.depth, [(a, tip), (c, tip)], inside
+    )
     return EdgeCurve(a, tip, Edge()), EdgeCurve(tip, c, Edge())
 
 
-def _folded(
+def _pleat_parts(
     panel: Panel, curve: EdgeCurve, pleat: Pleat, low: float, high: float, inside: Floats
 ) -> tuple[Floats, list[int], list[PatternFold]]:
     """Return the fractions at which the edge is cut, the parts that are sewn to the part after
@@ -196,9 +198,9 @@ def _folded(
     for i, to_end in zip(pairs, towards_end[pleat.kind]):
         signs |= {i + 1: -1.0, (i + 2 if to_end else i): 1.0}
     points = curve.points(at)
-    into = pleat.length * _inward(points[0], points[-1])
+    into = pleat.length * _inward_normal(points[0], points[-1])
     lines = [(points[i], points[i] + into) for i in sorted(signs)]
-    _within(what, pleat.length, lines, inside)
+    _check_inside(what, pleat.length, lines, inside)
     return (
         at,
         pairs,
@@ -209,7 +211,7 @@ def _folded(
     )
 
 
-def _inward(a: Floats, c: Floats) -> Floats:
+def _inward_normal(a: Floats, c: Floats) -> Floats:
     """Return the unit vector (2,) to the left of the way from a to c, which points into the
     panel.
     """
@@ -217,7 +219,7 @@ def _inward(a: Floats, c: Floats) -> Floats:
     return np.array([-d[1], d[0]])
 
 
-def _within(
+def _check_inside(
     what: str, depth: float, lines: Sequence[tuple[Floats, Floats]], inside: Floats
 ) -> None:
     """Raise an error unless lines from the edge stay inside the panel."""

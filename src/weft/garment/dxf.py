@@ -15,22 +15,22 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
 from weft.garment.dxf_chains import (
     GAP,
-    corners_of,
-    edges_of,
+    chain_edges,
+    find_kinks,
     is_closed,
-    joined,
-    kinks,
-    reflected,
+    join_chains,
+    match_corners,
+    reflect_chain,
     reflection,
-    split_at,
-    unfolded,
+    split_chain,
+    unfold_chain,
 )
 from weft.garment.dxf_file import DxfBlock, marks, read_blocks
 from weft.garment.pattern import Pattern
-from weft.garment.pattern_file import name_of
+from weft.garment.pattern_file import pattern_name
 from weft.garment.pieces import DrawnPiece
-from weft.garment.sidecar import assembled, sidecar
-from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
+from weft.garment.sidecar import assemble_pattern, read_sidecar
+from weft.garment.stroke import MARKS, Stroke, chain_area, chain_polygon, orient_chain
 from weft.garment.tree_field import TreeField
 
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
@@ -45,8 +45,8 @@ def read_dxf(path: Path) -> Pattern:
         PatternError: no such file, a damaged one, or an invalid piece, by name.
     """
     blocks, texts = read_blocks(path)
-    car = sidecar(path)
-    blocks = _of_one_size([b for b in blocks if {BOUNDARY, SEW} & set(b.chains)], texts, car, path)
+    car = read_sidecar(path)
+    blocks = _select_size([b for b in blocks if {BOUNDARY, SEW} & set(b.chains)], texts, car, path)
     if not blocks:
         raise PatternError(
             "pieces",
@@ -55,13 +55,13 @@ def read_dxf(path: Path) -> Pattern:
             expected="a boundary on layer 1 of every piece's block",
             hint="is this a drawing in AAMA or ASTM form?",
         )
-    split = _splits(car)
+    split = _notches_split_edges(car)
     names = _names(blocks)
     pieces = [_piece(b, n, split, path.name).centered() for b, n in zip(blocks, names)]
-    return assembled(path, name_of(path), pieces, car)
+    return assemble_pattern(path, pattern_name(path), pieces, car)
 
 
-def _of_one_size(
+def _select_size(
     blocks: list[DxfBlock], texts: dict[str, str], car: TreeField | None, path: Path
 ) -> list[DxfBlock]:
     """Return the pieces of one size: that of the side-car file, or the file's sample size."""
@@ -107,7 +107,7 @@ def _names(blocks: Sequence[DxfBlock]) -> list[str]:
     return [t if titles.count(t) == 1 else b.name for t, b in zip(titles, blocks)]
 
 
-def _splits(car: TreeField | None) -> bool:
+def _notches_split_edges(car: TreeField | None) -> bool:
     """Return whether notches divide edges."""
     found = None if car is None else car.get("notches")
     if found is None:
@@ -123,11 +123,11 @@ def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:
     chain, mirror = _outline(block, name, mirror, file)
     turns, notches = marks(block, (TURNS,)), marks(block, NOTCHES)
     if mirror is not None:
-        turns, notches = _both(turns, mirror), _both(notches, mirror)
-        turns = np.concatenate([turns, _ends(chain, mirror)])
+        turns, notches = _mirror_points(turns, mirror), _mirror_points(notches, mirror)
+        turns = np.concatenate([turns, _fold_ends(chain, mirror)])
     extra = []
     for point in notches if split else []:
-        cut = split_at(chain, point, REACH)
+        cut = split_chain(chain, point, REACH)
         if cut is None:
             at = ", ".join(f"{1e3 * c:.4g}" for c in point)
             warnings.warn(
@@ -139,19 +139,19 @@ def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:
         before, chain = {tuple(s.start) for s in chain}, cut
         new = [s.start for s in chain if tuple(s.start) not in before]
         extra += new or [min((s.start for s in chain), key=lambda p: float(np.hypot(*(p - point))))]
-    chain = counter_clockwise(chain)
-    corner = corners_of(chain, turns)
+    chain = orient_chain(chain)
+    corner = match_corners(chain, turns)
     if not corner.any():
-        corner = kinks(chain)
+        corner = find_kinks(chain)
         warnings.warn(
             f"{file}, piece {name!r}: no turn points of layer 2 on the outline: edges end where it "
             "turns by more than 30 degrees",
             stacklevel=4,
         )
-    corner |= corners_of(chain, np.array(extra).reshape(-1, 2))
+    corner |= match_corners(chain, np.array(extra).reshape(-1, 2))
     return DrawnPiece(
         name,
-        edges_of(chain, corner),
+        chain_edges(chain, corner),
         _holes(block, name, mirror, file),
         _lines(block, mirror),
         _grain(block),
@@ -187,14 +187,14 @@ def _outline(
     for layer in (SEW, BOUNDARY):
         if layer not in block.chains:
             continue
-        chains = joined(block.chains[layer])
+        chains = join_chains(block.chains[layer])
         halves = [mirror is not None and _sides(c, mirror) < 2 for c in chains]
         whole = [
-            (unfolded(c, mirror) if half and mirror is not None else c, half)
+            (unfold_chain(c, mirror) if half and mirror is not None else c, half)
             for c, half in zip(chains, halves)
         ]
         closed = [(c, half) for c, half in whole if c is not None and is_closed(c)]
-        closed.sort(key=lambda found: -abs(area(found[0])))
+        closed.sort(key=lambda found: -abs(chain_area(found[0])))
         if closed:
             if layer == BOUNDARY and len(closed) > 1:
                 warnings.warn(
@@ -228,19 +228,19 @@ def _sides(chain: Sequence[Stroke], mirror: Floats) -> int:
     return int((distance > GAP).any()) + int((distance < -GAP).any())
 
 
-def _both(points: Floats, mirror: Floats) -> Floats:
+def _mirror_points(points: Floats, mirror: Floats) -> Floats:
     linear, offset = reflection(mirror)
     return np.concatenate([points, points @ linear.T + offset])
 
 
-def _ends(chain: Sequence[Stroke], mirror: Floats) -> Floats:
+def _fold_ends(chain: Sequence[Stroke], mirror: Floats) -> Floats:
     """Return the points (2,2) [m] where an unfolded outline crosses its mirror line."""
     return np.array([chain[0].start, chain[len(chain) // 2].start])
 
 
 def _holes(block: DxfBlock, name: str, mirror: Floats | None, file: str) -> list[Floats]:
     """Return the cutouts as polygons."""
-    chains = joined(block.chains.get(CUTOUTS, []))
+    chains = join_chains(block.chains.get(CUTOUTS, []))
     for chain in chains:
         if not is_closed(chain):
             raise PatternError(
@@ -249,22 +249,22 @@ def _holes(block: DxfBlock, name: str, mirror: Floats | None, file: str) -> list
                 where=file,
                 expected="closed ones on layer 11",
             )
-    return [polygon(c, MARKS) for c in _doubled(chains, mirror)]
+    return [chain_polygon(c, MARKS) for c in _mirror_chains(chains, mirror)]
 
 
 def _lines(block: DxfBlock, mirror: Floats | None) -> list[Floats]:
     """Return the internal lines as polylines."""
-    chains = _doubled(joined(block.chains.get(INTERNAL, [])), mirror)
-    return [np.array([*polygon(c, MARKS), c[-1].end]) for c in chains]
+    chains = _mirror_chains(join_chains(block.chains.get(INTERNAL, [])), mirror)
+    return [np.array([*chain_polygon(c, MARKS), c[-1].end]) for c in chains]
 
 
-def _doubled(chains: list[list[Stroke]], mirror: Floats | None) -> list[list[Stroke]]:
+def _mirror_chains(chains: list[list[Stroke]], mirror: Floats | None) -> list[list[Stroke]]:
     """Return the chains and their mirror images, without images of chains on the mirror line or
     across it.
     """
     if mirror is None:
         return chains
-    return chains + [reflected(c, mirror) for c in chains if _sides(c, mirror) == 1]
+    return chains + [reflect_chain(c, mirror) for c in chains if _sides(c, mirror) == 1]
 
 
 def _grain(block: DxfBlock) -> float | None:

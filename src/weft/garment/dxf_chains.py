@@ -14,7 +14,7 @@ GAP = 1e-4  # [m] points closer than this are one point: exporters write fewer d
 KINK = np.radians(30.0)  # without turn points, edges end where the outline turns by more
 
 
-def joined(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
+def join_chains(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
     """Join chains whose ends meet, and return them with the closed ones first."""
     rest, done = [c for c in chains if c], []
     while rest:
@@ -23,10 +23,10 @@ def joined(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
         while grown and not is_closed(chain):
             grown = False
             for i, other in enumerate(rest):
-                for part in (other, _turned(other)):
-                    if _near(chain[-1].end, part[0].start):
+                for part in (other, _reverse_chain(other)):
+                    if _coincide(chain[-1].end, part[0].start):
                         chain, grown = [*chain, *part], True
-                    elif _near(part[-1].end, chain[0].start):
+                    elif _coincide(part[-1].end, chain[0].start):
                         chain, grown = [*part, *chain], True
                     if grown:
                         break
@@ -34,15 +34,15 @@ def joined(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
                     rest.pop(i)
                     break
         done.append(chain)
-    return sorted((_snapped(c) for c in done), key=lambda c: not is_closed(c))
+    return sorted((_snap_ends(c) for c in done), key=lambda c: not is_closed(c))
 
 
 def is_closed(chain: Sequence[Stroke]) -> bool:
     """Return whether a chain ends where it begins."""
-    return len(chain) > 1 and _near(chain[-1].end, chain[0].start)
+    return len(chain) > 1 and _coincide(chain[-1].end, chain[0].start)
 
 
-def unfolded(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
+def unfold_chain(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
     """Return the closed outline that consists of one half and its mirror image.
 
     Args:
@@ -55,24 +55,24 @@ def unfolded(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
     """
     along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
     side = np.array([-along[1], along[0]])
-    on = np.array([_on_line(s, mirror[0], side) for s in chain])
+    on = np.array([_is_on_line(s, mirror[0], side) for s in chain])
     if is_closed(chain):
         starts = np.flatnonzero(on & ~np.roll(on, -1))  # last strokes on the mirror line
         if len(starts) != 1 or on.all():
             return None
         first = int(starts[0]) + 1
         chain = chain[first:] + chain[:first]
-        chain = [s for s in chain if not _on_line(s, mirror[0], side)]
+        chain = [s for s in chain if not _is_on_line(s, mirror[0], side)]
     elif on.any():
         return None
     ends = np.array([chain[0].start, chain[-1].end])
     if np.abs((ends - mirror[0]) @ side).max() > GAP:
         return None
-    chain = _moved_end(_moved_start(chain, ends[0], mirror[0], side), ends[1], mirror[0], side)
-    return chain + [s.turned() for s in reversed(reflected(chain, mirror))]
+    chain = _move_end(_move_start(chain, ends[0], mirror[0], side), ends[1], mirror[0], side)
+    return chain + [s.turned() for s in reversed(reflect_chain(chain, mirror))]
 
 
-def reflected(chain: Sequence[Stroke], mirror: Floats) -> list[Stroke]:
+def reflect_chain(chain: Sequence[Stroke], mirror: Floats) -> list[Stroke]:
     """Return the mirror images of all strokes."""
     linear, offset = reflection(mirror)
     return [s.moved(linear, offset) for s in chain]
@@ -85,7 +85,7 @@ def reflection(mirror: Floats) -> tuple[Floats, Floats]:
     return linear, mirror[0] - linear @ mirror[0]
 
 
-def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | None:
+def split_chain(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | None:
     """Return the chain with a corner at its point nearest to ``point``.
 
     Args:
@@ -99,12 +99,12 @@ def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | 
     best, where, fraction = most, -1, 0.0
     for i, s in enumerate(chain):
         f = _nearest(s, point)
-        distance = float(np.linalg.norm(_curve(s).at(np.array([f]))[0] - point))
+        distance = float(np.linalg.norm(_stroke_curve(s).at(np.array([f]))[0] - point))
         if distance < best:
             best, where, fraction = distance, i, f
     if where < 0:
         return None
-    curve = _curve(chain[where])
+    curve = _stroke_curve(chain[where])
     if min(fraction, 1 - fraction) * curve.length <= GAP:
         return chain
     parts = [curve.cut(0, fraction), curve.cut(fraction, 1)]
@@ -112,7 +112,7 @@ def split_at(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | 
     return [*chain[:where], *strokes, *chain[where + 1 :]]
 
 
-def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
+def match_corners(chain: Sequence[Stroke], marked: Floats) -> Bools:
     """Return (n,) whether each stroke of a closed chain begins near one of the points (m,2) [m]."""
     starts = np.array([s.start for s in chain])
     if len(marked) == 0:
@@ -121,7 +121,7 @@ def corners_of(chain: Sequence[Stroke], marked: Floats) -> Bools:
     return np.asarray(distance.min(1) <= GAP)
 
 
-def kinks(chain: Sequence[Stroke]) -> Bools:
+def find_kinks(chain: Sequence[Stroke]) -> Bools:
     """Return (n,) whether a closed chain turns by more than ``KINK`` where each stroke begins."""
     first = np.array(
         [s.sampled(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain]
@@ -135,7 +135,7 @@ def kinks(chain: Sequence[Stroke]) -> Bools:
     return np.asarray(np.abs(np.arctan2(cross, (into * out).sum(1))) > KINK)
 
 
-def edges_of(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
+def chain_edges(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
     """Return a closed chain as edges from corner to corner: lines, arcs, polylines of several
     strokes.
 
@@ -163,21 +163,21 @@ def edges_of(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
     return result
 
 
-def _near(a: Floats, b: Floats) -> bool:
+def _coincide(a: Floats, b: Floats) -> bool:
     return bool(np.linalg.norm(a - b) <= GAP)
 
 
-def _turned(chain: Sequence[Stroke]) -> list[Stroke]:
+def _reverse_chain(chain: Sequence[Stroke]) -> list[Stroke]:
     return [s.turned() for s in reversed(chain)]
 
 
-def _snapped(chain: list[Stroke]) -> list[Stroke]:
+def _snap_ends(chain: list[Stroke]) -> list[Stroke]:
     """Return the strokes with each one beginning exactly at the end of the one before, without
     strokes of no length.
     """
-    chain = [s for s in chain if not _near(s.start, s.end) or s.curve is BorderCurve.ARC] or chain[
-        :1
-    ]
+    chain = [
+        s for s in chain if not _coincide(s.start, s.end) or s.curve is BorderCurve.ARC
+    ] or chain[:1]
     closed = is_closed(chain)
     result = []
     for i, s in enumerate(chain):
@@ -188,30 +188,30 @@ def _snapped(chain: list[Stroke]) -> list[Stroke]:
     return result
 
 
-def _on_line(s: Stroke, origin: Floats, side: Floats) -> bool:
+def _is_on_line(s: Stroke, origin: Floats, side: Floats) -> bool:
     return bool(np.abs((s.points - origin) @ side).max() <= GAP)
 
 
-def _moved_start(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
+def _move_start(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
     """Return the chain with its beginning moved exactly onto the mirror line."""
     points = chain[0].points.copy()
     points[0] = p - ((p - origin) @ side) * side
     return [replace(chain[0], points=points), *chain[1:]]
 
 
-def _moved_end(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
+def _move_end(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
     points = chain[-1].points.copy()
     points[-1] = p - ((p - origin) @ side) * side
     return [*chain[:-1], replace(chain[-1], points=points)]
 
 
-def _curve(s: Stroke) -> EdgeCurve:
+def _stroke_curve(s: Stroke) -> EdgeCurve:
     return EdgeCurve(s.start, s.end, s.edge)
 
 
 def _nearest(s: Stroke, point: Floats) -> float:
     """Return the fraction of a stroke's length at which it is nearest to a point."""
-    arc = _curve(s).arc
+    arc = _stroke_curve(s).arc
     if arc is None:
         d = s.end - s.start
         return float(np.clip((point - s.start) @ d / (d @ d), 0, 1))

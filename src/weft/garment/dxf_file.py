@@ -14,7 +14,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.garment.pattern import BorderCurve
-from weft.garment.pattern_file import contents
+from weft.garment.pattern_file import read_bytes
 from weft.garment.stroke import Stroke
 
 METERS = {"METRIC": 1e-3, "ENGLISH": 0.0254, "IMPERIAL": 0.0254}  # AAMA: millimeters, inches
@@ -51,22 +51,22 @@ def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
     """
     drawing = _drawing(path)
     try:
-        own = dict(_texts(drawing.modelspace()))
+        own = dict(_read_texts(drawing.modelspace()))
         blocks = [b for b in drawing.blocks if not b.name.startswith("*")]
         every: dict[str, str] = {}
         for block in blocks:
-            every.update(_texts(block))
-        meters = _meters(drawing, {**every, **own}, path.name)
-        found = [_block(b, meters, path.name) for b in blocks]
+            every.update(_read_texts(block))
+        meters = _unit_size(drawing, {**every, **own}, path.name)
+        found = [_read_block(b, meters, path.name) for b in blocks]
     except PatternError:
         raise
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
-        raise _damaged(path, problem) from problem
+        raise _damaged_file(path, problem) from problem
     return [b for b in found if b.chains], own
 
 
 def _drawing(path: Path) -> Any:
-    data = contents(path)
+    data = read_bytes(path)
     try:
         import ezdxf.recover
     except ImportError as problem:
@@ -83,7 +83,7 @@ def _drawing(path: Path) -> Any:
     try:
         drawing, _ = ezdxf.recover.read(io.BytesIO(data))
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
-        raise _damaged(path, problem) from problem
+        raise _damaged_file(path, problem) from problem
     finally:
         log.removeFilter(_silence)
     return drawing
@@ -93,7 +93,7 @@ def _silence(_record: logging.LogRecord) -> bool:
     return False
 
 
-def _damaged(path: Path, problem: Exception) -> PatternError:
+def _damaged_file(path: Path, problem: Exception) -> PatternError:
     got = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
     return PatternError(
         "DXF",
@@ -104,7 +104,7 @@ def _damaged(path: Path, problem: Exception) -> PatternError:
     )
 
 
-def _texts(layout: Any) -> Iterator[tuple[str, str]]:
+def _read_texts(layout: Any) -> Iterator[tuple[str, str]]:
     """Yield the keys, in lower case, and values of all texts of the form ``Key: value``."""
     for entity in layout:
         kind = entity.dxftype()
@@ -117,7 +117,7 @@ def _texts(layout: Any) -> Iterator[tuple[str, str]]:
                 yield " ".join(match[1].lower().split()), match[2]
 
 
-def _meters(drawing: Any, texts: dict[str, str], file: str) -> float:
+def _unit_size(drawing: Any, texts: dict[str, str], file: str) -> float:
     """Return the size [m] of a unit, from the text ``Units: METRIC`` or the header."""
     given = texts.get("units")
     if given is not None:
@@ -134,9 +134,9 @@ def _meters(drawing: Any, texts: dict[str, str], file: str) -> float:
     return METERS["METRIC"]
 
 
-def _block(layout: Any, meters: float, file: str) -> DxfBlock:
+def _read_block(layout: Any, meters: float, file: str) -> DxfBlock:
     """Return a block in meters."""
-    block = DxfBlock(layout.name, texts=dict(_texts(layout)))
+    block = DxfBlock(layout.name, texts=dict(_read_texts(layout)))
     count = 0
     for entity in layout:
         layer, kind = str(entity.dxf.get("layer", "0")).strip(), entity.dxftype()
@@ -144,7 +144,7 @@ def _block(layout: Any, meters: float, file: str) -> DxfBlock:
             where = entity.dxf.location
             block.points.setdefault(layer, []).append(np.array([where.x, where.y]) * meters)
         elif kind in LINES:
-            chain = _chain(entity, kind, meters)
+            chain = _read_chain(entity, kind, meters)
             count += len(chain)
             if count > MOST_POINTS:
                 raise PatternError(
@@ -168,7 +168,7 @@ def _block(layout: Any, meters: float, file: str) -> DxfBlock:
     return block
 
 
-def _chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
+def _read_chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
     """Return an entity as lines and arcs, without those of no length."""
     closed = False
     if kind == "LINE":
@@ -182,12 +182,12 @@ def _chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
         ]
         closed = bool(entity.is_closed)
     else:
-        rows = [(p.x, p.y, 0.0) for p in _smooth(entity, SMOOTH / meters)]
+        rows = [(p.x, p.y, 0.0) for p in _flatten_curve(entity, SMOOTH / meters)]
     points = np.array(rows, dtype=np.float64).reshape(-1, 3)
     return _strokes(points[:, :2] * meters, points[:, 2], closed)
 
 
-def _smooth(entity: Any, distance: float) -> list[Any]:
+def _flatten_curve(entity: Any, distance: float) -> list[Any]:
     """Return points along a curve that deviate from it by ``distance`` at most."""
     points = []
     for point in entity.flattening(distance):

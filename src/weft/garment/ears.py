@@ -18,7 +18,7 @@ from weft.garment.panel_mesh import PanelMesh
 ROUNDS = 4  # of dividing: a divided edge may coincide with another one again
 
 
-def without_ears(
+def split_ears(
     meshes: Mapping[str, PanelMesh], pairs: Callable[[Mapping[str, PanelMesh]], Sequence[Ints]]
 ) -> dict[str, PanelMesh]:
     """Return the meshes of panels such that no inner edges coincide when seams are closed.
@@ -32,14 +32,14 @@ def without_ears(
     for _ in range(ROUNDS):
         n = sum(len(m.points) for m in now.values())
         welded = representatives(n, pairs(now))
-        found = _coinciding(now, welded)
+        found = _find_coinciding_edges(now, welded)
         if not any(len(e) for e in found.values()):
             break
-        now = {name: _divided(m, found[name]) for name, m in now.items()}
+        now = {name: _split_edges(m, found[name]) for name, m in now.items()}
     return now
 
 
-def _coinciding(meshes: Mapping[str, PanelMesh], welded: Ints) -> dict[str, Ints]:
+def _find_coinciding_edges(meshes: Mapping[str, PanelMesh], welded: Ints) -> dict[str, Ints]:
     """Return (k,2) the inner edges of every panel that coincide with another edge, or whose two
     ends become one vertex.
     """
@@ -61,19 +61,19 @@ def _coinciding(meshes: Mapping[str, PanelMesh], welded: Ints) -> dict[str, Ints
     return found
 
 
-def _divided(mesh: PanelMesh, edges: Ints) -> PanelMesh:
+def _split_edges(mesh: PanelMesh, edges: Ints) -> PanelMesh:
     """Return the mesh with a vertex in the middle of edges; inner lines get these vertices, too."""
     points, faces = mesh.points, mesh.faces
     lines = list(mesh.lines)
     for a, b in edges.tolist():
         middle = len(points)
         points = np.concatenate([points, [(points[a] + points[b]) / 2]])
-        faces = _split(faces, a, b, middle)
-        lines = [_with_point(line, a, b, middle) for line in lines]
+        faces = _split_faces(faces, a, b, middle)
+        lines = [_insert_vertex(line, a, b, middle) for line in lines]
     return replace(mesh, points=points, faces=faces, lines=lines) if len(edges) else mesh
 
 
-def _split(faces: Faces, a: int, b: int, middle: int) -> Faces:
+def _split_faces(faces: Faces, a: int, b: int, middle: int) -> Faces:
     """Return the faces with each of the two triangles at an edge divided in two."""
     at = (faces == a).any(axis=1) & (faces == b).any(axis=1)
     both = faces[at]
@@ -81,7 +81,7 @@ def _split(faces: Faces, a: int, b: int, middle: int) -> Faces:
     return np.concatenate([faces[~at], one, two]).astype(np.int32)
 
 
-def _with_point(line: Ints, a: int, b: int, middle: int) -> Ints:
+def _insert_vertex(line: Ints, a: int, b: int, middle: int) -> Ints:
     """Return a line with a vertex added between two neighboring vertices, if it has these."""
     for i in range(len(line) - 1):
         if {int(line[i]), int(line[i + 1])} == {a, b}:

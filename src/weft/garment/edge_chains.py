@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.garment.curves import EdgeCurve, curve_of
+from weft.garment.curves import EdgeCurve, edge_curve
 from weft.garment.pattern import Panel, Seam, SeamSide
-from weft.garment.placement import is_placed, place
+from weft.garment.placement import has_placement, place_points
 
 CLEARLY = 0.8  # placement confirms a pairing whose distances are below this part of the other's
 PROBES = np.linspace(0, 1, 5)  # fractions of the chains at which their points in space are compared
@@ -40,7 +40,7 @@ class EdgeChain:
     @cached_property
     def curves(self) -> list[EdgeCurve]:
         """Return the edges as curves, each in its forward direction."""
-        return [curve_of(self.panels[s.panel], s.edge) for s in self.sides]
+        return [edge_curve(self.panels[s.panel], s.edge) for s in self.sides]
 
     @cached_property
     def starts(self) -> Floats:
@@ -101,7 +101,7 @@ class EdgeChain:
         for at in fractions.tolist():
             i, f = self.on_edge(at)
             found.append(
-                place(self.panels[self.sides[i].panel], self.curves[i].points(np.array([f])))
+                place_points(self.panels[self.sides[i].panel], self.curves[i].points(np.array([f])))
             )
         return np.concatenate(found)
 
@@ -111,7 +111,7 @@ class EdgeChain:
         return EdgeChain(back, self.panels, tuple(1 - a for a in self.at[::-1]))
 
 
-def aligned(first: EdgeChain, second: EdgeChain) -> tuple[EdgeChain, EdgeChain]:
+def align_chains(first: EdgeChain, second: EdgeChain) -> tuple[EdgeChain, EdgeChain]:
     """Return two chains whose edges begin at the same fractions of the seam.
 
     These are the means of the fractions of both chains.
@@ -153,15 +153,15 @@ def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
     flip = natural if seam.flip is None else seam.flip
     confirmed = None
     every = {s.panel for s in (*first.sides, *second.sides)}
-    if len(every) > 1 and all(is_placed(first.panels[name]) for name in every):
+    if len(every) > 1 and all(has_placement(first.panels[name]) for name in every):
         a, b = first.in_space(PROBES), second.in_space(PROBES)
-        confirmed = _nearer(a, b, flip)
+        confirmed = _prefer_pairing(a, b, flip)
         if confirmed is None:  # the panels start far apart: compare the directions of the chains
-            confirmed = _nearer(a - a.mean(axis=0), b - b.mean(axis=0), flip)
+            confirmed = _prefer_pairing(a - a.mean(axis=0), b - b.mean(axis=0), flip)
     return Orientation(flip, seam.flip is None, confirmed, flip != natural)
 
 
-def _nearer(a: Positions, b: Positions, flip: bool) -> bool | None:
+def _prefer_pairing(a: Positions, b: Positions, flip: bool) -> bool | None:
     """Return True if points are clearly nearer in the pairing ``flip``, False if in the other
     pairing, None if neither.
     """
@@ -171,7 +171,7 @@ def _nearer(a: Positions, b: Positions, flip: bool) -> bool | None:
     return True if mine < CLEARLY * other else False if other < CLEARLY * mine else None
 
 
-def chained(
+def find_gap(
     sides: Sequence[SeamSide], panels: Mapping[str, Panel], same: Callable[[Corner, Corner], bool]
 ) -> int | None:
     """Return the index of the first side that does not begin where the one before it ends, or None.

@@ -5,7 +5,7 @@ As a single mesh edge, such an edge would have no length, or coincide with anoth
 
 from collections.abc import Mapping, Sequence
 
-from weft.garment.check import Match, sewn_corners
+from weft.garment.check import Match, corner_pairs
 from weft.garment.edge_chains import Corner
 from weft.garment.pattern import Closing, Panel
 from weft.garment.sampling import EdgeId
@@ -13,7 +13,7 @@ from weft.garment.sampling import EdgeId
 RING, PAIR = 3, 2  # least mesh edges along an edge that closes on itself, or shares both its ends
 
 
-def least_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[EdgeId, int]:
+def minimum_edge_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[EdgeId, int]:
     """Return the least numbers of mesh edges along edges of panels that need several.
 
     These are the edges whose two corners become one, and the edges between the same two corners as
@@ -33,7 +33,7 @@ def least_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[Ed
     sewn = [m for m in seams if m.seam.closing is Closing.SEWN]
     names: dict[EdgeId, object] = {}  # the seam of each edge that is one whole side of a seam
     for match in sewn:
-        for a, b in sewn_corners(match):
+        for a, b in corner_pairs(match):
             if root(a) != root(b):
                 parent[root(a)] = root(b)
         for chain in (match.first, match.second):

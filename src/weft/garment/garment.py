@@ -134,7 +134,7 @@ class Garment:
         """
         if isinstance(edge, int):
             return self.outline[panel, edge % len(self.panel(panel).corners)]
-        edges = edges_named(self.panel(panel), edge)
+        edges = named_edges(self.panel(panel), edge)
         every = np.concatenate([self.outline[panel, e] for e in edges])
         repeated = np.concatenate([[False], every[1:] == every[:-1]])
         return np.asarray(every[~repeated])
@@ -177,7 +177,7 @@ class Garment:
         Raises:
             MeshError: positions that are not finite.
         """
-        x, new = merged(self.welded, np.asarray(x, dtype=np.float64))
+        x, new = merge_vertices(self.welded, np.asarray(x, dtype=np.float64))
         groups = {k: np.unique(new[v]).astype(np.int32) for k, v in self.mesh.groups.items()}
         faces = new[self.mesh.faces]
         source = f"{self.mesh.source}, sewn"
@@ -185,7 +185,7 @@ class Garment:
         return mesh, new
 
 
-def edges_named(panel: Panel, name: str) -> list[int]:
+def named_edges(panel: Panel, name: str) -> list[int]:
     """Return the numbers of the edges with a name, in turn along the outline.
 
     Args:
@@ -207,7 +207,7 @@ def edges_named(panel: Panel, name: str) -> list[int]:
     return found[first:] + found[:first]
 
 
-def merged(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
+def merge_vertices(sewn: Ints, x: Positions) -> tuple[Positions, Ints]:
     """Merge vertices, and return (m,3) [m] their positions and (n,) the new id of every old vertex.
 
     Args:

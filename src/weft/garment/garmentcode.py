@@ -19,8 +19,8 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
-from weft.garment.pattern_file import contents, name_of
-from weft.garment.stroke import Stroke, area
+from weft.garment.pattern_file import pattern_name, read_bytes
+from weft.garment.stroke import Stroke, chain_area
 from weft.garment.tree_field import TreeField
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def read_garmentcode(path: Path) -> Pattern:
     Raises:
         PatternError: no such file, or an invalid field, by name.
     """
-    root = TreeField(_parsed(path), path.name)
+    root = TreeField(_parse_json(path), path.name)
     found = root.get("pattern") if isinstance(root.value, dict) else None
     if found is None:
         raise PatternError(
@@ -56,17 +56,21 @@ def read_garmentcode(path: Path) -> Pattern:
             where=path.name,
             expected="GarmentCode's {pattern: {panels: ...}}",
         )
-    units = _units(root.get("properties"), path.name)
-    panels = [_panel(name, f, units) for name, f in found.need("panels").mapping().items()]
+    units = _read_units(root.get("properties"), path.name)
+    panels = [_read_panel(name, f, units) for name, f in found.need("panels").mapping().items()]
     if not panels:
         raise found.at("panels").error("at least one panel")
     stitches = found.get("stitches")
     known = {p.name: p for p in panels}
-    seams = [] if stitches is None else [_seam(i, f, known) for i, f in enumerate(stitches.items())]
-    return Pattern(name_of(path), panels, seams, source=str(path))
+    seams = (
+        []
+        if stitches is None
+        else [_read_seam(i, f, known) for i, f in enumerate(stitches.items())]
+    )
+    return Pattern(pattern_name(path), panels, seams, source=str(path))
 
 
-def _parsed(path: Path) -> Any:
+def _parse_json(path: Path) -> Any:
     """Return the JSON of a file; refuse repeated names and numbers that are not finite."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,7 +87,7 @@ def _parsed(path: Path) -> Any:
         raise PatternError("number", got=word, where=path.name, expected="finite numbers")
 
     try:
-        text = contents(path).decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
         return json.loads(text, object_pairs_hook=once, parse_constant=refused)
     except json.JSONDecodeError as problem:
         hint = "JSON has no comments" if text.lstrip().startswith(("//", "/*")) else None
@@ -101,7 +105,7 @@ def _parsed(path: Path) -> Any:
         ) from problem
 
 
-def _units(properties: TreeField | None, file: str) -> _Units:
+def _read_units(properties: TreeField | None, file: str) -> _Units:
     """Return the units from the file's properties; without them, centimeters and relative control
     points.
     """
@@ -123,7 +127,7 @@ def _units(properties: TreeField | None, file: str) -> _Units:
     return _Units(1 / per_meter, relative, centered is not None and centered.truth())
 
 
-def _panel(name: str, f: TreeField, units: _Units) -> Panel:
+def _read_panel(name: str, f: TreeField, units: _Units) -> Panel:
     """Return one panel; its edges keep their numbers."""
     from scipy.spatial.transform import Rotation
 
@@ -147,13 +151,13 @@ def _panel(name: str, f: TreeField, units: _Units) -> Panel:
                     f"{name!r} is open"
                 )
             )
-    strokes = [_stroke(e, vertices[[a, b]], units) for e, (a, b) in zip(edges, ends)]
+    strokes = [_read_stroke(e, vertices[[a, b]], units) for e, (a, b) in zip(edges, ends)]
     if units.centered:
         center = vertices.mean(0)
         strokes = [s.moved(np.eye(2), -center) for s in strokes]
         translation = translation + [*center, 0.0]
     # The outer side is -z: the panel is mirrored in x, and rotated about y to compensate for that.
-    if area(strokes) < 0:
+    if chain_area(strokes) < 0:
         strokes = [s.moved(np.diag([-1.0, 1.0])) for s in strokes]
         rotation = rotation * Rotation.from_matrix(np.diag([-1.0, 1.0, -1.0]))
     corners = np.array([s.start for s in strokes])
@@ -173,7 +177,7 @@ def _label(edge: TreeField) -> str:
     return "" if found is None or found.value == "" else found.text()
 
 
-def _stroke(edge: TreeField, ends: Floats, units: _Units) -> Stroke:
+def _read_stroke(edge: TreeField, ends: Floats, units: _Units) -> Stroke:
     """Return an edge with its curvature."""
     name = _label(edge)
     curvature = edge.get("curvature")
@@ -235,7 +239,7 @@ def _angles(rotation: "Rotation") -> tuple[float, float, float]:
     return x, y, z
 
 
-def _seam(number: int, stitch: TreeField, panels: dict[str, Panel]) -> Seam:
+def _read_seam(number: int, stitch: TreeField, panels: dict[str, Panel]) -> Seam:
     """Return a seam from [side, side], [side, side, "right_wrong"], or {from: side, to: side or
     sides} of 2021.
 

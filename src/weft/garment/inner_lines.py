@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.garment.curves import curve_of
+from weft.garment.curves import edge_curve
 from weft.garment.pattern import Panel
 
 SNAP = 0.2  # an end closer to the outline than this part of the wanted length is moved onto it
@@ -44,7 +44,7 @@ def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
     if not given:
         return []
     corners = np.asarray(panel.corners, dtype=np.float64)
-    tables = [(curve := curve_of(panel, e), curve.points(_TABLE)) for e in range(len(corners))]
+    tables = [(curve := edge_curve(panel, e), curve.points(_TABLE)) for e in range(len(corners))]
     on: dict[int, list[float]] = {}
 
     def end(point: Floats) -> tuple[End, Floats]:

@@ -7,11 +7,11 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints
 from weft.base.errors import PatternError, WeftError
-from weft.discretization.polygon import contains, divided, first_crossing
-from weft.garment.curves import area, curve_of
+from weft.discretization.polygon import contains, divide_loop, first_crossing
+from weft.garment.curves import edge_curve, signed_area
 from weft.garment.inner_lines import InnerLine
 from weft.garment.pattern import Panel
-from weft.garment.triangulate import filled
+from weft.garment.triangulate import fill_piece
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def panel_mesh(
     """
     loop, outline, first = [], [], 0
     for e in range(len(panel.corners)):
-        points = curve_of(panel, e).points(fractions[e])
+        points = edge_curve(panel, e).points(fractions[e])
         loop.append(points[:-1])
         outline.append(np.arange(first, first + len(points), dtype=np.int32))
         first += len(points) - 1
@@ -67,7 +67,7 @@ def panel_mesh(
     border = np.concatenate(loop)
     what = f"panel {panel.name}"
     coarse = "is the edge length small enough for its curves and narrow parts?"
-    if len(border) < 3 or first_crossing([border]) is not None or area(border) <= 0:
+    if len(border) < 3 or first_crossing([border]) is not None or signed_area(border) <= 0:
         raise PatternError(
             what,
             got=f"an outline of {len(border)} points that crosses itself",
@@ -78,9 +78,9 @@ def panel_mesh(
     for given in panel.holes:
         hole = np.array(given, dtype=np.float64)
         hole = hole[:-1] if np.array_equal(hole[0], hole[-1]) else hole
-        loops.append(divided(hole if area(hole) > 0 else hole[::-1].copy(), size, False))
+        loops.append(divide_loop(hole if signed_area(hole) > 0 else hole[::-1].copy(), size, False))
     extra = _Extra(sum(map(len, loops)))
-    ids = [_sampled(line, outline, fractions, extra, size) for line in lines]
+    ids = [_sample_line(line, outline, fractions, extra, size) for line in lines]
     if len(extra.points) and not contains(loops, np.array(extra.points)).all():
         raise PatternError(
             f"{what}: lines", got="points outside", expected="lines inside", hint=coarse
@@ -88,7 +88,7 @@ def panel_mesh(
     edges = [np.stack([i[:-1], i[1:]], axis=1) for i in ids]
     inner = np.unique(np.sort(np.concatenate(edges), axis=1), axis=0) if edges else None
     try:
-        points, faces = filled(loops, size, seed, np.array(extra.points).reshape(-1, 2), inner)
+        points, faces = fill_piece(loops, size, seed, np.array(extra.points).reshape(-1, 2), inner)
     except WeftError as error:
         error.what = f"{what}: {error.what}"
         raise
@@ -111,7 +111,7 @@ class _Extra:
         return self.known[key]
 
 
-def _sampled(
+def _sample_line(
     line: InnerLine,
     outline: Sequence[Ints],
     fractions: Mapping[int, Floats],

@@ -9,7 +9,7 @@ MOST_BYTES = 32 << 20  # largest file; patterns of hundreds of pieces have 1 MiB
 STANDARD_NAMES = ("specification", "template", "prediction")  # GarmentCode: folder is the name
 
 
-def contents(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file.
 
     Raises:
@@ -28,7 +28,7 @@ def contents(path: Path) -> bytes:
     return data
 
 
-def name_of(path: Path) -> str:
+def pattern_name(path: Path) -> str:
     """Return the name of a pattern from its file, or from its folder if the file has a standard
     name.
 

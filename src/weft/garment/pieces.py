@@ -8,7 +8,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.garment.pattern import Panel, Placement
-from weft.garment.stroke import Stroke, counter_clockwise, polygon
+from weft.garment.stroke import Stroke, chain_polygon, orient_chain
 
 UNPLACED = Placement()
 
@@ -43,7 +43,7 @@ class DrawnPiece:
         """Return the piece with its origin, or else the middle of its bounding box, moved to (0,
         0).
         """
-        points = polygon(self.outline)
+        points = chain_polygon(self.outline)
         middle = (points.min(0) + points.max(0)) / 2
         return self.moved(np.eye(2), -(middle if self.origin is None else self.origin))
 
@@ -67,7 +67,7 @@ class DrawnPiece:
             grain = float(np.arctan2(y, x))
         return replace(
             self,
-            outline=counter_clockwise([s.moved(linear, offset) for s in self.outline]),
+            outline=orient_chain([s.moved(linear, offset) for s in self.outline]),
             holes=[h @ linear.T + np.asarray(offset) for h in self.holes],
             lines=[p @ linear.T + np.asarray(offset) for p in self.lines],
             grain=grain,
@@ -87,7 +87,7 @@ class DrawnPiece:
         )
 
 
-def by_name(pieces: Sequence[DrawnPiece]) -> dict[str, DrawnPiece]:
+def index_pieces(pieces: Sequence[DrawnPiece]) -> dict[str, DrawnPiece]:
     """Return the pieces by their names.
 
     Raises:

@@ -12,7 +12,7 @@ from weft.garment.pattern import Panel, Placement, Wrap
 LAYER_GAP = 0.01  # [m] between the start positions of successive layers
 
 
-def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions:
+def place_points(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions:
     """Return the start positions (n,3) [m] of points of a panel.
 
     A panel of layer l starts l ``layer_gap`` further out: along the normal of its right side, or on
@@ -34,11 +34,11 @@ def place(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions
     if placement.wrap is None:
         x = np.column_stack([flat, np.full(len(flat), out)])
         return np.asarray(turn.apply(x) + moved)
-    center, around = wrapped(placement.wrap, flat, out, f"panel {panel.name}")
+    center, around = wrap_points(placement.wrap, flat, out, f"panel {panel.name}")
     return np.asarray(turn.apply(around) + center + moved)
 
 
-def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
+def wrap_points(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Positions]:
     """Wrap points of a panel's plane around a cylinder or cone.
 
     Args:
@@ -65,7 +65,7 @@ def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Po
         raise PatternError(place, got=got, expected="two directions that are not parallel")
     if not (np.isfinite(radius) and radius > 0):
         raise PatternError(f"{place}.radius", got=f"{radius:g} m", expected="must be > 0")
-    angle, around, along = _rolled(flat, radius, wrap.taper, place)
+    angle, around, along = _roll_plane(flat, radius, wrap.taper, place)
     if float(np.ptp(angle) if len(flat) else 0.0) > 2 * np.pi * (1 + 1e-9):
         width, least = float(np.ptp(flat[:, 0])), radius * np.ptp(angle) / (2 * np.pi)
         raise PatternError(
@@ -81,7 +81,9 @@ def wrapped(wrap: Wrap, flat: Floats, out: float, what: str) -> tuple[Floats, Po
     return np.asarray(wrap.center, dtype=np.float64), x
 
 
-def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floats, Floats, Floats]:
+def _roll_plane(
+    flat: Floats, radius: float, taper: float, place: str
+) -> tuple[Floats, Floats, Floats]:
     """Return angle, distance from the axis and position along it, (n,) each, of points of a rolled
     plane.
 
@@ -110,6 +112,6 @@ def _rolled(flat: Floats, radius: float, taper: float, place: str) -> tuple[Floa
     return angle, way * abs(slope), (sign * way - tip) * float(np.cos(taper))
 
 
-def is_placed(panel: Panel) -> bool:
+def has_placement(panel: Panel) -> bool:
     """Return whether a panel has a placement of its own."""
     return panel.placement != Placement()

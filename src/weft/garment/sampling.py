@@ -13,7 +13,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP
-from weft.garment.curves import curve_of
+from weft.garment.curves import edge_curve
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Panel
 
@@ -43,14 +43,14 @@ def corner_angles(panel: Panel) -> Floats:
     The angles are measured between the curves of the two edges, not between their chords.
     """
     k, step = len(panel.corners), np.array([1e-4])
-    after = np.concatenate([curve_of(panel, i).points(step) for i in range(k)])
-    before = np.concatenate([curve_of(panel, i - 1 + k).points(1 - step) for i in range(k)])
+    after = np.concatenate([edge_curve(panel, i).points(step) for i in range(k)])
+    before = np.concatenate([edge_curve(panel, i - 1 + k).points(1 - step) for i in range(k)])
     u, w = after - panel.corners, before - panel.corners
     cross = u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]
     return np.asarray(np.arctan2(cross, (u * w).sum(1)) % (2 * np.pi))
 
 
-def sampled_edges(
+def sample_edges(
     panels: Mapping[str, Panel],
     joins: Sequence[Join],
     size: float,
@@ -75,12 +75,12 @@ def sampled_edges(
         PatternError: seams that cut each other into ever smaller parts.
     """
     cuts = {
-        (name, e): sorted({0.0, 1.0, *curve_of(p, e).kinks.tolist(), *breaks.get((name, e), ())})
+        (name, e): sorted({0.0, 1.0, *edge_curve(p, e).kinks.tolist(), *breaks.get((name, e), ())})
         for name, p in panels.items()
         for e in range(len(p.corners))
     }
     for _ in range(ROUNDS):
-        changed = [_carry(join, cuts, size) for join in joins]
+        changed = [_copy_breaks(join, cuts, size) for join in joins]
         if not any(changed):
             break
     else:
@@ -91,13 +91,13 @@ def sampled_edges(
             expected="seams that agree where edges begin",
             hint="an edge is in several of them, with different neighbors",
         )
-    pairs = [_matched(join, cuts) for join in joins]
-    wanted = _Wanted(panels, size)
-    fractions, index = _divided(cuts, pairs, wanted, least)
+    pairs = [_match_parts(join, cuts) for join in joins]
+    wanted = _TargetLengths(panels, size)
+    fractions, index = _divide_parts(cuts, pairs, wanted, least)
     return fractions, index, pairs
 
 
-def _marks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
+def _chain_breaks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
     """Return the sorted fractions of a chain at which it has breaks; the common break of two
     neighboring edges is listed once.
     """
@@ -106,9 +106,9 @@ def _marks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Floats:
     return np.asarray(every[np.concatenate([[True], np.diff(every) > 1e-12])])
 
 
-def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
+def _copy_breaks(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
     """Copy the breaks of each chain to the other; return whether any break was new."""
-    one, two = _marks(join.first, cuts), _marks(join.second, cuts)
+    one, two = _chain_breaks(join.first, cuts), _chain_breaks(join.second, cuts)
     longest = max(join.first.length, join.second.length)
     gaps = min(float(np.diff(one).min()), float(np.diff(two).min()))
     # Below half of the smallest gap, so that two breaks never merge with the same break.
@@ -123,7 +123,7 @@ def _carry(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
     return changed
 
 
-def _parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, bool]]:
+def _chain_parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, bool]]:
     """Return the parts of a chain's edges in turn, and whether the chain runs backward through
     them.
     """
@@ -135,8 +135,8 @@ def _parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[P
     return found
 
 
-def _matched(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, Part, bool]]:
-    one, two = _parts(join.first, cuts), _parts(join.second, cuts)
+def _match_parts(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, Part, bool]]:
+    one, two = _chain_parts(join.first, cuts), _chain_parts(join.second, cuts)
     if len(one) != len(two):
         raise PatternError(
             f"seam {join.name}",
@@ -147,13 +147,13 @@ def _matched(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part,
     return [(a, b, i != j) for (a, i), (b, j) in zip(one, two)]
 
 
-class _Wanted:
+class _TargetLengths:
     """The wanted lengths of mesh edges along the edges of panels."""
 
     def __init__(self, panels: Mapping[str, Panel], size: float) -> None:
         self.size = size
         self.curves = {
-            (n, e): curve_of(p, e) for n, p in panels.items() for e in range(len(p.corners))
+            (n, e): edge_curve(p, e) for n, p in panels.items() for e in range(len(p.corners))
         }
         self.angles = {n: corner_angles(p) for n, p in panels.items()}
         self.tables: dict[EdgeId, Floats] = {}
@@ -187,10 +187,10 @@ class _Wanted:
         return np.asarray((b - a) * self.curves[edge].length / h)
 
 
-def _divided(
+def _divide_parts(
     cuts: Mapping[EdgeId, list[float]],
     pairs: Sequence[Sequence[tuple[Part, Part, bool]]],
-    wanted: _Wanted,
+    wanted: _TargetLengths,
     least: Mapping[EdgeId, int],
 ) -> tuple[dict[EdgeId, Floats], dict[EdgeId, list[int]]]:
     """Return the fractions of every edge at which vertices stand, and the indices of its breaks
@@ -205,7 +205,7 @@ def _divided(
         for k in range(len(marks) - 1):
             if (edge, k) in inner:
                 continue
-            members = _class_of((edge, k), linked)
+            members = _linked_parts((edge, k), linked)
             every = [
                 wanted.density(e, cuts[e][i], cuts[e][i + 1], _TABLE)[:: -1 if back else 1]
                 for (e, i), back in members
@@ -227,7 +227,7 @@ def _divided(
     return fractions, index
 
 
-def _class_of(
+def _linked_parts(
     start: Part, linked: Mapping[Part, list[tuple[Part, bool]]]
 ) -> list[tuple[Part, bool]]:
     """Return all parts that are divided like ``start``, and whether they run in the opposite

@@ -23,16 +23,16 @@ from pathlib import Path
 from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
 from weft.base.yaml_lines import read_yaml
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
-from weft.garment.pieces import DrawnPiece, by_name
+from weft.garment.pieces import DrawnPiece, index_pieces
 from weft.garment.tree_field import TreeField
 from weft.garment.yaml_panels import OWN, PanelReader
-from weft.garment.yaml_seams import directed, elastic, named, seam
+from weft.garment.yaml_seams import named_entries, orient_chains, read_elastic, read_seam
 from weft.garment.yaml_values import Values
 
 FIELDS = ("fabric", "fabrics", "size", "notches", "panels", "seams", "elastics")
 
 
-def sidecar(path: Path) -> TreeField | None:
+def read_sidecar(path: Path) -> TreeField | None:
     """Return the side-car file of a drawing; None if there is none.
 
     Raises:
@@ -48,7 +48,7 @@ def sidecar(path: Path) -> TreeField | None:
     return None
 
 
-def assembled(
+def assemble_pattern(
     path: Path, name: str, pieces: Sequence[DrawnPiece], car: TreeField | None = None
 ) -> Pattern:
     """Return the pattern of a drawing's pieces, with the contents of its side-car file.
@@ -62,21 +62,21 @@ def assembled(
     Raises:
         PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
-    car = car or sidecar(path)
-    known = by_name(pieces)
-    used, panels = _panels(car, known)
-    panels = _with_fabrics(car, used, panels)
-    seams, elastics, fabric = _drawn_seams(used), list[Elastic](), Pattern.fabric
+    car = car or read_sidecar(path)
+    known = index_pieces(pieces)
+    used, panels = _select_panels(car, known)
+    panels = _assign_fabrics(car, used, panels)
+    seams, elastics, fabric = _match_seam_words(used), list[Elastic](), Pattern.fabric
     places = {f"panel {n}": p.where for n, p in used.items()}
     if car is not None:
-        sewn, elastics = _joins(car, {p.name: p for p in panels}, places)
+        sewn, elastics = _read_joins(car, {p.name: p for p in panels}, places)
         seams += sewn
         given = car.get("fabric")
         fabric = fabric if given is None else given.value
     return Pattern(name, panels, seams, elastics, fabric, str(path), places)
 
 
-def _joins(
+def _read_joins(
     car: TreeField, panels: dict[str, Panel], places: dict[str, str]
 ) -> tuple[list[Seam], list[Elastic]]:
     """Return the side-car's seams and elastics, and add their lines to ``places``."""
@@ -84,21 +84,21 @@ def _joins(
     seams, elastics = list[Seam](), list[Elastic]()
     for kind in ("seam", "elastic"):
         block = car.get(f"{kind}s")
-        for name, f in [] if block is None else named(block):
+        for name, f in [] if block is None else named_entries(block):
             try:
                 if kind == "seam":
-                    seams.append(seam(name, f, panels, Values()))
+                    seams.append(read_seam(name, f, panels, Values()))
                 else:
-                    elastics.append(elastic(name, f, panels, Values()))
+                    elastics.append(read_elastic(name, f, panels, Values()))
                 places[f"{kind} {(seams if kind == 'seam' else elastics)[-1].name}"] = f.where
             except WeftError as problem:
                 problems.append(problem)
     if problems:
         raise PatternProblems(problems)
-    return directed(seams, panels), elastics
+    return orient_chains(seams, panels), elastics
 
 
-def _panels(
+def _select_panels(
     car: TreeField | None, known: dict[str, DrawnPiece]
 ) -> tuple[dict[str, DrawnPiece], list[Panel]]:
     """Return the pieces by the names of their panels, and the panels."""
@@ -140,7 +140,7 @@ def _panels(
     return used, panels
 
 
-def _with_fabrics(
+def _assign_fabrics(
     car: TreeField | None, used: dict[str, DrawnPiece], panels: list[Panel]
 ) -> list[Panel]:
     """Return the panels with the fabrics that ``fabrics`` assigns to the names in the drawing."""
@@ -162,7 +162,7 @@ def _with_fabrics(
     ]
 
 
-def _run(marked: Sequence[bool]) -> list[list[int]]:
+def _find_runs(marked: Sequence[bool]) -> list[list[int]]:
     """Return the runs of neighboring marked entries around a loop."""
     n = len(marked)
     if all(marked):
@@ -177,12 +177,12 @@ def _run(marked: Sequence[bool]) -> list[list[int]]:
     return runs
 
 
-def _drawn_seams(pieces: dict[str, DrawnPiece]) -> list[Seam]:
+def _match_seam_words(pieces: dict[str, DrawnPiece]) -> list[Seam]:
     """Return the seams between parts of outlines that have the same word, right sides together."""
     words: dict[str, list[list[SeamSide]]] = {}
     for name, piece in pieces.items():
         for word in dict.fromkeys(s.seam for s in piece.outline if s.seam):
-            runs = _run([s.seam == word for s in piece.outline])
+            runs = _find_runs([s.seam == word for s in piece.outline])
             words.setdefault(word, []).extend([[SeamSide(name, i) for i in run] for run in runs])
     seams = []
     for word, chains in words.items():

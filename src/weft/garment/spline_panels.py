@@ -26,13 +26,13 @@ from weft.discretization.spline_surface import Bending, SharedSide, SplineSurfac
 from weft.garment.garment import Garment
 
 FEWEST = LEAST - 1  # least mesh edges along an edge of a panel, for the fewest control points
-KEPT = 1e-3  # weight of the lifted control points in ``_placed``, relative to one vertex
+KEPT = 1e-3  # weight of the lifted control points in ``_fit_placement``, relative to one vertex
 LEAST_AREA = 0.1  # part of its area on paper that a triangle has to keep on the patch
 TRIANGLES = "or leave `discretization: triangles` for this garment"
 
 
 @dataclass(frozen=True, eq=False)
-class PatchedGarment:
+class SplineGarment:
     """A garment of spline patches: the cut garment, and the surface and control points of each
     panel.
     """
@@ -42,12 +42,12 @@ class PatchedGarment:
     points: Mapping[str, Positions]  # (N,3) [m] where each panel starts
 
 
-def patched(
+def fit_patches(
     garment: Garment,
     size: float,
     rule: Rule = Rule.REDUCED,
     bending: Bending = Bending.PLATE,
-) -> PatchedGarment:
+) -> SplineGarment:
     """Return a garment with a spline patch for every panel, at its start position.
 
     Args:
@@ -64,27 +64,27 @@ def patched(
     """
     if not (np.isfinite(size) and size > 0):
         raise PatternError("spline.span_size", got=size, expected="must be > 0 [m]")
-    _refuse(garment)
-    pieces = [_piece(garment, name) for name in garment.vertices]
+    _check_representable(garment)
+    pieces = [_panel_mesh(garment, name) for name in garment.vertices]
     chosen = []
     for piece, ids in zip(pieces, garment.patch_corners()):
         local = np.searchsorted(piece.vertices, ids).tolist()
         chosen.append(corners_of(piece.outline, local, piece.mesh.source))
-    counts = counts_of(pieces, chosen, _joints(garment, pieces, chosen), None, size)
+    counts = counts_of(pieces, chosen, _whole_side_seams(garment, pieces, chosen), None, size)
     surfaces, points = {}, {}
     for name, piece, corners, (n1, n2) in zip(garment.vertices, pieces, chosen, counts):
         sides = sides_of(piece.outline, corners)
         _check_counts(name, piece.outline, sides, (n1, n2, n1, n2))
         fit = fit_patch(piece.outline, sides, n1, n2, None, piece.mesh.source)
         own = np.arange(n1 * n2, dtype=np.int32).reshape(n1, n2)
-        touched = _touched(piece, corners, fit)
+        touched = _triangulate_patch(piece, corners, fit)
         made = SplineSurface([fit.patch], [own], n1 * n2, (), rule, None, bending, fit.deviation)
         surfaces[name] = replace(made, touched=touched)
-        points[name] = _placed(surfaces[name], piece.mesh)
-    return PatchedGarment(garment, surfaces, points)
+        points[name] = _fit_placement(surfaces[name], piece.mesh)
+    return SplineGarment(garment, surfaces, points)
 
 
-def _refuse(garment: Garment) -> None:
+def _check_representable(garment: Garment) -> None:
     """Raise an error that names the panels which patches cannot represent."""
     bad = [
         f"panel {p.name} ({len(ids)})"
@@ -109,14 +109,14 @@ def _refuse(garment: Garment) -> None:
         )
 
 
-def _piece(garment: Garment, name: str) -> FlatPiece:
+def _panel_mesh(garment: Garment, name: str) -> FlatPiece:
     """Return the mesh of a panel, and the ids of its vertices in the garment."""
     ids, mesh = garment.vertices[name], garment.panel_mesh(name)
     named = replace(mesh, source=f"{mesh.source}, panel {name}")
     return FlatPiece(named, np.arange(ids.start, ids.stop, dtype=np.int32))
 
 
-def _joints(
+def _whole_side_seams(
     garment: Garment, pieces: Sequence[FlatPiece], chosen: Sequence[Ints]
 ) -> list[SharedSide]:
     """Return the pairs of sides that a seam joins from end to end; they get the same number of
@@ -149,7 +149,7 @@ def _check_counts(
             )
 
 
-def _touched(piece: FlatPiece, corners: Ints, fit: Fitted) -> PatchTriangulation:
+def _triangulate_patch(piece: FlatPiece, corners: Ints, fit: Fitted) -> PatchTriangulation:
     """Return the panel's own triangles on its patch.
 
     Vertices along the border lie at fractions of the sides' lengths, vertices inside where they are
@@ -187,7 +187,7 @@ def _areas(p: Floats, faces: Ints) -> Floats:
     return np.asarray(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
 
 
-def _placed(surface: SplineSurface, mesh: TriangleMesh) -> Positions:
+def _fit_placement(surface: SplineSurface, mesh: TriangleMesh) -> Positions:
     """Return the control points (N,3) [m] whose patch is nearest to the start positions of the
     panel's vertices in the least-squares sense.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.garment.curves import EdgeCurve
-from weft.garment.curves import area as area_of
+from weft.garment.curves import signed_area as area_of
 from weft.garment.pattern import BorderCurve, Edge
 
 SAMPLES = 32  # points of a curved stroke, for areas and tests of side
@@ -65,18 +65,18 @@ class Stroke:
         return EdgeCurve(self.start, self.end, self.edge).at(np.arange(samples) / samples)
 
 
-def area(strokes: Sequence[Stroke]) -> float:
+def chain_area(strokes: Sequence[Stroke]) -> float:
     """Return the signed area [m^2] inside a closed chain; it is positive if counter-clockwise."""
-    return area_of(polygon(strokes))
+    return area_of(chain_polygon(strokes))
 
 
-def counter_clockwise(strokes: Sequence[Stroke]) -> list[Stroke]:
+def orient_chain(strokes: Sequence[Stroke]) -> list[Stroke]:
     """Return a closed chain that runs counter-clockwise; a clockwise one is reversed."""
-    if area(strokes) >= 0:
+    if chain_area(strokes) >= 0:
         return list(strokes)
     return [s.turned() for s in reversed(strokes)]
 
 
-def polygon(strokes: Sequence[Stroke], samples: int = SAMPLES) -> Floats:
+def chain_polygon(strokes: Sequence[Stroke], samples: int = SAMPLES) -> Floats:
     """Return the points (h,2) [m] of a closed chain."""
     return np.concatenate([s.sampled(samples) for s in strokes])

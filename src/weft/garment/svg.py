@@ -19,11 +19,11 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import contains
 from weft.garment.pattern import BorderCurve, Pattern
-from weft.garment.pattern_file import name_of
+from weft.garment.pattern_file import pattern_name
 from weft.garment.pieces import DrawnPiece
-from weft.garment.sidecar import assembled
-from weft.garment.stroke import MARKS, Stroke, area, counter_clockwise, polygon
-from weft.garment.svg_paths import SHAPES, StrokeChain, drawn
+from weft.garment.sidecar import assemble_pattern
+from weft.garment.stroke import MARKS, Stroke, chain_area, chain_polygon, orient_chain
+from weft.garment.svg_paths import SHAPES, StrokeChain, shape_chains
 from weft.garment.svg_tree import Node, read_svg_tree
 from weft.garment.svg_units import meters_per_unit
 
@@ -38,7 +38,7 @@ _AUTOMATIC = re.compile(r"(?:g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(
 
 
 @dataclass(eq=False)
-class _Found:
+class _Shape:
     """A shape with its role, and its chains of strokes in meters."""
 
     node: Node
@@ -51,8 +51,8 @@ class _Found:
 class _Group:
     """The shapes of one group: borders, and the other shapes that are drawn for them."""
 
-    borders: list[_Found] = field(default_factory=list)
-    others: list[_Found] = field(default_factory=list)
+    borders: list[_Shape] = field(default_factory=list)
+    others: list[_Shape] = field(default_factory=list)
 
 
 def read_svg(path: Path) -> Pattern:
@@ -64,10 +64,10 @@ def read_svg(path: Path) -> Pattern:
     root = read_svg_tree(path)
     meters = meters_per_unit(root, path.name)
     groups: dict[int, _Group] = {}
-    for found in _shapes(root, path.name, meters):
+    for found in _find_shapes(root, path.name, meters):
         group = groups.setdefault(id(found.group), _Group())
         (group.borders if found.role in BORDERS else group.others).append(found)
-    pieces = [p for g in groups.values() for p in _pieces(g, path.name)]
+    pieces = [p for g in groups.values() for p in _build_pieces(g, path.name)]
     if not pieces:
         raise PatternError(
             "pieces",
@@ -76,17 +76,17 @@ def read_svg(path: Path) -> Pattern:
             expected='at least one: <path class="outline" ...>, or an id or layer of this name',
         )
     pieces = [replace(p, name=p.name or f"piece {i}") for i, p in enumerate(pieces, start=1)]
-    loose = [o for g in groups.values() if len(_chosen(g)) != 1 for o in g.others]
+    loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
     for other in loose:
-        pieces = _given(pieces, other, path.name)
-    return assembled(path, name_of(path), [p.centered() for p in pieces])
+        pieces = _assign_feature(pieces, other, path.name)
+    return assemble_pattern(path, pattern_name(path), [p.centered() for p in pieces])
 
 
-def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
+def _find_shapes(root: Node, file: str, meters: float) -> list[_Shape]:
     """Return all visible shapes that have a role."""
     result, skipped = [], 0
     for node in root.down():
-        if any(n.tag in UNSEEN or _hidden(n) for n in node.up()):
+        if any(n.tag in UNSEEN or _is_hidden(n) for n in node.up()):
             continue
         if node.tag == "svg" and node is not root:
             raise PatternError(
@@ -106,7 +106,7 @@ def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
         if not role:
             skipped += NOTE not in node.attributes.get("class", "").split()
             continue
-        result.append(_Found(node, role, drawn(node, file, meters), _group_of(node)))
+        result.append(_Shape(node, role, shape_chains(node, file, meters), _group_of(node)))
     if skipped:
         warnings.warn(
             f"{file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
@@ -115,7 +115,7 @@ def _shapes(root: Node, file: str, meters: float) -> list[_Found]:
     return result
 
 
-def _hidden(node: Node) -> bool:
+def _is_hidden(node: Node) -> bool:
     style = node.attributes.get("style", "").replace(" ", "")
     return "display:none" in style or node.attributes.get("display") == "none"
 
@@ -146,7 +146,7 @@ def _group_of(node: Node) -> Node | None:
     return next((g for g in groups if _label(g)), groups[0] if groups else None)
 
 
-def _chosen(group: _Group) -> list[_Found]:
+def _select_borders(group: _Group) -> list[_Shape]:
     """Return the borders of the first kind that is present, because fabric beyond the seam line is
     not simulated.
     """
@@ -157,19 +157,19 @@ def _chosen(group: _Group) -> list[_Found]:
     return []
 
 
-def _pieces(group: _Group, file: str) -> list[DrawnPiece]:
+def _build_pieces(group: _Group, file: str) -> list[DrawnPiece]:
     """Return the pieces of a group; if it has only one, with the other shapes of the group."""
-    borders = _chosen(group)
+    borders = _select_borders(group)
     result = []
     for border in borders:
         own = _label(border.node)
         own = "" if _LABEL.match(own.lower()) else own
         around = "" if border.group is None else _label(border.group)
         name = around or own if len(borders) == 1 else own
-        piece = _bordered(border, name, file)
+        piece = _build_piece(border, name, file)
         if len(borders) == 1:
             for other in group.others:
-                piece = _with(piece, other, file)
+                piece = _add_feature(piece, other, file)
         result.append(piece)
     if borders and borders[0].role == "cut":
         warnings.warn(
@@ -180,7 +180,7 @@ def _pieces(group: _Group, file: str) -> list[DrawnPiece]:
     return result
 
 
-def _bordered(border: _Found, name: str, file: str) -> DrawnPiece:
+def _build_piece(border: _Shape, name: str, file: str) -> DrawnPiece:
     """Return a piece whose outline is the largest of the path's chains; the other chains are
     holes.
     """
@@ -196,14 +196,16 @@ def _bordered(border: _Found, name: str, file: str) -> DrawnPiece:
                 expected="a closed path",
                 hint="end it with Z",
             )
-    chains = sorted(border.chains, key=lambda c: -abs(area(c.strokes)))
-    outline = counter_clockwise(_named(chains[0], border.node, where))
+    chains = sorted(border.chains, key=lambda c: -abs(chain_area(c.strokes)))
+    outline = orient_chain(_label_strokes(chains[0], border.node, where))
     if len(outline) < 2:
         raise PatternError(shown, got="one edge", expected="at least two", where=where)
-    return DrawnPiece(name, outline, [polygon(c.strokes, MARKS) for c in chains[1:]], where=where)
+    return DrawnPiece(
+        name, outline, [chain_polygon(c.strokes, MARKS) for c in chains[1:]], where=where
+    )
 
 
-def _named(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
+def _label_strokes(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
     """Return the strokes with the words of data-edges and data-seams."""
     words = {}
     for key in ("data-edges", "data-seams"):
@@ -237,7 +239,7 @@ def _named(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
     return result
 
 
-def _with(piece: DrawnPiece, other: _Found, file: str) -> DrawnPiece:
+def _add_feature(piece: DrawnPiece, other: _Shape, file: str) -> DrawnPiece:
     """Return the piece with a hole, an inner line, its origin or its grain added."""
     where = f"{file}:{other.node.line}"
     if other.role == "hole":
@@ -246,7 +248,7 @@ def _with(piece: DrawnPiece, other: _Found, file: str) -> DrawnPiece:
                 f"hole of {piece.name!r}", got="an open path", where=where, expected="a closed one"
             )
         return replace(
-            piece, holes=[*piece.holes, *(polygon(c.strokes, MARKS) for c in other.chains)]
+            piece, holes=[*piece.holes, *(chain_polygon(c.strokes, MARKS) for c in other.chains)]
         )
     if other.role == "internal":
         return replace(piece, lines=[*piece.lines, *(c.points for c in other.chains)])
@@ -269,17 +271,19 @@ def _with(piece: DrawnPiece, other: _Found, file: str) -> DrawnPiece:
     return replace(piece, grain=float(np.arctan2(y, x)))
 
 
-def _given(pieces: Sequence[DrawnPiece], other: _Found, file: str) -> list[DrawnPiece]:
+def _assign_feature(pieces: Sequence[DrawnPiece], other: _Shape, file: str) -> list[DrawnPiece]:
     """Return the pieces, with a shape added to the smallest piece inside which it is drawn."""
     middle = _middle(other.chains[0])
-    inside = [i for i, p in enumerate(pieces) if contains([polygon(p.outline)], middle[None])[0]]
+    inside = [
+        i for i, p in enumerate(pieces) if contains([chain_polygon(p.outline)], middle[None])[0]
+    ]
     if not inside:
         warnings.warn(
             f"{file}:{other.node.line}: {other.role} outside of every piece: not read", stacklevel=3
         )
         return list(pieces)
-    i = min(inside, key=lambda k: abs(area(pieces[k].outline)))
-    return [_with(p, other, file) if k == i else p for k, p in enumerate(pieces)]
+    i = min(inside, key=lambda k: abs(chain_area(pieces[k].outline)))
+    return [_add_feature(p, other, file) if k == i else p for k, p in enumerate(pieces)]
 
 
 def _middle(chain: StrokeChain) -> Floats:

@@ -65,7 +65,7 @@ def svgelements() -> Any:
     return package
 
 
-def matrix_of(node: Node, file: str) -> Any:
+def transform_matrix(node: Node, file: str) -> Any:
     """Return the transform attributes of an element and everything around it as one matrix."""
     svg = svgelements()
     total = svg.Matrix()
@@ -74,18 +74,20 @@ def matrix_of(node: Node, file: str) -> Any:
         if text is None:
             continue
         if len(text) > 10_000 or not _TRANSFORM.match(text):
-            raise _refused(each, file, "transform", text, "translate(...), matrix(...) and such")
+            raise _shape_error(
+                each, file, "transform", text, "translate(...), matrix(...) and such"
+            )
         try:
             total = total * svg.Matrix(text)
             values = [float(v) for v in (total.a, total.b, total.c, total.d, total.e, total.f)]
         except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as problem:
-            raise _refused(each, file, "transform", text, "a transform") from problem
-        if not (np.isfinite(values).all() and abs(np.linalg.det(_linear(total))) > 1e-12):
-            raise _refused(each, file, "transform", text, "one that keeps areas above zero")
+            raise _shape_error(each, file, "transform", text, "a transform") from problem
+        if not (np.isfinite(values).all() and abs(np.linalg.det(_linear_part(total))) > 1e-12):
+            raise _shape_error(each, file, "transform", text, "one that keeps areas above zero")
     return total
 
 
-def drawn(node: Node, file: str, meters: float) -> list[StrokeChain]:
+def shape_chains(node: Node, file: str, meters: float) -> list[StrokeChain]:
     """Return the chains of strokes of a shape, in meters, y up.
 
     Args:
@@ -97,40 +99,40 @@ def drawn(node: Node, file: str, meters: float) -> list[StrokeChain]:
         PatternError: invalid path data, or an edge without length; with the line.
     """
     svg = svgelements()
-    matrix = matrix_of(node, file)
+    matrix = transform_matrix(node, file)
     try:
         path = svg.Path(_data(node, file, svg))
     except (ValueError, TypeError, IndexError, AttributeError, ArithmeticError) as problem:
         text = node.attributes.get("d", "")
-        raise _refused(node, file, "path", text[:60], "SVG path data") from problem
+        raise _shape_error(node, file, "path", text[:60], "SVG path data") from problem
     chains: list[list[list[Stroke]]] = []
     ends: list[bool] = []
     if len(path) > MOST_COMMANDS:
-        raise _refused(node, file, "path", f"{len(path)} commands", f"at most {MOST_COMMANDS}")
+        raise _shape_error(node, file, "path", f"{len(path)} commands", f"at most {MOST_COMMANDS}")
     for i, segment in enumerate(path):
         if isinstance(segment, svg.Move):
             chains.append([])
             ends.append(False)
             continue
         if not chains:
-            raise _refused(node, file, "path", "no M at the start", "SVG path data")
+            raise _shape_error(node, file, "path", "no M at the start", "SVG path data")
         closes = isinstance(segment, svg.Close)
         strokes = _strokes(segment, matrix, meters, svg)
         points = np.concatenate([s.points for s in strokes])
         if not (np.isfinite(points).all() and np.abs(points).max() < LARGEST):
-            raise _refused(node, file, "path", f"command {i}", "finite coordinates")
+            raise _shape_error(node, file, "path", f"command {i}", "finite coordinates")
         if np.ptp(points, axis=0).max() > 0 or not closes:
             chains[-1].append(strokes)
         ends[-1] |= closes
-    result = [_joined(c, e, node, file) for c, e in zip(chains, ends) if c]
+    result = [_join_commands(c, e, node, file) for c, e in zip(chains, ends) if c]
     if not result:
-        raise _refused(node, file, "path", "nothing drawn", "at least one line")
+        raise _shape_error(node, file, "path", "nothing drawn", "at least one line")
     return result
 
 
 def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]:
     """Return the strokes of one command, with points in meters, y up."""
-    linear = _linear(matrix)
+    linear = _linear_part(matrix)
 
     def points(*given: Any) -> Floats:
         p = np.array([[q.x, q.y] for q in given], dtype=np.float64)
@@ -182,7 +184,9 @@ def _cubics(arc: Any) -> Floats:
     return np.stack([points[:-1], first, last, points[1:]], axis=1)
 
 
-def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -> StrokeChain:
+def _join_commands(
+    commands: list[list[Stroke]], closes: bool, node: Node, file: str
+) -> StrokeChain:
     """Return a chain, which is closed if its ends are so close that they were meant to meet."""
     start = commands[0][0].start
     last = commands[-1][-1]
@@ -195,7 +199,7 @@ def _joined(commands: list[list[Stroke]], closes: bool, node: Node, file: str) -
         commands[-1][-1] = Stroke(last.curve, moved)
     for i, command in enumerate(commands):
         if any(_size(s) == 0 for s in command):
-            raise _refused(node, file, "path", f"edge {i} has no length", "points apart")
+            raise _shape_error(node, file, "path", f"edge {i} has no length", "points apart")
     return StrokeChain(commands, gap <= GAP)
 
 
@@ -212,35 +216,35 @@ def _data(node: Node, file: str, svg: Any) -> Any:
     if node.tag == "path":
         text = node.attributes.get("d", "")
         if not _PATH.match(text):
-            raise _refused(node, file, "path", text[:60], "SVG path data")
+            raise _shape_error(node, file, "path", text[:60], "SVG path data")
         return text
     if node.tag in ("polyline", "polygon"):
         text = node.attributes.get("points", "")
         numbers = _NUMBER.findall(text)
         if len(numbers) < 4 or len(numbers) % 2:
-            raise _refused(node, file, "points", text[:60], "pairs of numbers")
+            raise _shape_error(node, file, "points", text[:60], "pairs of numbers")
         return f"M{','.join(numbers)}" + ("Z" if node.tag == "polygon" else "")
     if node.tag == "line":
         return f"M{get('x1')!r},{get('y1')!r} {get('x2')!r},{get('y2')!r}"
     if node.tag == "rect":
         width, height = get("width", None), get("height", None)
         if not (width > 0 and height > 0):
-            raise _refused(node, file, "size", f"{width} by {height}", "must be > 0")
+            raise _shape_error(node, file, "size", f"{width} by {height}", "must be > 0")
         rx, ry = (user_length(node, n, file, -1.0) for n in ("rx", "ry"))
         rx, ry = (ry if rx < 0 else rx), (rx if ry < 0 else ry)
         rx, ry = min(max(rx, 0.0), width / 2), min(max(ry, 0.0), height / 2)
         return svg.Rect(get("x"), get("y"), width, height, rx, ry)
     rx, ry = (get("r", None),) * 2 if node.tag == "circle" else (get("rx", None), get("ry", None))
     if not (rx > 0 and ry > 0):
-        raise _refused(node, file, "radius", min(rx, ry), "must be > 0")
+        raise _shape_error(node, file, "radius", min(rx, ry), "must be > 0")
     return svg.Ellipse(get("cx"), get("cy"), rx, ry)
 
 
-def _linear(matrix: Any) -> Floats:
+def _linear_part(matrix: Any) -> Floats:
     return np.array([[matrix.a, matrix.c], [matrix.b, matrix.d]], dtype=np.float64)
 
 
-def _refused(node: Node, file: str, what: str, got: Any, expected: str) -> PatternError:
+def _shape_error(node: Node, file: str, what: str, got: Any, expected: str) -> PatternError:
     name = node.attributes.get("id", "")
     place = f"<{node.tag}{f' id={name!r}' if name else ''}> {what}"
     return PatternError(place, got=got, expected=expected, where=f"{file}:{node.line}")

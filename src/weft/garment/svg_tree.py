@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from weft.base.errors import PatternError
-from weft.garment.pattern_file import contents
+from weft.garment.pattern_file import read_bytes
 
 MOST_NODES = 200_000
 MOST_DEPTH = 100
@@ -108,7 +108,7 @@ def read_svg_tree(path: Path) -> Node:
         PatternError: it is no SVG file, is damaged, or grows when entities are expanded; with the
             line.
     """
-    data = contents(path)
+    data = read_bytes(path)
     builder = _Builder(path.name, len(data))
     try:
         builder.parser.Parse(data, True)

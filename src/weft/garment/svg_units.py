@@ -14,7 +14,7 @@ _LENGTH = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-
 LARGEST = 1e4  # [m] largest page
 
 
-def length(text: str, what: str, where: str) -> tuple[float, str]:
+def parse_length(text: str, what: str, where: str) -> tuple[float, str]:
     """Return the number and the unit, in lower case, of text like ``12.5mm``.
 
     Args:
@@ -48,7 +48,7 @@ def user_length(node: Node, name: str, file: str, default: float | None = 0.0) -
         if default is None:
             raise PatternError(f"<{node.tag}>", got=f"no {name}", expected="it", where=where)
         return default
-    number, unit = length(text, f"<{node.tag}> {name}", where)
+    number, unit = parse_length(text, f"<{node.tag}> {name}", where)
     if unit in ("", "px"):
         return number
     if unit not in ABSOLUTE:
@@ -75,7 +75,7 @@ def meters_per_unit(root: Node, file: str) -> float:
         text = root.attributes.get(name)
         if text is None:
             continue
-        number, unit = length(text, f"svg {name}", where)
+        number, unit = parse_length(text, f"svg {name}", where)
         if unit == "%":
             continue
         if unit and unit != "px" and unit not in ABSOLUTE:

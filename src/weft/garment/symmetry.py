@@ -8,14 +8,14 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.garment.curves import backward
+from weft.garment.curves import reverse_edge
 from weft.garment.darts import Dart, Feature, Pleat
 from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement
 
 MIRRORED = "_mirrored"  # appended to names of edges in the half that is not drawn
 
 
-def mirrored(panel: Panel, name: str) -> Panel:
+def mirror_panel(panel: Panel, name: str) -> Panel:
     """Return the mirror image of a panel: on paper across its y axis, and in space across x = 0.
 
     Edges keep their names; edge e becomes edge k - 2 - e (modulo k).
@@ -23,7 +23,7 @@ def mirrored(panel: Panel, name: str) -> Panel:
     flip = np.array([-1.0, 1.0])
     corners = _points(panel.corners)[::-1] * flip
     k = len(corners)
-    edges = [_moved(backward(panel.edges[(k - 2 - e) % k]), flip) for e in range(k)]
+    edges = [_scale_edge(reverse_edge(panel.edges[(k - 2 - e) % k]), flip) for e in range(k)]
     return replace(
         panel,
         name=name,
@@ -33,31 +33,31 @@ def mirrored(panel: Panel, name: str) -> Panel:
         holes=[_points(h) * flip for h in panel.holes],
         lines=[_points(line) * flip for line in panel.lines],
         folds=[replace(f, points=_points(f.points) * flip) for f in panel.folds],
-        placement=mirrored_placement(panel.placement),
+        placement=mirror_placement(panel.placement),
     )
 
 
-def mirrored_placement(placement: Placement) -> Placement:
+def mirror_placement(placement: Placement) -> Placement:
     """Return the placement of a mirrored panel, across x = 0."""
     x, y, z = placement.rotation
     wrap = placement.wrap
     if wrap is not None:
         wrap = replace(
             wrap,
-            center=_across(wrap.center),
-            direction=_across(wrap.direction),
-            facing=_across(wrap.facing),
+            center=_mirror_vector(wrap.center),
+            direction=_mirror_vector(wrap.direction),
+            facing=_mirror_vector(wrap.facing),
         )
-    return Placement(_across(placement.translation), (x, -y, -z), wrap)
+    return Placement(_mirror_vector(placement.translation), (x, -y, -z), wrap)
 
 
-def mirrored_features(panel: Panel, features: Sequence[Feature]) -> list[Feature]:
+def mirror_features(panel: Panel, features: Sequence[Feature]) -> list[Feature]:
     """Return the darts and pleats of a panel, which is not mirrored yet, on the mirrored one."""
     k = len(panel.corners)
-    return [((k - 2 - e) % k, _from_end(f)) for e, f in features]
+    return [((k - 2 - e) % k, _reverse_feature(f)) for e, f in features]
 
 
-def unfolded(
+def unfold_panel(
     panel: Panel, fold: int, features: Sequence[Feature] = ()
 ) -> tuple[Panel, list[Feature]]:
     """Return a whole panel from its half, mirrored across edge ``fold``, which disappears.
@@ -96,7 +96,7 @@ def unfolded(
     other = across(corners[order[:0:-1]]) if k > 2 else np.zeros((0, 2))
     edges = [panel.edges[i] for i in order]
     for i in order[::-1]:
-        edge = backward(panel.edges[i])
+        edge = reverse_edge(panel.edges[i])
         name = panel.edges[i].name or str(i)
         meets = i in (order[0], order[-1])
         controls = across(edge.controls)
@@ -112,7 +112,7 @@ def unfolded(
             )
         j = order.index(e)
         found.append((j, f))
-        twin = _from_end(f)
+        twin = _reverse_feature(f)
         found.append((2 * (k - 1) - 1 - j, replace(twin, name=f.name + MIRRORED)))
     whole = replace(
         panel,
@@ -128,14 +128,14 @@ def unfolded(
     return whole, found
 
 
-def _from_end(feature: Dart | Pleat) -> Dart | Pleat:
+def _reverse_feature(feature: Dart | Pleat) -> Dart | Pleat:
     """Return the feature on an edge that runs in the other direction."""
     if isinstance(feature, Pleat):
         return replace(feature, at=1 - feature.at, to_end=not feature.to_end)
     return replace(feature, at=1 - feature.at)
 
 
-def _moved(edge: Edge, flip: Floats) -> Edge:
+def _scale_edge(edge: Edge, flip: Floats) -> Edge:
     return replace(edge, controls=_points(edge.controls) * flip)
 
 
@@ -143,5 +143,5 @@ def _points(given: Any) -> Floats:
     return np.asarray(given, dtype=np.float64).reshape(-1, 2)
 
 
-def _across(v: tuple[float, float, float]) -> tuple[float, float, float]:
+def _mirror_vector(v: tuple[float, float, float]) -> tuple[float, float, float]:
     return (-v[0], v[1], v[2])

@@ -15,7 +15,7 @@ from weft.garment.garment import Garment
 
 
 @dataclass(frozen=True)
-class SewnShape:
+class SewnTopology:
     """The topology of a sewn garment as a surface.
 
     Args:
@@ -41,7 +41,7 @@ class SewnShape:
         return f"{', '.join(parts)}, Euler characteristic {self.euler}, {sides}"
 
 
-def shape_of(garment: Garment) -> SewnShape:
+def sewn_topology(garment: Garment) -> SewnTopology:
     """Return the topology of a garment after all seams of kind ``SEWN`` are closed."""
     faces = garment.welded[garment.mesh.faces]
     warnings = []
@@ -63,7 +63,7 @@ def shape_of(garment: Garment) -> SewnShape:
         )
     used = np.unique(faces)
     borders = edges[count == 1]
-    return SewnShape(
+    return SewnTopology(
         _components(edges, used),
         _components(borders, np.unique(borders)) if len(borders) else 0,
         len(used) - len(edges) + len(faces),

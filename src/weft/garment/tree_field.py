@@ -45,7 +45,7 @@ class TreeField:
 
     def error(self, expected: str, got: Any = None, hint: str | None = None) -> PatternError:
         """Return an error about this value, with its path, file and line."""
-        shown = _shown(self.value) if got is None else got
+        shown = _describe(self.value) if got is None else got
         return PatternError(self.name, got=shown, expected=expected, where=self.where, hint=hint)
 
     def at(self, key: str | int) -> "TreeField":
@@ -147,7 +147,7 @@ class TreeField:
         return np.array([v.number() for v in self.items(count, count)])
 
 
-def _shown(value: Any) -> Any:
+def _describe(value: Any) -> Any:
     """Return a value for a message; large values are described by their kind."""
     if isinstance(value, dict):
         return f"a mapping of {len(value)} fields"

@@ -15,7 +15,7 @@ from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.base.errors import MeshError
 from weft.base.machine import memory
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.polygon import GROWTH, checked_loop, contains, divided, first_crossing
+from weft.discretization.polygon import GROWTH, check_loop, contains, divide_loop, first_crossing
 
 ROUNDS, SMOOTHING = 8, 6  # rounds of adding and removing points; smoothing steps in each round
 FIRST_ROW = 0.62  # points nearer to the outline than this, in units of h, are removed
@@ -31,7 +31,7 @@ MOST_POINTS = 4_000_000
 REACH = 5
 
 
-def triangulated(
+def triangulate_piece(
     outline: Any, holes: Sequence[Any], size: float, divide: bool = True, seed: int = 0
 ) -> TriangleMesh:
     """Return a mesh of the piece inside ``outline`` and outside ``holes``.
@@ -51,8 +51,8 @@ def triangulated(
     """
     if not (np.isfinite(size) and size > 0):
         raise MeshError("size", got=size, expected="must be > 0 [m]")
-    given = [checked_loop(outline, "outline")]
-    given += [checked_loop(h, f"hole {i}") for i, h in enumerate(holes)]
+    given = [check_loop(outline, "outline")]
+    given += [check_loop(h, f"hole {i}") for i, h in enumerate(holes)]
     _check_apart(given)
     extent = float(np.ptp(given[0], axis=0).max())
     if (extent / size) ** 2 > MOST_POINTS:
@@ -62,8 +62,8 @@ def triangulated(
             expected=f"at most {MOST_POINTS} vertices",
             hint="are both in meters?",
         )
-    loops = [divided(p, size, i == 0) for i, p in enumerate(given)] if divide else given
-    points, faces = filled(loops, size, seed)
+    loops = [divide_loop(p, size, i == 0) for i, p in enumerate(given)] if divide else given
+    points, faces = fill_piece(loops, size, seed)
     groups, first = {}, 0
     for i, loop in enumerate(loops):
         name = "outline" if i == 0 else f"hole {i - 1}"
@@ -94,7 +94,7 @@ def _check_apart(loops: Sequence[Floats]) -> None:
             )
 
 
-def filled(
+def fill_piece(
     loops: Sequence[Floats], size: float, seed: int, extra: Floats | None = None, lines: Any = None
 ) -> tuple[Floats, Faces]:
     """Return points and triangles of the piece inside the first loop and outside the others.
@@ -161,11 +161,11 @@ def delaunay(loops: Sequence[Floats], inner: Floats, lines: Ints | None = None) 
     on_border = (faces < sum(map(len, loops))).all(axis=1)
     outside = np.zeros(len(faces), dtype=bool)
     corners = points[faces[on_border]]
-    outside[on_border] = ~contains(loops, corners.mean(axis=1)) | _flat(corners)
+    outside[on_border] = ~contains(loops, corners.mean(axis=1)) | _are_slivers(corners)
     return faces[~outside]
 
 
-def _flat(corners: Floats) -> Bools:
+def _are_slivers(corners: Floats) -> Bools:
     """Return (m,) which triangles (m,3,2) are slivers between points of a straight part of the
     border.
     """
@@ -334,7 +334,7 @@ class _Filling:
 
         points = np.concatenate([self.border, inner])
         corners = points[self._delaunay(inner)]
-        center, radius = circumcircle(corners)
+        center, radius = circumcircles(corners)
         center = np.where(np.isfinite(center), center, 0.0)
         h = self.h(center)
         wanted = (radius > LARGE * h) & (radius < 4 * self.size)
@@ -351,7 +351,7 @@ class _Filling:
         return np.asarray(center[chosen])
 
 
-def circumcircle(corners: Floats) -> tuple[Floats, Floats]:
+def circumcircles(corners: Floats) -> tuple[Floats, Floats]:
     """Return the centers (m,2) and radii (m,) [m] of the circles through corners (m,3,2) [m]."""
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -363,7 +363,7 @@ def circumcircle(corners: Floats) -> tuple[Floats, Floats]:
     return corners[:, 0] + center, np.linalg.norm(center, axis=1)
 
 
-def least_angles(corners: Floats) -> Floats:
+def minimum_angles(corners: Floats) -> Floats:
     """Return (m,) the smallest angle [rad] of every triangle with corners (m,3,2)."""
     edge = np.roll(corners, -1, axis=1) - corners
     edge /= np.linalg.norm(edge, axis=2, keepdims=True)

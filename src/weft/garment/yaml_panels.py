@@ -7,11 +7,11 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError, did_you_mean
-from weft.garment.curves import area, flattened
-from weft.garment.darts import ANGLE, KINDS, Dart, Feature, Pleat, shaped
+from weft.garment.curves import outline_polygon, signed_area
+from weft.garment.darts import ANGLE, KINDS, Dart, Feature, Pleat, insert_features
 from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement, Seam, Wrap
-from weft.garment.reverse_panels import turned_around
-from weft.garment.symmetry import mirrored, mirrored_features, unfolded
+from weft.garment.reverse_panels import reverse_panel
+from weft.garment.symmetry import mirror_features, mirror_panel, unfold_panel
 from weft.garment.tree_field import TreeField
 from weft.garment.yaml_values import Values
 
@@ -58,7 +58,7 @@ class PanelReader:
             raise f.error("a name without dots that begins with no '-'", got=repr(name))
         draft = self.draft(name)
         try:
-            return shaped(draft.panel, draft.features)
+            return insert_features(draft.panel, draft.features)
         except WeftError as error:
             error.where = error.where or f.where
             raise
@@ -97,8 +97,8 @@ class PanelReader:
             draft = self.draft(source)
             if key == "copy":
                 return Draft(self.own(replace(draft.panel, name=name), f), draft.features)
-            features = mirrored_features(draft.panel, draft.features)
-            return Draft(self.own(mirrored(draft.panel, name), f), tuple(features))
+            features = mirror_features(draft.panel, draft.features)
+            return Draft(self.own(mirror_panel(draft.panel, name), f), tuple(features))
         return self.drawn(name, f)
 
     def own(self, panel: Panel, f: TreeField) -> Panel:
@@ -140,13 +140,13 @@ class PanelReader:
             for i, entry in enumerate(found[kind]):
                 number = self.edge(entry.need("edge"), panel)
                 features.append((number, read(entry, f"{kind[:-1]}{i + 1}")))
-        if area(flattened(panel)[0]) < 0:
-            features = mirrored_features(panel, features)
-            panel = turned_around(panel)
+        if signed_area(outline_polygon(panel)[0]) < 0:
+            features = mirror_features(panel, features)
+            panel = reverse_panel(panel)
         fold = f.get("fold")
         if fold is not None:
             try:
-                panel, features = unfolded(panel, self.edge(fold, panel), features)
+                panel, features = unfold_panel(panel, self.edge(fold, panel), features)
             except PatternError as error:
                 error.where = fold.where
                 raise

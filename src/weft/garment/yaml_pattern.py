@@ -13,7 +13,7 @@ from weft.base.yaml_lines import parse_yaml, read_yaml
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam
 from weft.garment.tree_field import TreeField
 from weft.garment.yaml_panels import PanelReader
-from weft.garment.yaml_seams import directed, elastic, named, seam
+from weft.garment.yaml_seams import named_entries, orient_chains, read_elastic, read_seam
 from weft.garment.yaml_values import Values, read_measures
 
 FIELDS = ("name", "measures", "fabric", "panels", "seams", "elastics")
@@ -112,11 +112,11 @@ class _Reader:
         self, values: Values, panels: Mapping[str, Panel], closed: Sequence[Seam]
     ) -> tuple[list[Seam], list[Elastic]]:
         """Return the seams, ``closed`` first, and the elastics."""
-        seams = self.entries("seams", seam, panels, values)
-        elastics = self.entries("elastics", elastic, panels, values)
+        seams = self.entries("seams", read_seam, panels, values)
+        elastics = self.entries("elastics", read_elastic, panels, values)
         if self.problems:
             return [], []
-        return directed([*closed, *seams], panels), elastics
+        return orient_chains([*closed, *seams], panels), elastics
 
     def entries(
         self,
@@ -128,7 +128,7 @@ class _Reader:
         """Return the seams or elastics of the block ``key``, without entries that have errors."""
         found: list[J] = []
         block = self.root.get(key)
-        listed = None if block is None else self.attempt(lambda: list(named(block)))
+        listed = None if block is None else self.attempt(lambda: list(named_entries(block)))
         for name, f in listed or []:
             made = self.attempt(partial(read, name, f, panels, values))
             if made is not None:

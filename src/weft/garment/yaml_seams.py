@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from weft.base.errors import WeftError, did_you_mean
-from weft.garment.check import Match, sewn_corners
-from weft.garment.edge_chains import Corner, EdgeChain, chained, orientation
-from weft.garment.garment import edges_named
+from weft.garment.check import Match, corner_pairs
+from weft.garment.edge_chains import Corner, EdgeChain, find_gap, orientation
+from weft.garment.garment import named_edges
 from weft.garment.pattern import Closing, Elastic, Panel, Seam, SeamSide
 from weft.garment.tree_field import TreeField
 from weft.garment.yaml_values import Values
@@ -30,7 +30,7 @@ _UNITS = {"open_at": "s", "close_at": "s"}
 _CHANGING = {"fold_stiffness": "N", "strength": "N/m"}
 
 
-def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
+def named_entries(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
     """Yield the name (or None) and the field of each entry of a block.
 
     The block is a list, or a mapping of names.
@@ -43,7 +43,7 @@ def named(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
         yield from f.mapping().items()
 
 
-def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Seam:
+def read_seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Seam:
     """Return a seam, with its chains in the order of the file.
 
     Args:
@@ -60,7 +60,7 @@ def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Va
         f.only(*_FIELDS)
     one, two = join.items(2, 2)
     label = name or f"{_text(one)} + {_text(two)}"
-    made = Seam(label, chain(one, panels), chain(two, panels))
+    made = Seam(label, read_chain(one, panels), read_chain(two, panels))
     if join is f:
         return made
     fields = {key: f.get(key) for key in _FIELDS}
@@ -89,7 +89,9 @@ def seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Va
     return Seam(label, made.first, made.second, **more)  # type: ignore[arg-type]
 
 
-def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Elastic:
+def read_elastic(
+    name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values
+) -> Elastic:
     """Return an elastic band.
 
     Args:
@@ -106,10 +108,10 @@ def elastic(name: str | None, f: TreeField, panels: Mapping[str, Panel], values:
     label = name or f"along {_text(edges)}"
     ratio = values.changing(f.need("ratio"), "1")
     stiffness = values.changing(f.need("stiffness"), "N")
-    return Elastic(label, chain(edges, panels), ratio, stiffness)
+    return Elastic(label, read_chain(edges, panels), ratio, stiffness)
 
 
-def chain(f: TreeField, panels: Mapping[str, Panel]) -> tuple[SeamSide, ...]:
+def read_chain(f: TreeField, panels: Mapping[str, Panel]) -> tuple[SeamSide, ...]:
     """Return the edges of a chain.
 
     The field is ``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of these.
@@ -129,7 +131,7 @@ def _sides(f: TreeField, panels: Mapping[str, Panel]) -> list[SeamSide]:
             expected += f"; panels are {', '.join(panels)}"
         raise f.error(expected, hint=hint)
     try:
-        edges = edges_named(panels[panel], edge)
+        edges = named_edges(panels[panel], edge)
     except WeftError as error:
         raise f.error(error.expected or "an edge", hint=error.hint) from error
     return [SeamSide(panel, e, back) for e in (edges[::-1] if back else edges)]
@@ -141,7 +143,7 @@ def _text(f: TreeField) -> str:
     return ", ".join(str(e) for e in entries)
 
 
-def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
+def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
     """Return the seams with their chains in the direction in which edges follow one another.
 
     In the file, chains are listed edge after edge, without saying whether an edge runs along or
@@ -166,7 +168,7 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
         return panels[s.panel].edges[s.edge].name or str(s.edge)
 
     def _follow(sides: Sequence[SeamSide]) -> bool:
-        return chained(sides, panels, lambda a, b: root(a) == root(b)) is None
+        return find_gap(sides, panels, lambda a, b: root(a) == root(b)) is None
 
     made = list(seams)
     for _ in range(2):  # in the second pass, the sewn corners of all seams are known
@@ -177,7 +179,7 @@ def directed(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
             first, second = (EdgeChain(tuple(c), panels) for c in (made[i].first, made[i].second))
             o = orientation(made[i], first, second)
             match = Match(made[i], first, second.turned() if o.flip else second, o)
-            for a, b in sewn_corners(match) if s.closing is Closing.SEWN else ():
+            for a, b in corner_pairs(match) if s.closing is Closing.SEWN else ():
                 if root(a) != root(b):
                     parent[root(a)] = root(b)
     return made

@@ -5,8 +5,9 @@ horizontal. The standard calls half of that overhang L the bending length c and 
 
     D = rho g c^3,   c = L/2.
 
-Exactly L = 2.00035 c (``elastica.of_chord``): c by the standard is 0.02 % too long and D 0.05 % too
-large, whatever the fabric. (Peirce's own formula, c = L (cos(a/2)/(8 tan a))^(1/3), gives 1.963.)
+Exactly L = 2.00035 c (``elastica.elastica_of_chord``): c by the standard is 0.02 % too long and D
+0.05 % too large, whatever the fabric. (Peirce's own formula, c = L (cos(a/2)/(8 tan a))^(1/3),
+gives 1.963.)
 
 The strip is simulated in its final state, clamped at the edge; L is found as the root of the angle
 minus 41.5 degrees. The clamp is in the middle of the fixed row of elements (``docs/bending.md``).
@@ -30,8 +31,8 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import STRIP, HingeBending, hinge_weight
 from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.elastica import PLANE, of_chord
-from weft.laboratory.specimen import GRAVITY, at_rest, require, specimen_model
+from weft.laboratory.elastica import PLANE, elastica_of_chord
+from weft.laboratory.specimen import GRAVITY, find_equilibrium, require, specimen_model
 from weft.laws.base import Law
 
 Direction = Literal["warp", "weft"]
@@ -66,7 +67,7 @@ class Cantilever:
     @property
     def exact(self) -> float:
         """The rigidity [N m] by the exact elastica."""
-        return float(self.weight * (self.overhang / of_chord().length) ** 3)
+        return float(self.weight * (self.overhang / elastica_of_chord().length) ** 3)
 
     @property
     def profile(self) -> Floats:
@@ -87,7 +88,7 @@ def cantilever(
         fabric: what to test; rigidity and density count, stretch has little influence.
         direction: of the strip's length.
         segments: elements along the overhang.
-        law: of the membrane; None: the fabric's (``specimen.law_of``).
+        law: of the membrane; None: the fabric's (``specimen.default_law``).
 
     Returns:
         Overhang, weight, rigidity and shape of the strip.
@@ -114,7 +115,7 @@ def cantilever(
     )
 
 
-def both(fabric: Fabric, law: Law | None = None) -> Sequence[Cantilever]:
+def warp_and_weft(fabric: Fabric, law: Law | None = None) -> Sequence[Cantilever]:
     """Test a fabric along the warp and along the weft."""
     return [cantilever(fabric, "warp", law=law), cantilever(fabric, "weft", law=law)]
 
@@ -143,7 +144,7 @@ class _Strip:
         start = mesh.vertices if self._turned is None else self._turned * length
         settings = QuasiStaticSettings(1e-6 * length, 1e-5, max_iterations=2000)
         what = f"strip of {f.name} that hangs over by {length:.3g} m"
-        self.mesh, self.x = mesh, at_rest(model, start, settings, what).x
+        self.mesh, self.x = mesh, find_equilibrium(model, start, settings, what).x
         self._turned = self.x / length
         tip = self.x[mesh.groups["right"]].mean(0)
         return float(np.arctan2(-tip[1], tip[0]))

@@ -14,7 +14,7 @@ from weft.laboratory.sheet import FabricSheet
 INK = {"warp": "#1f4e79", "weft": "#c0504d", "bias": "#2e8b57"}
 
 
-def missing(what: str = "curves") -> str:
+def missing_library(what: str = "curves") -> str:
     """Return a message if matplotlib is not installed; else an empty text."""
     if importlib.util.find_spec("matplotlib") is None:
         return f"no {what}: these need matplotlib, pip install 'weft[plots]'"

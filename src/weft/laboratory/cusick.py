@@ -27,11 +27,11 @@ from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
-from weft.garment.triangulate import triangulated
+from weft.garment.triangulate import triangulate_piece
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.shadow import Shadow, shadow
-from weft.laboratory.specimen import at_rest, require, specimen_model
+from weft.laboratory.specimen import find_equilibrium, require, specimen_model
 from weft.laws.base import Law
 
 SPECIMEN, DISK = 0.15, 0.09  # [m] radii
@@ -116,7 +116,7 @@ def cusick(
         drapings: number of drapes.
         seed: of the bumps; draping i has seed + i.
         mesh_seed: of the irregular mesh.
-        law: of the membrane; None: the fabric's (``specimen.law_of``).
+        law: of the membrane; None: the fabric's (``specimen.default_law``).
         on_draping: called after each.
 
     Returns:
@@ -155,7 +155,7 @@ def drape(
         model = specimen_model(mesh, fabric, [Pin(held)], [bending], weight=load, law=law)
         settings = AT_LAST if load == LOADS[-1] else ON_THE_WAY
         what = f"drape of {fabric.name}, seed {seed}, under {load:.0%} of its weight"
-        found = at_rest(model, x + _bumps(mesh, rng), settings, what)
+        found = find_equilibrium(model, x + _bumps(mesh, rng), settings, what)
         x, iterations = found.x, iterations + found.counts.iterations
     energy = sum(found.phi.terms(x).values())
     seen = shadow(x, mesh.faces, mesh.groups["rim"], DISK)
@@ -193,7 +193,7 @@ def specimen(size: float, seed: int) -> tuple[TriangleMesh, Ints, Ints]:
     inner = DISK + size / 2
     border = _circle(SPECIMEN, size)
     hole = _circle(inner, size)
-    piece = triangulated(border, [hole], size, divide=False, seed=seed)
+    piece = triangulate_piece(border, [hole], size, divide=False, seed=seed)
     uv, first = piece.vertex_uv, piece.groups["hole 0"]
     assert uv is not None
     n, k = len(uv), len(first)

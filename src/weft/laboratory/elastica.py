@@ -32,7 +32,7 @@ class Elastica:
         return float(np.arctan2(self.drop, self.reach))
 
 
-def from_tip(slope: float) -> Elastica:
+def elastica_from_tip(slope: float) -> Elastica:
     """Integrate the strip whose tip has this slope [rad], in (0, pi/2), from the tip to the
     clamp.
     """
@@ -51,23 +51,23 @@ def from_tip(slope: float) -> Elastica:
     return Elastica(float(found.t[-1]), float(found.y[2, -1]), float(found.y[3, -1]))
 
 
-def of_length(length: float) -> Elastica:
+def elastica_of_length(length: float) -> Elastica:
     """Return the strip of overhang l = L/c > 0."""
     from scipy.optimize import brentq
 
     def off(slope: float) -> float:
-        return from_tip(slope).length - length
+        return elastica_from_tip(slope).length - length
 
     slope = brentq(off, 1e-9, np.pi / 2 - 1e-9, xtol=1e-13)
-    return from_tip(float(slope))
+    return elastica_from_tip(float(slope))
 
 
 @lru_cache(maxsize=16)
-def of_chord(angle: float = PLANE) -> Elastica:
+def elastica_of_chord(angle: float = PLANE) -> Elastica:
     """Return the strip whose chord has this angle [rad], in (0, pi/2)."""
     from scipy.optimize import brentq
 
     def off(slope: float) -> float:
-        return from_tip(slope).chord - angle
+        return elastica_from_tip(slope).chord - angle
 
-    return from_tip(float(brentq(off, angle, np.pi / 2 - 1e-6, xtol=1e-13)))
+    return elastica_from_tip(float(brentq(off, angle, np.pi / 2 - 1e-6, xtol=1e-13)))

@@ -14,14 +14,12 @@ ABOVE_CLOTH, CORNERS = 1e-3, 96  # [m] height, and number of corners, of the dra
 VIEWS = {"above": (0.0, 89.0), "perspective": (28.0, 24.0)}  # azimuth, elevation [degrees]
 
 
-def draped_pictures(result: Cusick, width: int = 720, height: int = 720) -> Mapping[str, Image]:
+def drape_pictures(result: Cusick, width: int = 720, height: int = 720) -> Mapping[str, Image]:
     """Return pictures of the typical draping: ``above`` (warp to the right) and ``perspective``."""
-    return {
-        view: draped_picture(result.mesh, result.typical, view, width, height) for view in VIEWS
-    }
+    return {view: drape_picture(result.mesh, result.typical, view, width, height) for view in VIEWS}
 
 
-def draped_picture(
+def drape_picture(
     mesh: TriangleMesh, draping: Draping, view: str, width: int, height: int
 ) -> Image:
     """Return a picture (h,w,3) of one draping, from one of ``VIEWS``."""

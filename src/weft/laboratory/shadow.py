@@ -42,7 +42,7 @@ def shadow(x: Positions, faces: Faces, rim: Ints, disk: float) -> Shadow:
     """
     flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
     radius = outline(flat[rim], disk)
-    return Shadow(area(flat, faces, disk), radius, nodes(radius))
+    return Shadow(area(flat, faces, disk), radius, count_folds(radius))
 
 
 def area(flat: Floats, faces: Faces, disk: float = 0.0, row: float = ROW) -> float:
@@ -109,7 +109,7 @@ def outline(rim: Floats, disk: float) -> Floats:
     return radius
 
 
-def nodes(radius: Floats, prominence: float = PROMINENCE) -> int:
+def count_folds(radius: Floats, prominence: float = PROMINENCE) -> int:
     """Return the number of folds of an outline (k,): peaks that stand out from the valleys beside
     them.
     """

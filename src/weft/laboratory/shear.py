@@ -18,7 +18,7 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import at_rest, require, specimen_model
+from weft.laboratory.specimen import find_equilibrium, require, specimen_model
 from weft.laws.base import Law
 
 SIDE, CELLS = 0.1, 8  # [m]; elements along a side
@@ -55,7 +55,7 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
     Args:
         fabric: what to test.
         angles: gamma [degrees], above 0 and below 60, growing.
-        law: of the membrane; None: the fabric's (``specimen.law_of``).
+        law: of the membrane; None: the fabric's (``specimen.default_law``).
 
     Returns:
         Angles and forces.
@@ -80,7 +80,7 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
         pin = Pin(mesh.boundary)
         model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=start)
         what = f"square of {fabric.name} sheared by {np.degrees(gamma):.3g} degrees"
-        found = at_rest(model, start, SETTINGS, what)
+        found = find_equilibrium(model, start, SETTINGS, what)
         x = found.x
         forces.append(abs(float((found.phi.reaction(x) * rate).sum())) / SIDE**2)
     return Shear(given, np.array(forces), x, mesh)

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.base.errors import FabricError, WeftError, check_known
 from weft.fabric.fabric import Fabric
-from weft.laboratory.cantilever import Cantilever, both
+from weft.laboratory.cantilever import Cantilever, warp_and_weft
 from weft.laboratory.cusick import Cusick, cusick
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shear import Shear, shear
@@ -78,7 +78,7 @@ class FabricSheet:
         return {"fabric": self.fabric.name, "title": self.fabric.title, **tables}
 
 
-def chosen_tests(names: Sequence[str]) -> Sequence[str]:
+def select_tests(names: Sequence[str]) -> Sequence[str]:
     """Return known tests, in the order in which they run; no names mean all.
 
     Raises:
@@ -114,7 +114,7 @@ def sheet(
         FabricError: an unknown test. WeftError: a size or count out of range.
         SimulationError: no equilibrium.
     """
-    chosen, got = chosen_tests(tests), dict[str, Any]()
+    chosen, got = select_tests(tests), dict[str, Any]()
     if drapings < 1:
         raise WeftError("drapings", got=drapings, expected="at least 1")
     if "tensile" in chosen:
@@ -127,7 +127,7 @@ def sheet(
         got["shear"] = shear(fabric)
     if "cantilever" in chosen:
         say("cantilever: sliding strips out, warp and weft")
-        got["cantilever"] = both(fabric)
+        got["cantilever"] = warp_and_weft(fabric)
     if "cusick" in chosen:
         say(f"cusick: draping 1 of {drapings}")
         done = 0

@@ -22,7 +22,7 @@ from weft.laws.measured import Measured
 GRAVITY = 9.81  # [m/s^2]
 
 
-def law_of(fabric: Fabric) -> Law:
+def default_law(fabric: Fabric) -> Law:
     """Return the default membrane law of a fabric.
 
     It has the fabric's measured curves, if there are any; else it is Baraff & Witkin's with the
@@ -73,13 +73,15 @@ def specimen_model(
         start: (n,3) [m] where pinned vertices are; None: where the mesh has them.
     """
     mass = fabric.density * mesh.vertex_area
-    membrane = Membrane(linear_triangle(mesh), law or law_of(fabric))
+    membrane = Membrane(linear_triangle(mesh), law or default_law(fabric))
     load = (Gravity(mass, (0.0, -weight * GRAVITY, 0.0)),) if weight else ()
     at = mesh.vertices if start is None else start
     return Model(mass, (membrane, *bending, *load), tuple(pins), at)
 
 
-def at_rest(model: Model, x: Positions, settings: QuasiStaticSettings, what: str) -> Equilibrium:
+def find_equilibrium(
+    model: Model, x: Positions, settings: QuasiStaticSettings, what: str
+) -> Equilibrium:
     """Return the equilibrium near x (n,3) [m].
 
     Raises:

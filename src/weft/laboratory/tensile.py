@@ -19,7 +19,7 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import at_rest, require, specimen_model
+from weft.laboratory.specimen import find_equilibrium, require, specimen_model
 from weft.laws.base import Law
 
 Cut = Literal["warp", "weft", "bias"]
@@ -67,7 +67,7 @@ def tensile(
         fabric: what to test.
         cut: direction of the strip's length in the fabric.
         strains: > 0, each more than the one before; None: ``STRAINS``.
-        law: of the membrane; None: the fabric's (``specimen.law_of``).
+        law: of the membrane; None: the fabric's (``specimen.default_law``).
         size: [m] length between the jaws and width.
 
     Returns:
@@ -97,7 +97,9 @@ def tensile(
         x = x * [(1 + strain) / (1 + stretched), 1.0, 1.0]
         pin = Pin(np.concatenate([left, right]))
         model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=x)
-        found = at_rest(model, x, EXACT_ENOUGH, f"{cut} strip of {fabric.name} at {strain:.1%}")
+        found = find_equilibrium(
+            model, x, EXACT_ENOUGH, f"{cut} strip of {fabric.name} at {strain:.1%}"
+        )
         x, stretched = found.x, float(strain)
         forces.append(abs(float(found.phi.reaction(x)[right, 0].sum())) / size[1])
         narrowing.append(1 - float(np.ptp(x[middle, 2])) / size[1])

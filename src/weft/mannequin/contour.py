@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Ints, Positions
 from weft.base.errors import MannequinError
-from weft.mannequin.relax import relaxed
+from weft.mannequin.relax import relax_mesh
 from weft.mannequin.solids import Ids, Union
 from weft.mannequin.surface_nets import surface_nets
 
@@ -32,15 +32,15 @@ def contour(shape: Union, size: float) -> tuple[Positions, Faces]:
     for attempt in range(ATTEMPTS):
         shift = size * np.array([0.5, 0.31, 0.17]) * attempt / ATTEMPTS
         x, quads = surface_nets(shape, size, shift)
-        faces = split(x, quads)
+        faces = split_quads(x, quads)
         if is_manifold(faces):
-            return relaxed(shape, x, faces)
+            return relax_mesh(shape, x, faces)
     raise MannequinError(
         "mannequin", got="limbs that touch", expected="measures that leave gaps between them"
     )
 
 
-def split(x: Positions, quads: Ids) -> Faces:
+def split_quads(x: Positions, quads: Ids) -> Faces:
     """Return triangles (2q,3): every quad is split along its shorter diagonal.
 
     Args:

@@ -11,14 +11,14 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Rate, Size, Speed, Time
 from weft.mannequin.contour import contour
 from weft.mannequin.gait import FootPoints
-from weft.mannequin.girth_fit import fitted
+from weft.mannequin.girth_fit import fit_shape
 from weft.mannequin.joints import NUMBER
 from weft.mannequin.limbs import hand_tip, heel, toe_tip
-from weft.mannequin.measurements import Measurements, measured
+from weft.mannequin.measurements import Measurements, measure_mesh
 from weft.mannequin.measures import Measures, measures_of
 from weft.mannequin.motions import POSES, FigureBody, Motion, MotionSettings, pose
-from weft.mannequin.skinning import skinned
-from weft.mannequin.stance import Stance, rotations, solved
+from weft.mannequin.skinning import skin_vertices
+from weft.mannequin.stance import Stance, rotations, solve_joints
 from weft.mannequin.weights import bones, skin_weights
 
 SIZE = 0.0088  # default edge length over the stature, which gives about 21 000 faces
@@ -80,7 +80,7 @@ class Mannequin:
     def measurements(self) -> Measurements:
         """Return the girths, heights and points [m] from which patterns are drafted."""
         trunk = self.faces[(self._of_arms[self.faces] < 0.5).all(1)]
-        return measured(self.measures, self.vertices, self.faces, self.joints, trunk)
+        return measure_mesh(self.measures, self.vertices, self.faces, self.joints, trunk)
 
     @cached_property
     def _of_arms(self) -> Floats:
@@ -129,13 +129,13 @@ class Mannequin:
             turn: (k,) [rad] rotation of the whole figure to its left; None: none.
             shift: (k,3) [m] translation after the rotation; None: none.
         """
-        turns, places = solved(stance, self.joints)
+        turns, places = solve_joints(stance, self.joints)
         if turn is not None:
             whole = rotations(np.outer(turn, [0.0, 1.0, 0.0]))[:, None]
             turns, places = whole @ turns, (whole @ places[..., None])[..., 0]
         if shift is not None:
             places = places + shift[:, None]
-        return skinned(self.vertices, self.skin, self.weights, self.joints, turns, places)
+        return skin_vertices(self.vertices, self.skin, self.weights, self.joints, turns, places)
 
     def motion(
         self,
@@ -217,13 +217,13 @@ def mannequin(
             got=f"{edge:.4g} m",
             expected=f"{low:.3g} to {high:.3g} m at this height: 30 000 to 10 000 faces",
         )
-    return _made(asked, edge)
+    return _build(asked, edge)
 
 
 @lru_cache(maxsize=4)
-def _made(m: Measures, size: float) -> Mannequin:
+def _build(m: Measures, size: float) -> Mannequin:
     """Return a mannequin, cached because scenes request the same one several times."""
-    shape = fitted(m, size)
+    shape = fit_shape(m, size)
     x, faces = contour(shape.union, size)
     low, high = float(x[:, 1].min()), float(x[:, 1].max())
     x[:, 1] = (x[:, 1] - low) * (m.height / (high - low))

@@ -75,7 +75,7 @@ class Cycle:
     stride: float
 
 
-def published(phase: Floats) -> Floats:
+def published_angles(phase: Floats) -> Floats:
     """Return the published angles (k,3) [rad] of thigh, knee and ankle at fractions of the cycle
     (k,).
     """
@@ -107,7 +107,7 @@ def foot_pitch(phase: Floats) -> Floats:
     return np.stack([foot, np.where(foot > 0, foot, share * foot)], axis=1)
 
 
-def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cycle:
+def walking_cycle(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cycle:
     """Return the cycle of a figure.
 
     Args:
@@ -120,18 +120,18 @@ def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cy
     bones = float(np.linalg.norm(knee - hip)), float(np.linalg.norm(ankle - knee))
     phase = np.arange(GRID) / GRID
     size = stride / (STRIDE * height)  # angles are scaled with the length of the stride
-    wide = published(phase) * [size, 0.5 + 0.5 * size, 1.0]
+    wide = published_angles(phase) * [size, 0.5 + 0.5 * size, 1.0]
     pitch = foot_pitch(phase) * min(size, 1.15)
-    leg = swing(wide, bones)
-    ahead = _planted(phase, pitch, foot, stride)
+    leg = ankle_position(wide, bones)
+    ahead = _planted_ankle(phase, pitch, foot, stride)
     on = phase <= STANCE
     ahead[:, 0] += (leg[on, 0] - ahead[on, 0]).mean() - BEHIND * height
     lift = RISE * height * size * np.cos(4 * np.pi * (phase - 0.31))
     level = float((ahead[on, 1] - leg[on, 1] - lift[on]).mean())
     air = leg + np.stack([np.zeros(GRID), level + lift], axis=1)
     path = np.where(on[:, None], ahead, 0.0)
-    path[~on] = _joined(phase, air, ahead, ~on)
-    path[~on] += _cleared(phase[~on], path[~on], pitch[~on], foot)
+    path[~on] = _join_paths(phase, air, ahead, ~on)
+    path[~on] += _floor_clearance(phase[~on], path[~on], pitch[~on], foot)
     # The greatest height of the pelvis from which the leg reaches the floor in every phase.
     aside = hip[0] - ankle[0]
     length = LONGEST * sum(bones)
@@ -140,7 +140,7 @@ def cycle_of(rest: Floats, foot: FootPoints, height: float, stride: float) -> Cy
     return Cycle(phase, path, pitch, top + lift, stride)
 
 
-def swing(angles: Floats, bones: tuple[float, float]) -> Floats:
+def ankle_position(angles: Floats, bones: tuple[float, float]) -> Floats:
     """Return the ankle (k,2) [m] relative to the hip, ahead and up.
 
     Args:
@@ -157,7 +157,7 @@ def swing(angles: Floats, bones: tuple[float, float]) -> Floats:
     )
 
 
-def _turned(angle: Floats, v: Floats) -> Floats:
+def _rotate(angle: Floats, v: Floats) -> Floats:
     """Return a vector (2,) of the plane rotated by angles (k,) [rad], as (k,2); positive angles
     rotate ahead to up.
     """
@@ -165,21 +165,21 @@ def _turned(angle: Floats, v: Floats) -> Floats:
     return np.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]], axis=1)
 
 
-def _planted(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> Floats:
+def _planted_ankle(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> Floats:
     """Return the ankle (k,2) [m] of a foot on the moving floor: the heel is fixed to the floor
     while the toes are up, and the toes while the heel is up.
     """
     floor = -stride * phase
-    heel = -_turned(pitch[:, 0], foot.heel)
+    heel = -_rotate(pitch[:, 0], foot.heel)
     heel[:, 0] += foot.heel[0]
-    toes = -_turned(pitch[:, 0], foot.ball) - _turned(pitch[:, 1], foot.tip - foot.ball)
+    toes = -_rotate(pitch[:, 0], foot.ball) - _rotate(pitch[:, 1], foot.tip - foot.ball)
     toes[:, 0] += foot.tip[0]
     ankle = np.where(pitch[:, :1] > 0, heel, toes)
     ankle[:, 0] += floor
     return ankle
 
 
-def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
+def _join_paths(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
     """Return the path in the air, moved by a cubic such that position and velocity at both ends are
     those of the foot on the floor.
     """
@@ -202,13 +202,13 @@ def _joined(phase: Floats, air: Floats, floor: Floats, part: Bools) -> Floats:
     return np.asarray(air[first : last + 1] + bend)
 
 
-def _cleared(phase: Floats, path: Floats, pitch: Floats, foot: FootPoints) -> Floats:
+def _floor_clearance(phase: Floats, path: Floats, pitch: Floats, foot: FootPoints) -> Floats:
     """Return the lift (k,2) [m] that the foot in the air needs to clear the floor."""
     s = (phase - STANCE) / (1 - STANCE)
     hump = 16 * s**2 * (1 - s) ** 2
-    heel = path[:, 1] + _turned(pitch[:, 0], foot.heel)[:, 1]
-    ball = path[:, 1] + _turned(pitch[:, 0], foot.ball)[:, 1]
-    tip = ball + _turned(pitch[:, 1], foot.tip - foot.ball)[:, 1]
+    heel = path[:, 1] + _rotate(pitch[:, 0], foot.heel)[:, 1]
+    ball = path[:, 1] + _rotate(pitch[:, 0], foot.ball)[:, 1]
+    tip = ball + _rotate(pitch[:, 1], foot.tip - foot.ball)[:, 1]
     low = np.minimum(np.minimum(heel, ball), tip)
     wanted = CLEARANCE * hump - low
     inner = hump > 0.05

@@ -26,7 +26,7 @@ class FigureShape:
     joints: Floats  # (J,3) [m]
 
 
-def fitted(m: Measures, size: float) -> FigureShape:
+def fit_shape(m: Measures, size: float) -> FigureShape:
     """Return the shape whose chest, waist and hips have the requested girths.
 
     The neck is as near to its own girth as head and shoulders allow.
@@ -45,7 +45,7 @@ def fitted(m: Measures, size: float) -> FigureShape:
     found = asked
     for _ in range(ROUNDS):
         trunk = Union([*torso(m, factors), *limbs(m, joints, size)]).without(*ARMS)
-        found = np.array([tape(trunk, y) for y in heights])
+        found = np.array([girth_at(trunk, y) for y in heights])
         if np.abs(found - asked)[:3].max() < CLOSE:
             break
         new = np.array(dataclasses.astuple(factors)) * np.clip(asked / found, 0.7, 1.4)
@@ -63,12 +63,12 @@ def fitted(m: Measures, size: float) -> FigureShape:
     return FigureShape(m, Union([*torso(m, factors), *limbs(m, joints, size)]), joints)
 
 
-def tape(shape: Union, y: float) -> float:
+def girth_at(shape: Union, y: float) -> float:
     """Return the girth [m] at height y [m]: the perimeter of the convex hull of the cut."""
-    return hull_perimeter(cut(shape, y))
+    return hull_perimeter(cross_section(shape, y))
 
 
-def cut(shape: Union, y: float, rays: int = RAYS) -> Floats:
+def cross_section(shape: Union, y: float, rays: int = RAYS) -> Floats:
     """Return the points (rays,2) [m], x and z, where rays from the middle leave the shape.
 
     The outermost of 31 samples inside is found first, then the surface by bisection.

@@ -8,7 +8,7 @@ import numpy as np
 from weft.base.arrays import Faces, Floats, Positions
 from weft.mannequin.joints import NUMBER, Levels
 from weft.mannequin.measures import Measures
-from weft.mannequin.tape import girth, loop
+from weft.mannequin.tape import cut_loop, girth
 
 Y = np.array([0.0, 1.0, 0.0])
 Point = tuple[float, float, float]
@@ -87,7 +87,9 @@ class Measurements:
     right_shoulder: Point
 
 
-def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Faces) -> Measurements:
+def measure_mesh(
+    m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Faces
+) -> Measurements:
     """Return the measurements of a mesh.
 
     Args:
@@ -116,7 +118,7 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Fac
     calves = [leg(at.at(p)) for p in np.linspace(0.17, 0.23, 7)]
     ankles = [leg(at.at(p)) for p in np.linspace(0.06, 0.10, 5)]
     left = _top(x, 0.495 * m.shoulders)
-    collar = loop(x, faces, np.array([0.0, at["neck"], 0.0]), Y)
+    collar = cut_loop(x, faces, np.array([0.0, at["neck"], 0.0]), Y)
     nape, waist = _back(x, faces, at["neck"]), _back(x, faces, at["waist"])
     heights = np.linspace(at["waist"], at["neck"], 13)
     spine = np.array([_back(x, faces, y) for y in heights])
@@ -159,7 +161,9 @@ def measured(m: Measures, x: Positions, faces: Faces, joints: Floats, trunk: Fac
 def crotch_height(x: Positions, faces: Faces) -> float:
     """Return the height [m] of the lowest point of the trunk in the plane of symmetry."""
     middle = 0.55 * float(np.ptp(x[:, 1]))  # a height inside the trunk
-    return float(loop(x, faces, np.array([1e-6, middle, 0.0]), np.array([1.0, 0, 0]))[:, 1].min())
+    return float(
+        cut_loop(x, faces, np.array([1e-6, middle, 0.0]), np.array([1.0, 0, 0]))[:, 1].min()
+    )
 
 
 def _top(x: Positions, aside: float) -> Floats:
@@ -170,7 +174,7 @@ def _top(x: Positions, aside: float) -> Floats:
 
 def _back(x: Positions, faces: Faces, y: float) -> Floats:
     """Return the point (3,) [m] of the back in the plane of symmetry, at height y [m]."""
-    points = loop(x, faces, np.array([0.0, y, 0.0]), Y)
+    points = cut_loop(x, faces, np.array([0.0, y, 0.0]), Y)
     near = points[np.abs(points[:, 0]) < 0.03]
     return np.array([0.0, y, float(near[:, 2].min())])
 
@@ -179,13 +183,13 @@ def _convex_length(points: Floats) -> float:
     """Return the length [m] of a tape along points of the back, which spans hollows."""
     kept: list[Floats] = []
     for p in points:
-        while len(kept) > 1 and _turns_out(kept[-2], kept[-1], p):
+        while len(kept) > 1 and _is_convex(kept[-2], kept[-1], p):
             kept.pop()
         kept.append(p)
     return float(sum(np.linalg.norm(b - a) for a, b in pairwise(kept)))
 
 
-def _turns_out(a: Floats, b: Floats, c: Floats) -> bool:
+def _is_convex(a: Floats, b: Floats, c: Floats) -> bool:
     """Return whether b lies in front of the line from a to c (y up, z ahead)."""
     return bool((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]) < 0)
 

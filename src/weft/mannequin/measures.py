@@ -168,6 +168,6 @@ def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
     return Measures(figure, **{**size, **rest, **said})
 
 
-def listed(measures: Measures) -> dict[str, float]:
+def list_lengths(measures: Measures) -> dict[str, float]:
     """Return every length [m] by name."""
     return {f.name: getattr(measures, f.name) for f in dataclasses.fields(measures)[1:]}

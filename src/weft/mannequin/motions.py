@@ -14,7 +14,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import MannequinError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, FootPoints, cycle_of
+from weft.mannequin.gait import CADENCE, GRID, STRIDE, Cycle, FootPoints, walking_cycle
 from weft.mannequin.joints import NUMBER
 from weft.mannequin.stance import Stance, a_pose
 
@@ -132,8 +132,8 @@ class Motion:
         The first goes from the a-pose to the motion, the second from the motion to standing.
         """
         s = self.settings
-        start = smooth((t - s.hold) / s.blend)
-        end = smooth((t - (self.duration - s.blend)) / s.blend)
+        start = smoothstep((t - s.hold) / s.blend)
+        end = smoothstep((t - (self.duration - s.blend)) / s.blend)
         return start, end * (s.motion not in ("a_pose", "arms_down"))
 
     def at(self, t: Floats) -> tuple[Stance, Floats, Floats]:
@@ -165,19 +165,19 @@ class Motion:
         rotation of the figure.
         """
         s = self.settings
-        up = s.blend * smooth_integral((t - s.hold) / s.blend)
-        down = s.blend * smooth_integral((t - (self.duration - s.blend)) / s.blend)
+        up = s.blend * smoothstep_integral((t - s.hold) / s.blend)
+        down = s.blend * smoothstep_integral((t - (self.duration - s.blend)) / s.blend)
         return np.asarray(up - down)
 
 
-def smooth(s: Floats) -> Floats:
+def smoothstep(s: Floats) -> Floats:
     """Return the polynomial from 0 to 1 for s from 0 to 1, with two continuous derivatives."""
     s = np.clip(s, 0, 1)
     return np.asarray(s**3 * (10 - 15 * s + 6 * s**2))
 
 
-def smooth_integral(s: Floats) -> Floats:
-    """Return the integral of ``smooth`` from 0 to s."""
+def smoothstep_integral(s: Floats) -> Floats:
+    """Return the integral of ``smoothstep`` from 0 to s."""
     inside = np.clip(s, 0, 1)
     return np.asarray(inside**4 * (2.5 - 3 * inside + inside**2) + np.maximum(s - 1, 0.0))
 
@@ -196,7 +196,7 @@ def t_pose(body: FigureBody) -> Stance:
     return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
 
 
-def seated(body: FigureBody, share: Floats) -> Stance:
+def sit_down(body: FigureBody, share: Floats) -> Stance:
     """Return stances on the way down to a seat, on which the thighs are level.
 
     Args:
@@ -224,8 +224,8 @@ def _sitting(motion: Motion, run: Floats) -> Stance:
     (k,).
     """
     s = run % 1.0
-    share = smooth(s / 0.34) - smooth((s - 0.58) / 0.34)
-    return seated(motion.body, np.where(run > motion.settings.cycles, 0.0, share))
+    share = smoothstep(s / 0.34) - smoothstep((s - 0.58) / 0.34)
+    return sit_down(motion.body, np.where(run > motion.settings.cycles, 0.0, share))
 
 
 def _standing(motion: Motion, run: Floats) -> Stance:
@@ -235,11 +235,11 @@ def _standing(motion: Motion, run: Floats) -> Stance:
 
 def _walking(motion: Motion, run: Floats) -> Stance:
     body, h = motion.body, motion.body.height
-    cycle = cycle_of(body.rest, body.foot, h, motion.stride)
-    return walking(body, cycle, run + MIDWAY)
+    cycle = walking_cycle(body.rest, body.foot, h, motion.stride)
+    return walk_in_place(body, cycle, run + MIDWAY)
 
 
-def walking(body: FigureBody, cycle: Cycle, phase: Floats) -> Stance:
+def walk_in_place(body: FigureBody, cycle: Cycle, phase: Floats) -> Stance:
     """Return stances (k of them) of a walk in place.
 
     Args:
@@ -289,5 +289,5 @@ _CYCLES: Mapping[str, Callable[[Motion, Floats], Stance]] = {
 def pose(body: FigureBody, name: str) -> Stance:
     """Return the stance of one of ``POSES``, a single pose."""
     if name == "sit":
-        return seated(body, np.ones(1))
+        return sit_down(body, np.ones(1))
     return {"a_pose": a_pose(body.rest), "t_pose": t_pose(body), "arms_down": arms_down(body)}[name]

@@ -7,13 +7,13 @@ import numpy as np
 from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.mannequin.solids import Ids, Union
 
-ROUNDS, FLIPS = 14, 12  # rounds of sliding; limit of rounds in ``flipped``
+ROUNDS, FLIPS = 14, 12  # rounds of sliding; limit of rounds in ``flip_edges``
 STEP = 0.6  # part of the way to the middle of the neighbors
 FAIRING = (0.5, -0.53)  # steps to the middle and back (Taubin 1995) that smooth blends of solids
 FAIRED = 14  # number of such pairs of steps
 
 
-def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
+def relax_mesh(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]:
     """Return the mesh with well-shaped triangles.
 
     Vertices are moved onto the zero set and along it to the middle of their neighbors; edges are
@@ -29,21 +29,21 @@ def relaxed(shape: Union, x: Positions, faces: Faces) -> tuple[Positions, Faces]
             near = shape.near(x, 0.02)
         distance, normal = shape.with_gradient(x, near)
         steep = np.maximum((normal**2).sum(1), 0.05)[:, None]
-        move = STEP * (_middle(x, faces, by_length=True) - x) * (k > 0)
+        move = STEP * (_neighbor_mean(x, faces, by_length=True) - x) * (k > 0)
         move -= np.einsum("ni,ni->n", move, normal)[:, None] * normal / steep
         x = x + move - np.clip(distance[:, None] / steep, -0.01, 0.01) * normal
         if k % 3 == 2:
-            faces = flipped(x, faces)
+            faces = flip_edges(x, faces)
     for _ in range(2):
         distance, normal = shape.with_gradient(x, near)
         x = x - distance[:, None] / np.maximum((normal**2).sum(1), 0.05)[:, None] * normal
-    faces = flipped(x, faces)
+    faces = flip_edges(x, faces)
     for way in FAIRING * FAIRED:
-        x = x + way * (_middle(x, faces) - x)
+        x = x + way * (_neighbor_mean(x, faces) - x)
     return x, faces
 
 
-def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
+def _neighbor_mean(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
     """Return (n,3) the mean of the neighbors of every vertex of a closed mesh.
 
     With ``by_length``, neighbors are weighted by the lengths of the edges, which keeps vertices
@@ -58,7 +58,7 @@ def _middle(x: Positions, faces: Faces, by_length: bool = False) -> Positions:
     return np.asarray(total / count[:, None])
 
 
-def flipped(x: Positions, faces: Faces) -> Faces:
+def flip_edges(x: Positions, faces: Faces) -> Faces:
     """Return the faces after edge flips that make the mesh intrinsically Delaunay.
 
     At most ``FLIPS`` rounds are made. Flips that fold the surface or repeat an edge are left out.
@@ -67,8 +67,8 @@ def flipped(x: Positions, faces: Faces) -> Faces:
     for _ in range(FLIPS):
         left, right, a, b, c, d = _edges(faces)
         bad = _angle(x, c, a, b) + _angle(x, d, a, b) > np.pi + 1e-3
-        bad &= _normals_agree(x, a, b, c, d) & ~_joined(faces, c, d)
-        chosen = _apart(np.flatnonzero(bad), np.stack([a, b, c, d], axis=1), len(x))
+        bad &= _normals_agree(x, a, b, c, d) & ~_edge_exists(faces, c, d)
+        chosen = _independent_edges(np.flatnonzero(bad), np.stack([a, b, c, d], axis=1), len(x))
         if len(chosen) == 0:
             break
         faces[left[chosen]] = np.stack([a[chosen], d[chosen], c[chosen]], axis=1)
@@ -112,14 +112,14 @@ def _normals_agree(x: Positions, a: Ids, b: Ids, c: Ids, d: Ids) -> Bools:
     )
 
 
-def _joined(faces: Faces, c: Ids, d: Ids) -> Bools:
+def _edge_exists(faces: Faces, c: Ids, d: Ids) -> Bools:
     """Return (n,) whether an edge c-d already exists."""
     n = int(faces.max()) + 1
     half = np.stack([faces, np.roll(faces, -1, axis=1)], -1).reshape(-1, 2).astype(np.int64)
     return np.isin(np.sort(np.stack([c, d], 1), 1) @ [n, 1], np.sort(half, 1) @ [n, 1])
 
 
-def _apart(edges: Ids, corners: Ids, n: int) -> Ids:
+def _independent_edges(edges: Ids, corners: Ids, n: int) -> Ids:
     """Return a subset of the edges, no two of which share a corner of their faces, because all
     flips of a round are applied at once.
     """

@@ -12,7 +12,7 @@ from weft.mannequin.joints import parents
 BLOCK = 16  # number of frames that are computed together, which bounds memory
 
 
-def skinned(
+def skin_vertices(
     x: Positions, joints: Ints, weights: Floats, rest: Floats, turns: Floats, places: Floats
 ) -> Floats:
     """Return the vertices (k,b,3) [m] in k poses.
@@ -36,7 +36,7 @@ def skinned(
         some = dual[first : first + BLOCK]  # (i,J,8)
         flat = some.transpose(1, 0, 2).reshape(shape[1], -1)
         mixed = (matrix @ flat).reshape(b, len(some), 8).transpose(1, 0, 2)
-        out[first : first + BLOCK] = moved(mixed, x)
+        out[first : first + BLOCK] = transform_points(mixed, x)
     return out
 
 
@@ -55,10 +55,10 @@ def dual_quaternions(turns: Floats, shifts: Floats) -> Floats:
             flip = np.einsum("ki,ki->k", q[:, j], q[:, parent]) < 0
             q[flip, j] *= -1
     t = np.concatenate([np.zeros((*shifts.shape[:2], 1)), shifts], axis=2)
-    return np.concatenate([q, 0.5 * times(t, q)], axis=2)
+    return np.concatenate([q, 0.5 * multiply(t, q)], axis=2)
 
 
-def moved(dual: Floats, x: Positions) -> Floats:
+def transform_points(dual: Floats, x: Positions) -> Floats:
     """Return points after motion by blended dual quaternions, (k,b,3) [m].
 
     Args:
@@ -81,7 +81,7 @@ def quaternions(turns: Floats) -> Floats:
     return np.asarray(np.roll(q, 1, axis=1).reshape(*turns.shape[:-2], 4))
 
 
-def times(p: Floats, q: Floats) -> Floats:
+def multiply(p: Floats, q: Floats) -> Floats:
     """Return the products (...,4) of quaternions."""
     a, u, b, v = p[..., :1], p[..., 1:], q[..., :1], q[..., 1:]
     real = a * b - (u * v).sum(-1, keepdims=True)

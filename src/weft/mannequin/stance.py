@@ -1,7 +1,7 @@
 """Stances: poses of a figure in terms of tasks instead of joint angles.
 
 Ankles are given as positions, so that feet stay in place whatever the pelvis does; mixing two
-stances with feet on the floor gives a stance with feet on the floor. ``solved`` computes the
+stances with feet on the floor gives a stance with feet on the floor. ``solve_joints`` computes the
 joints: legs by inverse kinematics of two bones, all others by forward kinematics.
 """
 
@@ -59,7 +59,7 @@ def a_pose(rest: Floats) -> Stance:
     return Stance(np.zeros((1, 3)), np.zeros((1, 5, 3)), arms, ankles, np.zeros((1, 2, 2)))
 
 
-def solved(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
+def solve_joints(stance: Stance, rest: Floats) -> tuple[Floats, Floats]:
     """Compute the joints of a stance.
 
     Args:
@@ -121,21 +121,21 @@ def _leg(
     part = (upper**2 - lower**2 + reach**2) / (2 * reach)
     beside = np.sqrt(np.maximum(upper**2 - part**2, 0.0))
     ahead = turns[:, NUMBER["pelvis"]] @ Z
-    front = _across(ahead, along)
+    front = _perpendicular(ahead, along)
     middle = start + part[:, None] * along + beside[:, None] * front
     end = start + reach[:, None] * along
     straight = (rest[foot] - rest[hip])[None]
-    frame = _frame(straight, _across(Z[None], straight / np.linalg.norm(straight)))
+    frame = _frame(straight, _perpendicular(Z[None], straight / np.linalg.norm(straight)))
     for joint, bone in ((hip, middle - start), (knee, end - middle)):
         unit = bone / np.linalg.norm(bone, axis=1, keepdims=True)
-        turns[:, joint] = _frame(bone, _across(ahead, unit)) @ np.swapaxes(frame, -1, -2)
+        turns[:, joint] = _frame(bone, _perpendicular(ahead, unit)) @ np.swapaxes(frame, -1, -2)
     places[:, knee], places[:, foot] = middle, end
     turns[:, foot] = rotations(np.outer(-pitch[:, 0], X))
     turns[:, ball] = rotations(np.outer(-pitch[:, 1], X))
     places[:, ball] = end + turns[:, foot] @ (rest[ball] - rest[foot])
 
 
-def _across(v: Floats, unit: Floats) -> Floats:
+def _perpendicular(v: Floats, unit: Floats) -> Floats:
     """Return unit vectors (k,3) along the part of v at right angles to ``unit``."""
     part = v - (v * unit).sum(-1, keepdims=True) * unit
     return np.asarray(part / np.linalg.norm(part, axis=-1, keepdims=True))

@@ -39,7 +39,7 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
     first = np.floor(low / size) - 3
     counts = (np.ceil(high / size) + 3 - first).astype(np.int64)
     origin = first * size + shift
-    values = on_grid(shape, origin, counts, size)
+    values = sample_grid(shape, origin, counts, size)
     inside = values < 0
     n = counts - 1
     config = np.zeros(tuple(n), dtype=np.int64)
@@ -75,7 +75,7 @@ def surface_nets(shape: Union, size: float, shift: Floats) -> tuple[Positions, I
     return origin + size * total / count[:, None], np.concatenate(quads)
 
 
-def on_grid(shape: Union, origin: Floats, counts: Ids, size: float) -> Floats:
+def sample_grid(shape: Union, origin: Floats, counts: Ids, size: float) -> Floats:
     """Return the distances (nx,ny,nz) [m] on a grid; every solid is evaluated only near its box.
 
     Args:

@@ -6,7 +6,7 @@ from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.mannequin.girth_fit import hull_perimeter
 
 
-def loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
+def cut_loop(x: Positions, faces: Faces, point: Floats, normal: Floats) -> Floats:
     """Return one closed part (n,3) [m] of a mesh's cut by a plane: that around a point.
 
     The part with the center nearest to the point is returned.
@@ -62,7 +62,7 @@ def girth(
         normal: (3,) of the plane.
         whole: measure around all parts of the cut, not only the one around the point.
     """
-    points = _cut(x, faces, point, normal)[0] if whole else loop(x, faces, point, normal)
+    points = _cut(x, faces, point, normal)[0] if whole else cut_loop(x, faces, point, normal)
     unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
     across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
     across /= np.linalg.norm(across)

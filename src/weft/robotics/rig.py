@@ -72,7 +72,7 @@ class Rig:
         Raises:
             WeftError: another shape, or numbers that are not finite.
         """
-        given = checked_actions(actions, (len(self.batch), self.task.grippers, 4))
+        given = check_actions(actions, (len(self.batch), self.task.grippers, 4))
         clipped = np.clip(given, -1.0, 1.0)
         if idle is not None:
             clipped[idle] = 0.0
@@ -104,7 +104,7 @@ class Rig:
         return np.clip(np.stack(rows), -FARTHEST, FARTHEST).astype(np.float32)
 
 
-def checked_actions(actions: Any, shape: Sequence[int]) -> Floats:
+def check_actions(actions: Any, shape: Sequence[int]) -> Floats:
     """Return actions as numbers of a shape.
 
     Raises:

@@ -53,14 +53,14 @@ def task(name: str) -> Task:
     return TASKS[name]
 
 
-def lying(uv: Floats, random: np.random.Generator) -> Positions:
+def lay_flat(uv: Floats, random: np.random.Generator) -> Positions:
     """Return cloth that lies flat, up to 2 cm from the table's middle and turned by up to 15
     degrees.
     """
-    return _placed(np.column_stack([uv[:, 0], np.full(len(uv), LIES), -uv[:, 1]]), random)
+    return _place_randomly(np.column_stack([uv[:, 0], np.full(len(uv), LIES), -uv[:, 1]]), random)
 
 
-def folded_over(uv: Floats, random: np.random.Generator) -> Positions:
+def fold_over(uv: Floats, random: np.random.Generator) -> Positions:
     """Return cloth with 30 to 45 % of its side folded over on top, without stretch, round a
     bend.
     """
@@ -70,22 +70,22 @@ def folded_over(uv: Floats, random: np.random.Generator) -> Positions:
     turn = np.clip(s / BEND, 0, np.pi)
     x = crease + np.where(s < 0, s, BEND * np.sin(turn)) - np.maximum(s - np.pi * BEND, 0)
     y = LIES + BEND * (1 - np.cos(turn))
-    return _placed(np.column_stack([x, y, -uv[:, 1]]), random)
+    return _place_randomly(np.column_stack([x, y, -uv[:, 1]]), random)
 
 
-def _placed(x: Positions, random: np.random.Generator) -> Positions:
+def _place_randomly(x: Positions, random: np.random.Generator) -> Positions:
     a = np.radians(random.uniform(-15, 15))
     turn = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
     shift = np.array([random.uniform(-0.02, 0.02), 0, random.uniform(-0.02, 0.02)])
     return np.asarray(x @ turn.T + shift)
 
 
-def lifted(x: Positions, uv: Floats) -> float:
+def mean_lift(x: Positions, uv: Floats) -> float:
     """Return the mean height of the cloth over ``LIFT``, at most 1."""
     return float(np.clip(x[:, 1].mean() / LIFT, 0, 1))
 
 
-def halves_together(x: Positions, uv: Floats) -> float:
+def fold_progress(x: Positions, uv: Floats) -> float:
     """Return 1 - d/d_flat, d the mean distance of vertices that a fold in the middle brings
     together.
 
@@ -97,7 +97,7 @@ def halves_together(x: Positions, uv: Floats) -> float:
     return float(1 - apart / flat)
 
 
-def covered(x: Positions, uv: Floats) -> float:
+def covered_share(x: Positions, uv: Floats) -> float:
     """Return the part of the cloth's area that it covers on the table.
 
     The result is the number of cells, of an eightieth of the side, with a point of the cloth above
@@ -105,13 +105,13 @@ def covered(x: Positions, uv: Floats) -> float:
     count whole).
     """
     count = round(len(x) ** 0.5)
-    dense = _between(x[:, [0, 2]].reshape(count, count, 2), -(-2 * CELLS // (count - 1)))
+    dense = _refine_grid(x[:, [0, 2]].reshape(count, count, 2), -(-2 * CELLS // (count - 1)))
     ids = np.floor(dense * (CELLS / SIDE)).astype(np.int64)
     cells = len(np.unique(ids[:, 0] * 100_000 + ids[:, 1]))
     return float(min(cells / CELLS**2, 1.0))
 
 
-def _between(grid: Floats, times: int) -> Floats:
+def _refine_grid(grid: Floats, times: int) -> Floats:
     """Return (m,2) points of a grid (r,c,2) with additional points in between, along both sides."""
     for axis in (0, 1):
         count = grid.shape[axis]
@@ -131,7 +131,7 @@ def _mirror(uv: Floats) -> Floats:
 
 
 TASKS: Mapping[str, Task] = {
-    "grasp": Task("grasp", 1, lying, lifted, 0.5),
-    "fold": Task("fold", 2, lying, halves_together, 1 - 2 * FOLDED),
-    "flatten": Task("flatten", 1, folded_over, covered, FLAT),
+    "grasp": Task("grasp", 1, lay_flat, mean_lift, 0.5),
+    "fold": Task("fold", 2, lay_flat, fold_progress, 1 - 2 * FOLDED),
+    "flatten": Task("flatten", 1, fold_over, covered_share, FLAT),
 }

@@ -57,7 +57,7 @@ def save_frame(
 
 def _welded(run: Run, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
     """Return positions and faces with sewn vertices merged into one vertex, at their mean."""
-    from weft.garment.garment import merged
+    from weft.garment.garment import merge_vertices
 
     if density is not None and run.surfaces.embedding is not None:
         raise RunError(
@@ -70,5 +70,5 @@ def _welded(run: Run, x: Positions, faces: Faces, density: int | None) -> tuple[
     if sewn is None:
         got, wanted = "a run without seams", "a garment's"
         raise RunError("weld", got=got, expected=wanted, where=str(run.path))
-    x, new = merged(sewn, x)
+    x, new = merge_vertices(sewn, x)
     return x, new[faces]

@@ -5,7 +5,7 @@ from typing import Any
 
 from weft.base.arrays import Floats
 from weft.base.errors import RunError, SceneError
-from weft.cloth.fields import Physics, field_of
+from weft.cloth.fields import Physics, compute_field
 from weft.discretization.mesh import TriangleMesh
 from weft.run.run import Run
 
@@ -34,7 +34,7 @@ def compute_frame_field(
         physics = Physics(joined, physics.wind, physics.carried)
     pressure = arrays.get("pressure") if density is None else None
     try:
-        return field_of(name, mesh, x, v, float(arrays["t"]), physics, pressure)
+        return compute_field(name, mesh, x, v, float(arrays["t"]), physics, pressure)
     except SceneError as error:
         raise RunError(
             f"field {name}",

@@ -14,7 +14,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Rate
 from weft.cloth.attachments.drawing import NAMES
 from weft.cloth.fields import FIELDS, RECORDED, Physics
-from weft.cloth.regions import numbered
+from weft.cloth.regions import faces_by_region
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.surface import Tessellation
@@ -100,7 +100,9 @@ class Run:
     def mesh(self) -> TriangleMesh:
         """The cloth mesh with its vertices before the first frame."""
         m, where = self.folder.mesh(), str(self.path)
-        return TriangleMesh(m["vertices"], m["faces"], m["corner_uv"], {}, where, {}, numbered(m))
+        return TriangleMesh(
+            m["vertices"], m["faces"], m["corner_uv"], {}, where, {}, faces_by_region(m)
+        )
 
     @cached_property
     def body_faces(self) -> Faces:

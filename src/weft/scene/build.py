@@ -20,8 +20,8 @@ from weft.contact import Body, load_animated, load_body, load_cached, load_frame
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.fabric.fabric import Fabric, fabric
 from weft.garment.garment import Garment
-from weft.garment.spline_panels import PatchedGarment
-from weft.garment.triangulate import triangulated
+from weft.garment.spline_panels import SplineGarment
+from weft.garment.triangulate import triangulate_piece
 from weft.io import knows_motion, read_mesh
 from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
@@ -36,7 +36,7 @@ from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
 from weft.scene.selection import selected
 
-Thing: TypeAlias = Cloth | Garment | PatchedGarment
+Thing: TypeAlias = Cloth | Garment | SplineGarment
 T = TypeVar("T")
 B = TypeVar("B")
 
@@ -324,7 +324,7 @@ class Builder:
             return grid(s.nx, s.ny, s.width, s.height, s.pattern, s.seed)
         if cloth.panel is not None:
             p = cloth.panel
-            return triangulated(p.outline, p.holes, p.size, seed=p.seed)
+            return triangulate_piece(p.outline, p.holes, p.size, seed=p.seed)
         m = cloth.mesh
         assert m is not None
         path = self.source.path.parent / m.file
@@ -342,7 +342,7 @@ class Builder:
 
 
 def _thickness(
-    number: int, block: ClothBlock, thing: Cloth | Garment | PatchedGarment
+    number: int, block: ClothBlock, thing: Cloth | Garment | SplineGarment
 ) -> ContactThickness:
     """Return the thickness [m] of a cloth in contact.
 

@@ -17,7 +17,7 @@ from weft.fabric.fabric import fabric
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.garment import Garment
-from weft.garment.spline_panels import FEWEST, PatchedGarment, patched
+from weft.garment.spline_panels import FEWEST, SplineGarment, fit_patches
 from weft.scene.outfit import Outfit
 from weft.scene.schema import ClothBlock, SceneFile
 
@@ -37,7 +37,7 @@ class Worn:
     gravity_from: tuple[float, float] | Floats = (0.0, 0.0)
 
 
-def garment_of(folder: Path, block: ClothBlock) -> Garment | PatchedGarment:
+def garment_of(folder: Path, block: ClothBlock) -> Garment | SplineGarment:
     """Cut the garment of a block and place it where it starts, as triangles or as splines.
 
     Args:
@@ -61,7 +61,7 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | PatchedGarment:
         return garment
     size, kinds = block.spline.span_size, (Rule(block.spline.rule), Bending(block.spline.bending))
     assert size is not None
-    return patched(garment, size, *kinds)
+    return fit_patches(garment, size, *kinds)
 
 
 def worn_by(outfit: Outfit, file: SceneFile) -> Worn:

@@ -35,7 +35,7 @@ from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
 from weft.garment.garment import Garment, SeamLine, representatives
 from weft.garment.pattern import Closing, Pattern, PatternFold
-from weft.garment.spline_panels import PatchedGarment
+from weft.garment.spline_panels import SplineGarment
 
 PASSING = 1.0  # [s] time in which a zip opens or closes from end to end
 PRESSED = 9.0  # stiffness of a pressed fold, over that with which the fabric stays flat
@@ -55,7 +55,7 @@ class Outfit:
 
     @staticmethod
     def of(
-        named: Sequence[tuple[str, Cloth | Garment | PatchedGarment, ContactThickness]],
+        named: Sequence[tuple[str, Cloth | Garment | SplineGarment, ContactThickness]],
         fabrics: Sequence[Fabric | None] = (),
     ) -> "Outfit":
         """Join garments and cloths into one cloth.
@@ -76,7 +76,7 @@ class Outfit:
                 names.append(name)
                 thickness.append(thick)
             else:
-                garment = thing.garment if isinstance(thing, PatchedGarment) else thing
+                garment = thing.garment if isinstance(thing, SplineGarment) else thing
                 worn.append((first, garment))
                 called.append("" if alone else f"{name} ")
                 for panel in garment.pattern.panels:
@@ -295,7 +295,7 @@ class Outfit:
         )
 
 
-def panel_cloth(thing: Garment | PatchedGarment, name: str, fabric: FabricLike) -> Cloth:
+def panel_cloth(thing: Garment | SplineGarment, name: str, fabric: FabricLike) -> Cloth:
     """Return one panel as a cloth, where it starts, with its named edges as groups."""
     if isinstance(thing, Garment):
         return Cloth(thing.panel_mesh(name), as_fabric(fabric))

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.cloth.cloth import Cloth, ClothPart
-from weft.cloth.regions import owners
+from weft.cloth.regions import assign_vertices
 from weft.contact.collision_groups import CollisionPiece
 from weft.discretization.triangles import Triangles
 from weft.energies.base import Energy
@@ -121,7 +121,7 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
             found.append(CollisionPiece(part.name, part.vertices, part.kept()))
             continue
         sizes = np.array([otherwise if k is None else k for k in kept])
-        ids = owners(cloth.mesh, part.regions, sizes)
+        ids = assign_vertices(cloth.mesh, part.regions, sizes)
         found += [CollisionPiece(r.name, own, k) for r, own, k in zip(part.regions, ids, kept)]
     return found
 

@@ -23,7 +23,7 @@ from weft.bodies.rigid.energies import check_rigid, rigid_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies, single
 from weft.cloth.attachments import AnyAttachment, Attached, attached, check_stretch
 from weft.cloth.cloth import Cloth
-from weft.cloth.fields import FIELDS, Physics, missing
+from weft.cloth.fields import FIELDS, Physics, missing_input
 from weft.contact.contact import Contact, SelfContact
 from weft.energies.air.wind import Wind
 from weft.energies.base import Energy
@@ -227,7 +227,7 @@ class Scene:
         check_solver(self)
         self._complete()
         for field_name in self.record:
-            lack = missing(field_name, self.physics(), pressed=self.contact is not None)
+            lack = missing_input(field_name, self.physics(), pressed=self.contact is not None)
             if lack:
                 raise SceneError(
                     f"scene.record: {field_name}", got=lack, expected="what it is made from"

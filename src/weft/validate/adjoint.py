@@ -35,7 +35,7 @@ from weft.integrators.base import Memory, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.laboratory.elastica import of_length
+from weft.laboratory.elastica import elastica_of_length
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate import elastica, hanging_strip
 from weft.validate.check import Check, RowBasis, attempt, compare
@@ -118,7 +118,7 @@ def _drop() -> Iterator[Check]:
     loss = Mean((0.0, -1.0, 0.0), mesh.groups["right"])
     found, h = _static(build, "D", D, loss), 1e-4
     lengths = np.cbrt([GAMMA * (1 + h), GAMMA * (1 - h)]).tolist()
-    drops = [of_length(length).drop / length for length in lengths]
+    drops = [elastica_of_length(length).drop / length for length in lengths]
     expected = -(drops[0] - drops[1]) / (2 * h)  # D ddrop/dD = -Gamma ddrop/dGamma
     yield compare("adjoint/elastica, D ddrop/dD", expected, D * float(found.gradient["D"]), 3e-2)
 

@@ -24,7 +24,7 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.membrane import Membrane
-from weft.garment.triangulate import triangulated
+from weft.garment.triangulate import triangulate_piece
 from weft.integrators.model import Model
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
@@ -61,7 +61,7 @@ def _round() -> Iterator[Check]:
 
     angle = 2 * np.pi * np.arange(CORNERS) / CORNERS
     border = RADIUS * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    mesh = triangulated(border, (), 2 * np.pi * RADIUS / CORNERS)
+    mesh = triangulate_piece(border, (), 2 * np.pi * RADIUS / CORNERS)
     k, s = STIFFNESS[0], STRETCH[0]
     got = frequencies(mesh, (k, k), (s, s))
     speed = np.sqrt(k * (s - 1) / s / DENSITY)  # [m/s] of waves

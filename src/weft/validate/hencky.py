@@ -30,7 +30,7 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.pressure import Pressure
-from weft.garment.triangulate import triangulated
+from weft.garment.triangulate import triangulate_piece
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws import BaraffWitkin, StVK
@@ -118,7 +118,7 @@ def inflated(law: Law) -> tuple[float, float]:
     """
     angle = 2 * np.pi * np.arange(CORNERS) / CORNERS
     border = RADIUS * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    mesh = triangulated(border, (), 2 * np.pi * RADIUS / CORNERS)
+    mesh = triangulate_piece(border, (), 2 * np.pi * RADIUS / CORNERS)
     start = np.array(mesh.vertices)
     r = np.hypot(start[:, 0], start[:, 2])
     start[:, 1] = 0.05 * (RADIUS - r**2 / RADIUS)

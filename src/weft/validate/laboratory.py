@@ -3,8 +3,9 @@
 The cantilever must give back the rigidity that went in, by the exact heavy elastica. A ring so
 stiff that it hardly sags is a clamped annular plate, whose edge sinks by a closed form. Drape
 coefficients of fabrics are compared with those that were measured on the same cloth
-(``laboratory.published``); these rows are indicative, because a real cloth also loses energy in
-bending, which weft leaves out (``docs/laboratory.md`` says which fabrics fit, and what does not).
+(``laboratory.reference_values``); these rows are indicative, because a real cloth also loses energy
+in bending, which weft leaves out (``docs/laboratory.md`` says which fabrics fit, and what does
+not).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,11 +17,11 @@ from weft.fabric.fabric import Fabric, fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cantilever import Direction, cantilever
 from weft.laboratory.cusick import DISK, SPECIMEN, cusick, specimen
-from weft.laboratory.elastica import of_chord
+from weft.laboratory.elastica import elastica_of_chord
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shadow import area
-from weft.laboratory.specimen import GRAVITY, at_rest, specimen_model
+from weft.laboratory.specimen import GRAVITY, find_equilibrium, specimen_model
 from weft.validate.check import Check, RowBasis, attempt, compare
 
 STRIPS: Sequence[tuple[str, Direction]] = (
@@ -53,7 +54,9 @@ def _strip(case: str, name: str, direction: Direction) -> Iterator[Check]:
     yield compare(case, found.given, found.exact, 2e-2)
     if (name, direction) == STRIPS[0]:
         c = (found.given / found.weight) ** (1 / 3)
-        yield compare("cantilever/overhang over c", of_chord().length, found.overhang / c, 7e-3)
+        yield compare(
+            "cantilever/overhang over c", elastica_of_chord().length, found.overhang / c, 7e-3
+        )
 
 
 def rings() -> Iterator[Check]:
@@ -82,7 +85,7 @@ def ring_sag(size: float = PLATE_SIZE, seed: int = 0) -> tuple[float, float]:
     bending = plate_hinges(mesh, (stiff.bending_warp, stiff.bending_weft))
     model = specimen_model(mesh, stiff, [Pin(held)], [bending])
     settings = QuasiStaticSettings(1e-9, 1e-6, imperfection=0.0)
-    x = at_rest(model, mesh.vertices, settings, "stiff ring").x
+    x = find_equilibrium(model, mesh.vertices, settings, "stiff ring").x
     return float(-x[mesh.groups["rim"], 1].mean()), SAG
 
 

@@ -21,7 +21,7 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.pressure import Pressure
-from weft.garment.triangulate import triangulated
+from weft.garment.triangulate import triangulate_piece
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws.immediate_buckling import ImmediateBuckling
@@ -66,7 +66,7 @@ def balloon(sectors: int = 60, rings: int = 20) -> tuple[float, float, float]:
 
 def teabag(size: float = 0.03) -> float:
     """Return the volume [m^3] of an inflated pair of unit squares."""
-    square = triangulated([(0, 0), (1, 0), (1, 1), (0, 1)], (), size)
+    square = triangulate_piece([(0, 0), (1, 0), (1, 1), (0, 1)], (), size)
     return inflate(pillow(square), square.n_vertices)[1]
 
 

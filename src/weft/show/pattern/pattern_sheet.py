@@ -14,7 +14,7 @@ from weft.base.arrays import Floats
 from weft.base.keyframes import first_of
 from weft.garment.check import Match, Report
 from weft.garment.check_panel import panel_problems
-from weft.garment.curves import curve_of, flattened
+from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Closing, Elastic, Panel, SeamSide
 from weft.show.pattern.layout import arranged, roomiest
@@ -61,7 +61,7 @@ class PatternSheet:
         self.report = report
         drawable = [p for p in report.pattern.panels if _drawable(p)]
         self.panels = {p.name: p for p in drawable}
-        self.outlines = {n: flattened(p, SMOOTH)[0] for n, p in self.panels.items()}
+        self.outlines = {n: outline_polygon(p, SMOOTH)[0] for n, p in self.panels.items()}
         self.rooms = {n: roomiest([self.outlines[n], *p.holes]) for n, p in self.panels.items()}
         self.origins, extent = arranged(self.outlines, GAP)
         self.rows = [(m, seam_color(i)) for i, m in enumerate(report.seams)]
@@ -143,7 +143,7 @@ class PatternSheet:
 
     def edge_label(self, panel: Panel, i: int, outside: bool) -> None:
         """Draw number, name and length along an edge."""
-        curve = curve_of(panel, i)
+        curve = edge_curve(panel, i)
         points = self.at(panel.name, curve.points(np.array([0.0, 0.47, 0.5, 0.53, 1.0])))
         d = points[3] - points[1]
         length = curve.length * self.scale
@@ -209,7 +209,7 @@ class PatternSheet:
 
         The points are in the order of the chain.
         """
-        points = self.at(side.panel, curve_of(chain.panels[side.panel], side.edge).points(_FINE))
+        points = self.at(side.panel, edge_curve(chain.panels[side.panel], side.edge).points(_FINE))
         d = np.gradient(points, axis=0)
         d /= np.maximum(np.linalg.norm(d, axis=1), 1e-9)[:, None]
         inward = np.stack([d[:, 1], -d[:, 0]], axis=1)
@@ -270,7 +270,7 @@ class PatternSheet:
 def _drawable(panel: Panel) -> bool:
     """Return whether a panel's numbers are complete enough to be drawn, right or wrong."""
     try:
-        points = flattened(panel)[0]
+        points = outline_polygon(panel)[0]
         inner = [
             np.asarray(h, dtype=np.float64).reshape(-1, 2) for h in (*panel.holes, *panel.lines)
         ]

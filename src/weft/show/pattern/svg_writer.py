@@ -16,7 +16,7 @@ import yaml
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
-from weft.garment.curves import curve_of, flattened
+from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.pattern import (
     BorderCurve,
     Closing,
@@ -56,7 +56,7 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
     """
     path = Path(path)
     beside = path.with_name(path.stem + ".seams.yaml")
-    outlines = {p.name: flattened(p)[0] for p in pattern.panels}
+    outlines = {p.name: outline_polygon(p)[0] for p in pattern.panels}
     places, extent = arranged(outlines, GAP)
     low = min((-MARGIN, -MARGIN - SQUARE - GAP)) * np.ones(2)
     width, height = 1e3 * (extent + [2 * MARGIN, 2 * MARGIN + SQUARE + GAP])
@@ -150,7 +150,7 @@ def _group(panel: Panel, page: _Page, moved: Floats, outline: Floats) -> list[st
 
 def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
     """Return an edge as path commands."""
-    curve = curve_of(panel, i)
+    curve = edge_curve(panel, i)
     points = [page(p + moved) for p in curve.controls[1:]]
     if curve.edge.curve is BorderCurve.POLYLINE or len(curve.controls) == 2:
         return [f"L{p}" for p in points]
