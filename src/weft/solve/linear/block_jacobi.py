@@ -38,6 +38,37 @@ def invert_diagonal(o: int, diagonal: IntArray, values: Mat33Array, out: Mat33Ar
 
 
 @wp.kernel(module=_module)
+def list_blocks(
+    o: int,
+    start: IntArray,
+    column: IntArray,
+    values: Mat33Array,
+    end: IntArray,
+    columns: IntArray,
+    index: IntArray,
+):
+    """List the blocks of a row that are not zero: their columns, and their places in ``values``.
+
+    Rows are summed in two parts, alternately. Blocks of zeros, which a pattern keeps of earlier
+    contacts, would move the others between the parts and change the last bits of the sum.
+    """
+    v = o + wp.tid()
+    to = start[v]
+    for b in range(start[v], start[v + 1]):
+        D = values[b]
+        numbers = int(0)
+        for i in range(3):
+            for j in range(3):
+                if D[i, j] != Scalar(0.0):  # NaN as well
+                    numbers += 1
+        if numbers > 0:
+            columns[to] = column[b]
+            index[to] = b
+            to += 1
+    end[v] = to
+
+
+@wp.kernel(module=_module)
 def multiply_diagonal(o: int, inverse: Mat33Array, r: Vec3Array, z: Vec3Array):
     """Compute z = D^-1 r."""
     v = o + wp.tid()
@@ -60,10 +91,14 @@ class BlockJacobiPcg:
     is_direct = False
 
     def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPcg":
-        """Invert the diagonal blocks of A; work arrays of ``previous`` are reused."""
+        """Invert the diagonal blocks of A and list the blocks that are not zero.
+
+        Work arrays of ``previous`` are reused.
+        """
         same = isinstance(previous, PreparedPcg) and previous.A.pattern is A.pattern
-        work = previous.work if same else PcgWork(A.pattern)
-        kernel.launch(invert_diagonal, A.n, A.pattern.device_diagonal, A.values, work.inverse)
+        work, p = previous.work if same else PcgWork(A.pattern), A.pattern
+        kernel.launch(invert_diagonal, A.n, p.device_diagonal, A.values, work.inverse)
+        kernel.launch(list_blocks, A.n, p.device_row_start, p.device_column, A.values, *work.blocks)
         return PreparedPcg(A, work, self.max_iterations or max(500, 10 * A.n), self.stop)
 
 
@@ -73,9 +108,10 @@ class PcgWork:
     def __init__(self, pattern: BlockPattern) -> None:
         self.inverse, self.usable = kernel.empty(pattern.n, mat33), kernel.zeros(1, wp.int32)
         self.usable.fill_(1)
-        start, column = pattern.device_row_start, pattern.device_column
         worth = kernel.slice_above(pattern.n_blocks / max(pattern.n, 1))
-        rows = (start[:-1], start[1:], column, pattern.device_index)
+        sizes = (pattern.n, pattern.n_blocks, pattern.n_blocks)
+        self.blocks = tuple(kernel.empty(size, wp.int32) for size in sizes)  # of ``list_blocks``
+        rows = (pattern.device_row_start[:-1], *self.blocks)
         self.iterations = ConjugateGradients(rows, self, DELAY, worth)
 
     def precondition(self, r: WarpArray, z: WarpArray) -> list[Recorded]:
