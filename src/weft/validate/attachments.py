@@ -26,6 +26,7 @@ from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.validate.check import Check, attempt, compare
+from weft.validate.stepping import mean_period, take_steps
 
 GRAVITY = 9.81  # [m/s^2]
 MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
@@ -54,7 +55,7 @@ def _spring() -> Iterator[Check]:
     period = 2 * np.pi * np.sqrt(MASS / SOFT)
     heights = motion(model, start, period / 300, 400)[:, 0, 1]
     mean = -length - MASS * GRAVITY / SOFT
-    got = period_of(heights - mean, period / 300)
+    got = mean_period(heights - mean, period / 300)
     yield compare("attachments/spring, period", period, got, 2e-4)
 
 
@@ -65,7 +66,7 @@ def _pendulum() -> Iterator[Check]:
     start = length * np.array([np.sin(angle), -np.cos(angle), 0.0])
     model, x = hung(STIFF, length, tuple(start.tolist()), rope=True)
     period = 4 * np.sqrt(length / GRAVITY) * float(ellipk(np.sin(angle / 2) ** 2))
-    got = period_of(motion(model, x, period / 500, 600)[:, 0, 0], period / 500)
+    got = mean_period(motion(model, x, period / 500, 600)[:, 0, 0], period / 500)
     yield compare("attachments/rope, pendulum at 40 degrees", period, got, 2e-4)
 
 
@@ -154,10 +155,8 @@ def _release() -> Iterator[Check]:
             release=release,
         )
         model = Model(np.array([MASS]), (tie,), (Pin(np.zeros(1, np.int32)),), np.zeros((1, 3)))
-        stepper, state = Bdf2(), State.at_rest(np.zeros((1, 3)))
-        memory, last = stepper.init(model, state), 0.0
-        for _ in range(100):
-            state, memory, report = stepper.step(model, state, memory, dt)
+        start, last = State.at_rest(np.zeros((1, 3))), 0.0
+        for state, _, report in take_steps(model, start, Bdf2(), dt, 100):
             if report.attachments["tie"]["holds"]:
                 last = state.t
         late = last - expected
@@ -239,19 +238,5 @@ def settled(model: Model, x: Positions) -> Positions:
 
 def motion(model: Model, x: Positions, dt: float, steps: int) -> Floats:
     """Return the positions (steps + 1,n,3) [m] of a motion from rest, by BDF2."""
-    stepper = Bdf2(StepSettings(tolerance=1e-6))
-    state = State.at_rest(x)
-    memory, path = stepper.init(model, state), [state.x]
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        if not report.outcome.ok:
-            raise SimulationError("motion", got=report.outcome.name, hint=report.outcome.advice)
-        path.append(state.x)
-    return np.array(path)
-
-
-def period_of(values: Floats, dt: float) -> float:
-    """Return the period [s]: twice the mean time between zero crossings of ``values`` (k,)."""
-    k = np.flatnonzero(values[:-1] * values[1:] < 0)
-    at = k + values[k] / (values[k] - values[k + 1])
-    return float(2 * dt * np.diff(at).mean())
+    start, stepper = State.at_rest(x), Bdf2(StepSettings(tolerance=1e-6))
+    return np.array([x, *(s.x for s, _, _ in take_steps(model, start, stepper, dt, steps))])

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
@@ -37,6 +36,7 @@ from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSe
 from weft.validate.axial_flow import Beam
 from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.solver import direct
+from weft.validate.stepping import take_steps
 from weft.validate.strip import Material, strip_model
 
 LEVEL, PUBLISHED = Beam(0.2), 5.6
@@ -101,12 +101,8 @@ def root(
     model, mesh = strip(beam, u, segments, **wind)
     unit = LENGTH**2 * np.sqrt(DENSITY / (1 - beam.beta) / RIGIDITY)  # [s]
     stepper = SemiImplicitBdf2(SemiImplicitSettings(linear=direct()))
-    state, end, tip = moving(beam, u, mesh, unit), mesh.groups["right"], []
-    memory = stepper.init(model, state)
-    for _ in range(round(SECONDS / step)):
-        state, memory, report = stepper.step(model, state, memory, step * unit)
-        if not report.outcome.ok:
-            raise SimulationError("flutter", got=report.outcome.name, hint=report.outcome.advice)
+    start, end, tip = moving(beam, u, mesh, unit), mesh.groups["right"], []
+    for state, _, _ in take_steps(model, start, stepper, step * unit, round(SECONDS / step)):
         tip.append(state.x[end, 1].mean())
     return fitted(np.array(tip[len(tip) // 3 :]), step)
 

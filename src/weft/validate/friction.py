@@ -30,6 +30,7 @@ from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
+from weft.validate.stepping import last_state, take_steps
 
 GRAVITY = 9.81
 MU, STICK = 0.3, 1e-3  # [1], [m/s]
@@ -187,11 +188,7 @@ def pressed() -> tuple[float, float]:
     v = np.zeros_like(mesh.vertices)
     v[:n, 1], v[n:, 1] = 0.5, -0.5
     stepper = BackwardEuler(StepSettings(tolerance=1e-9))
-    state = State(np.array(mesh.vertices), v)
-    memory = stepper.init(model, state)
-    for _ in range(5):
-        state, memory, report = stepper.step(model, state, memory, 2e-3)
-        assert report.outcome.ok
+    state = last_state(model, State(np.array(mesh.vertices), v), stepper, 2e-3, 5)
     before, after = (mass[:, None] * v).sum(0), (mass[:, None] * state.v).sum(0)
     exchanged = np.abs((mass[:n, None] * (state.v - v)[:n]).sum(0)).max()
     g = kernel.zeros(len(mass), vec3)
@@ -213,13 +210,8 @@ def _speeds(
 ) -> Floats:
     """Return mean speeds [m/s] of some vertices along an axis, every 0.01 s."""
     stepper = BackwardEuler(StepSettings(tolerance=1e-5))
-    state = State(np.array(x), np.zeros_like(x))
-    memory, speeds = stepper.init(model, state), []
-    for _ in range(round(seconds / 0.01)):
-        state, memory, report = stepper.step(model, state, memory, 0.01)
-        assert report.outcome.ok, report.outcome
-        speeds.append(sign * float(state.v[watched, axis].mean()))
-    return np.array(speeds)
+    taken = take_steps(model, State.at_rest(x), stepper, 0.01, round(seconds / 0.01))
+    return np.array([sign * float(state.v[watched, axis].mean()) for state, _, _ in taken])
 
 
 def _near(s: Floats, value: float) -> Ints:

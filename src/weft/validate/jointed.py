@@ -30,9 +30,9 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.validate.attachments import period_of
 from weft.validate.check import Check, attempt, compare
 from weft.validate.rigid import GRAVITY, RigidScene, made
+from weft.validate.stepping import mean_period
 from weft.validate.stopped import sprung, stopped, tilted, turned
 
 ROD, GAP = 0.24, 0.03  # [m] length of a rod, and from its end to its hinge
@@ -135,7 +135,7 @@ def _rod() -> Iterator[Check]:
     stepper = Bdf2(StepSettings(tolerance=1e-6))
     turns = [affine.shape(s.x)[0][0, 2] for s in world.run(stepper, 1.1 * period, dt)]
     yield compare(
-        "jointed/bifilar pendulum", float(period), period_of(np.array(turns[1:]), dt), 4e-3
+        "jointed/bifilar pendulum", float(period), mean_period(np.array(turns[1:]), dt), 4e-3
     )
 
 
@@ -168,7 +168,7 @@ def _pair() -> Iterator[Check]:
         world.center(1)[0] - world.center(0)[0] - length
         for _ in world.run(stepper, 0.85 * period, dt)
     ]
-    got = period_of(np.array(gaps), dt)
+    got = mean_period(np.array(gaps), dt)
     yield compare("jointed/two bodies on a spring, period", float(period), got, 2e-3)
 
 

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import grid
 from weft.energies.state import State
@@ -26,6 +25,7 @@ from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
 from weft.validate.check import Check, attempt, compare
+from weft.validate.stepping import mean_period, take_steps
 from weft.validate.strip import GRAVITY, Material, strip_model
 
 LENGTH, ANGLE, SECONDS = 0.5, np.radians(2.0), 60.0  # [m], [rad], [s]
@@ -77,21 +77,10 @@ def swing(model: Model, step: float) -> tuple[Floats, Floats]:
     """
     stepper = Bdf2(StepSettings(tolerance=1e-7, linear="splu"))
     assert model.start is not None
-    state, aside, energies = State.at_rest(model.start), [], []
+    start, aside, energies = State.at_rest(model.start), [], []
     lowest = -GRAVITY * LENGTH * model.mass[np.hypot(*model.start[:, 1:].T) > 0].sum()
-    memory = stepper.init(model, state)
-    for _ in range(round(SECONDS / step)):
-        state, memory, report = stepper.step(model, state, memory, step)
-        if not report.outcome.ok:
-            raise SimulationError("swing", got=report.outcome.name, hint=report.outcome.advice)
+    for state, _, _ in take_steps(model, start, stepper, step, round(SECONDS / step)):
         moving = 0.5 * float(model.mass @ (state.v**2).sum(1))
         energies.append(moving + GRAVITY * float(model.mass @ state.x[:, 1]) - lowest)
         aside.append(float(state.x[:, 2].max() + state.x[:, 2].min()))
     return np.array(aside), np.array(energies)
-
-
-def mean_period(y: Floats, step: float) -> float:
-    """Return the mean period [s] of an oscillation y (k,), from its crossings of zero."""
-    at = np.flatnonzero(y[1:] * y[:-1] < 0)
-    times = at + y[at] / (y[at] - y[at + 1])
-    return float(2 * step * (times[-1] - times[0]) / (len(times) - 1))

@@ -16,6 +16,7 @@ from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.validate.check import Check, RowBasis, attempt
 from weft.validate.solver import direct
+from weft.validate.stepping import last_state
 from weft.validate.strip import Material, strip_model
 
 MATERIAL = Material(stretch=20.0, shear=5.0, bending=1e-3, density=0.2)
@@ -84,9 +85,4 @@ def swing(stepper: Stepper, steps: int, damping: float = 0.0) -> Positions:
     """Return positions after SECONDS of a small sheet that hangs by one edge and swings down."""
     mesh = grid(5, 5, 0.4, 0.4)
     model = strip_model(mesh, MATERIAL, [Pin(mesh.groups["top"])], damping=damping)
-    state = State.at_rest(mesh.vertices)
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, SECONDS / steps)
-        assert report.outcome.ok, report.outcome
-    return state.x
+    return last_state(model, State.at_rest(mesh.vertices), stepper, SECONDS / steps, steps).x

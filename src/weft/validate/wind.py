@@ -28,6 +28,7 @@ from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
+from weft.validate.stepping import last_state
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model, tip
 
 SHEET = Material(stretch=1000.0, shear=300.0, bending=1e-4, density=0.1)
@@ -58,11 +59,7 @@ def steady_speed() -> float:
     mesh = grid(7, 7, 0.5, 0.5)
     model = blown(strip_model(mesh, SHEET, []), mesh, AIR)
     stepper, state = BackwardEuler(StepSettings(tolerance=1e-9)), State.at_rest(mesh.vertices)
-    memory = stepper.init(model, state)
-    for _ in range(STEPS):
-        state, memory, report = stepper.step(model, state, memory, STEP)
-        if not report.outcome.ok:
-            raise SimulationError("fall", got=report.outcome.name, hint=report.outcome.advice)
+    state = last_state(model, state, stepper, STEP, STEPS)
     return -float(state.v[:, 1].mean())
 
 
