@@ -317,3 +317,37 @@ def test_a_file_format_in_and_out(copy, tmp_path):
     off, faces, wanted, count = told(copy, FORMATTED, tmp_path)
     file.write_text(text)
     assert off == 0.0 and faces == wanted and count == 16
+
+
+CERTIFICATE = '''"""A falling point against g t^2 / 2."""
+
+from collections.abc import Iterator
+
+from weft.validate.check import Check, compare
+
+
+def checks() -> Iterator[Check]:
+    """Compare one fall."""
+    yield compare("mine/fall", 4.905, 4.9, 1e-2)
+'''
+CERTIFIED = """
+import json
+from weft.validate.runner import names, run, topic
+(row,) = run(["mine"])
+print(json.dumps([names("fast")[0], topic("mine"), row.name, row.ok, row.part]))
+"""
+
+
+def test_a_certificate_row(copy, tmp_path):
+    """One file, and one line of the list of experiments."""
+    folder = copy / "weft" / "validate"
+    (folder / "mine.py").write_text(CERTIFICATE)
+    runner = folder / "runner.py"
+    text = runner.read_text()
+    first = '    "free-fall": Experiment("free_fall"),\n'
+    assert first in text
+    runner.write_text(text.replace(first, '    "mine": Experiment("mine"),\n' + first))
+    said = told(copy, CERTIFIED, tmp_path)
+    runner.write_text(text)
+    (folder / "mine.py").unlink()
+    assert said == ["mine", "A falling point against g t^2 / 2.", "mine/fall", True, "fast"]
