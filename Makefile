@@ -7,25 +7,24 @@ OUT ?= reproduced
 # With pytest-xdist on two cores or more, a file of tests on one of them.
 PARALLEL = $$($(BIN)/python -c 'import os, xdist; print("-n auto --dist loadfile" * ((os.cpu_count() or 1) > 1))' 2>/dev/null)
 PYTEST = $(BIN)/python -m pytest $(PARALLEL)
-QUICK := tests/test_layering.py tests/test_public.py tests/test_docs.py tests/test_units.py tests/test_fabric.py tests/cli/test_progress.py \
-	tests/scene tests/test_mesh.py tests/test_cloth.py tests/test_pins.py tests/io tests/laws tests/energies tests/solve tests/integrators \
-	tests/show
-LATER := --ignore=tests/scene/test_garments.py --ignore=tests/scene/test_bad_input.py --ignore=tests/io/test_blender.py --ignore=tests/energies/test_wind.py --ignore=tests/laws/test_mixed.py --ignore=tests/energies/test_mixed.py --ignore=tests/scene/test_keys_more.py --ignore=tests/scene/test_keys_held.py
 
-.PHONY: demo check test test-all fuzz kill lint typecheck docs package addon validate study bench clean
+.PHONY: demo check test test-ci test-all fuzz kill lint typecheck docs package addon validate study bench clean
 
 demo: $(INSTALLED)  ## simulate the built-in scene and draw it
 	$(BIN)/weft demo
 
-check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests that fail most often, the likeliest first
+check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests that fail most often
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(PYTEST) -x -m "not slow" $(LATER) $(QUICK)
+	$(PYTEST) -x -m "quick and not slow"
 
-test: $(TOOLS)  ## the tests that CI runs (minutes); those of contact, the longest, come last
+test: $(TOOLS)  ## the tests that a contributor runs (minutes); those of contact, the longest, come last
+	$(PYTEST) -m "not slow and not campaign and not browser"
+
+test-ci: $(TOOLS)  ## the same with campaigns and browsers
 	$(PYTEST) -m "not slow"
 
-test-all: $(TOOLS) docs  ## every test, the long verification too
+test-all: $(TOOLS) docs  ## every test: long verification, campaigns, browsers, packages, compilation for CUDA
 	$(PYTEST)
 
 fuzz: $(TOOLS)  ## an hour of mutated scenes, meshes and run folders; crashes go to fuzz-crashes/

@@ -7,6 +7,8 @@ import weft
 from weft.base.errors import FabricError, MeshError
 from weft.io.obj import write_obj
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def cloth():

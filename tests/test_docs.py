@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parents[1]
 DOCS = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
 TESTS = "\n".join(p.read_text() for p in (ROOT / "tests").rglob("test_*.py"))

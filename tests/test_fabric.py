@@ -9,6 +9,8 @@ import yaml
 from weft.base.errors import FabricError, UnitError
 from weft.fabric.fabric import ORIGINS, UNITS, fabric, known_ranges, preset_names
 
+pytestmark = pytest.mark.quick
+
 
 def test_at_least_eight_presets():
     assert len(preset_names()) >= 8

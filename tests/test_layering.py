@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 SOURCE = Path(__file__).parents[1] / "src" / "weft"
 
 STAGES = [

@@ -1,18 +1,23 @@
-"""`make check` and `make test`: what they name exists, and contact comes last."""
+"""`make check` and `make test`: what they select exists, and contact comes last."""
 
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_what_make_check_runs_exists():
-    text = (ROOT / "Makefile").read_text().replace("\\\n", " ")
-    quick = re.search(r"^QUICK := (.*)$", text, re.M)[1].split()
-    assert len(quick) > 10 and all((ROOT / path).exists() for path in quick)
-    assert not any("contact" in path for path in quick)
+def test_makefile_and_tests_have_the_markers_of_pyproject():
+    """No expression of the Makefile selects by a marker that does not exist or that nobody has."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    known = {line.split(":")[0] for line in config["markers"]}
+    said = set(re.findall(r'-m "([^"]+)"', (ROOT / "Makefile").read_text()))
+    named = {word for text in said for word in text.split()} - {"not", "and"}
+    assert {"quick", "slow", "campaign", "browser"} == named <= known
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert all(f"pytest.mark.{name}" in tests for name in named)
 
 
 def test_contact_comes_last():

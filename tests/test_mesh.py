@@ -7,6 +7,8 @@ import pytest
 from weft.base.errors import DegenerateFacesError, MeshError
 from weft.discretization.mesh import TriangleMesh, grid, repeated_faces
 
+pytestmark = pytest.mark.quick
+
 PATTERNS = ["regular", "alternating", "random"]
 
 

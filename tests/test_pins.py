@@ -8,6 +8,8 @@ from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.integrators.model import Model
 
+pytestmark = pytest.mark.quick
+
 X = np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 1]])
 
 

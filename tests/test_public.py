@@ -9,6 +9,8 @@ import pytest
 
 import weft
 
+pytestmark = pytest.mark.quick
+
 NAMES = [n for n in weft.__all__ if n not in ("adjoint", "contact", "integrators", "laws")]
 
 

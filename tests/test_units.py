@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from weft.base.errors import UnitError
 from weft.base.units import to_si
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     "text, unit, expected",

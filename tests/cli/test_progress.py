@@ -16,6 +16,8 @@ from weft.run.progress import progress_bar
 from weft.run.simulation import Progress
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 
 def report():
     return StepReport(

@@ -17,6 +17,8 @@ from weft.laws import Psd
 from weft.scene.identity import identity
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 SPAN, DENSITY = 0.2, 1.3
 MU = np.pi / 4 * DENSITY * SPAN
 U = 3.0

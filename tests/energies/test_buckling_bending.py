@@ -18,6 +18,8 @@ from weft.energies.elastic.buckling_bending import (
 from weft.laws import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
+pytestmark = pytest.mark.quick
+
 D = 2e-3  # [N m]
 
 

@@ -7,6 +7,8 @@ from tests.energies.test_energies import MESH, bending, crumple, gravity, membra
 from weft.base.errors import MeshError
 from weft.energies.energy_per_vertex import face_energy, vertex_energy
 
+pytestmark = pytest.mark.quick
+
 X = crumple(MESH.vertices, 1)
 
 

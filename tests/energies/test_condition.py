@@ -24,6 +24,8 @@ from weft.laws.base import law_kernels
 from weft.laws.shear import DotShear
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 X = crumple(MESH.vertices, 1)
 C = Conditions((500.0, 300.0), 80.0, (2e-2, 1e-2), (1.0, 0.97))
 STATES = {

@@ -13,6 +13,8 @@ from weft.energies.elastic.plasticity import Plasticity
 from weft.fabric.fabric import fabric as as_fabric
 from weft.scene.build import load_scene
 
+pytestmark = pytest.mark.quick
+
 CREASING = {"preset": "cotton", "crease_yield": "15 1/m", "crease_hardening": 0.3}
 FADING = {**CREASING, "crease_recovery": "2 s", "crease_lasting": "40 %"}
 

@@ -13,6 +13,8 @@ from weft.kernel import vec3
 from weft.laws import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 BETA, DT = 0.03, 0.01
 PATCH = skewed(8, "greville")
 AT = SplineSurface.of([PATCH]).laplacians(2e-2, 1e-2)

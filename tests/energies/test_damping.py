@@ -13,6 +13,8 @@ from weft.kernel import vec3
 from weft.laws import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 BETA, DT = 0.03, 0.01
 PATTERN = BlockPattern.of(MESH.n_vertices, [membrane(MESH).stencil, bending(MESH).stencil])
 START = crumple(MESH.vertices, 1, 0.02)

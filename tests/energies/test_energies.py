@@ -32,6 +32,8 @@ from weft.kernel import vec3
 from weft.laws import BaraffWitkin, Measured, Psd, StrainLimit
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 LAW = BaraffWitkin((500.0, 300.0), 80.0, (1.0, 0.97))
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
 

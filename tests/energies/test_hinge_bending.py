@@ -8,6 +8,8 @@ from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import STRIP, HingeBending, dihedral_angles
 
+pytestmark = pytest.mark.quick
+
 HINGE = np.array([[0, 1, 2, 3]], dtype=np.int32)
 
 

@@ -14,6 +14,8 @@ from weft.laws import BaraffWitkin
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 
 def test_energy_equals_the_condition_functions_of_1998():
     x = crumple(MESH.vertices, 1)

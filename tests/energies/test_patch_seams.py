@@ -26,6 +26,8 @@ from weft.scene.outfit import Outfit
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 TWO = """
 fabric: cotton
 panels:

@@ -23,6 +23,8 @@ from weft.solve.linear.low_rank import LowRankUpdate, solve_updated
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.validate.pillow import pillow
 
+pytestmark = pytest.mark.quick
+
 
 def ball(n=7):
     """A pillow blown up to a lens, some way from the origin."""

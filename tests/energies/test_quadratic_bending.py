@@ -15,6 +15,8 @@ from weft.kernel import vec3
 from weft.laws import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 MESH = grid(7, 6, 0.6, 0.5, "random", seed=2)
 PATTERN = BlockPattern.of(MESH.n_vertices, [MESH.hinges])
 BETA, DT = 0.03, 0.01

@@ -15,6 +15,8 @@ from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 JOINTS = [
     Joint(kind, axis=(1.0, 2.0, 0.5), point=(0.0, 0.4, 0.1))
     for kind in ("ball", "hinge", "slider", "fixed_rotation")

@@ -15,7 +15,7 @@ from weft.kernel import vec3
 from weft.laws import StrainLimit
 from weft.solve.sparse.block_csr import BlockPattern
 
-pytestmark = pytest.mark.filterwarnings("ignore:fabric")
+pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("ignore:fabric")]
 SOFT = {"preset": "jersey", "stretch": ["12 N/m", "8 N/m"], "shear": "2 N/m"}
 LIMITED = {**SOFT, "limit": ["10 %", "15 %"], "limit_shear": "20 deg"}
 MOST = np.array([1.1, 1.15, np.sin(np.radians(20))])

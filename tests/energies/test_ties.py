@@ -17,6 +17,8 @@ from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
+pytestmark = pytest.mark.quick
+
 N, M = 12, 4
 STIFF = np.array([3.0, 4.0, 5.0, 6.0])
 RAIL = np.array([[-2.0, 0, 0], [0, 0.3, 0], [1, 0.2, 0.4], [3, 0, 0]])

@@ -21,6 +21,8 @@ from weft.run.manifest import Segment, branched, segment_of
 from weft.run.seal import Seal, SealError, content_of, read_sealed, write_sealed
 from weft.scene.file import Source, read_source, validate
 
+pytestmark = pytest.mark.campaign
+
 SEED = 20_240_601
 MOST = {"pattern": 120, "fit": 100}  # inputs of kinds that take longer; 250 of others
 quick = settings(

@@ -1,6 +1,10 @@
 """A seeded part of the campaign of kills (`make kill`)."""
 
+import pytest
+
 from tests.fuzz.kills import campaign
+
+pytestmark = pytest.mark.campaign
 
 
 def test_kills_at_any_instant():

@@ -17,6 +17,8 @@ from weft.integrators.base import StepReport
 from weft.integrators.model import Model
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 MESH = grid(3, 3, 1.0, 1.0)
 MODEL = Model(np.ones(9), ())
 

@@ -24,6 +24,8 @@ from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr
 
+pytestmark = pytest.mark.quick
+
 MESH = grid(6, 5, 0.5, 0.4, "random", 2)
 MASS = 0.1 * MESH.vertex_area
 DT = 0.02

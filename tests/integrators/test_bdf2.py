@@ -14,6 +14,8 @@ from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSe
 from weft.laws import Psd
 from weft.validate.strip import Material, strip_model
 
+pytestmark = pytest.mark.quick
+
 MATERIAL = Material(stretch=200.0, shear=50.0, bending=1e-3, density=0.2)
 MESH = grid(5, 5, 0.4, 0.4)
 MODEL = strip_model(MESH, MATERIAL, [Pin(MESH.groups["top"])])

@@ -24,6 +24,8 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model
 from weft.laws import BaraffWitkin, Psd
 
+pytestmark = pytest.mark.quick
+
 MASS = 0.1 * MESH.vertex_area
 DT = 0.02
 BETA = {"stretch": 0.03, "shear": 0.11, "bend": 0.007}

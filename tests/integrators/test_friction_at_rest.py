@@ -11,6 +11,8 @@ from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.solve.linear.solver import Outcome
 from weft.validate.friction_at_rest import band, band_rests, friction_needed, slope_rests
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_slope_holds_up_to_the_angle_of_friction():
     """Rests iff tan(a) <= mu, to 1 %."""

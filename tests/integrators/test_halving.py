@@ -12,6 +12,8 @@ from weft.integrators.base import StepSettings
 from weft.integrators.halving import MOST_HALVINGS, StepFailed, advance
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 
 class Failing(BackwardEuler):
     """Fails where its test says so, and notes what it was asked for."""

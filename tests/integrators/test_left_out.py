@@ -11,6 +11,8 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.run.plausibility import scene_warnings
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 
 def hanging(gusts=None, by="border", **settings):
     cloth = weft.sheet(9, 9, 0.5, 0.5, fabric="cotton").moved((0, 0, 0), (90, 0, 0))

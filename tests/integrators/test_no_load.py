@@ -15,6 +15,8 @@ from weft.contact.contact import SelfContact
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 SHEET = weft.sheet(9, 9, 0.4, 0.4, fabric="jersey")
 SPLINE = weft.spline_sheet(6, 6, 0.4, 0.4, fabric="jersey")
 GAP = SelfContact(4e-3)

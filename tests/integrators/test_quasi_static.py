@@ -12,6 +12,8 @@ from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laws import Psd
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 TIGHT = {"tolerance": 1e-9, "force_tolerance": 1e-8}
 
 

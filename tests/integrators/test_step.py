@@ -16,6 +16,8 @@ from weft.laws import Psd
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 DT = 0.02
 
 

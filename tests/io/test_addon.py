@@ -19,7 +19,10 @@ ROOT = Path(__file__).parents[2]
 ADDON = ROOT / "blender" / "weft_blender"
 SCRIPT = Path(__file__).with_name("in_blender.py")
 
-pytestmark = pytest.mark.skipif(not ADDON.exists(), reason="the add-on is not in the sdist")
+pytestmark = [
+    pytest.mark.quick,
+    pytest.mark.skipif(not ADDON.exists(), reason="the add-on is not in the sdist"),
+]
 needs_bpy = [
     pytest.mark.blender,
     pytest.mark.skipif(find_spec("bpy") is None, reason="no bpy: pip install bpy"),

@@ -17,6 +17,8 @@ from weft.io import read_mesh
 from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
 from weft.scene.build import load_scene
 
+pytestmark = pytest.mark.quick
+
 BODY = """cloth: {{sheet: {{nx: 5, ny: 5}}}}
 contact: {{}}
 bodies: [{{name: b, {body}, translation: [0, -3, 0]}}]

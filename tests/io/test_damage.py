@@ -12,6 +12,8 @@ from weft.discretization.mesh import grid
 from weft.io import read_cache, read_mesh, read_moving, read_surface, write_animation
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 
+pytestmark = pytest.mark.quick
+
 FORMATS = (".usda", ".usdc", ".usdz", ".glb", ".gltf", ".pc2")
 MUTATIONS = 40
 

@@ -15,6 +15,8 @@ from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distin
 from weft.io.archive import read_npz
 from weft.run.frame_selection import FrameSelection
 
+pytestmark = pytest.mark.quick
+
 ANIMATED = [s for s, f in FORMATS.items() if f.animate is not None and s != ".abc"]
 
 

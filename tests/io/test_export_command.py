@@ -10,6 +10,8 @@ from weft.cli import main as cli
 from weft.io import read_surface
 from weft.io.obj import read_obj
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def export(made, monkeypatch, capsys, tmp_path):

@@ -22,6 +22,8 @@ from weft.io.obj import write_obj
 from weft.laws import BaraffWitkin
 from weft.scene.build import load_scene
 
+pytestmark = pytest.mark.quick
+
 SCENE = """
 cloth: {sheet: {nx: 4, ny: 5, width: 20 cm, height: 20 cm}, fabric: felt, translation: [0, 2 mm, 0]}
 bodies: [{plate: {width: 60 cm, depth: 60 cm, size: 30 cm}}]

@@ -14,6 +14,8 @@ from weft.io import read_mesh, read_moving, read_surface
 from weft.io.ply import write_ply
 from weft.scene.build import load_scene
 
+pytestmark = pytest.mark.quick
+
 GRID = grid(5, 4, 1.0, 0.8)
 QUADS = [
     [i + 5 * j, i + 1 + 5 * j, i + 6 + 5 * j, i + 5 + 5 * j] for j in range(3) for i in range(4)

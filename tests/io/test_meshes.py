@@ -13,6 +13,8 @@ from weft.io.obj import read_obj, write_obj
 from weft.io.ply import read_ply, write_ply
 from weft.io.surface import triangulate
 
+pytestmark = pytest.mark.quick
+
 GRID = grid(5, 4, 1.0, 0.7, "random")
 SEAM = TriangleMesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]],

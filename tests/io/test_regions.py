@@ -6,6 +6,8 @@ import pytest
 from tests.io.test_import import GRID, QUADS, define, gltf
 from weft.io import read_mesh
 
+pytestmark = pytest.mark.quick
+
 LEFT = [k for k in range(12) if k % 4 < 2]  # of the quads
 OF_LEFT = sorted([2 * k for k in LEFT] + [2 * k + 1 for k in LEFT])
 

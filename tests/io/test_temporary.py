@@ -10,6 +10,8 @@ import pytest
 from weft.io.files import atomic_path, atomic_write
 from weft.io.temporary import PATIENCE, abandoned, temporary_name
 
+pytestmark = pytest.mark.quick
+
 WAYS = (atomic_path, atomic_write)
 KILLED = """
 import os, sys

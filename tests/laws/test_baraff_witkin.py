@@ -7,6 +7,8 @@ from tests.checks import clamp
 from weft.base.errors import LawError
 from weft.laws import BaraffWitkin, Psd
 
+pytestmark = pytest.mark.quick
+
 STRETCH_ONLY = BaraffWitkin((700.0, 300.0), 0.0, (1.0, 0.9))
 SHEAR_ONLY = BaraffWitkin((1e-12, 1e-12), 250.0)
 BOTH = BaraffWitkin((700.0, 300.0), 250.0)

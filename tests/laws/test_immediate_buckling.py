@@ -7,6 +7,8 @@ from tests.checks import rotations
 from weft.base.errors import LawError
 from weft.laws import BaraffWitkin, ImmediateBuckling, Psd
 
+pytestmark = pytest.mark.quick
+
 LAW = ImmediateBuckling((500.0, 300.0), (80.0, 60.0))
 H = np.sqrt(0.5)
 DIRECTIONS = np.array([[1, 0], [0, 1], [H, H], [H, -H]])

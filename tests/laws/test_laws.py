@@ -18,6 +18,8 @@ from weft.laws import (
 )
 from weft.laws.viscous import Viscous
 
+pytestmark = pytest.mark.quick
+
 LAWS = {
     "baraff_witkin": BaraffWitkin((5000.0, 3000.0), 400.0, (1.0, 1.0)),
     "baraff_witkin_prestretched": BaraffWitkin((500.0, 800.0), 90.0, (0.95, 1.1)),

@@ -10,6 +10,8 @@ from weft.laws import BaraffWitkin, Psd
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
 
+pytestmark = pytest.mark.quick
+
 POINTS = ((0.02, 3.0), (0.05, 12.0), (0.1, 40.0), (0.2, 160.0), (0.25, 260.0))
 STIFF = ((0.01, 20.0), (0.03, 90.0))
 

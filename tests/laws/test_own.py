@@ -9,6 +9,8 @@ from weft.base.errors import LawError
 from weft.laws import Arap, BaraffWitkin, OwnLaw, Psd, Scalar, mat32, vec3
 from weft.laws import baraff_witkin as bw
 
+pytestmark = pytest.mark.quick
+
 VALUES = {
     "stretch_warp": 500.0,
     "stretch_weft": 300.0,

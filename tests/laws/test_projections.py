@@ -17,6 +17,8 @@ from weft.laws import (
     StvkStretch,
 )
 
+pytestmark = pytest.mark.quick
+
 TINY = 1e-12  # stiffness of a term that is switched off, where it must be > 0
 
 

@@ -16,6 +16,8 @@ from weft.scene.explain import explain
 from weft.scene.integrators import INTEGRATORS
 from weft.solve.linear.solver import Stop
 
+pytestmark = pytest.mark.quick
+
 BASE = "cloth: {sheet: {nx: 5, ny: 4}}\npins: [{corners: top}]\n"
 
 

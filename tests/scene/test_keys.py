@@ -23,6 +23,8 @@ from weft.scene.build import load_scene
 from weft.scene.explain import explain
 from weft.scene.keyframed_numbers import scene_at
 
+pytestmark = pytest.mark.quick
+
 STEP, JUMP = 0.01, 0.03
 COTTON = weft.Fabric.of("cotton")
 

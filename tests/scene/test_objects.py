@@ -14,6 +14,8 @@ from weft.integrators.quasi_static import QuasiStatic
 from weft.scene.build import load_scene
 from weft.scene.check import check
 
+pytestmark = pytest.mark.quick
+
 CLOTH = weft.sheet(6, 5, width=0.5, height=0.4, fabric="cotton")
 
 

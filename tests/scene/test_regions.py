@@ -17,6 +17,8 @@ from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.regions import pieces_of
 
+pytestmark = pytest.mark.quick
+
 HOW = {"progress": False, "fsync": False}
 BASE = fabric("silk")
 FILE = """

@@ -12,6 +12,8 @@ from weft.scene.check import check
 from weft.scene.explain import explain
 from weft.scene.schema import SceneFile, scene_block
 
+pytestmark = pytest.mark.quick
+
 GOOD = """\
 cloth:
   sheet: {nx: 5, ny: 4, width: 50 cm, height: 400 mm}

@@ -15,6 +15,8 @@ from weft.scene.check import check
 from weft.scene.spline_pins import determined, undetermined
 from weft.solve.linear.solver import Outcome
 
+pytestmark = pytest.mark.quick
+
 DT = 0.02
 SHEET = """\
 cloth:

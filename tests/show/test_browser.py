@@ -13,6 +13,8 @@ import pytest
 from weft.show.viewer.page import page
 from weft.show.viewer.page_content import content_of
 
+pytestmark = pytest.mark.browser
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
     "--headless",

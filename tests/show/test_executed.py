@@ -98,6 +98,7 @@ def test_view_is_the_page_of_these_frames(executed):
     assert page.about["numbers"] == [0, 2, 4] and set(page.about["scales"]) == {"strain", "speed"}
 
 
+@pytest.mark.browser
 def test_outputs_in_a_browser(executed):
     """The outputs, one below the other, as a browser shows them."""
     book, _, folder = executed

@@ -12,6 +12,8 @@ from weft.garment.pattern import Closing, Elastic, Pattern, PatternFold, SeamSid
 from weft.show.pattern.layout import arranged, roomiest
 from weft.show.pattern.pattern_sheet import FABRIC, WRONG, PatternSheet, save_pattern, seam_color
 
+pytestmark = pytest.mark.quick
+
 
 def pixels(image, color):
     return int((np.abs(image.astype(int) - color).max(axis=2) < 12).sum())

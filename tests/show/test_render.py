@@ -16,6 +16,8 @@ from weft.show.picture.camera import framing
 from weft.show.picture.rasterize import DepthBuffer, rasterize
 from weft.show.picture.renderer import Renderer, Style, save_png, save_webp
 
+pytestmark = pytest.mark.quick
+
 SMALL = {"width": 320, "height": 180}
 
 

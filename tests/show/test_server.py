@@ -64,6 +64,7 @@ def state(tab, name):
     return tab.run(f"window.weft.then((viewer) => viewer.state.{name})")
 
 
+@pytest.mark.browser
 def test_cloth_is_drawn_and_looks_are_chosen(served):
     tab, _, _ = served
     assert orange(tab.picture()) > 0.004  # the second cloth
@@ -75,6 +76,7 @@ def test_cloth_is_drawn_and_looks_are_chosen(served):
     tab.wait(lambda: blue(tab.picture()) > 0.01 and orange(tab.picture()) > 0.004)
 
 
+@pytest.mark.browser
 def test_boxes_are_pressed(served):
     tab, _, _ = served
     boxes = "['bodies', 'contacts', 'pins', 'follow'].map((k) => document.getElementById(k))"
@@ -86,6 +88,7 @@ def test_boxes_are_pressed(served):
         tab.run(f"document.getElementById('{name}').click()")
 
 
+@pytest.mark.browser
 def test_whoever_goes_to_a_frame_stays_there(served):
     tab, run, later = served
     pressed(tab, "Home")
@@ -98,6 +101,7 @@ def test_whoever_goes_to_a_frame_stays_there(served):
     tab.wait(lambda: "frame 4," in tab.text())
 
 
+@pytest.mark.browser
 def test_the_curves_are_dragged(served):
     tab, _, _ = served
     box = tab.run(
@@ -113,6 +117,7 @@ def test_the_curves_are_dragged(served):
     tab.wait(lambda: "frame 4," in tab.text())
 
 
+@pytest.mark.browser
 def test_it_follows_then_plays_then_stays_when_the_run_goes(served, seen):
     tab, run, later = served
     for k in (5, 6):
@@ -132,6 +137,7 @@ def test_it_follows_then_plays_then_stays_when_the_run_goes(served, seen):
     assert blue(tab.picture()) > 0.01  # what was read is still there
 
 
+@pytest.mark.browser
 def test_a_damaged_frame_is_named_and_the_one_before_stays(seen, tmp_path):
     browser_or_skip()
     run = tmp_path / "run"

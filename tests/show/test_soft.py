@@ -7,6 +7,8 @@ from weft import kernel
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.renderer import Renderer, Style
 
+pytestmark = pytest.mark.quick
+
 LEVEL = {"width": 320, "height": 180, "soft": True, "ground": False, "azimuth": 0.0}
 
 

@@ -18,6 +18,8 @@ from weft.show.picture.style import Style
 from weft.show.viewer.page import write_page
 from weft.show.viewer.page_content import content_of
 
+pytestmark = pytest.mark.quick
+
 SCENE = """
 cloth: {sheet: {nx: 5, ny: 6, width: 20 cm, height: 30 cm}}
 pins:

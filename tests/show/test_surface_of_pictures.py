@@ -14,6 +14,8 @@ from weft.show.picture.shell import Shell
 from weft.show.picture.style import Style
 from weft.show.picture.weave import Weave, WeavePattern
 
+pytestmark = pytest.mark.quick
+
 SMALL = {"width": 320, "height": 180}
 FRONT = {**SMALL, "azimuth": 0.0, "elevation": 0.0, "ground": False, "look": "plain"}
 

@@ -10,6 +10,8 @@ from weft.show.picture.picture_sheet import PictureSheet
 from weft.show.picture.renderer import Style
 from weft.show.picture.video import save_mp4
 
+pytestmark = pytest.mark.quick
+
 
 def test_mp4(tmp_path):
     """Decoded: size made even by repeating, rate, number of frames, and colors to a few levels."""

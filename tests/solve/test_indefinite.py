@@ -21,6 +21,8 @@ from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import add_diagonal
 
+pytestmark = pytest.mark.quick
+
 DT = 0.02
 SOLVERS = ["splu", "pcg", "multigrid", *(["pardiso"] if have_pardiso() else [])]
 SIZES = [4, 9, 61]  # vertices along a side: from one level of multigrid to several

@@ -13,6 +13,8 @@ from weft.solve.linear.batched_cholesky_kernels import LANES
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 
 def matrix(n=9, scale=1.0):
     cloth = weft.sheet(n, n, fabric="cotton")

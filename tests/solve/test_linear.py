@@ -14,6 +14,8 @@ from weft.solve.linear.select import linear_solver
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 NAMES = ["multigrid", "pcg", "splu", *(["pardiso"] if have_pardiso() else [])]
 
 

@@ -15,6 +15,8 @@ from weft.solve.linear.multigrid.solver import Multigrid, MultigridWork
 from weft.solve.linear.solver import Outcome
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def sheet():

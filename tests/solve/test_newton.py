@@ -13,6 +13,8 @@ from weft.solve.newton.line_search import backtrack
 from weft.solve.newton.minimize import minimize
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
+pytestmark = pytest.mark.quick
+
 PATTERN = BlockPattern.of(2, [np.array([[0, 1]], dtype=np.int32)])
 
 

@@ -10,6 +10,8 @@ from weft.kernel import mat33
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.pull_back import Interpolation, PullBack
 
+pytestmark = pytest.mark.quick
+
 N, VERTICES = 12, 20
 
 
