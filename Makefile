@@ -21,8 +21,8 @@ check: $(TOOLS) docs  ## in a minute: layout, the manual, and the tests that fai
 test: $(TOOLS)  ## the tests that a contributor runs (minutes); those of contact, the longest, come last
 	$(PYTEST) -m "not slow and not campaign and not browser"
 
-test-ci: $(TOOLS)  ## the same with campaigns and browsers
-	$(PYTEST) -m "not slow"
+test-ci: $(TOOLS)  ## what CI runs besides: campaigns and browsers
+	$(PYTEST) -m "not slow and (campaign or browser)"
 
 test-all: $(TOOLS) docs  ## every test: long verification, campaigns, browsers, packages, compilation for CUDA
 	$(PYTEST)
