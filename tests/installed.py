@@ -28,7 +28,7 @@ for name in (
     "py.typed",
     "fabrics/silk.yaml",
     "scenes/demo.yaml",
-    "view/page.html",
+    "show/viewer/page.html",
     "examples/regions/scarf.yaml",
     "examples/regions/meshes/scarf.obj",
 ):
