@@ -123,8 +123,7 @@ class Run:
 
         Returns:
             Ends (k,2,3) [m], lengths at rest (k,) [m], and kinds (k,): 1 for ropes, 2 for springs,
-                0
-            for strands that have let go.
+            0 for strands that have let go.
         """
         arrays = self._frame(frame)
         if NAMES[0] not in arrays:
