@@ -1,4 +1,4 @@
-"""What is typed after ``weft``: an empty argument is refused by name.
+"""Arguments after ``weft``: an empty argument is refused by name.
 
 It is a shell variable that is not set; as a path it would be the current folder.
 """

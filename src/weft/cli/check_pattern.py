@@ -137,7 +137,7 @@ def table(report: "Report") -> list[str]:
 
 
 def _cut(report: "Report") -> list[str]:
-    """What the garment is once it is sewn."""
+    """Describe the garment once it is sewn."""
     from weft.garment.cutting import cut
     from weft.garment.topology import sewn_topology
 

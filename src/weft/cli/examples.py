@@ -32,7 +32,7 @@ class Example:
 
 
 def folder() -> Path:
-    """Where the examples are: in the package, or beside the source that it was installed from.
+    """Return the folder of the examples: in the package, or beside its source.
 
     Raises:
         WeftError: in neither.

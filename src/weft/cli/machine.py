@@ -1,4 +1,4 @@
-"""What is on this machine: versions, devices, caches, threads, optional parts."""
+"""Facts about this machine: versions, devices, caches, threads, optional parts."""
 
 import os
 import platform
@@ -94,7 +94,7 @@ def _free(folder: Path) -> str:
 
 
 def _cache() -> str:
-    """Where compiled kernels are, and how large that is."""
+    """Return the folder of compiled kernels, and its size."""
     folder = Path(import_module("warp").config.kernel_cache_dir or "")
     try:
         size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())

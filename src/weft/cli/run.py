@@ -77,7 +77,7 @@ def run(
 
 
 def _tell_contact(folder: Path) -> None:
-    """What a run with contact met: least distance, intersections, and where bodies pinched."""
+    """Print the least distance of a run with contact, intersections, and where bodies pinched."""
     from weft.run.run import Run
 
     lines = Run(folder).metrics

@@ -70,7 +70,7 @@ class Model:
 
     @cached_property
     def parts(self) -> tuple[Any, ...]:
-        """What the terms of the potential are made from, in the order of ``Assembly.terms``."""
+        """The energies and contact that make the terms, in the order of ``Assembly.terms``."""
         contact = () if self.contact is None else (self.contact,)
         return (*self.energies, Masses(self.mass), *contact)
 

@@ -1,4 +1,4 @@
-"""How many rows, pairs or boxes one kernel index works on.
+"""Numbers of rows, pairs or boxes that one kernel index works on.
 
 A core of a CPU is fastest with blocks of work that fit its cache or its words. A device with
 thousands of threads has one row, pair or box for each thread. The choice is made here only, so that

@@ -103,7 +103,7 @@ def _check(found: Json) -> None:
     """Raise a ValueError unless a manifest has its fields, with values of the right types."""
     from pydantic import BaseModel, ConfigDict, Field
 
-    class Contents(BaseModel):
+    class ManifestFields(BaseModel):
         model_config = ConfigDict(strict=True, allow_inf_nan=False)
         scene: dict[str, Any]
         description: dict[str, Any]
@@ -111,7 +111,9 @@ def _check(found: Json) -> None:
         fps: Annotated[float, Field(gt=0)]
         trajectory: Annotated[list[Segment], Field(min_length=1)]
 
-    Contents.model_validate_json(json.dumps({k: found.get(k) for k in Contents.model_fields}))
+    ManifestFields.model_validate_json(
+        json.dumps({k: found.get(k) for k in ManifestFields.model_fields})
+    )
 
 
 def _digest(plain: Json) -> str:

@@ -1,4 +1,4 @@
-"""What a simulation asks of a scene: the one interface between ``weft.Scene`` and its runs.
+"""Members of a scene that a simulation uses: the one interface between ``weft.Scene`` and its runs.
 
 Objects with these members can be simulated and differentiated like a ``weft.Scene``.
 """

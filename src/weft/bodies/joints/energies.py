@@ -82,7 +82,7 @@ class BoundJoint:
 
     @property
     def kind(self) -> JointKind | None:
-        """What the joint holds; None: a rope or spring."""
+        """The kind of the joint; None: a rope or spring."""
         return self.joint.mechanism
 
     def rows(self) -> Iterator[JointRow]:

@@ -118,7 +118,7 @@ class Joint:
 
     @property
     def mechanism(self) -> JointKind | None:
-        """What the joint holds, and how it moves; None: a rope or spring."""
+        """The directions that the joint holds and leaves free; None: a rope or spring."""
         return KINDS.get(self.kind)
 
     def _check_limits(self) -> None:

@@ -153,7 +153,7 @@ class PointSprings(SpringEnergy):
 
     @property
     def moved_places(self) -> MovedPlaces | None:
-        """What moves the places; None: nothing does, or the springs are held otherwise."""
+        """The motion of the places; None: they stay, or the springs are held otherwise."""
         return None if isinstance(self.place, np.ndarray) else self.place
 
     def check_variant(self, other: Any, parameter: str) -> None:

@@ -64,7 +64,7 @@ class Number(enum.IntEnum):
 
 
 class End(enum.IntEnum):
-    """How a solve ends."""
+    """Ends of a solve."""
 
     NOT_YET = 0
     CONVERGED = 1
