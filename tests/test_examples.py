@@ -49,9 +49,9 @@ EXPECTED = {
     "throw_into_pose.py": pytest.approx(37.4, abs=8),
     "compare_laws.py": pytest.approx(-0.62, abs=0.02),
     "fit_tube.py": pytest.approx(2.75, abs=0.25),
-    "lay_napkin.py": pytest.approx(0.3, abs=0.3),
+    "lay_napkin.py": pytest.approx(0.01, abs=0.1),  # of 11.64 before the optimization
     "recover_fabric.py": pytest.approx(1.961e-5, rel=0.05),
-    "swing_flag.py": pytest.approx(1.0, abs=1.0),
+    "swing_flag.py": pytest.approx(0.68, abs=0.6),  # of 325 before
 }
 IN_NUMPY = ("own_energy.py",)
 LENGTHS = {"essence.py": 400}  # lines of examples that are longer than 50
