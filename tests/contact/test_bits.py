@@ -26,7 +26,8 @@ from weft.contact.narrow_phase.distance_bounds import (
 )
 from weft.discretization.mesh import grid
 from weft.kernel import Scalar, vec3
-from weft.kernel.bitmask import WORD, lowest_set_bit, mask_below
+from weft.kernel.bitmask import lowest_set_bit, mask_below
+from weft.kernel.granularity import WORD
 
 _module = wp.get_module("tests.bits")
 GAP = 0.03

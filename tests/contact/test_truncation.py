@@ -10,7 +10,7 @@ from weft.contact.contact_set import distances_of
 from weft.contact.distance.distance import PairKind, separation
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.kernel import Scalar, vec3
-from weft.kernel.bitmask import WORD
+from weft.kernel.granularity import WORD
 
 FARTHEST = 1e9  # [m] pairs that stay so far apart are left alone: none
 

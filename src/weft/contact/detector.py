@@ -24,7 +24,8 @@ from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
 from weft.kernel import BitsArray, IntArray, Scalar, Vec3Array, WarpArray, corners, vec3
-from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
+from weft.kernel.bitmask import lowest_set_bit
+from weft.kernel.granularity import bits_per_thread
 from weft.solve.sparse.vectors import combine, equal
 
 _module = wp.get_module("weft.contact_search")

@@ -7,10 +7,6 @@ thread (``kernel.granularity``).
 
 import warp as wp
 
-from weft.kernel.granularity import WORD, bits_per_thread
-
-__all__ = ["WORD", "bits_per_thread", "lowest_set_bit", "mask_below"]
-
 
 @wp.func
 def lowest_set_bit(bits: wp.uint32):

@@ -16,7 +16,8 @@ from weft.base.arrays import Ints, Positions
 from weft.contact.barrier.barrier import pair_distances
 from weft.contact.distance.distance import PairKind
 from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, ScalarArray, WarpArray
-from weft.kernel.bitmask import bits_per_thread, mask_below
+from weft.kernel.bitmask import mask_below
+from weft.kernel.granularity import bits_per_thread
 from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.candidates")

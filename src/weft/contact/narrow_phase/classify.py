@@ -38,7 +38,8 @@ from weft.kernel import (
     corners,
     vec3,
 )
-from weft.kernel.bitmask import bits_per_thread, lowest_set_bit
+from weft.kernel.bitmask import lowest_set_bit
+from weft.kernel.granularity import bits_per_thread
 
 _module = wp.get_module("weft.narrow_phase")
 

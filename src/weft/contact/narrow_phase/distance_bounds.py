@@ -26,7 +26,8 @@ from weft.kernel import (
     WarpArray,
     vec3,
 )
-from weft.kernel.bitmask import bits_per_thread, mask_below
+from weft.kernel.bitmask import mask_below
+from weft.kernel.granularity import bits_per_thread
 from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.distance_bounds")
