@@ -53,7 +53,7 @@ class Tab:
             port = told.read_text().split()[0]
             self.wait(lambda: self._pages(port))
             page = self._pages(port)[0]
-            self.socket = connect(page["webSocketDebuggerUrl"], max_size=None)
+            self.socket = connect(page["webSocketDebuggerUrl"], max_size=None).__enter__()
         except BaseException:
             self.process.kill()
             raise
@@ -80,7 +80,7 @@ class Tab:
             return [p for p in json.load(answer) if p["type"] == "page"]
 
     @staticmethod
-    def wait(what, seconds=900):
+    def wait(what, seconds=200):
         """Until ``what`` is true; gives it."""
         end = time.monotonic() + seconds
         while True:

@@ -44,6 +44,11 @@ def blue(picture):
     return (b - r > 40).mean()
 
 
+def differs(picture, other):
+    """Part of the pixels that differ."""
+    return (np.abs(picture - other).max(-1) > 12).mean()
+
+
 def orange(picture):
     r, _, b = np.moveaxis(picture[80:520], -1, 0)
     return (r - b > 40).mean()
@@ -82,9 +87,9 @@ def test_boxes_are_pressed(served):
     boxes = "['bodies', 'contacts', 'pins', 'follow'].map((k) => document.getElementById(k))"
     assert tab.run(f"{boxes}.map((e) => e.checked)") == [True, False, False, True]
     before = tab.picture()[80:520]
-    for name in ("bodies", "pins"):
+    for name, change in (("bodies", 0.05), ("pins", 0.0002)):  # three dots of about 45 pixels
         tab.run(f"document.getElementById('{name}').click()")
-        tab.wait(lambda: (np.abs(tab.picture()[80:520] - before).max(-1) > 12).mean() > 0.0005)
+        tab.wait(lambda change=change: differs(tab.picture()[80:520], before) > change)
         tab.run(f"document.getElementById('{name}').click()")
 
 
@@ -155,6 +160,17 @@ def test_a_damaged_frame_is_named_and_the_one_before_stays(seen, tmp_path):
     finally:
         server.close()
         thread.join(900)
+
+
+@pytest.mark.parametrize("damaged", [0, 3, 6])
+def test_a_damaged_frame_leaves_the_page_and_the_others(seen, tmp_path, damaged):
+    run = tmp_path / "run"
+    shutil.copytree(seen.path, run)
+    server = ViewerServer(opened(run), port=0)
+    (run / "frames" / f"{damaged:06d}.npz").write_bytes(b"no archive")
+    assert server.answer("")[0] == 200
+    status = [server.answer(f"frame?number={k}&look=strain")[0] for k in range(7)]
+    assert status == [409 if k == damaged else 200 for k in range(7)]
 
 
 def test_a_host_that_is_not_here_is_a_named_error(seen):

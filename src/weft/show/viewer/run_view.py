@@ -98,6 +98,24 @@ class RunView:
             )
         return x
 
+    def readable(self, frames: Sequence[int]) -> list[int]:
+        """Return the frames that can be read; the others are named when they are shown.
+
+        Raises:
+            RunError: none of them can be read.
+        """
+        found: list[int] = []
+        problem: RunError | None = None
+        for frame in frames:
+            try:
+                self.positions(frame)
+                found.append(frame)
+            except RunError as error:
+                problem = error
+        if problem is not None and not found:
+            raise problem
+        return found
+
     def body_positions(self, frame: int) -> Positions:
         """Return (b,3) [m] of all bodies, ropes and springs; empty for a run without any."""
         return self.run.solid_positions(frame) if self.bodies else np.zeros((0, 3))
@@ -121,7 +139,8 @@ class RunView:
 
     def sample(self, look: str, frames: Sequence[int]) -> Floats:
         """Return the numbers of a look in a sample of frames, for a color scale."""
-        return np.concatenate([self.numbers(look, k) for k in spread(frames)])
+        sample = self.readable(list(spread(frames)))
+        return np.concatenate([self.numbers(look, k) for k in sample])
 
     def describe(
         self, frames: Sequence[int], low: Positions, high: Positions, floor: float
