@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import weft
-from tests.adjoint.cases import compared, hung, landing, noise
+from tests.adjoint.cases import compared, hung, landing, noise, quotient
+from tests.adjoint.recut import sewn
 from weft.adjoint import Adjoint, EnergyLoss
 from weft.base.errors import SceneError
+from weft.energies.seams.seam_hinges import SeamHinges
+from weft.energies.seams.seam_keyframes import FoldingKeys
 
 BESIDE = ["fabric.density", "fabric.stretch_warp", "fabric.bending_warp", "pins.pin.keyframes"]
 
@@ -103,6 +106,54 @@ def test_tangents_say_the_same():
     _, by_x, by_v = noise(16)(np.zeros(dx.shape[:3]), np.zeros(dx.shape[:3]), None)
     ahead = np.einsum("fni,fnik->k", by_x, dx) + np.einsum("fni,fnik->k", by_v, dv)
     np.testing.assert_allclose(ahead, back, rtol=1e-5)
+
+
+def with_seams(scene, change):
+    """The scene with other hinges across its seams."""
+    made = [change(e) if isinstance(e, SeamHinges) else e for e in scene.energies]
+    return scene.with_(energies=made)
+
+
+def scaled(scene, values):
+    """Weights and rest angles of its seams' hinges times two numbers, and another damping."""
+    weight, angle, damping = values
+    return with_seams(
+        scene,
+        lambda e: dataclasses.replace(
+            e, weight=weight * e.weight, rest_angle=angle * e.rest_angle, damping=float(damping)
+        ),
+    )
+
+
+def test_seams_whose_folds_change():
+    """By constants of their hinges, at the weights and angles of each step's time: keys replace the
+    angles of two of four hinges, and of one of these the weight.
+    """
+    turning, stiffening = keys(0.3, -0.5, 0.2), keys(0.003, 0.01)
+
+    def fold(e):
+        both = [
+            FoldingKeys(np.array([row]), turning, np.array([0.04]), stiffness, 0.0)
+            for row, stiffness in ((0, None), (2, stiffening))
+        ]
+        return dataclasses.replace(e, foldings=both, begin=0.005, rest_angle=e.rest_angle + 0.1)
+
+    scene = with_seams(sewn(), fold)
+    (seams,) = (e for e in scene.energies if isinstance(e, SeamHinges))
+    assert len(seams.weight) == 4 and seams.at(0.015).rest_angle[0] == pytest.approx(-0.5)
+    parameter = weft.Parameter("seams", [1.0, 1.0, 0.05], scaled)
+    loss = noise(scene.cloth.n_vertices)
+    adjoint = Adjoint(scene, loss, [parameter], frames=3, fps=100)
+    found = adjoint()
+    assert found.report.differences == {}
+    for k in range(3):
+        way = np.eye(3)[k]
+
+        def along(s, way=way):
+            return adjoint.with_values({"seams": parameter.value + s * way}).value()
+
+        got = float(found.gradient["seams"][k])
+        assert got == pytest.approx(quotient(along, 1e-3 if k < 2 else 1e-4), rel=1e-5)
 
 
 def test_recomputed_steps_have_their_own_numbers():

@@ -65,11 +65,17 @@ class SeamHinges(HingeBending):
         return t > self.begin * (1 + 1e-12)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3); zero before seams are closed."""
-        mixed = super().mixed(x, step)
-        if step is None or self.acts(step.t):
-            return mixed
-        return {name: np.zeros_like(d) for name, d in mixed.items()}
+        """Return d gradient/dc by constant, (h,4,3); zero before seams are closed.
+
+        It is zero, too, for constants that keyframes replace.
+        """
+        mixed = {name: np.array(d) for name, d in super().mixed(x, step).items()}
+        if step is not None and not self.acts(step.t):
+            return {name: np.zeros_like(d) for name, d in mixed.items()}
+        for folding in self.foldings:
+            for name in folding.replaced:
+                mixed[name][folding.rows] = 0.0
+        return mixed
 
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "SeamHinges":
         """Return the hinges of panels with another cut, ``mesh``."""

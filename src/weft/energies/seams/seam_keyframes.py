@@ -30,6 +30,11 @@ class FoldingKeys:
     stiffness: Keys | None = None
     begin: float = 0.0
 
+    @property
+    def replaced(self) -> Sequence[str]:
+        """Names of the hinges' constants that are those of keyframes."""
+        return ["rest_angle"] if self.stiffness is None else ["rest_angle", "weight"]
+
     def put(self, t: float, weight: Floats, angle: Floats) -> None:
         """Write weights [J] and angles [rad] at the time t [s] into the arrays of all hinges."""
         angle[self.rows] = self.angle.at(t - self.begin)
