@@ -10,7 +10,7 @@ from tests.adjoint.cases import CONTACT, TIGHT, hung, noise, quotient
 from weft import kernel
 from weft.adjoint import cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
-from weft.adjoint.rest import Rest
+from weft.adjoint.rest import RestDerivative
 from weft.cloth.regions import Region
 from weft.energies.seams.sewing import Sewing
 from weft.energies.state import State
@@ -67,7 +67,10 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
 
     found = {}
     for name in dict.fromkeys(term.name for term in potential(scene).terms_of_phi):
-        rest, phi = Rest(scene), potential(scene)
+        rest, phi = (
+            RestDerivative(scene, types.SimpleNamespace(model=scene.model())),
+            potential(scene),
+        )
         back = types.SimpleNamespace(phi=phi, x=kernel.points(x), z=-by)
         back.pulled = types.SimpleNamespace(at=None)
         rest.add(back)
@@ -76,7 +79,7 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
             tables if term.name == name else {k: 0 * v for k, v in tables.items()}
             for term, tables in zip(terms, rest.tables)
         ]
-        got = float((rest.end(None) * way).sum())
+        got = float((rest.result() * way).sum())
         found[name] = got, quotient(lambda s, name=name: force(s, name), h)
     return found
 

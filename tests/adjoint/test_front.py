@@ -116,6 +116,19 @@ def test_a_vector_for_optimizers():
         flat(np.zeros(3))
 
 
+def test_a_vector_with_whole_arrays():
+    """In units of their sizes; the targets of pins are nothing that a scene can be given."""
+    scene = hung()
+    flat = Flat(weft.Adjoint(scene, noise(16), ["velocities"], frames=1, fps=100))
+    assert flat.start == pytest.approx(np.tile(scene.velocity, 16) / 0.1)
+    way = np.random.default_rng(5).normal(size=48)
+    slope = quotient(lambda s: flat(flat.start + s * way)[0], 1e-3)
+    assert flat(flat.start)[1] @ way == pytest.approx(slope, rel=1e-5)
+    targets = Flat(weft.Adjoint(scene, noise(16), ["pins.pin.targets"], frames=1, fps=100))
+    with pytest.raises(SceneError, match="targets of pins"):
+        targets.value(targets.start)
+
+
 def test_several_losses_at_once():
     losses = [weft.Adjoint(hung(), Mean(), SHEAR, frames=f, fps=100) for f in (1, 2)]
     got = batched(losses)

@@ -9,18 +9,17 @@ order of reading:
   (``energies.base.Bound.pull_back``).
 - ``recorded_run`` keeps the forward run in memory; ``adjoint`` is the loop backwards and the public
   class; ``tangent`` goes forwards; ``run_check`` compares a gradient with another run.
-- ``parameters`` and ``keyframed_parameters``: numbers of a scene, ``bodies`` those of rigid bodies
-  and attachments; ``parameter_directions``: the derivative by one of them. ``array_parameters`` and
-  ``rest`` (with ``rest_triangles`` and ``rest_splines``): parameters that are whole arrays.
-- ``losses``; ``frameworks`` with the adapters to SciPy, PyTorch and JAX; ``outline`` and
-  ``material`` for pattern shapes.
+- ``parameters``: a place in a scene, and its values; ``scene_parameters`` names those of a scene.
+  ``parameter_directions``: the derivative by one number; ``array_derivatives`` and ``rest`` (with
+  ``rest_triangles`` and ``rest_splines``): by whole arrays, in closed form.
+- ``losses``; ``frameworks`` with the adapters to SciPy, PyTorch and JAX; ``material`` for pattern
+  shapes and their outlines.
 """
 
 from weft.adjoint.adjoint import Adjoint, AdjointReport, Derivative
 from weft.adjoint.frameworks import Flat, batched, jax_function, torch_function
 from weft.adjoint.losses import EnergyLoss, Mean, Strain, Sum, Target
-from weft.adjoint.material import cut, material_points, recut
-from weft.adjoint.outline import Outline
+from weft.adjoint.material import Outline, cut, material_points, recut
 from weft.adjoint.parameters import Parameter
 from weft.energies.by_constants import along_constants, by_constants
 

@@ -9,15 +9,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from weft.adjoint.array_parameters import Positions, Targets, Velocities
-from weft.adjoint.keyframed_parameters import named
 from weft.adjoint.losses import Loss, check_answer
-from weft.adjoint.parameter_directions import ParameterDirection
-from weft.adjoint.parameters import ARRAYS, TARGETS, Parameter, check_names, pin_names
+from weft.adjoint.parameter_directions import NumberDerivative
+from weft.adjoint.parameters import Parameter, ParameterDerivative, check_names
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
-from weft.adjoint.rest import Rest
 from weft.adjoint.reverse_step import step_back
 from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
+from weft.adjoint.scene_parameters import TARGETS, scene_parameters
 from weft.adjoint.tangent import tangents
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
@@ -30,8 +28,6 @@ from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 
 MOST = 2.0**30  # [B] memory for states by default
-Whole = Positions | Velocities | Targets | Rest
-WHOLE: dict[str, Any] = {"positions": Positions, "velocities": Velocities, "rest": Rest}
 
 
 @dataclass(frozen=True)
@@ -123,30 +119,23 @@ class Adjoint:
             raise SceneError("Adjoint of a run", got="a folder", expected="its scene", hint=hint)
         self.scene, self.loss, self.memory = scene, loss, memory
         self.forward = RecordedRun(scene, frames, fps)
-        of_scene = named(scene) if hasattr(scene, "cloth") else {}
+        of_scene = _parameters_of(scene)
         asked = list(parameters) or [k for k in of_scene if k.startswith("fabric")]
-        own = {p.name: p for p in asked if isinstance(p, Parameter)}
-        self._named = {**of_scene, **own}
-        self.names = self._known()
+        self._own = {p.name: p for p in asked if isinstance(p, Parameter)}
+        self._named = {**of_scene, **self._own}
+        self.names = list(self._named)
         self.parameters = [p if isinstance(p, str) else p.name for p in asked]
         check_names(dict.fromkeys(self.parameters), self.names)
         if not self.parameters:
             raise SceneError("parameters", got="none", expected="at least one")
 
-    def _known(self) -> list[str]:
-        whole: list[str] = []
-        if hasattr(self.scene, "cloth"):
-            pins = pin_names(self.scene.pins)  # type: ignore[attr-defined]
-            whole = [*ARRAYS, *(f"pins.{name}{TARGETS}" for name in pins)]
-        return [*self._named, *whole]
-
     def parameter(self, name: str) -> Parameter:
-        """Return a parameter that consists of numbers of the scene.
+        """Return a parameter by name.
 
         Raises:
-            SceneError: an unknown name, or the name of a whole array.
+            SceneError: an unknown name.
         """
-        check_names({name: None}, list(self._named))
+        check_names({name: None}, self.names)
         return self._named[name]
 
     def with_values(self, values: Mapping[str, Any]) -> "Adjoint":
@@ -157,27 +146,18 @@ class Adjoint:
                 of their gradients.
 
         Raises:
-            SceneError: an unknown name.
+            SceneError: an unknown name, or a parameter that cannot be given (``targets`` of pins).
         """
         scene: Any = self.scene
-        for name, value in values.items():
-            if name not in self._named and name in WHOLE and name in self.names:
-                continue
-            p = self.parameter(name)
-            scene = p.at(scene, np.asarray(value, dtype=np.float64).reshape(p.value.shape))
-        for name in ("rest", "positions", "velocities"):  # rest first: recutting keeps positions
-            if name in values and name not in self._named:
-                scene = WHOLE[name].at(scene, np.asarray(values[name], dtype=np.float64))
-        old = [p for p in self._named.values() if p.name in self.parameters]
-        given: list[str | Parameter] = []
-        for name in self.parameters:
-            mine = next((p for p in old if p.name == name), None)
-            fresh = named(scene) if hasattr(scene, "cloth") else {}
-            if mine is None or name in fresh:
-                given.append(name)
-                continue
-            value = np.asarray(values.get(name, mine.value)).reshape(mine.value.shape)
-            given.append(dataclasses.replace(mine, value=value))
+        arrays = [p.name for p in self._named.values() if p.closed_form is not None]
+        numbers = [name for name in values if name not in arrays]
+        new: dict[str, Floats] = {}
+        for name in [*numbers, *(name for name in arrays if name in values)]:
+            p, value = self.parameter(name), np.asarray(values[name], dtype=np.float64)
+            new[name] = value if name in arrays else value.reshape(p.value.shape)
+            scene = p.at(scene, new[name])
+        own = {n: dataclasses.replace(p, value=new.get(n, p.value)) for n, p in self._own.items()}
+        given = [own.get(name, name) for name in self.parameters]
         f = self.forward
         return Adjoint(scene, self.loss, given, frames=f.frames, fps=f.fps, memory=self.memory)
 
@@ -186,14 +166,10 @@ class Adjoint:
         x, v, t = self._frames(RunCheckpoints(self.forward, 0.0))
         return check_answer(self._loss(x, v, t), x)[0]
 
-    @property
-    def _known_loss(self) -> Any:
-        """The loss; bound to the model if it has a method ``of``."""
-        loss: Any = self.loss
-        return loss.of(self.forward.model) if hasattr(loss, "of") else loss
-
     def _loss(self, x: Floats, v: Floats, t: Floats) -> Any:
-        return self._known_loss(x, v, t)
+        """Return the answer of the loss; it is bound to the model if it has a method ``of``."""
+        loss: Any = self.loss
+        return (loss.of(self.forward.model) if hasattr(loss, "of") else loss)(x, v, t)
 
     def _frames(self, kept: RunCheckpoints) -> tuple[Floats, Floats, Floats]:
         f, model = self.forward, self.forward.model
@@ -218,7 +194,7 @@ class Adjoint:
                 parameters that are all ``targets``.
             SimulationError: a step that does not converge.
         """
-        movable = [n for n in self.parameters if n in self._named or n in WHOLE]
+        movable = [n for n in self.parameters if not n.endswith(TARGETS)]
         if check and not movable:
             raise SceneError(
                 "check",
@@ -226,41 +202,29 @@ class Adjoint:
                 expected="a parameter beside them",
                 hint="pins.NAME.translation is one that a scene can be given",
             )
-        wholes, directions = self._wholes(), self._directions()  # errors come before the run
-        clock, f = time.perf_counter(), self.forward
+        derivatives = {n: self._derivative(self._named[n]) for n in self.parameters}
+        clock, f = time.perf_counter(), self.forward  # errors come before the run
         kept = RunCheckpoints(f, self.memory)
         x, v, t = self._frames(kept)
         value, by_x, by_v = check_answer(self._loss(x, v, t), x)
         size, forward = kept.bytes, time.perf_counter() - clock
         clock = time.perf_counter()
-        back, notes = self._backwards(kept, by_x, by_v, [*wholes.values(), *directions])
-        gradient = {name: w.end(back) for name, w in wholes.items()}
-        if hasattr(self.loss, "of") and "rest" in gradient:
-            rest: Any = wholes["rest"]
-            gradient["rest"] = gradient["rest"] + rest.explicit(self._known_loss, x, v, t)
-        for d in directions:
-            d.begin(back)
+        back, notes = self._backwards(kept, by_x, by_v, list(derivatives.values()))
+        for d in derivatives.values():
+            d.add_start(back)
             if hasattr(self.loss, "of"):
-                d.explicit(self.loss, x, v, t)
-            out = gradient.setdefault(d.parameter.name, np.zeros(d.parameter.value.shape))
-            out[d.index] = d.total
-        moved = {d.parameter.name for d in directions if d.matters}
-        still = [n for n in self.parameters if n not in wholes and n not in moved]
-        rough: dict[str, list[str]] = {}
-        for d in directions:
-            known = rough.setdefault(d.parameter.name, [])
-            known += [name for name in d.differences if name not in known]
+                d.add_explicit(self.loss, x, v, t)
+        gradient = {name: d.result() for name, d in derivatives.items()}
         report = AdjointReport(
             **notes,
-            independent=still,
-            differences={k: v for k, v in rough.items() if v},
+            independent=[n for n, d in derivatives.items() if not d.matters],
+            differences={n: d.differences for n, d in derivatives.items() if d.differences},
             remarks=f.remarks,
             forward=forward,
             backward=time.perf_counter() - clock,
             recomputed=kept.recomputed,
             kept=size,
         )
-        gradient = {n: gradient[n] for n in self.parameters}
         if check:
             moved_by = float(np.abs(by_x).sum() + np.abs(by_v).sum() / f.dt)
             noise = report.correction * moved_by + ROUND_OFF * float(np.abs(by_x * x).sum())
@@ -270,16 +234,16 @@ class Adjoint:
                 warnings.warn(f"gradient {found}", stacklevel=2)
         return Derivative(value, gradient, report)
 
+    def _derivative(self, parameter: Parameter) -> ParameterDerivative:
+        """Return the derivative by a parameter, before the run."""
+        if parameter.closed_form is not None:
+            return parameter.closed_form(self.scene, self.forward)
+        return NumberDerivative(self.scene, self.forward, parameter)
+
     def _checked(self, gradient: Mapping[str, Floats], value: float, noise: float) -> RunCheck:
         """Compare the gradient with one more run along it."""
-        scene: Any = self.scene
-        starts: dict[str, Floats] = {}
-        sizes: dict[str, float] = {}
-        for n in gradient:
-            if n in self._named:
-                starts[n], sizes[n] = self._named[n].value, self._named[n].size
-            else:
-                starts[n], sizes[n] = WHOLE[n].value(scene), WHOLE[n].size
+        starts = {n: self._named[n].value for n in gradient}
+        sizes = {n: self._named[n].size for n in gradient}
 
         def value_at(change: Mapping[str, Floats]) -> float:
             return self.with_values({n: starts[n] + c for n, c in change.items()}).value()
@@ -296,29 +260,15 @@ class Adjoint:
             SceneError: an unknown name, or the name of a whole array, for which the pass backwards
                 is meant.
         """
-        return tangents(self.forward, self.scene, self.parameter(name), self._solver())
-
-    def _wholes(self) -> dict[str, Whole]:
-        found: dict[str, Whole] = {}
-        for name in self.parameters:
-            if name in WHOLE:
-                found[name] = WHOLE[name](self.scene)
-            elif name.endswith(TARGETS):
-                names = pin_names(self.scene.pins)  # type: ignore[attr-defined]
-                number = names.index(name[len("pins.") : -len(TARGETS)])
-                found[name] = Targets(self.scene, number, self.forward)
-        return found
-
-    def _directions(self) -> list[ParameterDirection]:
-        return [
-            ParameterDirection.of(self.scene, self._named[name], index, self.forward.model)
-            for name in self.parameters
-            if name in self._named
-            for index in np.ndindex(self._named[name].value.shape)
-        ]
+        parameter = self.parameter(name)
+        if parameter.closed_form is not None:
+            raise SceneError(
+                f"tangent by {name}", got="a whole array", expected="numbers of the scene"
+            )
+        return tangents(self.forward, self.scene, parameter, self._solver())
 
     def _backwards(
-        self, kept: RunCheckpoints, by_x: Floats, by_v: Floats, asked: Sequence[Any]
+        self, kept: RunCheckpoints, by_x: Floats, by_v: Floats, asked: Sequence[ParameterDerivative]
     ) -> tuple[StateDerivatives, dict[str, Any]]:
         """Go from the last frame to the start; return derivatives by the start, and report data."""
         f, n = self.forward, len(self.forward.model.mass)
@@ -370,3 +320,8 @@ class Adjoint:
         return linear_solver(
             name, n, contact=model.contact is not None, pattern=model.assembly.pattern
         )
+
+
+def _parameters_of(scene: Any) -> dict[str, Parameter]:
+    """Return the parameters of a ``weft.Scene`` by name; another object has none but your own."""
+    return scene_parameters(scene) if hasattr(scene, "cloth") else {}

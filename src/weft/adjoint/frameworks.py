@@ -25,7 +25,7 @@ class Flat:
     """A loss as a function of one vector of parameters.
 
     Args:
-        adjoint: loss and parameters; the parameters are numbers of the scene.
+        adjoint: loss and parameters; ``targets`` of pins cannot be among them.
         scaled: numbers are in units of ``Parameter.size``, so that all have a similar scale.
         penalty: value of the loss if a step does not converge (``BLOCKED``, ...), so that an
             optimizer turns back; None: the SimulationError of the step is raised. The penalty

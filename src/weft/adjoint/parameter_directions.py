@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.adjoint.parameters import Parameter
+from weft.adjoint.parameters import Parameter, ParameterDerivative
+from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
 from weft.base.equality import are_equal
@@ -188,6 +189,50 @@ class ParameterDirection:
         """
         for variant in self.variants:
             self.total += variant.weight * float(loss.of(variant.model)(x, v, t)[0])
+
+
+class NumberDerivative(ParameterDerivative):
+    """The derivative by a parameter whose numbers are differentiated one by one.
+
+    Args:
+        scene: scene of the run.
+        run: the run.
+        parameter: the parameter.
+
+    Raises:
+        SceneError: a parameter to which no other value can be given.
+    """
+
+    def __init__(self, scene: Any, run: RecordedRun, parameter: Parameter) -> None:
+        self.shape = parameter.value.shape
+        every = np.ndindex(self.shape)
+        self.numbers = [ParameterDirection.of(scene, parameter, i, run.model) for i in every]
+        self.differences = list(dict.fromkeys(n for d in self.numbers for n in d.differences))
+
+    @property
+    def matters(self) -> bool:
+        """True if anything in the model depends on one of the numbers."""
+        return any(d.matters for d in self.numbers)
+
+    def add(self, back: ReverseStep) -> None:
+        """Add the contribution of one step."""
+        for d in self.numbers:
+            if d.matters:
+                d.add(back)
+
+    def add_start(self, back: StateDerivatives) -> None:
+        """Add the contribution of the state at the start."""
+        for d in self.numbers:
+            d.begin(back)
+
+    def add_explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> None:
+        """Add the direct dependence of a loss that knows the model."""
+        for d in self.numbers:
+            d.explicit(loss, x, v, t)
+
+    def result(self) -> Floats:
+        """Return the derivative, in the shape of the parameter's value."""
+        return np.array([d.total for d in self.numbers]).reshape(self.shape)
 
 
 @dataclass(frozen=True, eq=False)

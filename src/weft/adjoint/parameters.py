@@ -1,28 +1,56 @@
-"""Parameters: numbers that a scene is made from, each with a function that gives the scene others.
+"""Parameters: places in a scene, their values, and the scene with other values there.
 
-A ``Parameter`` has a name, a value and ``apply(scene, value)``, which returns a scene with that
-value. Every number in a scene can be one: those with names (``keyframed_parameters.named``), and
-your own, such as a constant of a law, the width of a hoop, an angle of a path.
+Every number of a scene can be a parameter: those that ``scene_parameters`` names, and your own,
+such as a constant of a law, the width of a hoop, an angle of a path. The numbers of a parameter are
+differentiated one by one (``parameter_directions``), or all together in closed form
+(``ParameterDerivative``).
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 
+from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import ArrayOf, Floats
 from weft.base.errors import SceneError, check_known
 from weft.base.runtime_types import checked
-from weft.bodies.motion.pins import Keyframe, Path
-from weft.fabric.fabric import UNITS, Fabric
+from weft.base.settings import settings_by_field
+from weft.cloth.cloth import Cloth
+from weft.energies.state import StateDerivatives
 
-# Parameters that are whole arrays, differentiated in closed form: three of the cloth, and the
-# positions of a pin in every step (``pins.NAME`` + TARGETS).
-ARRAYS = ("positions", "velocities", "rest")
-NEAR = 1e-7  # [m] step of positions in differences: less than the elastic slip of friction
-TARGETS = ".targets"
+
+class ParameterDerivative:
+    """The derivative of a loss by one parameter, added up on the pass backwards."""
+
+    differences: Sequence[str] = ()  # names of terms that are differentiated by differences
+
+    @property
+    def matters(self) -> bool:
+        """True if the run depends on the parameter."""
+        return True
+
+    def add(self, back: ReverseStep) -> None:
+        """Add the contribution of one step."""
+
+    def add_start(self, back: StateDerivatives) -> None:
+        """Add the contribution of the state at the start of the run, after all steps."""
+
+    def add_explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> None:
+        """Add the direct dependence of a loss that knows the model, after all steps.
+
+        Args:
+            loss: a loss that a method ``of`` binds to a model.
+            x: (frames+1,n,3) [m] positions.
+            v: (frames+1,n,3) [m/s] velocities.
+            t: (frames+1,) [s] times.
+        """
+
+    def result(self) -> Floats:
+        """Return the derivative by the parameter's value."""
+        raise NotImplementedError
 
 
 @checked(SceneError, "parameter", unchecked=("at",))
@@ -39,6 +67,8 @@ class Parameter:
         linear: whether forces are linear in it; then difference quotients use a large step and are
             exact.
         near: a change of the value that is small; None: a thousandth of its numbers.
+        closed_form: ``closed_form(scene, run)`` returns the ``ParameterDerivative`` of a scene and
+            its ``RecordedRun``; None: it follows from scenes with values nearby.
 
     Raises:
         SceneError: a value that is not finite.
@@ -51,6 +81,7 @@ class Parameter:
     scale: float | None = None
     linear: bool = False
     near: float | None = None
+    closed_form: Callable[[Any, Any], ParameterDerivative] | None = None
 
     def at(self, scene: Any, value: Floats) -> Any:
         """Return the scene with a value of the same shape."""
@@ -63,224 +94,63 @@ class Parameter:
         return self.scale or float(np.abs(self.value).max(initial=0.0)) or 1.0
 
 
-def named_parameters(scene: Any) -> dict[str, Parameter]:
-    """Return the named parameters of a scene, as if nothing changed in time.
-
-    Args:
-        scene: a ``weft.Scene``.
-    """
-    made = [*_fabrics(scene), *_forces(scene), *_contact(scene), *_pins(scene), *_bodies(scene)]
-    return {p.name: p for p in made}
-
-
-def _fabrics(scene: Any) -> list[Parameter]:
-    found = []
-    straight = _is_straight(scene)
-    for k, (fabric, prefix) in enumerate(zip(scene.cloth.fabrics, fabric_prefixes(scene))):
-        for key, unit in UNITS.items():
-            if key == "damping" and scene.damping is not None:
-                continue
-            linear = key == "damping" or (straight and not key.startswith(("rest", "thick")))
-            if key == "density":
-                linear = scene.contact is None
-            apply = with_fabric(k, key)
-            value = getattr(fabric, key)
-            found.append(Parameter(f"{prefix}.{key}", value, apply, unit, linear=linear))
-    if scene.damping is not None:
-        found.append(
-            Parameter("damping", scene.damping, lambda s, v: s.with_(damping=v), "s", 0.01, True)
-        )
-    return found
-
-
-def fabric_prefixes(scene: Any) -> list[str]:
-    """Return the beginning of the parameter names of each fabric.
-
-    It is ``fabric`` for the only fabric, else ``fabric NAME``, or ``fabric NUMBER`` if a name
-    occurs twice.
-    """
-    fabrics = scene.cloth.fabrics
-    names = [f.name for f in fabrics]
-    if len(fabrics) == 1:
-        return ["fabric"]
-    return [f"fabric {n}" if names.count(n) == 1 else f"fabric {k}" for k, n in enumerate(names)]
-
-
-def _is_straight(scene: Any) -> bool:
-    """Return whether forces are linear in stiffness: plain hinges, and the default law."""
-    plain = scene.law is None and scene.bending in (None, "hinges") and scene.buckling is None
-    fabrics = scene.cloth.fabrics
-    return bool(
-        plain
-        and scene.cloth.embedding is None
-        and scene.conditions is None
-        and not any(f.is_measured or f.is_limited for f in fabrics)
-    )
-
-
-def with_fabric(number: int, key: str) -> Callable[[Any, Any], Any]:
-    """Return a function that gives a scene another value of a field of its fabric ``number``."""
-
-    def apply(scene: Any, value: Any) -> Any:
-        cloth = scene.cloth
-        old: Fabric = cloth.fabrics[number]
-        changes: dict[str, Any] = {key: value}
-        new = dataclasses.replace(old, **changes)
-        parts = [p.with_fabric(old, new) for p in cloth.parts]
-        first = new if cloth.fabric is old else cloth.fabric
-        given = tuple(parts) if cloth.given else ()
-        return scene.with_(cloth=dataclasses.replace(cloth, fabric=first, given=given))
-
-    return apply
-
-
-def _forces(scene: Any) -> list[Parameter]:
-    def gravity(s: Any, v: Floats) -> Any:
-        return s.with_(gravity=tuple(float(a) for a in v))
-
-    found = [Parameter("gravity", scene.gravity, gravity, "m/s^2", 9.81, True)]
-    if scene.wind is not None:
-        for key, unit in (("velocity", "m/s"), ("density", "kg/m^3"), ("drag", "1"), ("lift", "1")):
-            found.append(Parameter(f"wind.{key}", getattr(scene.wind, key), _wind(key), unit))
-        if scene.wind.span is not None:
-            found.append(Parameter("wind.span", scene.wind.span, _wind("span"), "m"))
-    if isinstance(scene.pressure, int | float):
-        found.append(
-            Parameter("pressure", scene.pressure, lambda s, v: s.with_(pressure=v), "Pa", 1.0, True)
-        )
-    elif scene.pressure is not None:
-        for key, unit in (("pressure", "Pa"), ("volume", "m^3"), ("ambient", "Pa")):
-            value = getattr(scene.pressure, key)
-            found.append(Parameter(f"gas.{key}", value, _gas(key), unit))
-    return found
-
-
-def _wind(key: str) -> Callable[[Any, Any], Any]:
-    def apply(scene: Any, value: Any) -> Any:
-        plain = tuple(float(v) for v in value) if np.ndim(value) else float(value)
-        return scene.with_(wind=dataclasses.replace(scene.wind, **{key: plain}))
-
-    return apply
-
-
-def _gas(key: str) -> Callable[[Any, float], Any]:
-    def apply(scene: Any, value: float) -> Any:
-        return scene.with_(pressure=dataclasses.replace(scene.pressure, **{key: value}))
-
-    return apply
-
-
-def _contact(scene: Any) -> list[Parameter]:
-    if scene.contact is None:
-        return []
-    friction = scene.contact.friction
-
-    def settings(key: str) -> Callable[[Any, float], Any]:
-        return lambda s, v: s.with_(contact=dataclasses.replace(s.contact, **{key: v}))
-
-    def both(s: Any, v: float) -> Any:
-        f = s.contact.friction
-        part = f.sliding / f.static if f.static > 0 else 1.0
-        new = dataclasses.replace(f, static=v, kinetic=part * v)
-        return s.with_(contact=dataclasses.replace(s.contact, friction=new))
-
-    return [
-        Parameter("contact.friction", friction.static, both, "1", 0.1),
-        Parameter("contact.gap", scene.contact.gap, settings("gap"), "m"),
-        Parameter(
-            "contact.thickness",
-            scene.contact.thickness,
-            settings("thickness"),
-            "m",
-            scene.contact.gap,
-        ),
-        Parameter("contact.stick", scene.contact.stick, settings("stick"), "m/s"),
-    ]
-
-
-def _pins(scene: Any) -> list[Parameter]:
-    found = []
-    for k, name in enumerate(pin_names(scene.pins)):
-        found += moving(f"pins.{name}", scene.pins[k].path, Mover("pins", k))
-    return found
-
-
-def _bodies(scene: Any) -> list[Parameter]:
-    found: list[Parameter] = []
-    for k, body in enumerate(scene.bodies):
-        mover = Mover("bodies", k)
-
-        def shift(s: Any, v: Floats, k: int = k, mover: "Mover" = mover) -> Any:
-            return mover.put(s, s.bodies[k].moved(tuple(float(a) for a in v)))
-
-        found.append(
-            Parameter(f"bodies.{body.name}.translation", np.zeros(3), shift, "m", 0.01, near=NEAR)
-        )
-        found += [
-            p
-            for p in moving(f"bodies.{body.name}", body.path, mover)
-            if not p.name.endswith("translation")
-        ]
-    return found
-
-
-def pin_names(pins: Any) -> list[str]:
-    """Return the names of pins; a pin gets its number if several have one name."""
-    names = [p.name for p in pins]
-    return [n if names.count(n) == 1 else str(k) for k, n in enumerate(names)]
+def plain(old: Any, value: Any) -> Any:
+    """Return a value as scenes have it: one number, or a tuple of numbers."""
+    return float(value) if np.ndim(value) == 0 else tuple(float(a) for a in value)
 
 
 @dataclass(frozen=True)
-class Mover:
-    """A pin, body or attachment of a scene, whose path can be replaced."""
+class Place:
+    """A place in a scene, as ``Parameter.apply``: returns the scene with another value there.
 
-    kind: str  # ``pins``, ``bodies`` or ``attachments``
-    number: int
+    Args:
+        path: names of fields, keys of dictionaries and indices of sequences, from the scene on.
+        change: returns the object at the place, from the old one and a value of the parameter.
+    """
 
-    def put(self, scene: Any, thing: Any) -> Any:
-        """Return the scene with ``thing`` in its place."""
-        things = list(getattr(scene, self.kind))
-        things[self.number] = thing
-        return scene.with_(**{self.kind: things})
+    path: tuple[str | int, ...]
+    change: Callable[[Any, Any], Any] = plain
 
-    def along(self, scene: Any, change: Callable[[int, Keyframe], Keyframe]) -> Any:
-        """Return the scene with changed keyframes; a path without any gets one, at time 0."""
-        thing = getattr(scene, self.kind)[self.number]
-        path = thing.path or Path((Keyframe(0.0),), hold=True)
-        keys = tuple(change(i, key) for i, key in enumerate(path.keyframes))
-        path = dataclasses.replace(path, keyframes=keys)
-        return self.put(scene, dataclasses.replace(thing, path=path))
+    def of(self, scene: Any) -> Any:
+        """Return the object at the place."""
+        return object_at(scene, self.path)
 
+    def unit_in(self, scene: Any) -> str:
+        """Return the unit that is declared with the field at the place; 1: it has none."""
+        *owner, field = self.path
+        declared = settings_by_field(type(object_at(scene, owner)))
+        return declared[str(field)].unit or "1"
 
-def moving(name: str, path: Path | None, mover: Mover) -> list[Parameter]:
-    """Return the parameters of a path: an offset, and position and rotation at its keyframes."""
-
-    def moved(s: Any, v: Floats) -> Any:
-        return mover.along(s, lambda i, k: _at(k, np.asarray(k.translation) + v))
-
-    def placed(s: Any, v: Floats) -> Any:
-        return mover.along(s, lambda i, k: _at(k, v[i]))
-
-    def turned(s: Any, v: Floats) -> Any:
-        return mover.along(s, lambda i, k: dataclasses.replace(k, rotation=float(v[i])))
-
-    straight = path is None or path.interpolation == "linear"
-    near: dict[str, Any] = {"scale": 0.01, "near": NEAR, "linear": straight}
-    found = [Parameter(f"{name}.translation", np.zeros(3), moved, "m", **near)]
-    if path is not None:
-        translations = np.array([k.translation for k in path.keyframes])
-        rotations = np.array([k.rotation for k in path.keyframes])
-        found.append(Parameter(f"{name}.keyframes", translations, placed, "m", **near))
-        found.append(Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1))
-    return found
+    def __call__(self, scene: Any, value: Any) -> Any:
+        """Return the scene with another value."""
+        first, *rest = self.path
+        new = _changed(getattr(scene, str(first)), rest, lambda old: self.change(old, value))
+        return scene.with_(**{str(first): new})
 
 
-def _at(key: Keyframe, v: Floats) -> Keyframe:
-    x, y, z = (float(a) for a in v)
-    return dataclasses.replace(key, translation=(x, y, z))
+def object_at(thing: Any, path: Sequence[str | int]) -> Any:
+    """Return the object at a path that begins at another one."""
+    for name in path:
+        thing = getattr(thing, str(name)) if dataclasses.is_dataclass(thing) else thing[name]
+    return thing
 
 
-def check_names(asked: Mapping[str, Any], known: list[str]) -> None:
+def _changed(thing: Any, path: Sequence[str | int], change: Callable[[Any], Any]) -> Any:
+    """Return a copy of an object in which the one at a path has changed."""
+    if not path:
+        return change(thing)
+    name, *rest = path
+    if isinstance(thing, Mapping):
+        return {**thing, name: _changed(thing[name], rest, change)}
+    if isinstance(thing, Sequence):
+        return [_changed(v, rest, change) if k == name else v for k, v in enumerate(thing)]
+    new = _changed(getattr(thing, str(name)), rest, change)
+    if isinstance(thing, Cloth) and name == "fabrics":  # its parts and regions have them
+        return thing.with_fabrics(new)
+    return dataclasses.replace(thing, **{str(name): new})
+
+
+def check_names(asked: Mapping[str, Any], known: Sequence[str]) -> None:
     """Raise a SceneError with all known names for one that is not.
 
     Raises:

@@ -4,7 +4,8 @@ The parameters are the material coordinates of the vertices of triangles, or the
 splines at rest. Terms depend on them by tables (``energies.rest_shape``), masses and contact among
 them; the derivatives by tables are added up step by step, and taken to material points at the end
 by ``rest_triangles`` or ``rest_splines``. Meshes and knots stay as they are: triangulating a new
-outline would also move vertices. ``outline`` moves the inside of an outline along with it.
+outline would also move vertices. ``material.Outline`` moves the inside of
+an outline along with it.
 """
 
 from typing import Any
@@ -12,38 +13,29 @@ from typing import Any
 import numpy as np
 
 from weft.adjoint.losses import by_corner, membrane_samples
-from weft.adjoint.material import cut, material_points, recut
+from weft.adjoint.parameters import ParameterDerivative
+from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.rest_splines import SplineRest
 from weft.adjoint.rest_triangles import TriangleRest
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError
 from weft.energies.base import Bound
-from weft.energies.state import StateDerivatives
 
 
-class Rest:
-    """Parameter ``rest``: the ``material_points`` (k,2) [m] of the cloth.
+class RestDerivative(ParameterDerivative):
+    """By the ``material_points`` (k,2) [m] of the cloth.
+
+    Args:
+        scene: a ``weft.Scene``.
+        run: its run.
 
     Raises:
         SceneError: an energy whose dependence on the rest shape is not known, by name.
     """
 
-    name, unit = "rest", "m"
-    size = 0.01
-
-    @staticmethod
-    def value(scene: Any) -> Floats:
-        """Return the material points (k,2) [m] of the cloth of a scene."""
-        return np.array(material_points(scene.cloth)[0])
-
-    @staticmethod
-    def at(scene: Any, value: Floats) -> Any:
-        """Return the scene with a cloth that has these material points (k,2) [m]."""
-        return recut(scene, cut(scene.cloth, value))
-
-    def __init__(self, scene: Any) -> None:
-        self.scene, self.model, self.cloth = scene, scene.model(), scene.cloth
+    def __init__(self, scene: Any, run: RecordedRun) -> None:
+        self.model, self.cloth = run.model, scene.cloth
         for bad, name in (
             (scene.conditions is not None, "the conditions of 1998"),
             (scene.rest_angles != "flat", f"rest_angles {scene.rest_angles}"),
@@ -59,6 +51,7 @@ class Rest:
             self.cloth
         )
         self.tables = [self._zeros(term) for term in self.model.assembly.terms]
+        self.explicit: Any = 0.0  # (k,2) by way of the loss itself
 
     def _zeros(self, term: Bound) -> dict[str, Floats]:
         """Return zero derivatives by the tables of a term.
@@ -76,11 +69,6 @@ class Rest:
             raise SceneError("parameter rest", got=f"energy {term.name}", expected=known) from None
         return zeros
 
-    @property
-    def matters(self) -> bool:
-        """True: every run depends on the rest shape."""
-        return True
-
     def add(self, back: ReverseStep) -> None:
         """Add the contribution of one step."""
         for term, tables in zip(back.phi.terms_of_phi, self.tables, strict=True):
@@ -89,24 +77,23 @@ class Rest:
                 for name, by in found.items():
                     tables[name] += by
 
-    def end(self, back: StateDerivatives) -> Floats:
-        """Return the derivative (k,2)."""
-        for term, tables in zip(self.model.assembly.terms, self.tables, strict=True):
-            term.pull_back_tables(tables, self.shape)
-        return self.shape.result()
-
-    def explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
-        """Return (k,2) derivatives of a loss that knows the model, at the same positions.
+    def add_explicit(self, loss: Any, x: Floats, v: Floats, t: Floats) -> None:
+        """Add the derivative of a loss that knows the model, at the same positions.
 
         Rows of the loss's derivative are those of the membranes in turn.
 
         Raises:
             SceneError: a loss without ``by_corner``.
         """
-        found = by_corner(loss, x, v, t)
-        if found.ndim == 0:
-            return np.asarray(0.0)
-        shape = TriangleRest(self.cloth)
-        rows = [samples.stencil for samples in membrane_samples(self.model)]
-        shape.add_corners(np.concatenate(rows), found)
-        return shape.result()
+        found = by_corner(loss.of(self.model), x, v, t)
+        if found.ndim > 0:
+            shape = TriangleRest(self.cloth)
+            rows = [samples.stencil for samples in membrane_samples(self.model)]
+            shape.add_corners(np.concatenate(rows), found)
+            self.explicit = shape.result()
+
+    def result(self) -> Floats:
+        """Return the derivative (k,2)."""
+        for term, tables in zip(self.model.assembly.terms, self.tables, strict=True):
+            term.pull_back_tables(tables, self.shape)
+        return np.asarray(self.shape.result() + self.explicit)

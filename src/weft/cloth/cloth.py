@@ -178,6 +178,16 @@ class Cloth:
         """The fabrics of all parts and regions, without repetitions."""
         return list({id(r.fabric): r.fabric for r in self.regions}.values())
 
+    def with_fabrics(self, fabrics: Sequence[Fabric]) -> "Cloth":
+        """Return the cloth with other fabrics in place of ``fabrics``, in the same order."""
+        cloth = self
+        for old, new in zip(self.fabrics, fabrics, strict=True):
+            if new is not old:
+                parts = tuple(p.with_fabric(old, new) for p in cloth.parts) if cloth.given else ()
+                first = new if cloth.fabric is old else cloth.fabric
+                cloth = dataclasses.replace(cloth, fabric=first, given=parts)
+        return cloth
+
     @property
     def fabric_names(self) -> str:
         """The names of all fabrics, without repetitions, separated by commas."""
