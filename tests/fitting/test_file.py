@@ -151,6 +151,8 @@ BAD = {
     "  - {kind: cusick, drape_coefficient: 62}\n": "must be > 0 and <= 1",
     "  - {kind: cusick, drape_coefficient: 62 %, size: 1 m}\n": "0.015",
     "  - {kind: value, field: weight, value: 1 kg/m^2}\n": "'weight'.*'density'",
+    "  - {kind: value, field: densty, value: 1 kg/m^2}\n": "did you mean 'density'",
+    "  - {kind: value, feld: density, value: 1 kg/m^2}\n": "field = nothing.*feld: did you mean",
     "  - {kind: value, field: density, value: 1 kg/m^2, uncertainty: 0 %}\n": "must be > 1e-09",
     "  - {kind: kes, LT: [0.6, 0.6]}\n": "EMT beside it",
     "  - {kind: fast}\n": "some of E5",

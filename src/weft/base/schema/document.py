@@ -123,7 +123,7 @@ class YamlDocument:
             )
         if kind == "missing":
             path = dotted(p for p in loc if isinstance(p, str))
-            hint = self.explained_by.format(path) or None
+            hint = self.explained_by.format(path) or _misspelled(block, inner, details["input"])
             return self.error(what, got="nothing", where=where, expected="a value", hint=hint)
         message = str(details["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
         for english, sign in _SIGNS.items():
@@ -137,6 +137,16 @@ class YamlDocument:
         if not self.explained_by:
             hint = hint or _meaning(block, inner)
         return self.error(what or self.what, got=shown, where=where, expected=message, hint=hint)
+
+
+def _misspelled(block: type[BaseModel], loc: Loc, given: Any) -> str | None:
+    """Return the hint that a given field of a name without meaning may be the missing one."""
+    inside = block_at(block, [p for p in loc[:-1] if isinstance(p, str)])
+    known = {} if inside is None else inside.model_fields
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in known and did_you_mean(str(name), [str(loc[-1])]):
+            return f"{name}: did you mean {loc[-1]!r}?"
+    return None
 
 
 def _meaning(block: type[BaseModel], loc: Loc) -> str | None:
