@@ -206,38 +206,38 @@ FRONT = ("pattern", "panels", "front")
 REFUSED = [
     (
         changed(*FRONT, "edges", 0, "curvature", "type", value="spline"),
-        r"front.edges\[0\].curvature.type = 'spline' \(x.json\): .*quadratic, cubic, circle",
+        r"front.edges.0.curvature.* \(x.json\): .*'quadratic', 'cubic', 'circle'",
     ),
     (
         changed(*FRONT, "edges", 0, "curvature", "params", value=[[0.5]]),
-        r"params\[0\] = 1 entries .*: expected 2",
+        r"params.0.1 = nothing",
     ),
     (changed(*FRONT, "edges", 0, "curvature", "params", value=7), "params = 7 .*a list"),
     (
         changed(*FRONT, "edges", 1, "endpoints", value=[2, 1]),
-        r"edges\[1\].endpoints = \[2, 1\].*to begin at vertex 1, "
+        r"edges.1.endpoints = \[2, 1\].*to begin at vertex 1, "
         ".*outline of panel 'front' is open",
     ),
     (
         changed(*FRONT, "edges", 1, "endpoints", value=[1, 99]),
-        r"endpoints\[1\] = 99 .*from 0 to 6: there are 7 vertices",
+        r"endpoints.1 = 99 .*from 0 to 6: there are 7 vertices",
     ),
-    (changed(*FRONT, "edges", 1, "endpoints", value=[1, 2.5]), "the number of one of the vertices"),
+    (changed(*FRONT, "edges", 1, "endpoints", value=[1, 2.5]), "endpoints.1 = 2.5 .*integer"),
     (
         changed(*FRONT, "vertices", 3, value=[1e300, 0]),
-        r"vertices\[3\]\[0\] = 1e\+300 .*a finite number",
+        r"vertices.3.0 = 1e\+300 .*must be <= 1000000",
     ),
-    (changed(*FRONT, "vertices", 3, value=["a", 0]), r"vertices\[3\]\[0\] = 'a' .*a number"),
-    (changed(*FRONT, "vertices", value={}), "vertices = a mapping of 0 fields .*a list"),
+    (changed(*FRONT, "vertices", 3, value=["a", 0]), r"vertices.3.0 = 'a' .*number"),
+    (changed(*FRONT, "vertices", value={}), "vertices = a block of 0 .*a list"),
     (changed(*FRONT, "edges", value=[]), "edges = 0 entries .*at least 2"),
-    (changed(*FRONT, value=None), "pattern.panels.front = nothing .*named fields"),
+    (changed(*FRONT, value=None), "pattern.panels.front = nothing .*a block of fields"),
     (
         changed(*FRONT, "edges", 6, "curvature", "params", value=[20, 0, 1]),
-        r"params\[0\] = 20 .*at least 30, half",
+        r"params = \[20.* .*at least 30, half",
     ),
     (
         changed(*FRONT, "edges", 6, "curvature", "params", value=[50, 2, 1]),
-        r"params\[1\] = 2 .*true or false",
+        r"params.1 = 2 .*true or false",
     ),
     (
         changed("pattern", "stitches", 0, 1, "edge", value=4),
@@ -246,16 +246,16 @@ REFUSED = [
     (changed("pattern", "stitches", 0, 1, "edge", value=-1), "edge = -1 .*from 0 to 3"),
     (
         changed("pattern", "stitches", 0, 1, "panel", value="bak"),
-        r"stitches\[0\]\[1\].panel = 'bak' .*did you mean 'back'",
+        r"stitches.0.1.panel = 'bak' .*did you mean 'back'",
     ),
     (
         changed("pattern", "stitches", 1, 2, value="wrong_right"),
-        r"stitches\[1\]\[2\] = 'wrong_right'",
+        r"stitches.1.2 = 'wrong_right'",
     ),
-    (changed("pattern", "stitches", 1, value=[]), "0 entries"),
+    (changed("pattern", "stitches", 1, value=[]), "stitches.1.0 = nothing"),
     (
         changed("pattern", "panels", value={}),
-        "pattern.panels = a mapping of 0 fields .*at least one panel",
+        "pattern.panels = none .*at least one panel",
     ),
     (changed("properties", "units_in_meter", value=0), "units_in_meter = 0 .*100 for centimeters"),
     (

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from weft.base.errors import FabricError, WeftError
 from weft.base.input_file import is_file
-from weft.base.schema.document import YamlDocument
+from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.schema.quantities import QuantityIn
 from weft.base.settings import REQUIRED, setting
 from weft.base.yaml_lines import Loc
@@ -18,7 +18,7 @@ MOST_NUMBERS = 10_000  # in one field
 class FitDocument(YamlDocument):
     """A fit file that is read."""
 
-    what: ClassVar[str] = "fit file"
+    what: ClassVar[str] = "fit"
     error: ClassVar[type[WeftError]] = FabricError
 
 
@@ -38,27 +38,8 @@ S = TypeVar("S", bound=MeasurementSettings)
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedBlock(Generic[S]):
-    """One block of a fit file.
-
-    Args:
-        document: the file.
-        loc: path of the block in the file.
-        given: its fields.
-    """
-
-    document: FitDocument
-    loc: Loc
-    given: S
-
-    def where(self, *loc: str | int) -> str:
-        """Return file and line of a field, or of the block."""
-        return self.document.where((*self.loc, *loc))
-
-    def error(self, name: str, got: Any, expected: str, hint: str | None = None) -> WeftError:
-        """Return an error that names a field, its file and its line."""
-        loc = (*self.loc, name) if name else self.loc
-        return self.document.refused(loc, got, expected, hint)
+class PlacedBlock(DocumentBlock[S]):
+    """One block of a fit file: the settings of a measurement."""
 
     def one_of(self, *names: str) -> str:
         """Return the one field of ``names`` that the block gives.

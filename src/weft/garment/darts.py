@@ -8,6 +8,7 @@ is sewn together, and fold lines below hold an angle. The rest of the edge keeps
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from weft.discretization.polygon import contains
 from weft.garment.curves import EdgeCurve, edge_curve, outline_polygon
 from weft.garment.pattern import Edge, Panel, PatternFold, Seam, SeamSide
 
-KINDS = ("knife", "box", "inverted")
+PleatKind = Literal["knife", "box", "inverted"]
+PLEAT_KINDS = get_args(PleatKind)
 FINELY = np.radians(0.5)  # turn per segment of the outline that legs and folds have to stay within
 ANGLE = np.radians(150.0)  # rest angle of a pleat's folds, which are pressed but not ironed flat
 
@@ -64,7 +66,7 @@ class Pleat:
     at: float
     depth: float
     length: float
-    kind: str = "knife"
+    kind: PleatKind = "knife"
     to_end: bool = True
     angle: float = ANGLE
 
@@ -136,8 +138,10 @@ def _feature_ranges(
     before, last = 0.0, "the edge's beginning"
     for f in own:
         what = f"{type(f).__name__.lower()} {f.name} of panel {panel.name}"
-        if isinstance(f, Pleat) and f.kind not in KINDS:
-            raise PatternError(f"{what}: kind", got=f.kind, expected=f"one of {', '.join(KINDS)}")
+        if isinstance(f, Pleat) and f.kind not in PLEAT_KINDS:
+            raise PatternError(
+                f"{what}: kind", got=f.kind, expected=f"one of {', '.join(PLEAT_KINDS)}"
+            )
         sizes = {"width": f.width} if isinstance(f, Dart) else {"length": f.length}
         for name, value in {**sizes, "depth": f.depth}.items():
             if not (np.isfinite(value) and value > 0):

@@ -29,9 +29,8 @@ from weft.garment.dxf_file import DxfBlock, marks, read_blocks
 from weft.garment.pattern import Pattern
 from weft.garment.pattern_file import pattern_name
 from weft.garment.pieces import DrawnPiece
-from weft.garment.sidecar import assemble_pattern, read_sidecar
+from weft.garment.sidecar import Sidecar, assemble_pattern, read_sidecar
 from weft.garment.stroke import MARKS, Stroke, chain_area, chain_polygon, orient_chain
-from weft.garment.tree_field import TreeField
 
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
@@ -55,25 +54,22 @@ def read_dxf(path: Path) -> Pattern:
             expected="a boundary on layer 1 of every piece's block",
             hint="is this a drawing in AAMA or ASTM form?",
         )
-    split = _notches_split_edges(car)
+    split = car.given.notches == "corners"
     names = _names(blocks)
     pieces = [_piece(b, n, split, path.name).centered() for b, n in zip(blocks, names)]
     return assemble_pattern(path, pattern_name(path), pieces, car)
 
 
 def _select_size(
-    blocks: list[DxfBlock], texts: dict[str, str], car: TreeField | None, path: Path
+    blocks: list[DxfBlock], texts: dict[str, str], car: Sidecar, path: Path
 ) -> list[DxfBlock]:
     """Return the pieces of one size: that of the side-car file, or the file's sample size."""
     sizes = list(dict.fromkeys(s for b in blocks if (s := _size(b))))
-    wanted = None if car is None else car.get("size")
-    if wanted is not None:
-        size = str(wanted.value)
+    size = car.given.size
+    if size is not None:
         if size not in sizes:
-            raise wanted.error(
-                f"one of the sizes {', '.join(sizes) or '(the file names none)'}",
-                hint=did_you_mean(size, sizes),
-            )
+            expected = f"one of the sizes {', '.join(sizes) or '(the file names none)'}"
+            raise car.error("size", repr(size), expected, did_you_mean(size, sizes))
         return [b for b in blocks if _size(b) in ("", size)]
     names = [_title(b) for b in blocks]
     if len(sizes) < 2 or len(set(names)) == len(names):
@@ -105,16 +101,6 @@ def _names(blocks: Sequence[DxfBlock]) -> list[str]:
     """Return the names of pieces; pieces that share a name get the names of their blocks."""
     titles = [_title(b) for b in blocks]
     return [t if titles.count(t) == 1 else b.name for t, b in zip(titles, blocks)]
-
-
-def _notches_split_edges(car: TreeField | None) -> bool:
-    """Return whether notches divide edges."""
-    found = None if car is None else car.get("notches")
-    if found is None:
-        return False
-    if found.value not in ("corners", "ignored"):
-        raise found.error("'corners' (they divide edges) or 'ignored'")
-    return bool(found.value == "corners")
 
 
 def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:

@@ -12,24 +12,114 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
+from weft.base.schema.block import ListOrBlock
+from weft.base.schema.document import DocumentBlock
+from weft.base.yaml_lines import Loc
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.pattern_file import pattern_name, read_bytes
+from weft.garment.pattern_schema import PatternDocument, Text, Truth
 from weft.garment.stroke import Stroke, chain_area
-from weft.garment.tree_field import TreeField
+from weft.garment.yaml_panels import read_block
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 CENTIMETERS = 100.0  # units in a meter if the file does not give them
-KINDS = ("quadratic", "cubic", "circle")
 MOST_PER_METER = 1e6
+MOST = 1e6  # largest coordinate, in the file's units: 10 km if they are centimeters
 ROUNDING = 1e-3  # half of an arc's chord may exceed its radius by this part, from rounded files
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _three_entries(value: Any) -> Any:
+    """Return a stitch of two sides with None as its third entry."""
+    return [*value, None] if isinstance(value, list) and len(value) == 2 else value
+
+
+Coordinate = Annotated[float, Strict(), Field(ge=-MOST, le=MOST)]
+Index = Annotated[int, Strict()]
+Pair = tuple[Coordinate, Coordinate]
+Triple = tuple[Coordinate, Coordinate, Coordinate]
+
+
+class _Block(BaseModel):
+    """A block of fields; fields that weft does not read are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class _Quadratic(_Block):
+    type: Literal["quadratic"]
+    params: tuple[Pair]
+
+
+class _Cubic(_Block):
+    type: Literal["cubic"]
+    params: tuple[Pair, Pair]
+
+
+class _Circle(_Block):
+    type: Literal["circle"]
+    params: tuple[Coordinate, Truth, Truth] = Field(description="radius, large_arc, right")
+
+
+_Curve = Annotated[_Quadratic | _Cubic | _Circle, Field(discriminator="type")]
+
+
+class _Edge(_Block):
+    endpoints: tuple[Index, Index] = Field(description="numbers of vertices")
+    # the format of 2021 has the control point of a quadratic curve
+    curvature: Annotated[Pair | _Curve, ListOrBlock()] | None = None
+    label: Annotated[str, AfterValidator(_one_line)] | None = None
+
+
+class _Panel(_Block):
+    vertices: Annotated[list[Pair], Field(min_length=2)]
+    edges: Annotated[list[_Edge], Field(min_length=2)]
+    translation: Triple | None = None
+    rotation: Triple | None = None
+
+
+class _Side(_Block):
+    panel: Text
+    edge: Index
+
+
+class _Stitch2021(_Block):
+    first: _Side = Field(alias="from")
+    to: Annotated[Annotated[list[_Side], Field(min_length=1)] | _Side, ListOrBlock()]
+
+
+_Sides = tuple[_Side, _Side, Literal["right_wrong"] | None]
+_Stitch = Annotated[Annotated[_Sides, BeforeValidator(_three_entries)] | _Stitch2021, ListOrBlock()]
+
+
+class _PatternBlock(_Block):
+    panels: dict[str, _Panel]
+    stitches: list[_Stitch] | None = None
+
+
+class _Properties(_Block):
+    units_in_meter: Annotated[float, Strict(), Field(ge=1e-3, le=MOST_PER_METER)] | None = Field(
+        None, description="100 for centimeters, 1000 for millimeters"
+    )
+    curvature_coords: Literal["relative", "absolute"] | None = None
+    normalize_panel_translation: Truth | None = None
+
+
+class _File(_Block):
+    pattern: _PatternBlock
+    properties: _Properties | None = None
 
 
 @dataclass(frozen=True)
@@ -47,26 +137,22 @@ def read_garmentcode(path: Path) -> Pattern:
     Raises:
         PatternError: no such file, or an invalid field, by name.
     """
-    root = TreeField(_parse_json(path), path.name)
-    found = root.get("pattern") if isinstance(root.value, dict) else None
-    if found is None:
+    tree = _parse_json(path)
+    if not isinstance(tree, dict) or tree.get("pattern") is None:
         raise PatternError(
             "pattern",
             got="no such field",
             where=path.name,
             expected="GarmentCode's {pattern: {panels: ...}}",
         )
-    units = _read_units(root.get("properties"), path.name)
-    panels = [_read_panel(name, f, units) for name, f in found.need("panels").mapping().items()]
+    block = read_block(PatternDocument(path, tree), _File, tree, (), {})
+    units = _read_units(block.given.properties or _Properties(), path.name)
+    given = block.given.pattern
+    panels = [_read_panel(name, block, panel, units) for name, panel in given.panels.items()]
     if not panels:
-        raise found.at("panels").error("at least one panel")
-    stitches = found.get("stitches")
+        raise block.error(("pattern", "panels"), "none", "at least one panel")
     known = {p.name: p for p in panels}
-    seams = (
-        []
-        if stitches is None
-        else [_read_seam(i, f, known) for i, f in enumerate(stitches.items())]
-    )
+    seams = [_read_seam(i, block, s, known) for i, s in enumerate(given.stitches or ())]
     return Pattern(pattern_name(path), panels, seams, source=str(path))
 
 
@@ -105,53 +191,50 @@ def _parse_json(path: Path) -> Any:
         ) from problem
 
 
-def _read_units(properties: TreeField | None, file: str) -> _Units:
+def _read_units(properties: _Properties, file: str) -> _Units:
     """Return the units from the file's properties; without them, centimeters and relative control
     points.
     """
-    count, coords, centered = None, None, None
-    if properties is not None:
-        count = properties.get("units_in_meter")
-        coords = properties.get("curvature_coords")
-        centered = properties.get("normalize_panel_translation")
-    if count is None:
+    per_meter = properties.units_in_meter
+    if per_meter is None:
         warnings.warn(
             f"{file} has no properties.units_in_meter: taken in centimeters", stacklevel=2
         )
-    per_meter = CENTIMETERS if count is None else count.number()
-    if count is not None and not 1e-3 <= per_meter <= MOST_PER_METER:
-        raise count.error("from 0.001 to 1e6: 100 for centimeters, 1000 for millimeters")
-    if coords is not None and coords.value not in ("relative", "absolute"):
-        raise coords.error("'relative' or 'absolute'")
-    relative = coords is None or coords.value == "relative"
-    return _Units(1 / per_meter, relative, centered is not None and centered.truth())
+        per_meter = CENTIMETERS
+    relative = properties.curvature_coords != "absolute"
+    return _Units(1 / per_meter, relative, bool(properties.normalize_panel_translation))
 
 
-def _read_panel(name: str, f: TreeField, units: _Units) -> Panel:
+def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _Units) -> Panel:
     """Return one panel; its edges keep their numbers."""
     from scipy.spatial.transform import Rotation
 
-    vertices = np.array([v.numbers(2) for v in f.need("vertices").items(2)]) * units.meters
-    moved = f.get("translation")
-    translation = np.zeros(3) if moved is None else moved.numbers(3) * units.meters
-    turned = f.get("rotation")
-    rotation = Rotation.from_euler(
-        "xyz", np.zeros(3) if turned is None else turned.numbers(3), degrees=True
-    )
-    edges = list(f.need("edges").items(2))
-    ends = [_ends(e, len(vertices)) for e in edges]
+    vertices = np.array(panel.vertices) * units.meters
+    translation = np.array(panel.translation or (0.0, 0.0, 0.0)) * units.meters
+    rotation = Rotation.from_euler("xyz", panel.rotation or (0.0, 0.0, 0.0), degrees=True)
+    places = [("pattern", "panels", name, "edges", i) for i in range(len(panel.edges))]
+    for edge, place in zip(panel.edges, places):
+        for k, vertex in enumerate(edge.endpoints):
+            if not 0 <= vertex < len(vertices):
+                expected = f"from 0 to {len(vertices) - 1}: there are {len(vertices)} vertices"
+                raise block.error((*place, "endpoints", k), vertex, expected)
+    ends = [edge.endpoints for edge in panel.edges]
     for i, (_, last) in enumerate(ends):
         j = (i + 1) % len(ends)
         if last != ends[j][0] and not np.array_equal(vertices[last], vertices[ends[j][0]]):
-            raise (
-                edges[j]
-                .at("endpoints")
-                .error(
-                    f"to begin at vertex {last}, where edge {i} ends: the outline of panel "
-                    f"{name!r} is open"
-                )
+            expected = (
+                f"to begin at vertex {last}, where edge {i} ends: the outline of panel "
+                f"{name!r} is open"
             )
-    strokes = [_read_stroke(e, vertices[[a, b]], units) for e, (a, b) in zip(edges, ends)]
+            raise block.error((*places[j], "endpoints"), list(ends[j]), expected)
+    strokes = []
+    for edge, place in zip(panel.edges, places):
+        chord = vertices[list(edge.endpoints)]
+        try:
+            strokes.append(_read_stroke(edge, chord, units))
+        except PatternError as error:
+            at = (*place, "curvature", "params")
+            raise block.error(at, error.got, error.expected or "") from None
     if units.centered:
         center = vertices.mean(0)
         strokes = [s.moved(np.eye(2), -center) for s in strokes]
@@ -166,63 +249,44 @@ def _read_panel(name: str, f: TreeField, units: _Units) -> Panel:
     return Panel(name, corners, [s.edge for s in strokes], placement=placement)
 
 
-def _ends(edge: TreeField, count: int) -> tuple[int, int]:
-    """Return the vertices at which an edge begins and ends."""
-    first, last = (v.index(count, "vertices") for v in edge.need("endpoints").items(2, 2))
-    return first, last
-
-
-def _label(edge: TreeField) -> str:
-    found = edge.get("label")
-    return "" if found is None or found.value == "" else found.text()
-
-
-def _read_stroke(edge: TreeField, ends: Floats, units: _Units) -> Stroke:
+def _read_stroke(edge: _Edge, ends: Floats, units: _Units) -> Stroke:
     """Return an edge with its curvature."""
-    name = _label(edge)
-    curvature = edge.get("curvature")
+    name, curvature = edge.label or "", edge.curvature
     if curvature is None:
         return Stroke(BorderCurve.LINE, ends, name)
-    if isinstance(curvature.value, list):  # format of 2021: control point of a quadratic curve
-        kind, points = "quadratic", [curvature.numbers(2)]
-    else:
-        kind = curvature.need("type").text()
-        params = curvature.need("params")
-        if kind not in KINDS:
-            raise curvature.at("type").error(
-                f"one of {', '.join(KINDS)}", hint=did_you_mean(kind, KINDS)
-            )
-        if kind == "circle":
-            return Stroke(BorderCurve.ARC, _arc(params, ends, units), name)
-        count = 1 if kind == "quadratic" else 2
-        points = [p.numbers(2) for p in params.items(count, count)]
+    if isinstance(curvature, _Circle):
+        return Stroke(BorderCurve.ARC, _arc(curvature, ends, units), name)
+    points = np.array([curvature] if isinstance(curvature, tuple) else curvature.params)
     along = ends[1] - ends[0]
     left = np.array([-along[1], along[0]])
     controls = [
         ends[0] + p[0] * along + p[1] * left if units.relative else p * units.meters for p in points
     ]
-    curve = BorderCurve.QUADRATIC if kind == "quadratic" else BorderCurve.CUBIC
+    curve = BorderCurve.CUBIC if isinstance(curvature, _Cubic) else BorderCurve.QUADRATIC
     return Stroke(curve, np.array([ends[0], *controls, ends[1]]), name)
 
 
-def _arc(params: TreeField, ends: Floats, units: _Units) -> Floats:
+def _arc(circle: _Circle, ends: Floats, units: _Units) -> Floats:
     """Return the beginning, middle and end (3,2) [m] of a circular arc given by [radius, large_arc,
     right].
 
     The flags are those of SVG, with y up: ``right`` arcs run counter-clockwise and bulge to the
     right of the way from the beginning to the end.
+
+    Raises:
+        PatternError: there is no such arc.
     """
-    first, second, third = params.items(3, 3)
-    radius = first.number() * units.meters
-    large, right = second.truth(), third.truth()
+    size, large, right = circle.params
+    radius = size * units.meters
     along = ends[1] - ends[0]
     half = float(np.linalg.norm(along)) / 2
     if half == 0:
-        raise params.error("ends apart: an arc of a whole circle has no direction")
+        expected = "ends apart: an arc of a whole circle has no direction"
+        raise PatternError("arc", got=list(circle.params), expected=expected)
     if radius < half * (1 - ROUNDING):
-        raise first.error(
-            f"at least {half / units.meters:.6g}, half of the distance between its ends"
-        )
+        least = half / units.meters
+        expected = f"a radius of at least {least:.6g}, half of the distance between its ends"
+        raise PatternError("arc", got=list(circle.params), expected=expected)
     radius = max(radius, half)
     tall = radius + np.sqrt(radius * radius - half * half)
     height = tall if large else half * half / tall  # the two solutions h of h (2 r - h) = half^2
@@ -239,31 +303,42 @@ def _angles(rotation: "Rotation") -> tuple[float, float, float]:
     return x, y, z
 
 
-def _read_seam(number: int, stitch: TreeField, panels: dict[str, Panel]) -> Seam:
+def _read_seam(
+    number: int,
+    block: DocumentBlock[_File],
+    stitch: tuple[_Side, _Side, str | None] | _Stitch2021,
+    panels: dict[str, Panel],
+) -> Seam:
     """Return a seam from [side, side], [side, side, "right_wrong"], or {from: side, to: side or
     sides} of 2021.
 
     Right sides meet if the end of one edge is sewn to the beginning of the other; ``right_wrong``
     joins the beginnings.
     """
-    name, flip = f"stitch {number}", True
-    if isinstance(stitch.value, dict):
-        to = stitch.need("to")
-        several = isinstance(to.value, list)
-        second = [_side(s, panels) for s in to.items(1)] if several else [_side(to, panels)]
-        first = [_side(stitch.need("from"), panels)]
-        return Seam(name, first, second, flip=None if len(second) > 1 else flip)
-    parts = list(stitch.items(2, 3))
-    if len(parts) == 3:
-        if parts[2].value != "right_wrong":
-            raise parts[2].error("'right_wrong', or two sides only")
-        flip = False
-    return Seam(name, [_side(parts[0], panels)], [_side(parts[1], panels)], flip=flip)
+    place = ("pattern", "stitches", number)
+    flip: bool | None = True
+    if isinstance(stitch, _Stitch2021):
+        several = isinstance(stitch.to, list)
+        others = stitch.to if isinstance(stitch.to, list) else [stitch.to]
+        given: list[tuple[_Side, Loc]] = [(stitch.first, (*place, "from"))]
+        given += [
+            (s, (*place, "to", k) if several else (*place, "to")) for k, s in enumerate(others)
+        ]
+        flip = None if len(others) > 1 else True
+    else:
+        given = [(s, (*place, k)) for k, s in enumerate(stitch[:2])]
+        flip = stitch[2] is None
+    first, *second = [_side(s, block, at, panels) for s, at in given]
+    return Seam(f"stitch {number}", [first], second, flip=flip)
 
 
-def _side(f: TreeField, panels: dict[str, Panel]) -> SeamSide:
-    name = f.need("panel").text()
+def _side(side: _Side, block: DocumentBlock[_File], loc: Loc, panels: dict[str, Panel]) -> SeamSide:
+    name = side.panel
     if name not in panels:
-        hint = did_you_mean(name, panels)
-        raise f.at("panel").error(f"one of the panels {', '.join(panels)}", hint=hint)
-    return SeamSide(name, f.need("edge").index(len(panels[name].edges), f"edges of panel {name!r}"))
+        expected = f"one of the panels {', '.join(panels)}"
+        raise block.error((*loc, "panel"), repr(name), expected, did_you_mean(name, panels))
+    count = len(panels[name].edges)
+    if not 0 <= side.edge < count:
+        expected = f"from 0 to {count - 1}: there are {count} edges of panel {name!r}"
+        raise block.error((*loc, "edge"), side.edge, expected)
+    return SeamSide(name, side.edge)

@@ -20,20 +20,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
+from weft.base.errors import PatternError, PatternProblems, did_you_mean
+from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
+from weft.garment.pattern_schema import PieceBlock, SidecarBlock, SidecarDocument
 from weft.garment.pieces import DrawnPiece, index_pieces
-from weft.garment.tree_field import TreeField
-from weft.garment.yaml_panels import OWN, PanelReader
-from weft.garment.yaml_seams import named_entries, orient_chains, read_elastic, read_seam
-from weft.garment.yaml_values import Values
+from weft.garment.yaml_panels import read_block, set_common_fields
+from weft.garment.yaml_pattern import PartReader
 
-FIELDS = ("fabric", "fabrics", "size", "notches", "panels", "seams", "elastics")
+Sidecar = DocumentBlock[SidecarBlock]
 
 
-def read_sidecar(path: Path) -> TreeField | None:
-    """Return the side-car file of a drawing; None if there is none.
+def read_sidecar(path: Path) -> Sidecar:
+    """Return the side-car file of a drawing; an empty one if there is none.
 
     Raises:
         PatternError: it cannot be read.
@@ -42,14 +42,15 @@ def read_sidecar(path: Path) -> TreeField | None:
         beside = path.with_name(path.stem + suffix)
         if beside.exists():
             tree = read_yaml(beside, "side-car file", PatternError)
-            root = TreeField({} if tree.value is None else tree.value, beside.name, (), tree.lines)
-            root.only(*FIELDS)
-            return root
-    return None
+            value = {} if tree.value is None else tree.value
+            return read_block(
+                SidecarDocument(beside, value, tree.lines), SidecarBlock, value, (), {}
+            )
+    return DocumentBlock(SidecarDocument(path, {}), (), SidecarBlock())
 
 
 def assemble_pattern(
-    path: Path, name: str, pieces: Sequence[DrawnPiece], car: TreeField | None = None
+    path: Path, name: str, pieces: Sequence[DrawnPiece], car: Sidecar | None = None
 ) -> Pattern:
     """Return the pattern of a drawing's pieces, with the contents of its side-car file.
 
@@ -63,46 +64,31 @@ def assemble_pattern(
         PatternError: an invalid field; panels, edges or pieces that do not exist.
     """
     car = car or read_sidecar(path)
-    known = index_pieces(pieces)
-    used, panels = _select_panels(car, known)
+    used, panels = _select_panels(car, index_pieces(pieces))
     panels = _assign_fabrics(car, used, panels)
-    seams, elastics, fabric = _match_seam_words(used), list[Elastic](), Pattern.fabric
-    places = {f"panel {n}": p.where for n, p in used.items()}
-    if car is not None:
-        sewn, elastics = _read_joins(car, {p.name: p for p in panels}, places)
-        seams += sewn
-        given = car.get("fabric")
-        fabric = fabric if given is None else given.value
+    seams, elastics, places = _read_joins(car, panels)
+    places = {f"panel {n}": p.where for n, p in used.items()} | places
+    fabric = Pattern.fabric if car.given.fabric is None else car.given.fabric
+    seams = _match_seam_words(used) + seams
     return Pattern(name, panels, seams, elastics, fabric, str(path), places)
 
 
 def _read_joins(
-    car: TreeField, panels: dict[str, Panel], places: dict[str, str]
-) -> tuple[list[Seam], list[Elastic]]:
-    """Return the side-car's seams and elastics, and add their lines to ``places``."""
-    problems: list[WeftError] = []
-    seams, elastics = list[Seam](), list[Elastic]()
-    for kind in ("seam", "elastic"):
-        block = car.get(f"{kind}s")
-        for name, f in [] if block is None else named_entries(block):
-            try:
-                if kind == "seam":
-                    seams.append(read_seam(name, f, panels, Values()))
-                else:
-                    elastics.append(read_elastic(name, f, panels, Values()))
-                places[f"{kind} {(seams if kind == 'seam' else elastics)[-1].name}"] = f.where
-            except WeftError as problem:
-                problems.append(problem)
-    if problems:
-        raise PatternProblems(problems)
-    return orient_chains(seams, panels), elastics
+    car: Sidecar, panels: Sequence[Panel]
+) -> tuple[list[Seam], list[Elastic], dict[str, str]]:
+    """Return the side-car's seams and elastics, and their lines."""
+    parts = PartReader(car.document)
+    seams, elastics = parts.joins(car.given, {p.name: p for p in panels}, {})
+    if parts.problems:
+        raise PatternProblems(parts.problems)
+    return seams, elastics, parts.places
 
 
 def _select_panels(
-    car: TreeField | None, known: dict[str, DrawnPiece]
+    car: Sidecar, known: dict[str, DrawnPiece]
 ) -> tuple[dict[str, DrawnPiece], list[Panel]]:
     """Return the pieces by the names of their panels, and the panels."""
-    listed = None if car is None else car.get("panels")
+    listed = car.given.panels
     if listed is None:
         for piece in known.values():
             if piece.copies not in (None, 1):
@@ -113,49 +99,37 @@ def _select_panels(
                 )
         return dict(known), [p.panel(n) for n, p in known.items()]
     used, panels = {}, []
-    reader = PanelReader(listed, Values())
-    for name, f in listed.mapping().items():
-        values = TreeField({}, f.file, f.path, f.lines) if f.value is None else f
-        values.only("piece", "mirrored", *OWN)
-        said = values.get("piece")
-        wanted = name if said is None else said.text()
+    for name, tree in listed.items():
+        loc = ("panels", name)
+        block = read_block(car.document, PieceBlock, {} if tree is None else tree, loc, {})
+        given = block.given
+        wanted = given.piece or name
         if wanted not in known:
-            place = f if said is None else said
-            raise place.error(
-                f"one of the pieces {', '.join(known)}",
-                got=repr(wanted),
-                hint=did_you_mean(wanted, known),
-            )
-        flipped = values.get("mirrored")
+            place = () if given.piece is None else ("piece",)
+            expected = f"one of the pieces {', '.join(known)}"
+            raise block.error(place, repr(wanted), expected, did_you_mean(wanted, known))
         piece = known[wanted]
-        used[name] = piece.mirrored() if flipped is not None and flipped.truth() else piece
-        panels.append(reader.own(used[name].panel(name), values))
+        used[name] = piece.mirrored() if given.mirrored else piece
+        panels.append(set_common_fields(used[name].panel(name), given))
     if not panels:
-        raise listed.error("at least one panel")
+        raise car.error("panels", "none", "at least one panel")
     left = [n for n in known if n not in {p.name for p in used.values()}]
     if left:
-        warnings.warn(
-            f"{listed.where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4
-        )
+        where = car.where("panels")
+        warnings.warn(f"{where}: pieces that no panel takes: {', '.join(left)}", stacklevel=4)
     return used, panels
 
 
-def _assign_fabrics(
-    car: TreeField | None, used: dict[str, DrawnPiece], panels: list[Panel]
-) -> list[Panel]:
+def _assign_fabrics(car: Sidecar, used: dict[str, DrawnPiece], panels: list[Panel]) -> list[Panel]:
     """Return the panels with the fabrics that ``fabrics`` assigns to the names in the drawing."""
     said = sorted({p.fabric for p in used.values() if p.fabric})
-    table = None if car is None else car.get("fabrics")
-    known = {} if table is None else table.mapping()
-    for name, f in known.items():
+    known = car.given.fabrics or {}
+    for name in known:
         if name not in said:
-            raise f.error(
-                f"one of the drawing's fabrics: {', '.join(said) or 'it names none'}",
-                got=repr(name),
-                hint=did_you_mean(name, said),
-            )
+            expected = f"one of the drawing's fabrics: {', '.join(said) or 'it names none'}"
+            raise car.error(("fabrics", name), repr(name), expected, did_you_mean(name, said))
     return [
-        replace(p, fabric=known[used[p.name].fabric].value)
+        replace(p, fabric=known[used[p.name].fabric])
         if p.fabric is None and used[p.name].fabric in known
         else p
         for p in panels

@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from weft.base.errors import PatternError, PatternProblems, WeftError
-from weft.base.yaml_lines import parse_yaml, read_yaml
+from weft.base.errors import PatternProblems, WeftError
+from weft.base.schema.document import DocumentBlock, YamlDocument, parse_document, read_document
+from weft.garment.measures import Measures, read_measures
 from weft.garment.pattern import Elastic, Panel, Pattern, Seam
-from weft.garment.tree_field import TreeField
+from weft.garment.pattern_schema import JoinsBlock, PatternBlock, PatternDocument
 from weft.garment.yaml_panels import PanelReader
-from weft.garment.yaml_seams import named_entries, orient_chains, read_elastic, read_seam
-from weft.garment.yaml_values import Values, read_measures
+from weft.garment.yaml_seams import JoinReader, named_entries, orient_chains
 
-FIELDS = ("name", "measures", "fabric", "panels", "seams", "elastics")
+_SOME_FIELDS = "`panels:`"
 T = TypeVar("T")
 J = TypeVar("J", Seam, Elastic)
 
@@ -35,103 +35,109 @@ def read_yaml_pattern(
         PatternProblems: all errors of its contents.
     """
     path = Path(path)
-    tree = read_yaml(path, "pattern file", PatternError, "docs/garments.md describes the format")
-    root = TreeField(tree.value, path.name, (), tree.lines)
-    if not isinstance(tree.value, dict):
-        raise root.error("fields such as `panels:`")
-    return _Reader(root, measures or {}).pattern(path.stem, str(path))
+    hint = "docs/garments.md describes the format"
+    document = read_document(PatternDocument, path, hint, _SOME_FIELDS)
+    return _read(document, measures or {}, path.stem, str(path))
 
 
 def parse_yaml_pattern(text: str, source: str = "pattern.yaml") -> Pattern:
     """Return the pattern in a text of weft's own format; ``source`` is its name in messages."""
-    tree = parse_yaml(text, source, PatternError)
-    root = TreeField(tree.value, source, (), tree.lines)
-    if not isinstance(tree.value, dict):
-        raise root.error("fields such as `panels:`")
-    return _Reader(root, {}).pattern(source, source)
+    document = parse_document(PatternDocument, text, source, _SOME_FIELDS)
+    return _read(document, {}, source, source)
 
 
-class _Reader:
-    """A reader of the parts of a file that collects their errors."""
+def _read(
+    document: PatternDocument, measures: Mapping[str, str | float], stem: str, source: str
+) -> Pattern:
+    """Return the pattern of a file.
 
-    def __init__(self, root: TreeField, measures: Mapping[str, str | float]) -> None:
-        self.root, self.given = root, measures
+    Args:
+        document: the file.
+        measures: values in place of the file's measures.
+        stem: name of the pattern if the file gives none.
+        source: the file, for the pattern.
+
+    Raises:
+        PatternProblems: all errors of the file; seams are read only if no panel has an error.
+    """
+    given, problems = document.validated(PatternBlock, document.tree)
+    if given is None:
+        raise PatternProblems(problems)
+    parts = PartReader(document)
+    block = DocumentBlock(document, ("measures",), given.measures or {})
+    known = parts.attempt(lambda: read_measures(block, measures))
+    if known is None:
+        raise PatternProblems(parts.problems)  # every number may depend on the measures
+    panels, closed = parts.panels(given.panels, known)
+    seams, elastics = parts.joins(given, panels, known, closed)
+    if parts.problems:
+        raise PatternProblems(parts.problems)
+    fabric = Pattern.fabric if given.fabric is None else given.fabric
+    name = given.name or stem
+    return Pattern(name, list(panels.values()), seams, elastics, fabric, source, parts.places)
+
+
+class PartReader:
+    """Reader of the panels, seams and elastics of a file, which collects their errors.
+
+    Attributes:
+        problems: errors so far.
+        places: file and line of each part, as ``Pattern.places`` has them.
+    """
+
+    def __init__(self, document: YamlDocument) -> None:
+        self.document = document
         self.problems: list[WeftError] = []
         self.places: dict[str, str] = {}
 
     def attempt(self, make: Callable[[], T]) -> T | None:
-        """Return the result of ``make``, or None after its error is noted."""
+        """Return the result of ``make``, or None after its errors are noted."""
         try:
             return make()
+        except PatternProblems as several:
+            self.problems += several.problems
         except WeftError as error:
             self.problems.append(error)
-            return None
+        return None
 
-    def pattern(self, stem: str, source: str) -> Pattern:
-        """Return the pattern; raise ``PatternProblems`` if any part has an error."""
-        root = self.root
-        self.attempt(lambda: root.only(*FIELDS))
-        name, fabric = root.get("name"), root.get("fabric")
-        measures = self.attempt(lambda: read_measures(root.get("measures"), self.given))
-        if measures is None:
-            raise PatternProblems(self.problems)  # every number may depend on the measures
-        values = Values(measures)
-        panels, closed = self.panels(values)
-        seams, elastics = list[Seam](), list[Elastic]()
-        if not self.problems:
-            seams, elastics = self.joins(values, panels, closed)
-        if self.problems:
-            raise PatternProblems(self.problems)
-        return Pattern(
-            stem if name is None else name.text(),
-            list(panels.values()),
-            seams,
-            elastics,
-            Pattern.fabric if fabric is None else fabric.value,
-            source,
-            self.places,
-        )
-
-    def panels(self, values: Values) -> tuple[dict[str, Panel], list[Seam]]:
+    def panels(
+        self, trees: Mapping[str, object], measures: Measures
+    ) -> tuple[dict[str, Panel], list[Seam]]:
         """Return all panels by name, and the seams of their darts and pleats."""
         panels, closed = dict[str, Panel](), list[Seam]()
-        block = self.attempt(lambda: self.root.need("panels"))
-        reader = None if block is None else self.attempt(lambda: PanelReader(block, values))
-        if reader is None:
-            return panels, closed
-        for name, f in reader.fields.items():
-            self.places[f"panel {name}"] = f.where
+        reader = PanelReader(self.document, trees, measures)
+        for name in trees:
+            where = self.document.where(("panels", name))
+            self.places[f"panel {name}"] = where
             made = self.attempt(partial(reader.read, name))
             if made is not None:
                 panels[name] = made[0]
                 closed += made[1]
-                self.places |= {f"seam {s.name}": f.where for s in made[1]}
+                self.places |= {f"seam {s.name}": where for s in made[1]}
         return panels, closed
 
     def joins(
-        self, values: Values, panels: Mapping[str, Panel], closed: Sequence[Seam]
+        self,
+        given: JoinsBlock,
+        panels: Mapping[str, Panel],
+        measures: Measures,
+        closed: Sequence[Seam] = (),
     ) -> tuple[list[Seam], list[Elastic]]:
-        """Return the seams, ``closed`` first, and the elastics."""
-        seams = self.entries("seams", read_seam, panels, values)
-        elastics = self.entries("elastics", read_elastic, panels, values)
+        """Return the seams, ``closed`` first, and the elastics; none if any part has an error."""
         if self.problems:
             return [], []
-        return orient_chains([*closed, *seams], panels), elastics
+        reader = JoinReader(self.document, panels, measures)
+        seams = self._entries("seam", given.seams, reader.seam)
+        elastics = self._entries("elastic", given.elastics, reader.elastic)
+        return ([], []) if self.problems else (orient_chains([*closed, *seams], panels), elastics)
 
-    def entries(
-        self,
-        key: str,
-        read: Callable[[str | None, TreeField, Mapping[str, Panel], Values], J],
-        panels: Mapping[str, Panel],
-        values: Values,
-    ) -> list[J]:
-        """Return the seams or elastics of the block ``key``, without entries that have errors."""
+    def _entries(self, kind: str, tree: object, read: Callable[..., J]) -> list[J]:
+        """Return the seams or elastics of a block, without entries that have errors."""
         found: list[J] = []
-        block = self.root.get(key)
-        listed = None if block is None else self.attempt(lambda: list(named_entries(block)))
-        for name, f in listed or []:
-            made = self.attempt(partial(read, name, f, panels, values))
+        listed = self.attempt(lambda: list(named_entries(self.document, tree, (f"{kind}s",))))
+        for name, entry, loc in listed or ():
+            made = self.attempt(partial(read, name, entry, loc))
             if made is not None:
                 found.append(made)
-                self.places[f"{key[:-1]} {made.name}"] = f.where
+                self.places[f"{kind} {made.name}"] = self.document.where(loc)
         return found

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from weft.base.errors import WeftError, did_you_mean
+from weft.base.schema.document import DocumentBlock, YamlDocument
+from weft.base.yaml_lines import Loc
 from weft.garment.check import Match, corner_pairs
 from weft.garment.edge_chains import Corner, EdgeChain, find_gap, orientation
 from weft.garment.garment import named_edges
+from weft.garment.measures import Measures
 from weft.garment.pattern import Closing, Elastic, Panel, Seam, SeamSide
-from weft.garment.tree_field import TreeField
-from weft.garment.yaml_values import Values
+from weft.garment.pattern_schema import BareSeam, ElasticBlock, SeamBlock, Sides
+from weft.garment.yaml_panels import read_block
 
-CLOSINGS = tuple(c.name.lower() for c in Closing)
-_FIELDS = (
-    "name",
-    "join",
+_OPTIONS = (  # fields of a seam's block that are those of a seam
     "flip",
-    "closing",
     "angle",
     "fold_stiffness",
     "strength",
@@ -26,121 +26,118 @@ _FIELDS = (
     "window",
     "notched",
 )
-_UNITS = {"open_at": "s", "close_at": "s"}
-_CHANGING = {"fold_stiffness": "N", "strength": "N/m"}
 
 
-def named_entries(f: TreeField) -> Iterator[tuple[str | None, TreeField]]:
-    """Yield the name (or None) and the field of each entry of a block.
+def named_entries(
+    document: YamlDocument, tree: Any, loc: Loc
+) -> Iterator[tuple[str | None, Any, Loc]]:
+    """Yield name (or None), content and path of each entry of a block.
 
     The block is a list, or a mapping of names.
     """
-    if isinstance(f.value, list):
-        for entry in f.items():
-            name = entry.get("name") if isinstance(entry.value, dict) else None
-            yield None if name is None else name.text(), entry
-    else:
-        yield from f.mapping().items()
+    if isinstance(tree, list):
+        for k, entry in enumerate(tree):
+            yield None, entry, (*loc, k)
+    elif isinstance(tree, Mapping):
+        for name, entry in tree.items():
+            yield name, entry, (*loc, name)
+    elif tree is not None:
+        raise document.refused(loc, repr(tree), "a list, or named fields")
 
 
-def read_seam(name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values) -> Seam:
-    """Return a seam, with its chains in the order of the file.
-
-    Args:
-        name: of the seam; None: made from the names of its chains.
-        f: the field: a mapping with ``join``, or a list of two chains.
-        panels: by name.
-        values: reads numbers.
-
-    Raises:
-        PatternError: a field that cannot be read, with its line.
-    """
-    join = f if isinstance(f.value, list) else f.need("join")
-    if join is not f:
-        f.only(*_FIELDS)
-    one, two = join.items(2, 2)
-    label = name or f"{_text(one)} + {_text(two)}"
-    made = Seam(label, read_chain(one, panels), read_chain(two, panels))
-    if join is f:
-        return made
-    fields = {key: f.get(key) for key in _FIELDS}
-    said = {key: value for key, value in fields.items() if value is not None}
-    more: dict[str, object] = {k: values.number(said[k], u) for k, u in _UNITS.items() if k in said}
-    more |= {k: values.changing(said[k], u) for k, u in _CHANGING.items() if k in said}
-    for key in ("flip", "notched"):
-        if key in said:
-            more[key] = said[key].truth()
-    if "angle" in said:
-        more["angle"] = values.changing(said["angle"], "rad")
-    if "buttons" in said:
-        more["buttons"] = said["buttons"].index(1000, "buttons")
-    if "window" in said:
-        begin, end = (values.plain(v) for v in said["window"].items(2, 2))
-        if not 0 <= begin < end <= 1:
-            raise said["window"].error("two numbers from 0 to 1, the second one larger")
-        more["window"] = (begin, end)
-    if "closing" in said:
-        kind = said["closing"]
-        if kind.value not in CLOSINGS:
-            raise kind.error(
-                f"one of {', '.join(CLOSINGS)}", hint=did_you_mean(str(kind.value), CLOSINGS)
-            )
-        more["closing"] = Closing[kind.text().upper()]
-    return Seam(label, made.first, made.second, **more)  # type: ignore[arg-type]
-
-
-def read_elastic(
-    name: str | None, f: TreeField, panels: Mapping[str, Panel], values: Values
-) -> Elastic:
-    """Return an elastic band.
+class JoinReader:
+    """Reader of the seams and the elastics of a file.
 
     Args:
-        name: of the band; None: made from the name of its chain.
-        f: the field.
+        document: the file.
         panels: by name.
-        values: reads numbers.
-
-    Raises:
-        PatternError: a field that cannot be read, with its line.
+        measures: of the file.
     """
-    f.only("name", "edges", "ratio", "stiffness")
-    edges = f.need("edges")
-    label = name or f"along {_text(edges)}"
-    ratio = values.changing(f.need("ratio"), "1")
-    stiffness = values.changing(f.need("stiffness"), "N")
-    return Elastic(label, read_chain(edges, panels), ratio, stiffness)
+
+    def __init__(
+        self, document: YamlDocument, panels: Mapping[str, Panel], measures: Measures
+    ) -> None:
+        self.document, self.panels, self.measures = document, panels, measures
+
+    def seam(self, name: str | None, tree: Any, loc: Loc) -> Seam:
+        """Return a seam, with its chains in the order of the file.
+
+        Args:
+            name: of the seam; None: its own, or one made from the names of its chains.
+            tree: a block with ``join``, or a list of two chains.
+            loc: its path in the file.
+
+        Raises:
+            PatternError: a field that cannot be read, with its line.
+        """
+        if isinstance(tree, list):
+            bare = read_block(self.document, BareSeam, tree, loc, self.measures)
+            first, second = self._sides(bare, (), bare.given.root)
+            return Seam(name or _label(bare.given.root), first, second)
+        block = read_block(self.document, SeamBlock, tree, loc, self.measures)
+        given = block.given
+        more = {key: getattr(given, key) for key in _OPTIONS if getattr(given, key) is not None}
+        if given.window is not None and not 0 <= given.window[0] < given.window[1] <= 1:
+            expected = "two numbers from 0 to 1, the second one larger"
+            raise block.error("window", list(given.window), expected)
+        if given.closing is not None:
+            more["closing"] = Closing[given.closing.upper()]
+        first, second = self._sides(block, ("join",), given.join)
+        return Seam(name or given.name or _label(given.join), first, second, **more)
+
+    def elastic(self, name: str | None, tree: Any, loc: Loc) -> Elastic:
+        """Return an elastic band.
+
+        Args:
+            name: of the band; None: its own, or one made from the name of its chain.
+            tree: its block.
+            loc: its path in the file.
+
+        Raises:
+            PatternError: a field that cannot be read, with its line.
+        """
+        block = read_block(self.document, ElasticBlock, tree, loc, self.measures)
+        given = block.given
+        chain = self._chain(block, ("edges",), given.edges)
+        label = name or given.name or f"along {', '.join(given.edges)}"
+        return Elastic(label, chain, given.ratio, given.stiffness)
+
+    def _sides(
+        self, block: DocumentBlock[Any], loc: Loc, chains: Sides
+    ) -> list[tuple[SeamSide, ...]]:
+        """Return the two chains of a seam, which stand at the path ``loc`` of its block."""
+        return [self._chain(block, (*loc, k), chain) for k, chain in enumerate(chains)]
+
+    def _chain(
+        self, block: DocumentBlock[Any], loc: Loc, chain: Sequence[str]
+    ) -> tuple[SeamSide, ...]:
+        """Return the edges of a chain.
+
+        Each entry is ``front.side``, ``front.2``, or ``-front.side`` (from its end).
+        """
+        single = len(chain) == 1
+        places = [loc if single else (*loc, k) for k in range(len(chain))]
+        return tuple(s for at, text in zip(places, chain) for s in self._edges(block, at, text))
+
+    def _edges(self, block: DocumentBlock[Any], loc: Loc, text: str) -> list[SeamSide]:
+        panels, back = self.panels, text.startswith("-")
+        panel, dot, edge = text.removeprefix("-").partition(".")
+        if not dot or panel not in panels:
+            expected = f"a panel and its edge, like {next(iter(panels), 'front')}.hem"
+            if dot:
+                expected += f"; panels are {', '.join(panels)}"
+            raise block.error(loc, repr(text), expected, did_you_mean(panel, panels))
+        try:
+            edges = named_edges(panels[panel], edge)
+        except WeftError as error:
+            expected = error.expected or "an edge"
+            raise block.error(loc, repr(text), expected, error.hint) from error
+        return [SeamSide(panel, e, back) for e in (edges[::-1] if back else edges)]
 
 
-def read_chain(f: TreeField, panels: Mapping[str, Panel]) -> tuple[SeamSide, ...]:
-    """Return the edges of a chain.
-
-    The field is ``front.side``, ``front.2``, ``-front.side`` (from its end), or a list of these.
-    """
-    entries = list(f.items(1)) if isinstance(f.value, list) else [f]
-    return tuple(s for entry in entries for s in _sides(entry, panels))
-
-
-def _sides(f: TreeField, panels: Mapping[str, Panel]) -> list[SeamSide]:
-    text = f.text()
-    back = text.startswith("-")
-    panel, dot, edge = text.removeprefix("-").partition(".")
-    if not dot or panel not in panels:
-        hint = did_you_mean(panel, panels)
-        expected = f"a panel and its edge, like {next(iter(panels), 'front')}.hem"
-        if dot:
-            expected += f"; panels are {', '.join(panels)}"
-        raise f.error(expected, hint=hint)
-    try:
-        edges = named_edges(panels[panel], edge)
-    except WeftError as error:
-        raise f.error(error.expected or "an edge", hint=error.hint) from error
-    return [SeamSide(panel, e, back) for e in (edges[::-1] if back else edges)]
-
-
-def _text(f: TreeField) -> str:
-    """Return the name of a chain in messages."""
-    entries = f.value if isinstance(f.value, list) else [f.value]
-    return ", ".join(str(e) for e in entries)
+def _label(chains: Sides) -> str:
+    """Return the name of a seam without one."""
+    return " + ".join(", ".join(chain) for chain in chains)
 
 
 def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:

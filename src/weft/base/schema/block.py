@@ -219,6 +219,17 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+class ListOrBlock:
+    """Mark of a union of two types: a file gives the first one as a list, the other as a block."""
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> core_schema.CoreSchema:
+        listed, block = map(handler.generate_schema, get_args(kind))
+        forms = {"list": listed, "block": block}
+        return core_schema.tagged_union_schema(
+            forms, lambda value: "list" if isinstance(value, list) else "block"
+        )
+
+
 def block_at(block: type[BaseModel], names: Sequence[str]) -> type[BaseModel] | None:
     """Return the block at a path of field names below ``block``; None if the path ends in a
     value.

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from weft.base.errors import WeftError, did_you_mean
 from weft.base.schema.block import block_at, block_of
-from weft.base.yaml_lines import Loc, kind_of, read_yaml
+from weft.base.yaml_lines import Loc, YamlTree, kind_of, parse_yaml, read_yaml
 
 _SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
     "greater than or equal to": "must be >=",
@@ -46,7 +46,11 @@ class YamlDocument:
     explained_by: ClassVar[str] = ""  # where a missing field is explained; {} is its path
 
     def where(self, loc: Sequence[str | int] = ()) -> str:
-        """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it."""
+        """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it; the
+        name of the file alone if lines are not known.
+        """
+        if not self.lines:
+            return self.path.name
         place = tuple(loc)
         while place and place not in self.lines:
             place = place[:-1]
@@ -62,7 +66,7 @@ class YamlDocument:
         return error
 
     def validated(
-        self, block: type[M], tree: Any, loc: Loc = ()
+        self, block: type[M], tree: Any, loc: Loc = (), context: Any = None
     ) -> tuple[M | None, list[WeftError]]:
         """Return the typed content of a block of the file, or None with all its problems.
 
@@ -70,11 +74,12 @@ class YamlDocument:
             block: the block.
             tree: its content in the file.
             loc: its path in the file.
+            context: what validators of fields find as ``ValidationInfo.context``.
         """
         try:
-            return block.model_validate(tree), []
+            return block.model_validate(tree, context=context), []
         except ValidationError as error:
-            return None, [self._problem(block, details, loc) for details in error.errors()]
+            return None, [self._problem(block, tree, details, loc) for details in error.errors()]
 
     def made(self, kind: type[T], tree: Any, loc: Loc = ()) -> T:
         """Return the settings that a block of the file describes.
@@ -104,9 +109,9 @@ class YamlDocument:
         what = dotted(loc) or self.what
         return self.error(what, got=shown, where=self.where(loc), expected=expected, hint=hint)
 
-    def _problem(self, block: type[BaseModel], details: Any, around: Loc) -> WeftError:
+    def _problem(self, block: type[BaseModel], tree: Any, details: Any, around: Loc) -> WeftError:
         """Return one of pydantic's errors of the block at the path ``around`` as a weft error."""
-        inner = tuple(p for p in details["loc"] if p not in ("str", "dict[str,any]"))
+        inner = _path_in(tree, details)
         loc: Loc = (*around, *inner)
         kind, where, what = details["type"], self.where(loc), dotted(loc)
         if kind == "weft":
@@ -114,7 +119,8 @@ class YamlDocument:
             return self.placed(made, loc)
         if kind == "extra_forbidden":
             inside = block_at(block, [p for p in inner[:-1] if isinstance(p, str)])
-            known = [] if inside is None else list(inside.model_fields)
+            fields = {} if inside is None else inside.model_fields
+            known = [about.alias or name for name, about in fields.items()]
             return self.error(
                 f"field {what}",
                 where=where,
@@ -129,14 +135,47 @@ class YamlDocument:
         for english, sign in _SIGNS.items():
             message = message.replace(english, sign)
         got, hint = details.get("input"), None
-        shown = None if isinstance(got, dict | list) else repr(got)
+        shown = _described(got)
         message = _KINDS.get(kind, message)
+        if kind in ("too_short", "too_long"):
+            limits = details["ctx"]
+            shown = f"{limits['actual_length']} entries"
+            most, least = limits.get("max_length"), limits.get("min_length")
+            message = f"at least {least} entries" if most is None else f"at most {most} entries"
         if kind == "literal_error" and isinstance(got, str):
             listed = str(details["ctx"]["expected"]).replace(" or ", ", ").replace("'", "")
             hint = did_you_mean(got, listed.split(", "))
         if not self.explained_by:
             hint = hint or _meaning(block, inner)
         return self.error(what or self.what, got=shown, where=where, expected=message, hint=hint)
+
+
+def _described(value: Any) -> str:
+    """Return a value for a message; blocks and lists are described by their size."""
+    if isinstance(value, dict | list):
+        return f"a {'block' if isinstance(value, dict) else 'list'} of {len(value)}"
+    return "nothing" if value is None else repr(value)
+
+
+def _path_in(tree: Any, details: Any) -> Loc:
+    """Return the path of one of pydantic's errors in a tree.
+
+    The names of types that pydantic tried in place of one another, and the fields of blocks that
+    the tree does not write out, are left out.
+    """
+    *parts, last = details["loc"] or ("",)
+    path: list[str | int] = []
+    for part in (*parts, last):
+        if part in tree if isinstance(tree, Mapping) else _is_index(part, tree):
+            tree = tree[part]
+        elif part is not last or details["type"] not in ("missing", "extra_forbidden"):
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _is_index(part: str | int, tree: Any) -> bool:
+    return isinstance(tree, list) and isinstance(part, int) and part < len(tree)
 
 
 def _misspelled(block: type[BaseModel], loc: Loc, given: Any) -> str | None:
@@ -162,6 +201,37 @@ def dotted(loc: Iterable[str | int]) -> str:
     return ".".join(str(part) for part in loc)
 
 
+@dataclass(frozen=True, eq=False)
+class DocumentBlock(Generic[T]):
+    """One block of a file, checked, with its place for messages.
+
+    Args:
+        document: the file.
+        loc: path of the block in the file.
+        given: its fields.
+    """
+
+    document: YamlDocument
+    loc: Loc
+    given: T
+
+    def where(self, *loc: str | int) -> str:
+        """Return file and line of a field, or of the block."""
+        return self.document.where((*self.loc, *loc))
+
+    def error(
+        self, field: str | Loc, got: Any, expected: str, hint: str | None = None
+    ) -> WeftError:
+        """Return an error with file and line.
+
+        Args:
+            field: name of a field, or a path below the block; empty: the block itself.
+            got, expected, hint: as of a ``WeftError``.
+        """
+        below: Loc = (field,) if isinstance(field, str) and field else tuple(field)
+        return self.document.refused((*self.loc, *below), got, expected, hint)
+
+
 D = TypeVar("D", bound=YamlDocument)
 
 
@@ -178,10 +248,21 @@ def read_document(kind: type[D], path: Path, hint: str, fields: str) -> D:
         WeftError: of the document's class; the file cannot be read, is not YAML, or is no mapping.
     """
     read = read_yaml(path, f"{kind.what} file", kind.error, hint)
+    return _document_of(kind, read, path, fields, hint)
+
+
+def parse_document(kind: type[D], text: str, source: str, fields: str) -> D:
+    """Read a text like a file with the name ``source``; other arguments as in ``read_document``."""
+    return _document_of(kind, parse_yaml(text, source, kind.error), Path(source), fields, None)
+
+
+def _document_of(kind: type[D], read: YamlTree, path: Path, fields: str, hint: str | None) -> D:
     if not isinstance(read.value, dict):
-        where = f"{path.name}:1"
-        expected = f"fields such as {fields}"
         raise kind.error(
-            kind.what, got=kind_of(read.value), where=where, expected=expected, hint=hint
+            kind.what,
+            got=kind_of(read.value),
+            where=f"{path.name}:1",
+            expected=f"fields such as {fields}",
+            hint=hint,
         )
     return kind(path, read.value, read.lines)

@@ -1,0 +1,237 @@
+"""The fields of weft's pattern files and of side-car files, as blocks that pydantic checks.
+
+docs/garments.md describes every field. Numbers are expressions (``measures``).
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, RootModel, Strict
+
+from weft.base.errors import PatternError, WeftError
+from weft.base.keyframes import Keys
+from weft.base.schema.block import Block, ListOrBlock
+from weft.base.schema.document import YamlDocument
+from weft.garment.darts import PleatKind
+from weft.garment.measures import Angle, FoldStiffness, Keyframed, Length, Number, Time
+
+MOST_LAYERS = 100
+MOST_BUTTONS = 1000
+
+
+class PatternDocument(YamlDocument):
+    """A pattern file."""
+
+    what: ClassVar[str] = "pattern"
+    error: ClassVar[type[WeftError]] = PatternError
+
+
+class SidecarDocument(PatternDocument):
+    """The side-car file of a drawing."""
+
+    what: ClassVar[str] = "side-car"
+
+
+def _one_line(text: str) -> str:
+    if not text.strip():
+        raise ValueError("text")
+    return " ".join(text.split())
+
+
+def _edge_text(value: Any) -> Any:
+    """Return the number of an edge as text."""
+    return str(value) if isinstance(value, int) else value
+
+
+def _truth(value: Any) -> Any:
+    """Return 0 and 1 as False and True."""
+    return bool(value) if isinstance(value, int) and value in (0, 1) else value
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Text = Annotated[str, AfterValidator(_one_line)]
+EdgeName = Annotated[str, BeforeValidator(_edge_text), AfterValidator(str.strip)]
+Truth = Annotated[bool, Strict(), BeforeValidator(_truth)]
+Vector = tuple[Number, Number, Number]
+Point = tuple[Length, Length]
+Polyline = Annotated[list[Point], Field(min_length=2)]
+Polygon = Annotated[list[Point], Field(min_length=3)]
+
+
+class CornerBlock(Block):
+    """A corner of an outline, and the edge that begins there: one kind of curve, or a line."""
+
+    at: Point
+    edge: EdgeName | None = Field(None, description="its name")
+    quadratic: Point | None = None
+    cubic: tuple[Point, Point] | None = None
+    arc: Point | None = None
+    points: Annotated[list[Point], Field(min_length=1)] | None = None
+
+
+class HoleBlock(Block):
+    """A round hole."""
+
+    center: Point
+    radius: Length
+
+
+Corner = Annotated[Point | CornerBlock, ListOrBlock()]
+Hole = Annotated[Polygon | HoleBlock, ListOrBlock()]
+
+
+class FoldBlock(Block):
+    """A line that keeps an angle."""
+
+    points: Polyline
+    angle: Angle
+    stiffness: FoldStiffness | None = None
+
+
+class DartBlock(Block):
+    """A dart in an edge."""
+
+    name: Text | None = None
+    edge: EdgeName
+    at: Number = 0.5
+    width: Length
+    depth: Length
+
+
+class PleatBlock(Block):
+    """A pleat in an edge."""
+
+    name: Text | None = None
+    edge: EdgeName
+    at: Number = 0.5
+    depth: Length
+    length: Length
+    kind: PleatKind = "knife"
+    to: Literal["start", "end"] = Field("end", description="start or end (of the edge)")
+    angle: Angle | None = None
+
+
+class WrapBlock(Block):
+    """The bending of a panel around an axis."""
+
+    center: tuple[Length, Length, Length]
+    radius: Length
+    direction: Vector | None = None
+    facing: Vector | None = None
+    taper: Angle = 0.0
+
+
+class PlacementBlock(Block):
+    """The start of a panel in space."""
+
+    translation: tuple[Length, Length, Length] | None = None
+    rotation: tuple[Angle, Angle, Angle] | None = None
+    wrap: WrapBlock | None = None
+
+
+class AnyPanelBlock(Block):
+    """Fields of panels that do not concern their shape."""
+
+    fabric: Any = None
+    thickness: Length | None = None
+    layer: Annotated[int, Strict(), Field(ge=0, lt=MOST_LAYERS)] | None = None
+    placement: PlacementBlock | None = None
+    grain: Angle | None = None
+
+
+class MirroredPanelBlock(AnyPanelBlock):
+    """The mirror image of another panel."""
+
+    mirror: Text
+
+
+class CopiedPanelBlock(AnyPanelBlock):
+    """A copy of another panel."""
+
+    copied: Text = Field(alias="copy")
+
+
+class DrawnPanelBlock(AnyPanelBlock):
+    """A panel with an outline."""
+
+    outline: Annotated[list[Corner], Field(min_length=2)]
+    holes: list[Hole] | None = None
+    lines: list[Polyline] | None = None
+    folds: list[FoldBlock] | None = None
+    darts: list[DartBlock] | None = None
+    pleats: list[PleatBlock] | None = None
+    fold: EdgeName | None = Field(None, description="the edge on the fold of the fabric")
+
+
+class PieceBlock(AnyPanelBlock):
+    """A panel of a drawing's piece, in a side-car file."""
+
+    piece: Text | None = None
+    mirrored: Truth | None = None
+
+
+Chain = Annotated[list[Text], Field(min_length=1), BeforeValidator(_listed)]
+Sides = tuple[Chain, Chain]
+
+
+class BareSeam(RootModel[Sides]):
+    """A seam that a file gives by its two chains alone."""
+
+
+class SeamBlock(Block):
+    """A seam."""
+
+    name: Text | None = None
+    join: Sides
+    flip: Truth | None = None
+    closing: Literal["sewn", "zip", "buttons"] | None = None
+    angle: Annotated[float | Keys, Keyframed("rad")] | None = None
+    fold_stiffness: Annotated[float | Keys, Keyframed("N")] | None = None
+    strength: Annotated[float | Keys, Keyframed("N/m")] | None = None
+    buttons: Annotated[int, Strict(), Field(ge=0, lt=MOST_BUTTONS)] | None = None
+    open_at: Time | None = None
+    close_at: Time | None = None
+    window: tuple[Number, Number] | None = None
+    notched: Truth | None = None
+
+
+class ElasticBlock(Block):
+    """An elastic band along a chain of edges."""
+
+    name: Text | None = None
+    edges: Chain
+    ratio: Annotated[float | Keys, Keyframed("1")]
+    stiffness: Annotated[float | Keys, Keyframed("N")]
+
+
+class JoinsBlock(Block):
+    """Fields of pattern and side-car files; seams and elastics are lists, or have names."""
+
+    fabric: Any = None
+    panels: dict[str, Any] | None = None
+    seams: Any = None
+    elastics: Any = None
+
+
+class PatternBlock(JoinsBlock):
+    """A pattern file."""
+
+    name: Text | None = None
+    measures: dict[str, Any] | None = None
+    panels: dict[str, Any]
+
+
+class SidecarBlock(JoinsBlock):
+    """The side-car file of a drawing."""
+
+    fabrics: dict[str, Any] | None = Field(
+        None, description="for the names of fabrics in DXF files"
+    )
+    size: Annotated[str, BeforeValidator(_edge_text)] | None = Field(
+        None, description="the size to read from a DXF file that holds several"
+    )
+    notches: Literal["corners", "ignored"] | None = Field(
+        None, description="whether notches of a DXF file divide edges (corners) or not (ignored)"
+    )
