@@ -23,6 +23,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Setting, documented, setting
+from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -34,6 +35,7 @@ from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, St
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
+from weft.solve.newton.residual_bounds import ResidualBounds
 from weft.solve.sparse.block_csr import BlockCsr
 
 # Interactive steps are limited to 8 iterations and 10 ms. With these numbers they are closer to
@@ -43,6 +45,7 @@ INTERACTIVE, INTERACTIVE_STEP = 8, 1e-2  # iterations, [s]
 # An interactive step ends after an increment below this part of the cloth's root mean square speed,
 # clamped to the two bounds: cloth that swings slowly would come to a halt with a larger threshold.
 LEAST_ENOUGH, MOST_ENOUGH = 0.1, 0.2  # [m/s]
+PRECISE = 0.1  # part of the tolerance by which rigid bodies may be off at the end of a step
 PART_OF_SPEED = 0.15
 # [m/s] root mean square of the part of an increment that contact prevented. Above it the step goes
 # on, because cloth that contact has held up in every iteration would hang in the air.
@@ -271,8 +274,8 @@ class StepSettings:
             return self.effort
         return INTERACTIVE if self.effort == "interactive" else 0
 
-    def newton(self, step: Step) -> Newton:
-        """Return the settings of Newton's method for a step."""
+    def newton(self, step: Step, bodies: RigidBodies) -> Newton:
+        """Return the settings of Newton's method for a step of a model with these rigid bodies."""
         effort, enough, left, dt = self.iteration_limit, 0.0, float("inf"), step.dt
         if self.effort == "interactive":
             speed = float(np.sqrt(np.mean(np.sum(np.square(step.state.v), axis=1))))
@@ -285,7 +288,18 @@ class StepSettings:
             effort=effort,
             enough=enough * dt,
             left=left * dt,
+            bounds=self._residual_bounds(step, bodies),
         )
+
+    def _residual_bounds(self, step: Step, bodies: RigidBodies) -> ResidualBounds | None:
+        """Return the bounds of forces at which rigid bodies are off by a tenth of the tolerance.
+
+        Errors of steps add up, because they have the same sign in all of them.
+        """
+        if len(bodies) == 0 or step.scale is None:
+            return None
+        force = bodies.point_mass * PRECISE * self.tolerance * step.dt / step.scale
+        return ResidualBounds(kernel.array(force, kernel.Scalar))
 
     @property
     def longest(self) -> float:
@@ -479,7 +493,7 @@ class Integrator(ABC):
         if begin is None:
             return None
         start, value = begin
-        newton, kept = self.settings.newton(phi.step), self._solver.prepared
+        newton, kept = self.settings.newton(phi.step, model.loose), self._solver.prepared
         found = minimize_lagged(phi, start, solver, newton, kept, model.lags, value)
         self._solver.prepared = found.prepared
         return found

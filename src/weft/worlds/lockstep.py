@@ -131,7 +131,7 @@ def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGen
     """Return the search of one world, as in ``Integrator._minimize``."""
     world = group.worlds[w]
     linear = world.linear if group.lanes is None else group.lanes.worlds[w]
-    newton = world.stepper.settings.newton(step)
+    newton = world.stepper.settings.newton(step, world.model.loose)
     x, g, trial = group.parts[w]
     problem = WorldProblem(phi)
 

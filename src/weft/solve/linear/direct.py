@@ -19,7 +19,7 @@ from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.errors import SolverError
 from weft.kernel import WarpArray, vec3
-from weft.solve.linear.solver import LinearSolution, Outcome
+from weft.solve.linear.solver import LinearSolution, LinearSolver, Outcome, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.vectors import norm
 
@@ -294,3 +294,13 @@ def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
     A.multiply(x_device, product)
     residual = norm(kernel.numpy(product) - b) / max(norm(b), 1e-300)
     return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)
+
+
+def factorize(A: BlockCsr) -> PreparedSolver:
+    """Factorize A by PARDISO if it is installed, else by SuperLU.
+
+    Blocks of zeros are left out. They depend on earlier contacts, and would change the elimination
+    order and with it the last bits of solutions.
+    """
+    solver: LinearSolver = Pardiso() if have_pardiso() else Splu()
+    return solver.prepare(A.without_zeros())

@@ -12,9 +12,9 @@ from typing import Any
 from weft.kernel import WarpArray
 from weft.solve.linear.block_jacobi import BlockJacobiPcg
 from weft.solve.linear.conjugate_gradients import ConjugateGradients, End
-from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
+from weft.solve.linear.direct import factorize
 from weft.solve.linear.multigrid.hierarchy import LARGEST, Hierarchy
-from weft.solve.linear.solver import LinearSolution, LinearSolver, Stop
+from weft.solve.linear.solver import LinearSolution, PreparedSolver, Stop
 from weft.solve.sparse.block_csr import BlockCsr
 
 DELAY = 1  # iterations over which the decrease of the model is summed; with multigrid, one suffices
@@ -115,11 +115,10 @@ class PreparedMultigrid:
 
     def _rescue(self, b: WarpArray, tolerance: float, spent: int) -> LinearSolution:
         """Solve by a direct factorization, or by block-Jacobi if memory would not suffice."""
-        other: LinearSolver = BlockJacobiPcg(stop=self.stop)
         if self.A.n <= DIRECT:
-            other = Pardiso() if have_pardiso() else Splu()
-        # Blocks of zeros depend on earlier contacts. They would change the elimination order, and
-        # with it the last bits of the result.
-        solution = other.prepare(self.A.without_zeros()).solve(b, tolerance)
+            other: PreparedSolver = factorize(self.A)
+        else:
+            other = BlockJacobiPcg(stop=self.stop).prepare(self.A.without_zeros())
+        solution = other.solve(b, tolerance)
         iterations = solution.iterations + spent
         return dataclasses.replace(solution, iterations=iterations, rescued=True)
