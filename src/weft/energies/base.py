@@ -329,6 +329,59 @@ class Bound(ABC):
         )
 
 
+class SummedBound(Bound):
+    """A term whose energy is the sum of an array on the device: of elements, samples or points.
+
+    Args:
+        energy: the energy that it is bound from.
+        pattern: block pattern of the matrix.
+    """
+
+    acts = True  # whether it has any energy in the step that is solved
+
+    def __init__(self, energy: Any, pattern: BlockPattern) -> None:
+        self.energy, self.name, self.scratch = energy, energy.name, pattern.scratch
+
+    @abstractmethod
+    def energies(self, x: WarpArray) -> WarpArray:
+        """Return the energy of every element [J], one number, or an elastic and a dissipated part.
+
+        The array is valid until the next one is taken from the scratch memory.
+        """
+
+    def value(self, x: WarpArray) -> float:
+        """Return the total energy [J]."""
+        return kernel.total(self.energies(x)) if self.acts else 0.0
+
+    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
+        """Add the total energy [J] to the numbers that the host reads together."""
+        if self.acts:
+            numbers.add_sum(self.energies(x))
+
+
+class DampedBound(SummedBound):
+    """A term whose elements have an elastic and a dissipated energy, (m,) vec2."""
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether metrics name the dissipated part."""
+        return bool(self.energy.damping > 0)
+
+    def terms(self, x: WarpArray) -> Mapping[str, float]:
+        """Return the energy [J] of the elastic part and of damping, by name."""
+        elastic, lost = kernel.columns(self.energies(x)) if self.acts else (0.0, 0.0)
+        return {self.name: elastic, **({damping_of(self.name): lost} if self.dissipates else {})}
+
+
+def damping_of(name: str) -> str:
+    """Return the name of an energy's damping in metrics.
+
+    For example, the damping of ``bending 2`` is ``bending damping 2``.
+    """
+    first, _, number = name.rpartition(" ")
+    return f"{first} damping {number}" if number.isdigit() else f"{name} damping"
+
+
 @runtime_checkable
 class Energy(Protocol):
     """A sum of m local energies, each over k vertices."""

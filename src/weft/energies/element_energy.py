@@ -23,7 +23,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import Bound
+from weft.energies.base import DampedBound
 from weft.energies.by_constants import ByName
 from weft.energies.eigenvalue_clamp import clamp_eigenvalues
 from weft.energies.gather import BlockLayout, GatherMap
@@ -132,20 +132,20 @@ class ElementEnergy(ABC):
 
     def bind(self, pattern: BlockPattern) -> "BoundElementEnergy":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, pattern.n, pattern)
-        return BoundElementEnergy(self, rows, self.parameters(), pattern.scratch)
+        return BoundElementEnergy(self, pattern)
 
 
-class BoundElementEnergy(Bound):
+class BoundElementEnergy(DampedBound):
     """A local energy bound to a block pattern, with its damping in the step."""
 
     is_elastic = True
 
-    def __init__(
-        self, energy: ElementEnergy, rows: GatherMap, parameters: Any, scratch: Scratch
-    ) -> None:
-        self.energy, self.rows, self.parameters, self.scratch = energy, rows, parameters, scratch
-        self.name, self.kernels, self.shape = energy.name, energy.kernels, energy.stencil.shape
+    energy: ElementEnergy
+
+    def __init__(self, energy: ElementEnergy, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
+        self.rows, self.parameters = GatherMap.of(energy.stencil, pattern), energy.parameters()
+        self.kernels, self.shape = energy.kernels, energy.stencil.shape
         self.is_condition, self.damping = energy.is_condition, energy.damping
         self.has_exact_hessian = energy.kernels.has_exact_hessian
 
@@ -160,28 +160,16 @@ class BoundElementEnergy(Bound):
         own = self.parameters if parameters is None else parameters
         kernel.launch(evaluate, self.shape[0], x, self.energy.device_stencil, own, out)
 
-    def _energies(self, x: WarpArray) -> WarpArray:
+    def energies(self, x: WarpArray) -> WarpArray:
+        """Return the elastic and the dissipated energy [J] of every element."""
         out = self.scratch.take(self.shape[0], vec2)
         self._launch(self.kernels.energy, x, out)
         return out
 
-    def value(self, x: WarpArray) -> float:
-        """Return the total energy [J]."""
-        return kernel.total(self._energies(x))
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        numbers.add_sum(self._energies(x))
-
-    def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """Return the energy [J] of the elastic part and of damping, by name."""
-        elastic, dissipated = kernel.columns(self._energies(x))
-        if self.energy.damping == 0:
-            return {self.name: elastic}
-        return {self.name: elastic, damping_of(self.name): dissipated}
-
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
+        if not self.acts:
+            return
         local = self.scratch.take(self.shape, vec3)
         self._launch(self.kernels.gradient, x, local)
         self.rows.add_gradient(local, g)
@@ -207,7 +195,8 @@ class BoundElementEnergy(Bound):
         with theta_r = (1 + a) theta_n - a theta_(n-1), and differences for others.
         """
         e, a = self.energy, step.past_part
-        if self.kernels.freeze is None or e.damping == 0 or not np.isfinite(step.span):
+        damped = self.kernels.freeze is not None and e.damping > 0 and np.isfinite(step.span)
+        if not (damped and self.acts):
             return
         measured = self.measure_gradient(x)
         if measured is None:
@@ -307,6 +296,8 @@ class BoundElementEnergy(Bound):
 
     def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
         """Add the Hessian with these parameters to A and return A."""
+        if not self.acts:
+            return A
         evaluate, layout, clamps = self.kernels.hessian_of(Psd(psd))
         local = layout.take(self.scratch, *self.shape)
         self._launch(evaluate, x, local, parameters)
@@ -314,12 +305,3 @@ class BoundElementEnergy(Bound):
             clamp_eigenvalues(local)
         self.rows.add_rows(layout, local, A)
         return A
-
-
-def damping_of(name: str) -> str:
-    """Return the name of an energy's damping in metrics.
-
-    For example, the damping of ``bending 2`` is ``bending damping 2``.
-    """
-    first, _, number = name.rpartition(" ")
-    return f"{first} damping {number}" if number.isdigit() else f"{name} damping"

@@ -59,21 +59,21 @@ class GatherMap:
     last: int = 0  # one more than the last vertex with an element
 
     @staticmethod
-    def of(stencil: Ints, n: int, pattern: BlockPattern | None) -> "GatherMap":
+    def of(stencil: Ints, pattern: BlockPattern, hessian: bool = True) -> "GatherMap":
         """Build the maps of a stencil.
 
         Args:
             stencil: (m,k) vertices of each element.
-            n: number of vertices; the pattern's number replaces it. Further points of a pattern
-                have rows too, because the first term that writes into the matrix clears all rows.
-            pattern: of the matrix; None: for gradients only.
+            pattern: of the matrix. Its further points have rows too, because the first term that
+                writes into the matrix clears all rows.
+            hessian: False: the maps are for gradients only, and the pattern has no blocks for them.
         """
-        n = n if pattern is None else pattern.n
+        n = pattern.n
         incidence = Incidence.of(stencil, n)
         entries = Entries()
         entries.start, entries.element = incidence.start, incidence.element
         entries.place = incidence.place
-        if pattern is not None:
+        if hessian:
             columns = stencil[kernel.numpy(incidence.element)]
             rows = np.repeat(incidence.vertex_of[:, None], stencil.shape[1], axis=1)
             entries.block = kernel.array(pattern.find(rows, columns), wp.int32)

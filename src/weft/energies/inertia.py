@@ -33,8 +33,7 @@ class DiagonalQuadratic(Bound):
     """Quadratic energy 1/2 w |x - c|^2 with a weight w for every vertex; ``freeze`` sets both."""
 
     def __init__(self, mass: Floats) -> None:
-        self.mass = mass
-        self._acts = False
+        self.mass, self.acts = mass, False
         self._squares = kernel.empty(len(mass))
         self._center = kernel.zeros(len(mass), vec3)
         self._shift = kernel.zeros(len(mass))
@@ -46,13 +45,13 @@ class DiagonalQuadratic(Bound):
 
     def value(self, x: WarpArray) -> float:
         """Return the energy [J]."""
-        if not self._acts:
+        if not self.acts:
             return 0.0
         return 0.5 * kernel.total(self._distances(x))
 
     def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
         """Add the energy [J] to the numbers that the host reads together."""
-        if self._acts:
+        if self.acts:
             numbers.add_sum(self._distances(x), 0.5)
 
     def _distances(self, x: WarpArray) -> WarpArray:
@@ -61,13 +60,13 @@ class DiagonalQuadratic(Bound):
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add weights times (x - c) to g."""
-        if self._acts:
+        if self.acts:
             arrays = (x, self._center, self._shift, g)
             kernel.launch(add_inertia, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add the weights to the diagonal of A and return A."""
-        if self._acts:
+        if self.acts:
             add_diagonal(A, self._shift)
         return A
 
@@ -126,11 +125,11 @@ class Inertia(DiagonalQuadratic):
 
     def freeze(self, step: Step) -> None:
         """Take the prediction and the scale of a step."""
-        self._acts = step.scale is not None
+        self.acts = step.scale is not None
         if step.scale is not None:
             self._hold(step, kernel.points(np.array(step.predicted)), self.mass / step.scale)
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivative of s = by . m (x - y)/scale by y."""
-        if self._acts:
+        if self.acts:
             into.predicted -= np.array(kernel.numpy(self._shift))[:, None] * by

@@ -30,7 +30,7 @@ class NumpyEnergy(Bound):
         self.energy, self.name = energy, energy.name
         stencil = np.ascontiguousarray(energy.stencil, dtype=np.int32)
         self.shape = stencil.shape
-        self.rows = GatherMap.of(stencil, pattern.n, pattern)
+        self.rows = GatherMap.of(stencil, pattern)
         if not quiet:
             warnings.warn(
                 f"energy {energy.name!r} has no kernels and runs in NumPy: slow "

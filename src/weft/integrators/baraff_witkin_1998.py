@@ -28,8 +28,7 @@ from weft.base.arrays import Floats, Forces, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
-from weft.energies.base import Bound
-from weft.energies.element_energy import damping_of
+from weft.energies.base import Bound, damping_of
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.base import AnyMemory, Memory, Solver, StepLength, StepReport

@@ -18,7 +18,7 @@ from weft.discretization.bspline import rectangle
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.discretization.spline_surface import SplineSurface
-from weft.energies.base import Energy
+from weft.energies.base import Energy, damping_of
 from weft.energies.elastic.buckling_bending import BucklingBending
 from weft.energies.elastic.condition import Conditions, Variant, condition_energies
 from weft.energies.elastic.curvature_damping import CurvatureDamping
@@ -26,7 +26,6 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.element_energy import damping_of
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.assembly import Assembly

@@ -39,12 +39,12 @@ from weft.energies.air.added_mass_kernels import (
 from weft.energies.air.expected_motion import extrapolated
 from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
-from weft.energies.base import Bound
+from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel import Scalar, WarpArray, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -249,7 +249,7 @@ class AddedMass:
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
         """Return the term for simulations."""
-        return BoundAddedMass(self, pattern.n, pattern.scratch)
+        return BoundAddedMass(self, pattern)
 
 
 def _inverse(F: Gradients) -> Floats:
@@ -261,20 +261,22 @@ def _inverse(F: Gradients) -> Floats:
     return np.asarray(np.einsum("q,qij,qkj->qik", over, adjugate, F))
 
 
-class BoundAddedMass(Bound):
+class BoundAddedMass(SummedBound):
     """Added mass bound to a block pattern; it is zero before the first ``freeze``."""
 
     is_load = True
 
-    def __init__(self, energy: AddedMass, n: int, scratch: Scratch) -> None:
-        self.name, self.scratch, self.n = energy.name, scratch, n
+    acts = False
+
+    def __init__(self, energy: AddedMass, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
+        self.n = n = pattern.n
         s, (rim, outward) = energy.samples, energy.rim
         self._faces, self._edges = sheet_of(s), sheet_of(rim)
         self._outward = kernel.array(outward, vec2)
-        self._around = GatherMap.of(s.stencil, n, None), GatherMap.of(rim.stencil, n, None)
+        self._around = [GatherMap.of(one.stencil, pattern, hessian=False) for one in (s, rim)]
         self._own = kernel.empty(len(s.stencil), mat33)
         self._M, self._load = kernel.empty(n, mat33), kernel.empty(n, vec3)
-        self._step: Step | None = None
         self.update_constants(energy)
 
     def update_constants(self, energy: AddedMass) -> None:
@@ -295,18 +297,17 @@ class BoundAddedMass(Bound):
                 hint="strips that flutter have none; one that stays straight along the wind rests "
                 "as it does without a span",
             )
-        self._step = step
+        self._step, self.acts = step, True
         self._y, self._origin = kernel.points(np.array(step.predicted)), step.device_origin
         x, v = extrapolated(step)
         self._take(kernel.points(x), kernel.points(v), step)
 
     def lag(self, x: WarpArray) -> bool:
         """Lag them again at x."""
-        step = self._step
-        if step is None:
-            return False
-        self._take(x, kernel.points(step.velocity(np.array(kernel.numpy(x)))), step)
-        return True
+        if self.acts:
+            v = self._step.velocity(np.array(kernel.numpy(x)))
+            self._take(x, kernel.points(v), self._step)
+        return self.acts
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivatives by the prediction, and by expected positions and velocities."""
@@ -338,16 +339,7 @@ class BoundAddedMass(Bound):
         self.energy.wind.blow(at, t, air, self.energy.carried)
         return air
 
-    def value(self, x: WarpArray) -> float:
-        """Return the lagged potential [J]."""
-        return 0.0 if self._step is None else kernel.total(self._energies(x))
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
-        """Add the lagged potential [J] to the numbers that the host reads together."""
-        if self._step is not None:
-            numbers.add_sum(self._energies(x))
-
-    def _energies(self, x: WarpArray) -> WarpArray:
+    def energies(self, x: WarpArray) -> WarpArray:
         """Return the lagged potential [J] of every vertex."""
         out = self.scratch.take(x.shape[0])
         arrays = (x, self._M, self._y, self._load, self._origin, out)
@@ -356,13 +348,13 @@ class BoundAddedMass(Bound):
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
-        if self._step is not None:
+        if self.acts:
             arrays = (x, self._M, self._y, self._load, g)
             kernel.launch(add_gradients, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add M, which is the same for every x and psd, to the diagonal of A and return A."""
-        if self._step is not None:
+        if self.acts:
             A.finish()
             p = A.pattern
             kernel.launch(add_blocks, p.n, p.device_diagonal, self._M, A.values)

@@ -37,7 +37,7 @@ from weft.discretization.samples import Samples
 from weft.energies.air.air_slopes import air_slopes
 from weft.energies.air.expected_motion import extrapolated, pull_back_extrapolated
 from weft.energies.air.wind import Wind
-from weft.energies.base import Bound
+from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.rest_shape import RestShape
@@ -49,7 +49,6 @@ from weft.kernel import (
     Scalar,
     ScalarArray,
     ScalarArray2d,
-    Scratch,
     Vec2Array2d,
     Vec3Array,
     Vec3Array2d,
@@ -260,8 +259,7 @@ class AirForce:
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.samples.n_vertices, pattern)
-        return BoundAir(self, rows, pattern.scratch)
+        return BoundAir(self, pattern)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,20 +300,20 @@ class FrozenAir:
         return np.asarray(np.einsum("qa,qb,qij->qabij", N, N, self.K / self.span))
 
 
-class BoundAir(Bound):
+class BoundAir(SummedBound):
     """Lift and drag bound to a block pattern; they are zero before the first ``freeze``."""
 
     is_load = True
 
-    def __init__(self, energy: AirForce, rows: GatherMap, scratch: Scratch) -> None:
-        self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
-        self.shape = energy.stencil.shape
+    def __init__(self, energy: AirForce, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
+        self.rows, self.shape = GatherMap.of(energy.stencil, pattern), energy.stencil.shape
         self.update_constants(energy)
         self._step: Step | None = None
         self._frozen = Frozen()
         self._frozen.K = kernel.zeros(self.shape[0], mat33)
         self._frozen.push = kernel.zeros(self.shape[0], vec3)
-        self._frozen.origin = kernel.zeros(rows.n, vec3)
+        self._frozen.origin = kernel.zeros(pattern.n, vec3)
 
     def update_constants(self, energy: AirForce) -> None:
         """Take the wind of another energy."""
@@ -393,18 +391,11 @@ class BoundAir(Bound):
         self.energy.wind.blow(at, t, air, self.energy.carried, gusts=gusts)
         kernel.launch(resist, q, x, v, self._sheet, air, *self._coefficients, self._frozen)
 
-    def _energies(self, x: WarpArray) -> WarpArray:
+    def energies(self, x: WarpArray) -> WarpArray:
+        """Return the lagged potential [J]: half of the dissipated energy minus the wind's work."""
         out = self.scratch.take(self.shape[0])
         kernel.launch(energies, self.shape[0], x, self._sheet, self._frozen, out)
         return out
-
-    def value(self, x: WarpArray) -> float:
-        """Return the lagged potential [J]: half of the dissipated energy minus the wind's work."""
-        return kernel.total(self._energies(x))
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        numbers.add_sum(self._energies(x))
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx, which is minus lift and drag, to g."""

@@ -53,7 +53,6 @@ from weft.energies.elastic.pair_kernels import (
     pair_hessian,
 )
 from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
-from weft.energies.gather import GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray, vec3
@@ -179,8 +178,7 @@ class BucklingBending(ElementEnergy):
 
     def bind(self, pattern: BlockPattern) -> "BoundPairs":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
-        return BoundPairs(self, rows, self.parameters(), pattern.scratch)
+        return BoundPairs(self, pattern)
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by logarithms of lengths, areas and

@@ -31,7 +31,6 @@ from weft.energies.elastic.hinge_by_constants import hinge_mixed
 from weft.energies.elastic.hinge_kernels import Hinge, angles
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.element_energy import BoundElementEnergy
-from weft.energies.gather import GatherMap
 from weft.energies.step import Step
 from weft.kernel import Scalar, WarpArray
 from weft.solve.newton.psd import Psd
@@ -105,8 +104,7 @@ class Creases(HingeBending):
 
     def bind(self, pattern: BlockPattern) -> "BoundCreases":
         """Bind the energy to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
-        return BoundCreases(self, rows, self.parameters(), pattern.scratch)
+        return BoundCreases(self, pattern)
 
 
 class BoundCreases(BoundElementEnergy):

@@ -19,12 +19,11 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
-from weft.energies.base import Bound
+from weft.energies.base import SummedBound, damping_of
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
 from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, constant_prefix
 from weft.energies.elastic.membrane_derivatives import by_samples, by_start
-from weft.energies.element_energy import damping_of
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
@@ -35,7 +34,6 @@ from weft.kernel import (
     Mat32Array,
     Scalar,
     ScalarArray,
-    Scratch,
     Vec2Array2d,
     Vec3Array,
     WarpArray,
@@ -231,31 +229,28 @@ class Membrane:
 
     def bind(self, pattern: BlockPattern) -> "BoundMembrane":
         """Bind the membrane to the block pattern of a matrix."""
-        rows = GatherMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
-        return BoundMembrane(self, rows, pattern.scratch)
+        return BoundMembrane(self, pattern)
 
 
-class BoundMembrane(Bound):
+class BoundMembrane(SummedBound):
     """A membrane bound to a block pattern; damping in a step is one more part of the law."""
 
     is_elastic = True
 
-    def __init__(self, membrane: Membrane, rows: GatherMap, scratch: Scratch) -> None:
-        self.name, self.rows, self.scratch = membrane.name, rows, scratch
+    energy: Membrane
+
+    def __init__(self, membrane: Membrane, pattern: BlockPattern) -> None:
+        super().__init__(membrane, pattern)
+        self.rows = GatherMap.of(membrane.stencil, pattern)
         self.samples = membrane.device_samples
         self._F = kernel.empty(len(self.samples), mat32)
         self._at: WarpArray = None  # (n,) vec3 positions for which F was computed last
         self._deformed = False  # whether F still belongs to them
         self.update_constants(membrane)
 
-    @property
-    def energy(self) -> Membrane:
-        """The membrane that it was bound from."""
-        return self.membrane
-
     def update_constants(self, energy: Membrane) -> None:
         """Replace the law's parameters and the damping by those of another membrane."""
-        self.membrane, law, self._deformed = energy, energy.law, False
+        self.energy, law, self._deformed = energy, energy.law, False
         self.is_condition, self.damping = law.is_condition, energy.damping
         self._elastic = law, self._parameters()
         self._all = self._now = self._elastic
@@ -265,7 +260,7 @@ class BoundMembrane(Bound):
 
     def _parameters(self) -> tuple[WarpArray, ...]:
         """Return the parameters of the law on the device."""
-        return self.membrane.device_parameters
+        return self.energy.device_parameters
 
     @cached_property
     def _viscous(self) -> WarpArray:
@@ -273,7 +268,7 @@ class BoundMembrane(Bound):
 
     def freeze(self, step: Step) -> None:
         """Freeze damping for a step: the stiffness at x_n, and the strain at the step's past."""
-        beta = self.membrane.damping
+        beta = self.energy.damping
         damped = beta > 0 and np.isfinite(step.span)
         self._now = self._all if damped else self._elastic
         if damped:
@@ -291,13 +286,13 @@ class BoundMembrane(Bound):
         """Add the derivatives of damping by x_n and x_(n-1)."""
         found = by_start(self, step, x, by)
         if found is not None:
-            s = self.membrane.samples
+            s = self.energy.samples
             for slope, to in ((found.by_now, into.state_x), (found.by_past, into.past)):
                 np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", slope, s.gradient))
 
     def zero_tables(self) -> dict[str, Floats] | None:
         """Return zeros for slopes and areas of the samples."""
-        s = self.membrane.samples
+        s = self.energy.samples
         return {"gradient": np.zeros_like(s.gradient), "weight": np.zeros(len(s.weight))}
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
@@ -306,24 +301,20 @@ class BoundMembrane(Bound):
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by samples."""
-        rest.add_samples(self.membrane.samples, by)
+        rest.add_samples(self.energy.samples, by)
 
-    def value(self, x: WarpArray) -> float:
-        """Return the total energy [J]."""
-        return self._energy(x, self._now)
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        numbers.add_sum(self._energies(x, self._now))
+    def energies(self, x: WarpArray) -> WarpArray:
+        """Return the energy [J] of every sample, with damping."""
+        return self._energies(x, self._now)
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""
-        elastic = self._energy(x, self._elastic)
-        if self.membrane.damping == 0:
+        elastic = kernel.total(self._energies(x, self._elastic))
+        if self.energy.damping == 0:
             return {self.name: elastic}
         damped = 0.0
         if self._now is self._all:
-            damped = self._energy(x, (Viscous(), (self._viscous,)))
+            damped = kernel.total(self._energies(x, (Viscous(), (self._viscous,))))
         return {self.name: elastic, damping_of(self.name): damped}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
@@ -352,7 +343,7 @@ class BoundMembrane(Bound):
         Raises:
             LawError: a law that is not written in conditions.
         """
-        law, h = self.membrane.law, step.dt
+        law, h = self.energy.law, step.dt
         if not law.is_condition:
             raise LawError(
                 f"damping of conditions of {law.name}",
@@ -362,7 +353,7 @@ class BoundMembrane(Bound):
         s, n, rate = self.samples, len(self.samples), kernel.empty(len(self.samples), mat32)
         moved: list[WarpArray] = []
         stages = []
-        for part, p in zip(law.parts, self.membrane.device_parameters):
+        for part, p in zip(law.parts, self.energy.device_parameters):
             out = kernel.empty(n, part.functions.Params)
             moved.append(out)
             shift = law_kernels(part.functions).shift
@@ -375,11 +366,7 @@ class BoundMembrane(Bound):
         self._add_rows(H, 1 + beta / h, A)
 
     def _hessians(self) -> WarpArray:
-        return SAMPLED.take(self.scratch, *self.membrane.stencil.shape)
-
-    def _energy(self, x: WarpArray, law: "_Laws") -> float:
-        """Return the energy [J] of a law with its parameters."""
-        return kernel.total(self._energies(x, law))
+        return SAMPLED.take(self.scratch, *self.energy.stencil.shape)
 
     def _energies(self, x: WarpArray, law: "_Laws") -> WarpArray:
         """Return the energy [J] of every sample of a law with its parameters."""
@@ -396,7 +383,7 @@ class BoundMembrane(Bound):
         """
         s, (functions, parameters) = self.samples, law
         stages = functions.stages(what, self._F, parameters, out)
-        worth = kernel.slice_above(3 * self.membrane.stencil.shape[1])
+        worth = kernel.slice_above(3 * self.energy.stencil.shape[1])
         first = () if self._is_deformed(x) else (s.deform(x, self._F),)
         kernel.launch_each(len(s), *first, *stages, *then, slice_above=worth)
 

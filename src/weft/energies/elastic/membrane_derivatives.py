@@ -47,10 +47,10 @@ class StartOfMembrane:
 
 def by_start(term: "BoundMembrane", step: Step, x: WarpArray, by: Floats) -> StartOfMembrane | None:
     """Return ds/dF_n and ds/dF_(n-1); None if nothing is damped."""
-    beta = term.membrane.damping
+    beta = term.energy.damping
     if beta == 0 or not np.isfinite(step.span):
         return None
-    s, a = term.membrane.samples, step.past_part
+    s, a = term.energy.samples, step.past_part
     F, L = s.deformation_gradient(kernel.numpy(x)), s.deformation_gradient(by)
     now = s.deformation_gradient(np.asarray(step.state.x))
     past = now if step.past is None else s.deformation_gradient(np.asarray(step.past[0]))
@@ -65,7 +65,7 @@ def by_start(term: "BoundMembrane", step: Step, x: WarpArray, by: Floats) -> Sta
 
 def by_samples(term: "BoundMembrane", step: Step, x: WarpArray, by: Floats) -> ByName:
     """Return the derivatives of s by ``gradient`` (q,k,2) and ``weight`` (q,) of the samples."""
-    s, at = term.membrane.samples, np.asarray(kernel.numpy(x))
+    s, at = term.energy.samples, np.asarray(kernel.numpy(x))
     L = s.deformation_gradient(by)
     P, Q = _stress_and_slope(term, s.deformation_gradient(at), L)
     w = s.weight[:, None, None]

@@ -18,9 +18,8 @@ from weft.base.arrays import Floats
 from weft.base.errors import LawError
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.plasticity import COLUMNS, Plasticity
-from weft.energies.gather import GatherMap
 from weft.energies.step import Step
-from weft.kernel import Scalar, ScalarArray, Scratch, WarpArray
+from weft.kernel import Scalar, ScalarArray, WarpArray
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -93,18 +92,17 @@ class PermanentStretch(Membrane):
 
     def bind(self, pattern: BlockPattern) -> "BoundPermanentStretch":
         """Bind the membrane to the block pattern of a matrix."""
-        rows = GatherMap.of(self.samples.stencil, self.samples.n_vertices, pattern)
-        return BoundPermanentStretch(self, rows, pattern.scratch)
+        return BoundPermanentStretch(self, pattern)
 
 
 class BoundPermanentStretch(BoundMembrane):
     """A bound membrane with the rest lengths of the start of the step."""
 
-    membrane: PermanentStretch
+    energy: PermanentStretch
 
-    def __init__(self, membrane: PermanentStretch, rows: GatherMap, scratch: Scratch) -> None:
+    def __init__(self, membrane: PermanentStretch, pattern: BlockPattern) -> None:
         self._part = next(k for k, part in enumerate(membrane.law.parts) if _has_rest(part))
-        super().__init__(membrane, rows, scratch)
+        super().__init__(membrane, pattern)
         self._kept, self._dt = _none(len(self.samples)), 0.0
 
     def update_constants(self, energy: Membrane) -> None:
@@ -114,7 +112,7 @@ class BoundPermanentStretch(BoundMembrane):
 
     def _parameters(self) -> tuple[WarpArray, ...]:
         """Return a copy of the parameters, because ``freeze`` writes into it."""
-        m = self.membrane
+        m = self.energy
         return tuple(
             kernel.array(np.array(records), part.functions.Params)
             for records, part in zip(m.records(), m.law.parts, strict=True)
@@ -122,7 +120,7 @@ class BoundPermanentStretch(BoundMembrane):
 
     def freeze(self, step: Step) -> None:
         """Take the plastic strains at the start of the step, and freeze damping."""
-        m, n = self.membrane, len(self.samples)
+        m, n = self.energy, len(self.samples)
         self._kept = np.asarray(step.kept.get(m.key, _none(n)))
         self._dt = step.dt
         part: SingleLaw = m.law.parts[self._part]
@@ -138,7 +136,7 @@ class BoundPermanentStretch(BoundMembrane):
 
     def _rest(self) -> Floats:
         """Return the stretches of warp and weft at rest before they yielded, (2,q)."""
-        records = self.membrane.records()[self._part]
+        records = self.energy.records()[self._part]
         return np.stack([records["rest_warp"], records["rest_weft"]])
 
     def zero_tables(self) -> None:
@@ -146,7 +144,7 @@ class BoundPermanentStretch(BoundMembrane):
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic strains after a step that ended at x, by name."""
-        m = self.membrane
+        m = self.energy
         F = m.samples.deformation_gradient(np.array(kernel.numpy(x)))
         lengths, rest = np.linalg.norm(F, axis=1), self._rest()
         after = [

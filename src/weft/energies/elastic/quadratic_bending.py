@@ -31,7 +31,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
-from weft.energies.base import Bound
+from weft.energies.base import Bound, damping_of
 from weft.energies.by_constants import ByName, by_constants
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
@@ -41,8 +41,7 @@ from weft.energies.elastic.hinge_bending import (
     material_corners,
     rest_angles,
 )
-from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
-from weft.energies.element_energy import BoundElementEnergy, damping_of
+from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -154,8 +153,7 @@ class QuadraticBending:
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
         """Bind the energy and its damping to the block pattern of a matrix."""
-        rate = self.rate.bind(pattern) if self.damping > 0 else None
-        return BoundQuadratic(self, self.form.bind(pattern), rate)
+        return BoundQuadratic(self, pattern)
 
 
 class BoundQuadratic(Bound):
@@ -163,12 +161,12 @@ class BoundQuadratic(Bound):
 
     is_elastic = True
 
-    def __init__(
-        self, bending: QuadraticBending, form: BoundQuadraticForm, rate: BoundElementEnergy | None
-    ) -> None:
+    def __init__(self, bending: QuadraticBending, pattern: BlockPattern) -> None:
         self.energy, self.name, self.damping = bending, bending.name, bending.damping
-        self.form, self.rate = form, rate
-        self.has_exact_hessian = rate is None  # damping has that of bending in place of its own
+        self.form = bending.form.bind(pattern)
+        self.rate = bending.rate.bind(pattern) if bending.damping > 0 else None
+        # Damping has the Hessian of bending in place of its own.
+        self.has_exact_hessian = self.rate is None
         self._scale = 1.0
 
     def update_constants(self, energy: QuadraticBending) -> None:

@@ -6,7 +6,7 @@ Hessian w c c^T is constant, and the same in x, y and z: it is computed once, wi
 block, and then added in every iteration.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,8 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import Bound
+from weft.energies.base import DampedBound
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
-from weft.energies.element_energy import damping_of
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -29,7 +28,6 @@ from weft.kernel import (
     Scalar,
     ScalarArray,
     ScalarArray2d,
-    Scratch,
     Vec2Array,
     Vec3Array,
     WarpArray,
@@ -175,14 +173,10 @@ class QuadraticForm:
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadraticForm":
         """Bind the form to the block pattern of a matrix."""
-        K = self.matrix(pattern.n)
-        rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
-        block = pattern.find(rows, K.indices.astype(np.int32))
-        places = kernel.array(block, wp.int32)
-        return BoundQuadraticForm(self, ScalarCsr.of(K), places, pattern.scratch, pattern.n)
+        return BoundQuadraticForm(self, pattern)
 
 
-class BoundQuadraticForm(Bound):
+class BoundQuadraticForm(DampedBound):
     """A quadratic form bound to a block pattern.
 
     Its constant matrix K is the Hessian of each coordinate.
@@ -190,12 +184,14 @@ class BoundQuadraticForm(Bound):
 
     is_condition = is_elastic = True
 
-    def __init__(
-        self, form: QuadraticForm, K: ScalarCsr, block: WarpArray, scratch: Scratch, n: int
-    ) -> None:
-        self.energy, self.name, self.K = form, form.name, K
-        self.block, self.scratch = block, scratch
-        self.damping, self.n = form.damping, n
+    energy: QuadraticForm
+
+    def __init__(self, form: QuadraticForm, pattern: BlockPattern) -> None:
+        super().__init__(form, pattern)
+        self.damping, self.n, K = form.damping, pattern.n, form.matrix(pattern.n)
+        rows = np.repeat(np.arange(pattern.n, dtype=np.int32), np.diff(K.indptr))
+        block = pattern.find(rows, K.indices.astype(np.int32))
+        self.K, self.block = ScalarCsr.of(K), kernel.array(block, wp.int32)
         self._points = (
             kernel.array(form.stencil, wp.int32),
             kernel.array(form.coefficient, Scalar),
@@ -224,27 +220,13 @@ class BoundQuadraticForm(Bound):
         self._points = (*self._points[:2], kernel.array(energy.weight, Scalar))
         self._rate, self._origin = 0.0, None
 
-    def _energies(self, x: WarpArray) -> WarpArray:
+    def energies(self, x: WarpArray) -> WarpArray:
+        """Return the elastic and the dissipated energy [J] of every condition."""
         out = self.scratch.take(len(self.energy.weight), vec2)
         since = x if self._origin is None else self._origin
         arguments = (x, since, Scalar(self._rate), *self._points, out)
         kernel.launch(form_energy, len(self.energy.weight), *arguments)
         return out
-
-    def value(self, x: WarpArray) -> float:
-        """Return the total energy [J]."""
-        return kernel.total(self._energies(x))
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        numbers.add_sum(self._energies(x))
-
-    def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """Return the energy [J] of the elastic part and of damping, by name."""
-        elastic, dissipated = kernel.columns(self._energies(x))
-        if self.energy.damping == 0:
-            return {self.name: elastic}
-        return {self.name: elastic, damping_of(self.name): dissipated}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add K x to g, and beta/h K (x - origin) if the form is damped. Meng 2025 supp. eq. 19."""

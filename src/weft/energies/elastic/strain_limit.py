@@ -15,17 +15,14 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError, SimulationError
-from weft.discretization.samples import Samples
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.membrane_by_constants import DAMPING
-from weft.energies.gather import GatherMap
 from weft.energies.step import Step
-from weft.kernel import Mat32Array, Scalar, ScalarArray, Scratch, WarpArray, mat32, vec3
+from weft.kernel import Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
-from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
 PART = 0.9  # largest part of the way to a limit that a step may go
@@ -157,34 +154,14 @@ def reaches(
 
 
 @dataclass(frozen=True, eq=False)
-class StrainLimits:
-    """Strain limits of cloth at its samples; on triangles, of every triangle."""
+class StrainLimits(Membrane):
+    """Strain limits of cloth at its samples; on triangles, of every triangle.
 
-    samples: Samples
+    They are a membrane without damping, whose energy is infinite beyond a limit.
+    """
+
     law: StrainLimit
     name: str = "strain limit"
-
-    @property
-    def membrane(self) -> Membrane:
-        """The limits as a membrane energy, for its local values and derivatives."""
-        return Membrane(self.samples, self.law, name=self.name)
-
-    @property
-    def stencil(self) -> Ints:
-        """Vertices of each sample, (q,k)."""
-        return self.samples.stencil
-
-    def value(self, x: Positions) -> Floats:
-        """Return the energy of each sample, (q,) [J]; it is infinite beyond a limit."""
-        return self.membrane.value(x)
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return the gradient of each sample's energy, (q,k,3) [N]."""
-        return self.membrane.gradient(x)
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the Hessian of each sample's energy, (q,k,k,3,3) [N/m]."""
-        return self.membrane.hessian(x, psd)
 
     def measured(self, x: Positions) -> Floats:
         """Return stretch of warp and weft and sine of shear at x (n,3), (q,3)."""
@@ -196,25 +173,19 @@ class StrainLimits:
     @property
     def constants(self) -> ByName:
         """Numbers of the law, by name."""
-        return {n: c for n, c in self.membrane.constants.items() if n != DAMPING}
-
-    @property
-    def structure(self) -> Any:
-        """Data besides the constants: those of the membrane."""
-        return self.membrane.structure
+        return {n: c for n, c in super().constants.items() if n != DAMPING}
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (q,k,3)."""
-        return {n: d for n, d in self.membrane.mixed(x).items() if n != DAMPING}
+        return {n: d for n, d in super().mixed(x).items() if n != DAMPING}
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . dE/dx)/dc by constant, (q,)."""
-        return {n: d for n, d in self.membrane.by_constants(x, by).items() if n != DAMPING}
+        return {n: d for n, d in super().by_constants(x, by).items() if n != DAMPING}
 
     def bind(self, pattern: BlockPattern) -> "BoundLimits":
         """Bind the limits to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.samples.n_vertices, pattern)
-        return BoundLimits(self, rows, pattern.scratch)
+        return BoundLimits(self, pattern)
 
 
 class BoundLimits(BoundMembrane):
@@ -224,17 +195,14 @@ class BoundLimits(BoundMembrane):
     is_elastic = False
     remembers_jumps = True  # limits that change in time are refused
 
-    def __init__(self, energy: StrainLimits, rows: GatherMap, scratch: Scratch) -> None:
-        self.asked: StrainLimits | None = None  # requested limits, if these change in time
-        self._limits = energy
-        super().__init__(energy.membrane, rows, scratch)
-        self._most = tuple(Scalar(m) for m in energy.law.most)
-        self._D = kernel.empty(len(self.samples), mat32)
+    energy: StrainLimits
 
-    @property
-    def energy(self) -> StrainLimits:  # type: ignore[override]
-        """The limits at the start."""
-        return self._limits
+    def __init__(self, energy: StrainLimits, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
+        self.asked: StrainLimits | None = None  # requested limits, if these change in time
+        self._start = energy.law.most  # limits before any step, if these change
+        self._take(energy)
+        self._D = kernel.empty(len(self.samples), mat32)
 
     def check_derivatives(self, in_time: Sequence[StrainLimits] = ()) -> None:
         """Raise an error for limits that change in time.
@@ -247,12 +215,14 @@ class BoundLimits(BoundMembrane):
             got = "limits of strain that change in time (`keys`)"
             raise SceneError("derivatives of a run", got=got, expected="a scene without them")
 
-    def update_constants(self, energy: StrainLimits | Membrane) -> None:
+    def update_constants(self, energy: StrainLimits) -> None:  # type: ignore[override]
         """Request other limits; ``freeze`` applies them as far as the cloth is within them."""
-        if isinstance(energy, StrainLimits):
-            self.asked = energy
-        else:
-            super().update_constants(energy)
+        self.asked = energy
+
+    def _take(self, energy: StrainLimits) -> None:
+        """Apply limits."""
+        super().update_constants(energy)
+        self._most = tuple(Scalar(m) for m in energy.law.most)
 
     def freeze(self, step: Step) -> None:
         """Apply the requested limits; a limit that falls moves only as far as there is room.
@@ -260,19 +230,16 @@ class BoundLimits(BoundMembrane):
         Raises:
             SimulationError: cloth that is held beyond a limit.
         """
-        if self.asked is None:
-            return
-        before = step.kept.get(self.name, np.array(self._limits.law.most))
-        self.now = falling(self.asked, before, np.asarray(step.state.x), step.t)
-        super().update_constants(self.now.membrane)
-        self._most = tuple(Scalar(m) for m in self.now.law.most)
+        if self.asked is not None:
+            before = step.kept.get(self.name, np.array(self._start))
+            self._take(falling(self.asked, before, np.asarray(step.state.x), step.t))
 
     def zero_tables(self) -> None:
         """Return None: how the term depends on the rest shape is not known."""
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the present limits, if they change in time."""
-        return {} if self.asked is None else {self.name: np.array(self.now.law.most)}
+        return {} if self.asked is None else {self.name: np.array(self.energy.law.most)}
 
     def reach(self, x: WarpArray, d: WarpArray) -> float:
         """Return the multiple of d (n,) vec3 at which the nearest limit is met; it may exceed 1."""

@@ -132,11 +132,11 @@ class BoundDrag(DiagonalQuadratic):
         """Measure velocities as the step does; there is no drag in an equilibrium."""
         drag = self.energy
         rates = drag.rates(step.t)
-        self._acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)
-        if self._acts:
+        self.acts = bool(np.isfinite(step.span) and rates.any() and step.t <= drag.until)
+        if self.acts:
             self._hold(step, step.device_origin, rates * drag.mass / step.span)
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivative of s = by . c m (x - origin)/h by the origin."""
-        if self._acts:
+        if self.acts:
             into.origin -= np.array(kernel.numpy(self._shift))[:, None] * by

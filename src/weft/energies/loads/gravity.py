@@ -8,12 +8,12 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.base import Bound
+from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, ScalarArray, Scratch, Vec3Array, WarpArray, vec3
+from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -106,16 +106,18 @@ class Gravity:
 
     def bind(self, pattern: BlockPattern) -> "BoundGravity":
         """Return the term for simulations."""
-        return BoundGravity(self, pattern.scratch)
+        return BoundGravity(self, pattern)
 
 
-class BoundGravity(Bound):
+class BoundGravity(SummedBound):
     """Gravity on device arrays."""
 
     is_load = True
 
-    def __init__(self, energy: Gravity, scratch: Scratch) -> None:
-        self.energy, self.name, self.scratch = energy, energy.name, scratch
+    energy: Gravity
+
+    def __init__(self, energy: Gravity, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
         self._field = kernel.array(energy.mass, Scalar), vec3(*energy.acceleration)
 
     def update_constants(self, energy: Gravity) -> None:
@@ -134,15 +136,7 @@ class BoundGravity(Bound):
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add nothing: gravity takes only the time from a step."""
 
-    def value(self, x: WarpArray) -> float:
-        """Return the total energy [J]."""
-        return kernel.total(self._energies(x))
-
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        numbers.add_sum(self._energies(x))
-
-    def _energies(self, x: WarpArray) -> WarpArray:
+    def energies(self, x: WarpArray) -> WarpArray:
         """Return the energy [J] of every point."""
         out = self.scratch.take(x.shape[0])
         kernel.launch(weights, x.shape[0], *self._field, x, out, slice_above=kernel.TRIVIAL)

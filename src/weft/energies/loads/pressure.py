@@ -32,7 +32,6 @@ from weft.kernel import (
     Mat33Array2d,
     Scalar,
     ScalarArray,
-    Scratch,
     Vec3Array,
     Vec3Array2d,
     WarpArray,
@@ -240,9 +239,7 @@ class Pressure:
 
     def bind(self, pattern: BlockPattern) -> "BoundPressure":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundPressure(
-            self, GatherMap.of(self.faces, self.n_vertices, pattern), pattern.scratch
-        )
+        return BoundPressure(self, pattern)
 
 
 class BoundPressure(Bound):
@@ -250,8 +247,9 @@ class BoundPressure(Bound):
 
     is_load = True
 
-    def __init__(self, energy: Pressure, rows: GatherMap, scratch: Scratch) -> None:
-        self.energy, self.rows, self.scratch, self.name = energy, rows, scratch, energy.name
+    def __init__(self, energy: Pressure, pattern: BlockPattern) -> None:
+        self.energy, self.name, self.scratch = energy, energy.name, pattern.scratch
+        self.rows = GatherMap.of(energy.faces, pattern)
         self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
 
     def update_constants(self, energy: Pressure) -> None:

@@ -4,7 +4,7 @@ They are hinges like any other (``hinge_bending``), with the edge of the one pan
 both, and act from the time at which the seam is closed. An angle other than 0 is a pressed crease.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,14 +17,10 @@ from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.hinge_geometry import HingeGeometry
 from weft.energies.element_energy import BoundElementEnergy
-from weft.energies.gather import GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.seams.seam_keyframes import FoldingKeys, folded
 from weft.energies.step import Step
-from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Reductions, WarpArray
-from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
+from weft.solve.sparse.block_csr import BlockPattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +81,13 @@ class SeamHinges(HingeBending):
 
     def bind(self, pattern: BlockPattern) -> "BoundSeams":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        rows = GatherMap.of(self.stencil, self.n_vertices, pattern)
-        return BoundSeams(self, rows, self.parameters(), pattern.scratch)
+        return BoundSeams(self, pattern)
 
 
 class BoundSeams(BoundElementEnergy):
     """Hinges across seams bound to a block pattern; they act once the seams are closed."""
 
     energy: SeamHinges
-
-    acts = True
 
     def freeze(self, step: Step) -> None:
         """Take whether seams are closed at the end of the step, and their damping."""
@@ -103,11 +96,6 @@ class BoundSeams(BoundElementEnergy):
             self.update_constants(self.energy.at(step.t))
         if self.acts:
             super().freeze(step)
-
-    def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-        """Add the derivatives of damping, once the seams are closed."""
-        if self.acts:
-            super().pull_back(step, x, by, into)
 
     def zero_tables(self) -> dict[str, Floats] | None:
         """Return zeros for the weights, if they are computed from the cut.
@@ -122,33 +110,3 @@ class BoundSeams(BoundElementEnergy):
                 expected="seams that stay as they are",
             )
         return None if self.energy.across is None else super().zero_tables()
-
-    def value(self, x: WarpArray) -> float:
-        """Return the total energy [J]."""
-        return super().value(x) if self.acts else 0.0
-
-    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together."""
-        if self.acts:
-            super().add_value(x, numbers)
-
-    def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """Return the energy [J] of the elastic part and of damping, by name."""
-        found = super().terms(x)
-        return found if self.acts else dict.fromkeys(found, 0.0)
-
-    def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
-        """Add dE/dx to g."""
-        if self.acts:
-            super().add_gradient(x, g)
-
-    def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
-        """Add d2E/dx2 to A and return A."""
-        return super().add_hessian(x, psd, A) if self.acts else A
-
-    def add_condition_hessian(
-        self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr
-    ) -> None:
-        """Add the Hessian of the damped bend condition to A."""
-        if self.acts:
-            super().add_condition_hessian(x, step, beta, psd, A)

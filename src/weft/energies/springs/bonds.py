@@ -23,7 +23,6 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
-from weft.energies.gather import GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.seam_keyframes import TearingKeys
@@ -230,7 +229,7 @@ class Bonds(SpringEnergy):
 
     def bind(self, pattern: BlockPattern) -> "BoundBonds":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundBonds(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+        return BoundBonds(self, pattern)
 
     @staticmethod
     def joined(several: "Sequence[Bonds]", name: str) -> "Bonds":
@@ -252,8 +251,8 @@ class BoundBonds(SteppedSpring):
     energy: Bonds
     remembers_jumps = True
 
-    def __init__(self, energy: Bonds, rows: GatherMap, pattern: BlockPattern) -> None:
-        super().__init__(energy, rows, pattern)
+    def __init__(self, energy: Bonds, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
         self._tears = bool(np.isfinite(energy.strength).any() or energy.tearing)
         self._torn = np.zeros(len(energy.pairs), dtype=bool)
         self._t = 0.0

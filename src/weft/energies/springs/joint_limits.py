@@ -18,7 +18,6 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.energies.by_constants import ByName
-from weft.energies.gather import GatherMap
 from weft.energies.springs.joint_coordinates import (
     JOINT_COORDINATES,
     JointCoordinates,
@@ -171,7 +170,7 @@ class JointLimits(JointSpring):
 
     def bind(self, pattern: BlockPattern) -> "BoundJointLimits":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundJointLimits(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+        return BoundJointLimits(self, pattern)
 
 
 class BoundJointLimits(BoundSpring):

@@ -19,7 +19,6 @@ import warp as wp
 
 from weft.base.arrays import Floats
 from weft.energies.by_constants import ByName, damping_rate
-from weft.energies.gather import GatherMap
 from weft.energies.springs.joint_coordinates import (
     JOINT_COORDINATES,
     JointCoordinates,
@@ -172,7 +171,7 @@ class Motors(JointSpring):
 
     def bind(self, pattern: BlockPattern) -> "BoundMotors":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundMotors(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+        return BoundMotors(self, pattern)
 
 
 class BoundMotors(SteppedSpring):

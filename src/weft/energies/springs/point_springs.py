@@ -19,8 +19,6 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.energies.by_constants import ByName, damping_rate
-from weft.energies.element_energy import damping_of
-from weft.energies.gather import GatherMap
 from weft.energies.springs.distance import DISTANCE, AttachedPoints
 from weft.energies.springs.release import NEVER, Held, Release
 from weft.energies.springs.spring import Curvature, SpringEnergy, SteppedSpring, spring_kernels
@@ -327,7 +325,7 @@ class PointSprings(SpringEnergy):
 
     def bind(self, pattern: BlockPattern) -> "BoundPointSprings":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundPointSprings(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+        return BoundPointSprings(self, pattern)
 
 
 class BoundPointSprings(SteppedSpring):
@@ -336,8 +334,8 @@ class BoundPointSprings(SteppedSpring):
     energy: PointSprings
     remembers_jumps = True  # springs that let go; friction on rails is refused
 
-    def __init__(self, energy: PointSprings, rows: GatherMap, pattern: BlockPattern) -> None:
-        super().__init__(energy, rows, pattern)
+    def __init__(self, energy: PointSprings, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
         self._t, self._span = 0.0, np.inf
         self._released = np.full(len(energy), np.inf)
 
@@ -347,12 +345,10 @@ class BoundPointSprings(SteppedSpring):
         self._t, self._span, name = step.t, step.span, f"{self.name} released"
         self._released = np.asarray(step.kept.get(name, np.full(len(self.energy), np.inf)))
 
-    def terms(self, x: WarpArray) -> Mapping[str, float]:
-        """Return the energy [J] of the springs, and of damping and friction if any, by name."""
-        elastic, lost = kernel.columns(self._energies(x))
-        if self.energy.damping == 0 and self.energy.friction == 0:
-            return {self.name: elastic}
-        return {self.name: elastic, damping_of(self.name): lost}
+    @property
+    def dissipates(self) -> bool:
+        """Whether there is damping, or friction on a rail."""
+        return self.energy.damping > 0 or self.energy.friction > 0
 
     def lag(self, x: WarpArray) -> bool:
         """Evaluate the forces with which rings press on their rail again, at x."""

@@ -19,7 +19,6 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints
 from weft.energies.by_constants import ByName, repeat_per_element
-from weft.energies.gather import GatherMap
 from weft.energies.springs.distance import RailFoot, foot_on
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.spring import (
@@ -188,4 +187,4 @@ class RingSpacing(SpringEnergy):
 
     def bind(self, pattern: BlockPattern) -> SteppedSpring:
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return SteppedSpring(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+        return SteppedSpring(self, pattern)

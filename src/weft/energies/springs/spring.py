@@ -25,7 +25,7 @@ from weft.base.arrays import Floats, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
-from weft.energies.gather import FULL, GatherMap
+from weft.energies.gather import FULL
 from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
@@ -265,7 +265,7 @@ class SpringEnergy(ElementEnergy):
 
     def bind(self, pattern: BlockPattern) -> "BoundSpring":
         """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundSpring(self, GatherMap.of(self.stencil, pattern.n, pattern), pattern)
+        return BoundSpring(self, pattern)
 
 
 class BoundSpring(BoundElementEnergy):
@@ -273,8 +273,8 @@ class BoundSpring(BoundElementEnergy):
 
     energy: SpringEnergy
 
-    def __init__(self, energy: SpringEnergy, rows: GatherMap, pattern: BlockPattern) -> None:
-        super().__init__(energy, rows, energy.parameters(), pattern.scratch)
+    def __init__(self, energy: SpringEnergy, pattern: BlockPattern) -> None:
+        super().__init__(energy, pattern)
         self.is_elastic = energy.is_elastic
 
     def add_condition_hessian(
