@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, dense, scatter, still
+from tests.reference.air import air_flow, frozen_added_mass, frozen_air
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.mesh import grid
@@ -43,7 +44,10 @@ def test_production_face_equals_numpys(device, rng):
     at = still(x, dt=0.02, span=0.02, v=rng.normal(size=x.shape))
     at = dataclasses.replace(at, scale=4e-4, predicted=x + 0.01, origin=x - 0.003)
     energy = AddedMass(mesh, dataclasses.replace(WIND, velocity=(3.0, 1.0, -0.5)))
-    frozen, bound = energy.frozen(at), energy.bind(BlockPattern.of(len(x), [energy.stencil]))
+    frozen, bound = (
+        frozen_added_mass(energy, at),
+        energy.bind(BlockPattern.of(len(x), [energy.stencil])),
+    )
     bound.freeze(at)
     y = x + 0.02 * rng.normal(size=x.shape)
     point, g = kernel.array(y, vec3), kernel.zeros(len(x), vec3)
@@ -62,7 +66,7 @@ def test_production_face_equals_numpys(device, rng):
     exact = (dense(frozen, y) @ d.reshape(-1)).reshape(-1, 3)
     assert_derivative(lambda z: scatter(frozen, z), exact, y, d, 1e-8)
     assert bound.lag(point)  # taken anew, with the velocity that leads there
-    again, g = energy.frozen(at, (y, at.velocity(y))), kernel.zeros(len(x), vec3)
+    again, g = frozen_added_mass(energy, at, (y, at.velocity(y))), kernel.zeros(len(x), vec3)
     bound.add_gradient(point, g)
     np.testing.assert_allclose(kernel.numpy(g), scatter(again, y), atol=1e-12)
     assert np.abs(scatter(again, y) - scatter(frozen, y)).max() > 1e-4
@@ -169,7 +173,7 @@ def test_momentum_goes_into_the_wake(rng):
 
     def momentum(t):
         x, v = moving(t)
-        flow = energy._flow(energy.samples, x, v, t)
+        flow = air_flow(energy, energy.samples, x, v, t)
         mass = MU * energy.samples.weight * flow.area
         return (mass[:, None] * flow.across[:, None] * flow.normal).sum(0)
 
@@ -179,7 +183,7 @@ def test_momentum_goes_into_the_wake(rng):
     total = ((M @ acceleration[..., None])[..., 0] + load).sum(0)
     changed = (momentum(1e-5) - momentum(-1e-5)) / 2e-5
     edges, outward = energy.rim
-    out = energy._flow(edges, x, v, 0.0)
+    out = air_flow(energy, edges, x, v, 0.0)
     ways = (out.way * outward).sum(1)
     leaving = MU * (np.maximum(ways, 0.0) * out.area)[:, None] * out.stream
     np.testing.assert_allclose(total, changed + leaving.sum(0), atol=2e-4 * np.abs(total).max())
@@ -202,7 +206,7 @@ def test_a_slender_plate_has_its_lift_once(degrees):
     reactive = -AddedMass(mesh, wind).load(x, 0 * x, 0.0)[1].sum(0)
     assert reactive @ n == pytest.approx(-MU * SPAN * U**2 * np.sin(a) * np.cos(a), rel=1e-9)
     at = still(x, dt=0.01, span=0.01)
-    resistive = -scatter(AirForce(linear_triangle(mesh), wind).frozen(at), x).sum(0)
+    resistive = -scatter(frozen_air(AirForce(linear_triangle(mesh), wind), at), x).sum(0)
     size = 0.5 * DENSITY * 1.1 * SPAN * (U * np.sin(a)) ** 2
     np.testing.assert_allclose(resistive, -size * n, atol=1e-12)
 
@@ -292,7 +296,7 @@ def test_points_besides_the_cloths():
     state, memory, report = stepper.step(model, state, memory, scene.step)
     assert report.outcome.ok and len(state.x) == scene.cloth.n_vertices + 4
     term = next(t for t in model.assembly.terms if t.name == "added mass")
-    M = kernel.numpy(term._M)
+    M = kernel.numpy(term.air.M)
     assert len(M) == len(state.x) and not M[-4:].any() and M[:-4].any()
 
 

@@ -400,8 +400,6 @@ WITHOUT = {
     "JointSpring": "abstract: what springs of joints have in common",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",
-    "FrozenAir": "of a step already: AirForce is asked",
-    "AddedMassPotential": "of a step already: AddedMass is asked",
 }
 
 

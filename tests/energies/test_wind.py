@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, dense, scatter, still
+from tests.reference.air import frozen_air
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
@@ -57,7 +58,7 @@ def test_production_face_equals_numpys(kind, span, crossflow, device):
         still(x, dt=0.02, span=span, v=RNG.normal(size=x.shape)), origin=x - 0.003
     )
     energy = AirForce(samples, dataclasses.replace(WIND, crossflow=crossflow))
-    frozen, bound = energy.frozen(at), bound_of(energy, len(x), at)
+    frozen, bound = frozen_air(energy, at), bound_of(energy, len(x), at)
     y = x + 0.02 * RNG.normal(size=x.shape)
     point, g = kernel.array(y, vec3), kernel.zeros(len(x), vec3)
     assert bound.value(point) == pytest.approx(frozen.value(y).sum(), rel=1e-12)
@@ -72,7 +73,7 @@ def test_production_face_equals_numpys(kind, span, crossflow, device):
 
 
 def test_derivatives(rng):
-    frozen, d = AirForce(linear_triangle(MESH), WIND).frozen(step()), rng.normal(size=X.shape)
+    frozen, d = frozen_air(AirForce(linear_triangle(MESH), WIND), step()), rng.normal(size=X.shape)
     slope = (scatter(frozen, X) * d).sum()
     assert_derivative(lambda y: frozen.value(y).sum(), slope, X, d, 1e-8)
     exact = (dense(frozen, X) @ d.reshape(-1)).reshape(-1, 3)
@@ -91,11 +92,11 @@ def test_lift_and_drag_of_a_plate(degrees):
     for faces in (mesh, mesh.with_vertices(flat * [1, 1, -1])):
         x = np.array(faces.vertices) @ turn.T
         at = still(x, dt=0.01, span=0.01)
-        force = -scatter(AirForce(linear_triangle(faces), wind).frozen(at), x).sum(0)
+        force = -scatter(frozen_air(AirForce(linear_triangle(faces), wind), at), x).sum(0)
         q = 0.5 * 1.2 * speed**2 * 0.2
         drag, lift = q * (1.1 - 0.8 * c * c), q * 0.8 * s * c
         np.testing.assert_allclose(force, [drag, lift, 0], atol=1e-12)
-        force = -scatter(AirForce(linear_triangle(faces), beside).frozen(at), x).sum(0)
+        force = -scatter(frozen_air(AirForce(linear_triangle(faces), beside), at), x).sum(0)
         across = q * 0.8 * s * s  # along the normal, of second order in small incidences
         np.testing.assert_allclose(force, [q * 0.3 + across * s, across * c, 0], atol=1e-12)
 
@@ -106,7 +107,7 @@ def test_still_air_takes_energy():
     for seed in range(5):
         v = np.random.default_rng(seed).normal(size=X.shape)
         at = still(X, dt=0.01, span=0.01, v=v)
-        g = scatter(AirForce(linear_triangle(MESH), wind).frozen(at), X + 0.01 * v)
+        g = scatter(frozen_air(AirForce(linear_triangle(MESH), wind), at), X + 0.01 * v)
         assert (g * v).sum() > 0
 
 

@@ -43,6 +43,10 @@ class Samples:
             return self.value
         return np.full(self.stencil.shape, 1.0 / self.stencil.shape[1])
 
+    def mean(self, values: Floats) -> Floats:
+        """Return (q,3) the values at every sample, of values (n,3) at vertices."""
+        return np.asarray(np.einsum("qa,qai->qi", self.shares, values[self.stencil]))
+
     def deformation_gradient(self, x: Positions) -> Gradients:
         """Return the deformation gradient F at every sample, (q,3,2), for positions x (n,3) [m]."""
         F: Gradients = np.einsum("qai,qaj->qij", x[self.stencil], self.gradient)

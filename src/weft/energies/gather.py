@@ -59,21 +59,28 @@ class GatherMap:
     last: int = 0  # one more than the last vertex with an element
 
     @staticmethod
-    def of(stencil: Ints, pattern: BlockPattern, hessian: bool = True) -> "GatherMap":
+    def of(stencil: Ints, pattern: BlockPattern) -> "GatherMap":
         """Build the maps of a stencil.
 
         Args:
             stencil: (m,k) vertices of each element.
             pattern: of the matrix. Its further points have rows too, because the first term that
                 writes into the matrix clears all rows.
-            hessian: False: the maps are for gradients only, and the pattern has no blocks for them.
         """
-        n = pattern.n
+        return GatherMap._of(stencil, pattern.n, pattern)
+
+    @staticmethod
+    def of_gradient(stencil: Ints, n: int) -> "GatherMap":
+        """Build the maps of a stencil (m,k) to n vertices, for gradients only."""
+        return GatherMap._of(stencil, n, None)
+
+    @staticmethod
+    def _of(stencil: Ints, n: int, pattern: BlockPattern | None) -> "GatherMap":
         incidence = Incidence.of(stencil, n)
         entries = Entries()
         entries.start, entries.element = incidence.start, incidence.element
         entries.place = incidence.place
-        if hessian:
+        if pattern is not None:
             columns = stencil[kernel.numpy(incidence.element)]
             rows = np.repeat(incidence.vertex_of[:, None], stencil.shape[1], axis=1)
             entries.block = kernel.array(pattern.find(rows, columns), wp.int32)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Gradients, Ints, Positions, Velocities
+from weft.base.arrays import Floats, Ints, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, unique_edges
@@ -44,81 +44,16 @@ from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import GatherMap
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, WarpArray, mat33, vec2, vec3
+from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
-
-
-@dataclass(frozen=True, eq=False)
-class AddedMassPotential:
-    """Potential of a step: E = (x - y).M (x - y)/2 + load.(x - origin), by vertex."""
-
-    M: Floats  # (n,3,3) [kg/s^2]
-    y: Positions  # (n,3) [m]
-    load: Floats  # (n,3) [N] minus the force
-    origin: Positions  # (n,3) [m]
-    name: str = "added mass"
-
-    @property
-    def stencil(self) -> Ints:
-        """The vertex of each local energy, (n,1)."""
-        return np.arange(len(self.M), dtype=np.int32)[:, None]
-
-    def value(self, x: Positions) -> Floats:
-        """Return the local energies, (n,) [J]."""
-        d = x - self.y
-        half = 0.5 * np.einsum("vi,vij,vj->v", d, self.M, d)
-        return np.asarray(half + (self.load * (x - self.origin)).sum(1))
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return the local gradients, (n,1,3) [N]."""
-        return np.asarray(np.einsum("vij,vj->vi", self.M, x - self.y) + self.load)[:, None]
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the local Hessians, (n,1,1,3,3) [N/m]."""
-        return self.M[:, None, None]
-
-
-@dataclass(frozen=True, eq=False)
-class AirFlow:
-    """Flow of the air at samples, for cloth at x that moves with v."""
-
-    normal: Floats  # (q,3)
-    area: Floats  # (q,) ratio of deformed to rest area
-    across: Floats  # (q,) [m/s] w_n
-    along: Floats  # (q,3) [m/s] c
-    way: Floats  # (q,2) [1/s] c in material coordinates: c = F way
-    turning: Floats  # (q,3) [1/s] dn/dt
-    shear: Floats  # (q,) [m/s^2] n.dv/dc
-
-    @staticmethod
-    def of(s: Samples, x: Positions, v: Velocities, air: Velocities) -> "AirFlow":
-        """Compute the flow at samples, in air of velocity (q,3) [m/s] there."""
-        F, rate = s.deformation_gradient(x), s.deformation_gradient(v)
-        normal = np.cross(F[:, :, 0], F[:, :, 1])
-        area = np.linalg.norm(normal, axis=1)
-        n = normal / np.maximum(area, 1e-300)[:, None]
-        w = np.einsum("qa,qai->qi", s.shares, v[s.stencil]) - air
-        across = (n * w).sum(1)
-        along = across[:, None] * n - w
-        inverse = _inverse(F)
-        way = np.einsum("qji,qi->qj", inverse, along)
-        tilt = np.einsum("qi,qij->qj", n, rate)  # n.dv/dX
-        turning = -np.einsum("qj,qji->qi", tilt, inverse)
-        return AirFlow(n, area, across, along, way, turning, (tilt * way).sum(1))
-
-    @property
-    def stream(self) -> Floats:
-        """Vector w_n n + w_n^2/2 c/c^2, (q,3) [m^2/s], which times mu is carried along ``way``."""
-        pressed = 0.5 * self.across**2 / np.maximum((self.along**2).sum(1), 1e-300)
-        return np.asarray(self.across[:, None] * self.normal + pressed[:, None] * self.along)
 
 
 @dataclass(frozen=True, eq=False)
 class AddedMass:
     """Added mass of a mesh of triangles in a wind that has a ``span``.
 
-    Local arrays are those without a step, zeros; ``frozen`` returns the potential of a step.
+    Local arrays are those without a step, zeros.
     """
 
     mesh: TriangleMesh
@@ -183,44 +118,9 @@ class AddedMass:
             v: (n,3) [m/s] velocities.
             t: [s] time of the wind.
         """
-        mu, s, (rim, outward) = self.mass, self.samples, self.rim
-        flow = self._flow(s, x, v, t)
-        mass = mu * s.weight * flow.area
-        share = (mass / 3)[:, None]
-        turned = flow.shear[:, None] * flow.normal + flow.across[:, None] * flow.turning
-        carried = np.einsum("qaj,qj->qa", s.gradient, mass[:, None] * flow.way)
-        local = (share * turned)[:, None] - carried[:, :, None] * flow.stream[:, None]
-        out = self._flow(rim, x, v, t)
-        leaving = mu * out.area * np.maximum((out.way * outward).sum(1), 0.0)
-        local_edges = (rim.shares * leaving[:, None])[:, :, None] * out.stream[:, None]
-        M, load = np.zeros((len(x), 3, 3)), np.zeros((len(x), 3))
-        own = share[:, :, None] * flow.normal[:, :, None] * flow.normal[:, None, :]
-        for a in range(3):
-            np.add.at(M, s.stencil[:, a], own)
-            np.add.at(load, s.stencil[:, a], local[:, a])
-            np.add.at(load, rim.stencil[:, a], local_edges[:, a])
-        return M, load
-
-    def _flow(self, s: Samples, x: Positions, v: Velocities, t: float) -> AirFlow:
-        """Return the flow at samples s, in the wind at time t."""
-        at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
-        return AirFlow.of(s, x, v, self.wind.at(at, t, self.carried))
-
-    def frozen(
-        self, step: Step, at: tuple[Positions, Velocities] | None = None
-    ) -> AddedMassPotential:
-        """Return the potential of a step, in NumPy.
-
-        Args:
-            step: the step.
-            at: x and v of the flow; None: extrapolated to the end of the step.
-        """
-        x, v = extrapolated(step) if at is None else at
-        M, load = self.load(x, v, step.t)
-        assert step.scale is not None
-        return AddedMassPotential(
-            M / step.scale, np.array(step.predicted), load, np.array(step.origin)
-        )
+        made = AddedMassLoad(self, len(x), Scratch())
+        made.evaluate(self, kernel.points(x), kernel.points(v), t)
+        return np.array(kernel.numpy(made.M)), np.array(kernel.numpy(made.load))
 
     @property
     def constants(self) -> ByName:
@@ -244,7 +144,8 @@ class AddedMass:
         if step is None or step.scale is None:
             zero = np.zeros((self.mesh.n_vertices, 1, 3))
             return {"density": zero, "span": zero}
-        g = self.frozen(step).gradient(x)
+        M, load = self.load(*extrapolated(step), step.t)
+        g = (np.einsum("vij,vj->vi", M / step.scale, x - step.predicted) + load)[:, None]
         return {"density": g / self.wind.density, "span": g / float(self.wind.span or 1.0)}
 
     def bind(self, pattern: BlockPattern) -> "BoundAddedMass":
@@ -252,13 +153,50 @@ class AddedMass:
         return BoundAddedMass(self, pattern)
 
 
-def _inverse(F: Gradients) -> Floats:
-    """Return the pseudo-inverse (F^T F)^-1 F^T, (q,2,3); zero where F has no area."""
-    C = np.einsum("qki,qkj->qij", F, F)
-    det = C[:, 0, 0] * C[:, 1, 1] - C[:, 0, 1] ** 2
-    adjugate = np.stack([C[:, 1, 1], -C[:, 0, 1], -C[:, 0, 1], C[:, 0, 0]], 1).reshape(-1, 2, 2)
-    over = np.where(det > 0, 1.0 / np.where(det > 0, det, 1.0), 0.0)
-    return np.asarray(np.einsum("q,qij,qkj->qik", over, adjugate, F))
+class AddedMassLoad:
+    """Masses and loads of the air at vertices, on the device.
+
+    Args:
+        energy: added mass; its samples stay.
+        n: number of vertices.
+        scratch: memory for what lasts during a launch.
+    """
+
+    def __init__(self, energy: AddedMass, n: int, scratch: Scratch) -> None:
+        self.scratch, self.n = scratch, n
+        s, (rim, outward) = energy.samples, energy.rim
+        self.faces, self.edges = sheet_of(s), sheet_of(rim)
+        self.outward = kernel.array(outward, vec2)
+        self.around = [GatherMap.of_gradient(one.stencil, n) for one in (s, rim)]
+        self.own = kernel.empty(len(s.stencil), mat33)
+        self.M, self.load = kernel.empty(n, mat33), kernel.empty(n, vec3)
+
+    def evaluate(
+        self, energy: AddedMass, x: WarpArray, v: WarpArray, t: float, scale: float = 1.0
+    ) -> None:
+        """Compute ``load`` and ``scale`` times M, for x and v (n,) vec3 and the air at time t."""
+        around, rim = self.around
+        on, own, mu = self.scratch.take, self.own, Scalar(energy.mass)
+        self.load.zero_()
+        air = self._air(energy, x, self.faces, t)
+        local = on((len(own), 3), vec3)
+        kernel.launch(faces, len(own), x, v, air, self.faces, mu, own, local)
+        around.add_gradient(local, self.load)
+        i = around.incidence
+        kernel.launch(gather_masses, self.n, i.start, i.element, own, Scalar(scale), self.M)
+        air = self._air(energy, x, self.edges, t)
+        q = len(self.outward)
+        local = on((q, 3), vec3)
+        kernel.launch(edges, q, x, v, air, self.edges, self.outward, mu, local)
+        rim.add_gradient(local, self.load)
+
+    def _air(self, energy: AddedMass, x: WarpArray, s: Any, t: float) -> WarpArray:
+        """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
+        q = s.stencil.shape[0]
+        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
+        kernel.launch(place, q, x, s, at)
+        energy.wind.blow(at, t, air, energy.carried)
+        return air
 
 
 class BoundAddedMass(SummedBound):
@@ -270,18 +208,11 @@ class BoundAddedMass(SummedBound):
 
     def __init__(self, energy: AddedMass, pattern: BlockPattern) -> None:
         super().__init__(energy, pattern)
-        self.n = n = pattern.n
-        s, (rim, outward) = energy.samples, energy.rim
-        self._faces, self._edges = sheet_of(s), sheet_of(rim)
-        self._outward = kernel.array(outward, vec2)
-        self._around = [GatherMap.of(one.stencil, pattern, hessian=False) for one in (s, rim)]
-        self._own = kernel.empty(len(s.stencil), mat33)
-        self._M, self._load = kernel.empty(n, mat33), kernel.empty(n, vec3)
-        self.update_constants(energy)
+        self.air = AddedMassLoad(energy, pattern.n, pattern.scratch)
 
     def update_constants(self, energy: AddedMass) -> None:
         """Take the wind of another energy."""
-        self.energy, self._mu = energy, Scalar(energy.mass)
+        self.energy = energy
 
     def freeze(self, step: Step) -> None:
         """Lag flow and normals at positions extrapolated to the end of the step.
@@ -316,40 +247,19 @@ class BoundAddedMass(SummedBound):
     def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
         """Compute masses and loads at x and v, in the air at the end of the step."""
         assert step.scale is not None
-        around, rim = self._around
-        on, own, n = self.scratch.take, self._own, self.n
-        self._load.zero_()
-        air = self._air(x, self._faces, step.t)
-        local = on((len(own), 3), vec3)
-        kernel.launch(faces, len(own), x, v, air, self._faces, self._mu, own, local)
-        around.add_gradient(local, self._load)
-        i = around.incidence
-        kernel.launch(gather_masses, n, i.start, i.element, own, Scalar(1 / step.scale), self._M)
-        air = self._air(x, self._edges, step.t)
-        q = len(self._outward)
-        local = on((q, 3), vec3)
-        kernel.launch(edges, q, x, v, air, self._edges, self._outward, self._mu, local)
-        rim.add_gradient(local, self._load)
-
-    def _air(self, x: WarpArray, s: Any, t: float) -> WarpArray:
-        """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
-        q = s.stencil.shape[0]
-        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
-        kernel.launch(place, q, x, s, at)
-        self.energy.wind.blow(at, t, air, self.energy.carried)
-        return air
+        self.air.evaluate(self.energy, x, v, step.t, 1 / step.scale)
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the lagged potential [J] of every vertex."""
         out = self.scratch.take(x.shape[0])
-        arrays = (x, self._M, self._y, self._load, self._origin, out)
+        arrays = (x, self.air.M, self._y, self.air.load, self._origin, out)
         kernel.launch(energies, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
         return out
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
         if self.acts:
-            arrays = (x, self._M, self._y, self._load, g)
+            arrays = (x, self.air.M, self._y, self.air.load, g)
             kernel.launch(add_gradients, x.shape[0], *arrays, slice_above=kernel.TRIVIAL)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
@@ -357,5 +267,5 @@ class BoundAddedMass(SummedBound):
         if self.acts:
             A.finish()
             p = A.pattern
-            kernel.launch(add_blocks, p.n, p.device_diagonal, self._M, A.values)
+            kernel.launch(add_blocks, p.n, p.device_diagonal, self.air.M, A.values)
         return A

@@ -29,7 +29,7 @@ def pull_back_added_mass(
     term: "BoundAddedMass", step: Step, x: WarpArray, by: Floats, into: StepCotangents
 ) -> None:
     """Add the derivatives by the prediction, and by expected positions and velocities."""
-    M = np.array(kernel.numpy(term._M))
+    M = np.array(kernel.numpy(term.air.M))
     into.predicted -= np.einsum("vij,vj->vi", M, by)
     place_x, place_v = extrapolated(step) if into.at is None else (into.at, step.velocity(into.at))
     faces, alone = term.energy.mesh.faces, apart(term.energy)

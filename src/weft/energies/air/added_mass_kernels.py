@@ -1,6 +1,6 @@
 """Kernels of added mass: the flow at faces and at border edges, and its gather to vertices.
 
-The numbers are those of ``AddedMass.load`` in NumPy, to round-off.
+``tests/reference/air.py`` has the same in NumPy.
 """
 
 import warp as wp
@@ -26,7 +26,7 @@ TINY = wp.constant(Scalar(1e-300))  # lower bound of divisors that may vanish
 
 @wp.struct
 class SampleFlow:
-    """Flow of the air at a sample, as ``added_mass.AirFlow``."""
+    """Flow of the air at a sample."""
 
     normal: vec3
     area: Scalar  # ratio of deformed to rest area

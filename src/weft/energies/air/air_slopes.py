@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Positions
 from weft.energies.air.expected_motion import extrapolated
+from weft.energies.by_constants import damping_rate
 from weft.energies.step import Step
-from weft.kernel import WarpArray
 
 if TYPE_CHECKING:
-    from weft.energies.air.lift_and_drag import BoundAir
+    from weft.energies.air.lift_and_drag import AirForce
 
 DIFFERENCE = 1e-6  # [m] step of positions, for gusts and wind fields
 
@@ -27,6 +26,8 @@ class AirSlopes:
     """Value of s at every sample, and its derivatives."""
 
     s: Floats  # (q,)
+    straight: Floats  # (q,) by C_D - C_L
+    bent: Floats  # (q,) by C_L, at the same C_D - C_L
     by_F: Floats  # (q,3,2) by the deformation gradient at ``place_x``
     by_u: Floats  # (q,3) by u alone
     K_along: Floats  # (q,3) K by: derivative by the relative velocity
@@ -38,32 +39,29 @@ class AirSlopes:
 
 
 def air_slopes(
-    term: "BoundAir", step: Step, x: WarpArray, by: Floats, place: Floats | None = None
+    energy: "AirForce", step: Step, x: Positions, along: Floats, place: Floats | None = None
 ) -> AirSlopes:
-    """Compute the derivatives of s at the samples of a wind term.
+    """Compute the derivatives of s at the samples of a wind.
 
     Args:
-        term: the bound wind.
+        energy: lift and drag.
         step: the step it is frozen for.
-        x: (n,) vec3 end of the step.
-        by: (n,3) vector that dE/dx is multiplied with.
+        x: (n,3) [m] end of the step.
+        along: (q,3) what forces at the samples are multiplied with: the mean of ``by``.
         place: (n,3) [m] positions at which wind was evaluated; None: those expected at the
             beginning of the step.
     """
-    s, w = term.energy.samples, term.energy.wind
-    N, at, rate = s.shares, np.asarray(kernel.numpy(x)), 1.0 / step.span
+    s, w = energy.samples, energy.wind
+    rate = damping_rate(step)
     place_x, place_v = extrapolated(step) if place is None else (place, step.velocity(place))
     gusts = bool(np.isfinite(step.span))
 
     def blown(places: Floats) -> Floats:
-        return np.asarray(w.at(places, step.t, term.energy.carried, gusts=gusts))
+        return np.asarray(w.at(places, step.t, energy.carried, gusts=gusts))
 
-    def mean(y: Floats) -> Floats:
-        return np.asarray(np.einsum("qa,qai->qi", N, y[s.stencil]))
-
-    middle, moved, along = mean(place_x), mean(at - step.origin), mean(by)
+    middle, moved = s.mean(place_x), s.mean(np.asarray(x) - step.origin)
     air = blown(middle)
-    u, pull = air - mean(place_v), rate * moved - air
+    u, pull = air - s.mean(place_v), rate * moved - air
     F = s.deformation_gradient(place_x)
     f0, f1 = F[:, :, 0], F[:, :, 1]
     normal = np.cross(f0, f1)
@@ -93,5 +91,6 @@ def air_slopes(
             shift = DIFFERENCE * np.eye(3)[j]
             slope = (blown(middle + shift) - blown(middle - shift)) / DIFFERENCE / 2
             by_place[:, j] = (slope * (by_u - K_along)).sum(1)
-    value = speed * straight + across * bent
-    return AirSlopes(value, by_F, by_u, K_along, K_pull, by_place, place_x, place_v, rate)
+    value, unit = speed * straight + across * bent, 0.5 * w.density * s.weight
+    both = unit * speed * size * bp, unit * across * lb * lp / size
+    return AirSlopes(value, *both, by_F, by_u, K_along, K_pull, by_place, place_x, place_v, rate)

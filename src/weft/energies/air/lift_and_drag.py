@@ -32,13 +32,13 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions, Velocities
+from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.air.air_slopes import air_slopes
 from weft.energies.air.expected_motion import extrapolated, pull_back_extrapolated
 from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
-from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
+from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
@@ -164,7 +164,7 @@ def gradients(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: Vec3Ar
 class AirForce:
     """Lift and drag of a wind on cloth, at its samples.
 
-    Local arrays are those without a step, zeros; ``frozen`` returns the potential of a step.
+    Local arrays are those without a step, zeros.
     """
 
     samples: Samples
@@ -191,25 +191,6 @@ class AirForce:
         q, k = self.stencil.shape
         return np.zeros((q, k, k, 3, 3))
 
-    def frozen(self, step: Step) -> "FrozenAir":
-        """Return the potential of a step, in NumPy."""
-        x, v = extrapolated(step)
-        s, w = self.samples, self.wind
-        at = np.einsum("qa,qai->qi", s.shares, x[s.stencil])
-        air = w.at(at, step.t, self.carried, gusts=bool(np.isfinite(step.span)))
-        u = air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
-        F = s.deformation_gradient(x)
-        normal = np.cross(F[:, :, 0], F[:, :, 1])
-        size = np.linalg.norm(normal, axis=1)
-        n = normal / size[:, None]
-        speed = np.linalg.norm(u, axis=1)
-        normal_speed = np.abs((u * n).sum(1)) if w.crossflow else speed
-        along, across = (w.drag - w.lift) * speed, w.lift * normal_speed
-        shape = along[:, None, None] * np.eye(3)
-        shape += across[:, None, None] * n[:, :, None] * n[:, None, :]
-        scale = 0.5 * w.density * s.weight * size
-        return FrozenAir(s, scale[:, None, None] * shape, air, np.array(step.origin), step.span)
-
     @property
     def constants(self) -> ByName:
         """Constants by name: density, coefficients, and the velocity of a wind without gusts."""
@@ -235,69 +216,22 @@ class AirForce:
         (q, k), w = self.stencil.shape, self.wind
         if step is None:
             return {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
-        frozen, (places, v) = self.frozen(step), extrapolated(step)
-        s = self.samples
-        u = frozen.air - np.einsum("qa,qai->qi", s.shares, v[s.stencil])
-        pull = frozen.moved(x) * damping_rate(step) - frozen.air
-        speed = np.linalg.norm(u, axis=1)
-        F = s.deformation_gradient(places)
-        normal = np.cross(F[:, :, 0], F[:, :, 1])
-        size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
-        n = normal / size[:, None]
-        through = (u * n).sum(1)
-        scale = 0.5 * w.density * s.weight * size
-        across = (scale * (np.abs(through) if w.crossflow else speed) * (pull * n).sum(1))[:, None]
-        along, push = (scale * speed)[:, None] * pull, np.einsum("qij,qj->qi", frozen.K, pull)
-        by = {"density": push / w.density, "drag": along, "lift": across * n - along}
-        if not w.gusts:
-            ahead = u / np.maximum(speed, 1e-300)[:, None]
-            turned = np.sign(through)[:, None] * n if w.crossflow else ahead
-            faster = (w.drag - w.lift) * (scale[:, None] * pull)[:, :, None] * ahead[:, None]
-            lifted = w.lift * (scale * (pull * n).sum(1))[:, None] * n
-            by["velocity"] = faster + lifted[:, :, None] * turned[:, None] - frozen.K
-        return {name: np.einsum("qa,qi...->qai...", s.shares, d) for name, d in by.items()}
+        by: dict[str, list[Floats]] = {name: [] for name in self.constants}
+        for axis in np.eye(3):
+            found = air_slopes(self, step, x, np.tile(axis, (q, 1)))
+            by["density"].append(found.s / w.density)
+            by["drag"].append(found.straight)
+            by["lift"].append(found.bent - found.straight)
+            if not w.gusts:
+                by["velocity"].append(found.by_u - found.K_along)
+        N = self.samples.shares
+        return {
+            name: np.einsum("qa,qi...->qai...", N, np.stack(d, axis=1)) for name, d in by.items()
+        }
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
         """Return the term for simulations, bound to the block pattern of a matrix."""
         return BoundAir(self, pattern)
-
-
-@dataclass(frozen=True, eq=False)
-class FrozenAir:
-    """Potential of lift and drag in a step: -(K w).d + d.K d/(2 span)."""
-
-    samples: Samples
-    K: Floats  # (q,3,3) [N s/m]
-    air: Velocities  # (q,3) [m/s] w
-    origin: Positions  # (n,3) [m]
-    span: float  # [s]
-    name: str = "wind"
-
-    @property
-    def stencil(self) -> Ints:
-        """Vertices of each sample, (q,k)."""
-        return self.samples.stencil
-
-    def moved(self, x: Positions) -> Floats:
-        """Return d at the samples, (q,3) [m]."""
-        s = self.samples
-        return np.asarray(np.einsum("qa,qai->qi", s.shares, (x - self.origin)[s.stencil]))
-
-    def value(self, x: Positions) -> Floats:
-        """Return the local energies, (q,) [J]."""
-        d = self.moved(x)
-        pull = np.einsum("qij,qj->qi", self.K, 0.5 * d / self.span - self.air)
-        return np.asarray((pull * d).sum(1))
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return the local gradients, (q,k,3) [N]."""
-        g = np.einsum("qij,qj->qi", self.K, self.moved(x) / self.span - self.air)
-        return np.asarray(self.samples.shares[:, :, None] * g[:, None])
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the local Hessians, (q,k,k,3,3) [N/m]."""
-        N = self.samples.shares
-        return np.asarray(np.einsum("qa,qb,qij->qabij", N, N, self.K / self.span))
 
 
 class BoundAir(SummedBound):
@@ -347,7 +281,8 @@ class BoundAir(SummedBound):
         """Add the derivatives by lagged positions and velocities, and by the origin of
         velocities.
         """
-        found, s = air_slopes(self, step, x, by, into.at), self.energy.samples
+        s = self.energy.samples
+        found = air_slopes(self.energy, step, kernel.numpy(x), s.mean(by), into.at)
         N = s.shares[:, :, None]
         to_x, to_v = np.zeros_like(found.place_x), np.zeros_like(found.place_v)
         np.add.at(to_x, s.stencil, np.einsum("qij,qaj->qai", found.by_F, s.gradient))
@@ -364,8 +299,8 @@ class BoundAir(SummedBound):
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
         """Return the derivatives of s by slopes, areas and values of the samples."""
-        found, s = air_slopes(self, step, x, by, at), self.energy.samples
-        moved = np.asarray(kernel.numpy(x)) - step.origin
+        s, end = self.energy.samples, np.asarray(kernel.numpy(x))
+        found, moved = air_slopes(self.energy, step, end, s.mean(by), at), end - step.origin
         means = (
             (found.K_pull, by),
             (found.rate * found.K_along, moved),
