@@ -398,6 +398,9 @@ WITHOUT = {
     "ElementEnergy": "abstract: what energies of kernels have in common",
     "SpringEnergy": "abstract: what springs have in common",
     "JointSpring": "abstract: what springs of joints have in common",
+    "StepEnergy": "abstract: what energies have in common that act in a step only",
+    "MassEnergy": "abstract: what energies of masses have in common",
+    "Masses": "of inertia, which has a step: tests/adjoint asks it",
     "Energy": "a protocol",
     "FastEnergy": "a protocol",
 }

@@ -39,6 +39,7 @@ class Bound(ABC):
     """
 
     name: str
+    energy: Any = None  # that it is bound from; None: there is no such object
     blocked: Positions | None = None  # (3,) [m] place at which the term left no room for a step
     limits = False  # whether the term may bound steps, as barriers do
     is_load = False  # whether its forces are external loads, which other terms balance at rest
@@ -234,9 +235,8 @@ class Bound(ABC):
         Returns:
             (n,3) [N], and the changes of what the term remembers, by name.
         """
-        energy: Any = getattr(self, "energy", None)
         lagged = dataclasses.replace(step, anew=at)
-        return along_constants(energy, np.array(kernel.numpy(x)), change, lagged), {}
+        return along_constants(self.energy, np.array(kernel.numpy(x)), change, lagged), {}
 
     def pull_back_constants(
         self,
@@ -259,9 +259,8 @@ class Bound(ABC):
                 many changes share them.
         """
         if self not in into.constants:
-            energy: Any = getattr(self, "energy", None)
             lagged = dataclasses.replace(step, anew=into.at)
-            found = by_constants(energy, np.array(kernel.numpy(x)), by, lagged)
+            found = by_constants(self.energy, np.array(kernel.numpy(x)), by, lagged)
             into.constants[self] = found
         return sum(float((into.constants[self][name] * c).sum()) for name, c in change.items())
 
@@ -270,11 +269,10 @@ class Bound(ABC):
 
         The default are the constants that ``rest_tables`` of the energy names.
         """
-        energy: Any = getattr(self, "energy", None)
-        names = getattr(energy, "rest_tables", None)
+        names = getattr(self.energy, "rest_tables", None)
         if names is None:
             return None
-        constants = energy.constants if names else {}
+        constants = self.energy.constants if names else {}
         return {name: np.zeros(np.shape(constants[name])) for name in names}
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
@@ -286,9 +284,8 @@ class Bound(ABC):
             by: (n,3), zero at prescribed vertices.
             at: (n,3) where ``lag`` was called last; None: nowhere.
         """
-        energy: Any = getattr(self, "energy", None)
-        names = energy.rest_tables
-        found = by_constants(energy, np.array(kernel.numpy(x)), by, step) if names else {}
+        names = self.energy.rest_tables
+        found = by_constants(self.energy, np.array(kernel.numpy(x)), by, step) if names else {}
         return {name: found[name] for name in names}
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
@@ -297,9 +294,8 @@ class Bound(ABC):
         Raises:
             NotImplementedError: a kind of cloth for which they are not known.
         """
-        energy: Any = getattr(self, "energy", None)
         if by:
-            energy.pull_back_tables(by, rest)
+            self.energy.pull_back_tables(by, rest)
 
     def add_mean_hessian(self, x: WarpArray, A: BlockCsr) -> BlockCsr:
         """Add the exact d2E/dx2 to A and return A; at a kink it is the mean of both sides."""

@@ -103,9 +103,29 @@ class ElementEnergy(ABC):
         """Return the energy of each element, (m,) [J], undamped."""
         return self._evaluated(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
 
-    def gradient(self, x: Positions) -> Floats:
-        """Return the gradient of each element's energy, (m,k,3) [N], undamped."""
-        return self._evaluated(x, self.kernels.gradient, kernel.empty(self.stencil.shape, vec3))
+    def gradient(self, x: Positions, parameters: Any = None) -> Floats:
+        """Return the gradient of each element's energy, (m,k,3) [N].
+
+        Without ``parameters`` on the device it is undamped.
+        """
+        out = kernel.empty(self.stencil.shape, vec3)
+        return self._evaluated(x, self.kernels.gradient, out, parameters)
+
+    def freeze(self, step: Step, rate: float, parameters: Any) -> None:
+        """Freeze the damping of parameters on the device for a step, with the rate beta/h."""
+        self.freeze_at((step.device_state, step.device_past), rate, 0.0, step.past_part, parameters)
+
+    def freeze_at(
+        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: Any
+    ) -> None:
+        """Launch the kernel that freezes damping.
+
+        ``at`` has two arrays: positions, and velocities if h is not 0, or else the positions
+        before.
+        """
+        numbers = (Scalar(rate), Scalar(h), Scalar(past))
+        arguments = (*at, self.device_stencil, *numbers, out)
+        kernel.launch(self.kernels.freeze, len(self.stencil), *arguments)
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """Return the Hessian of each element's energy, (m,k,k,3,3) [N/m], undamped."""
@@ -184,9 +204,7 @@ class BoundElementEnergy(DampedBound):
         It is measured from (1 + past) theta(x_n) - past theta(x_(n-1)).
         """
         if self.energy.damping > 0:
-            rate = self.energy.damping / step.span
-            at = (step.device_state, step.device_past)
-            self._freeze(at, rate, 0.0, step.past_part, self.parameters)
+            self.energy.freeze(step, self.energy.damping / step.span, self.parameters)
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivatives by the frozen measures of damped elements.
@@ -211,7 +229,7 @@ class BoundElementEnergy(DampedBound):
     def measure_gradient(self, x: WarpArray) -> Any:
         """Return (m,k,3) dtheta/dx of what the elements measure; None if it is not known."""
         e, p = self.energy, self.energy.parameters()
-        self._freeze((x, x), 1.0, 0.0, 0.0, p)
+        e.freeze_at((x, x), 1.0, 0.0, 0.0, p)
         unit = e.unit_measure(p)
         if unit is None:
             return None
@@ -269,7 +287,7 @@ class BoundElementEnergy(DampedBound):
         """
         if beta > 0:
             at = (x, step.device_velocity)
-            self._freeze(at, beta / step.dt, step.dt, 0.0, self._moved)
+            self.energy.freeze_at(at, beta / step.dt, step.dt, 0.0, self._moved)
         self._add_rows(x, psd, A, self._moved if beta > 0 else self._undamped)
 
     @cached_property
@@ -281,18 +299,6 @@ class BoundElementEnergy(DampedBound):
     def _undamped(self) -> Any:
         """Parameters without damping."""
         return self.energy.parameters()
-
-    def _freeze(
-        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: Any
-    ) -> None:
-        """Launch the kernel that freezes damping.
-
-        ``at`` has two arrays: positions, and velocities if h is not 0, or else the positions
-        before.
-        """
-        numbers = (Scalar(rate), Scalar(h), Scalar(past))
-        arguments = (*at, self.energy.device_stencil, *numbers, out)
-        kernel.launch(self.kernels.freeze, self.shape[0], *arguments)
 
     def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
         """Add the Hessian with these parameters to A and return A."""

@@ -1,6 +1,5 @@
 """Inertia of a step, |x - y|_M^2 / (2 s), which is zero at the prediction y."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,10 +7,10 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
-from weft.energies.rest_shape import RestShape
+from weft.energies.point_masses import MassEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
@@ -72,17 +71,11 @@ class DiagonalQuadratic(Bound):
 
 
 @dataclass(frozen=True, eq=False)
-class Masses:
+class Masses(MassEnergy):
     """Masses (n,) [kg] of points, from which inertia is made."""
 
     mass: Floats
     name: ClassVar[str] = "inertia"
-    rest_tables: ClassVar[Sequence[str]] = ("mass",)
-
-    @property
-    def stencil(self) -> Ints:
-        """The vertex of each local energy, (n,1)."""
-        return np.arange(len(self.mass), dtype=np.int32)[:, None]
 
     @property
     def constants(self) -> ByName:
@@ -100,10 +93,6 @@ class Masses:
             return {"mass": np.zeros((len(self.mass), 1, 3))}
         off = (np.asarray(x) - step.predicted) / step.scale
         return {"mass": np.where(step.fixed[:, None], 0.0, off)[:, None]}
-
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the masses."""
-        rest.add_masses(by["mass"])
 
 
 class Inertia(DiagonalQuadratic):

@@ -25,6 +25,8 @@ class NumpyEnergy(Bound):
     its exact local Hessians are clamped instead.
     """
 
+    energy: Energy
+
     def __init__(self, energy: Energy, pattern: BlockPattern, *, quiet: bool = False) -> None:
         # quiet: no warning, because the energy has few elements and NumPy is fast enough
         self.energy, self.name = energy, energy.name

@@ -47,6 +47,14 @@ def array(values: Any, dtype: Any) -> WarpArray:
     return wp.array(np.ascontiguousarray(values), dtype=dtype, device=device(), copy=not is_cpu())
 
 
+def records(Struct: Any, n: int, **fields: Any) -> "np.ndarray[Any, Any]":
+    """Return n NumPy records of a Warp struct, with these fields; the others are 0."""
+    out: np.ndarray[Any, Any] = np.zeros(n, Struct.numpy_dtype())
+    for name, values in fields.items():
+        out[name] = values
+    return out
+
+
 def points(x: Any) -> WarpArray:
     """Return positions (n,3) as a device array of vec3; a device array is returned unchanged."""
     if isinstance(x, wp.array):

@@ -42,6 +42,7 @@ from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import GatherMap
+from weft.energies.point_masses import StepEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
@@ -50,7 +51,7 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
 @dataclass(frozen=True, eq=False)
-class AddedMass:
+class AddedMass(StepEnergy):
     """Added mass of a mesh of triangles in a wind that has a ``span``.
 
     Local arrays are those without a step, zeros.
@@ -71,18 +72,6 @@ class AddedMass:
     def stencil(self) -> Ints:
         """The vertex of each local energy, (n,1)."""
         return np.arange(self.mesh.n_vertices, dtype=np.int32)[:, None]
-
-    def value(self, x: Positions) -> Floats:
-        """Return zeros (n,)."""
-        return np.zeros(self.mesh.n_vertices)
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return zeros (n,1,3)."""
-        return np.zeros((self.mesh.n_vertices, 1, 3))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return zeros (n,1,1,3,3)."""
-        return np.zeros((self.mesh.n_vertices, 1, 1, 3, 3))
 
     @cached_property
     def samples(self) -> Samples:

@@ -40,6 +40,7 @@ from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
+from weft.energies.point_masses import StepEnergy
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -161,7 +162,7 @@ def gradients(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: Vec3Ar
 
 
 @dataclass(frozen=True, eq=False)
-class AirForce:
+class AirForce(StepEnergy):
     """Lift and drag of a wind on cloth, at its samples.
 
     Local arrays are those without a step, zeros.
@@ -177,19 +178,6 @@ class AirForce:
     def stencil(self) -> Ints:
         """Vertices of each sample, (q,k)."""
         return self.samples.stencil
-
-    def value(self, x: Positions) -> Floats:
-        """Return zeros (q,)."""
-        return np.zeros(len(self.stencil))
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return zeros (q,k,3)."""
-        return np.zeros((*self.stencil.shape, 3))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return zeros (q,k,k,3,3)."""
-        q, k = self.stencil.shape
-        return np.zeros((q, k, k, 3, 3))
 
     @property
     def constants(self) -> ByName:

@@ -55,7 +55,7 @@ from weft.energies.elastic.pair_kernels import (
 from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -165,16 +165,20 @@ class BucklingBending(ElementEnergy):
     @cached_property
     def records(self) -> "np.ndarray[Any, Any]":
         """Parameters as (m,) records of ``Pair``, without damping."""
-        dtype = Pair.numpy_dtype()  # type: ignore[attr-defined]
-        records: np.ndarray[Any, Any] = np.zeros(len(self.pairs), dtype)
         bounded = np.isfinite(self.compression)
         spring = np.where(bounded, self.compression, 0.0) * self.area
         e = self.stiffness * self.area / self.length**2
         at_start = arc_energy(np.maximum(self.start, 0.0))[:, 0]
-        records["length"], records["arc"], records["spring"] = self.length, e, spring
-        records["rest"], records["start"] = np.where(bounded, 1.0, 0.0), self.start
-        records["offset"] = 0.5 * spring * (1 - self.start) ** 2 - e * at_start
-        return records
+        return kernel.records(
+            Pair,
+            len(self.pairs),
+            length=self.length,
+            arc=e,
+            spring=spring,
+            rest=np.where(bounded, 1.0, 0.0),
+            start=self.start,
+            offset=0.5 * spring * (1 - self.start) ** 2 - e * at_start,
+        )
 
     def bind(self, pattern: BlockPattern) -> "BoundPairs":
         """Return the term for simulations, bound to the block pattern of a matrix."""
@@ -244,14 +248,10 @@ class BucklingBending(ElementEnergy):
         """
         records, rate = self.records.copy(), beta * damping_rate(step)
         records["arc"], records["spring"] = arc, spring
-        p, out = kernel.array(records, Pair), kernel.empty(self.stencil.shape, vec3)
+        p = kernel.array(records, Pair)
         if step is not None and rate > 0:
-            numbers = (Scalar(rate), Scalar(0.0), Scalar(step.past_part))
-            places = (step.device_state, step.device_past, self.device_stencil)
-            kernel.launch(freeze_pairs, len(self.pairs), *places, *numbers, p)
-        at = kernel.points(np.ascontiguousarray(x))
-        kernel.launch(pair_gradient, len(self.pairs), at, self.device_stencil, p, out)
-        return np.array(kernel.numpy(out))
+            self.freeze(step, rate, p)
+        return self.gradient(x, p)
 
     def curvature(self, x: Positions) -> Floats:
         """Return the curvature of the predicted arcs at positions x, (m,) [1/m]. Eq. 6.

@@ -9,7 +9,7 @@ hardening.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from weft.energies.elastic.hinge_bending import (
     rest_angles,
 )
 from weft.energies.elastic.hinge_by_constants import hinge_mixed
-from weft.energies.elastic.hinge_kernels import Hinge, angles
+from weft.energies.elastic.hinge_kernels import angles
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.step import Step
@@ -122,17 +122,9 @@ class BoundCreases(BoundElementEnergy):
         e = self.energy
         self._kept = np.asarray(step.kept.get(e.key, Plasticity.initial_memory(len(e.hinges))))
         self._dt = step.dt
-        self._write()
+        rest = e.rest_angle + Plasticity.plastic_strain(self._kept)
+        self.parameters = replace(e, rest_angle=rest).parameters()
         super().freeze(step)
-
-    def _write(self) -> None:
-        """Write rest angles to the device, without damping."""
-        e = self.energy
-        dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
-        records: np.ndarray[Any, Any] = np.zeros(len(e.hinges), dtype)
-        records["weight"] = e.weight
-        records["rest"] = e.rest_angle + Plasticity.plastic_strain(self._kept)
-        self.parameters = kernel.array(records, Hinge)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the plastic angles after a step that ended at x, by name."""

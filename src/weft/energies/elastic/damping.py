@@ -9,12 +9,17 @@ space, C_n = G B H B^T G with B = de/dF and G = (B B^T)^-1. At x_n its Hessian i
 (Gauss-Newton). Methods of two steps measure strain from (1 + a) e_n - a e_(n-1).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import warp as wp
 
+from weft import kernel
 from weft.base.arrays import Floats, Gradients
-from weft.kernel import Mat32Array, Mat33Array2d, Scalar
+from weft.kernel import Mat32Array, Mat33Array2d, Scalar, WarpArray, mat32, mat33
+from weft.laws.base import Law
 from weft.laws.viscous import ViscousParams, strain, strain_gradient
+from weft.solve.newton.psd import Psd
 
 # Multiple of its trace that is added to B B^T, which is singular for a collapsed triangle.
 REGULARIZATION = Scalar(1e-9)
@@ -48,6 +53,15 @@ def extrapolate_strain(o: int, F: Mat32Array, past: Scalar, p: wp.array(dtype=Vi
     q = o + wp.tid()
     e = p[q].start
     p[q].start = e + past * (e - strain(F[q]))
+
+
+def frozen_tangent(law: Law, parameters: Sequence[WarpArray], F: Gradients, scale: float) -> Floats:
+    """Return C_n, (q,3,3), of a law and its parameters at F (q,3,2), times ``scale``."""
+    q = len(F)
+    at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, ViscousParams)
+    stages = law.stages(Psd.GAUSS_NEWTON, at, parameters, H)
+    kernel.launch_each(q, *stages, (freeze_tangent, at, H, Scalar(scale), p))
+    return np.array(kernel.numpy(p)["tangent"])
 
 
 def green_strain(F: Gradients) -> Floats:

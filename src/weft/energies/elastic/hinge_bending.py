@@ -172,10 +172,8 @@ class HingeBending(ElementEnergy):
 
     def parameters(self) -> WarpArray:
         """Return (h,) ``Hinge`` on the device, without damping."""
-        dtype = Hinge.numpy_dtype()  # type: ignore[attr-defined]
-        records: np.ndarray[Any, Any] = np.zeros(len(self.weight), dtype)
-        records["weight"], records["rest"] = self.weight, self.rest_angle
-        return kernel.array(records, Hinge)
+        fields = {"weight": self.weight, "rest": self.rest_angle}
+        return kernel.array(kernel.records(Hinge, len(self.weight), **fields), Hinge)
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by the weights."""

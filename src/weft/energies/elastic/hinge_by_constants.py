@@ -13,7 +13,6 @@ from weft.base.arrays import Floats, Positions
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.elastic.hinge_kernels import angles
 from weft.energies.step import Step
-from weft.kernel import Scalar, vec3
 
 if TYPE_CHECKING:
     from weft.energies.elastic.hinge_bending import HingeBending
@@ -35,9 +34,7 @@ def hinge_mixed(
     kernel.launch(angles, h, at, energy.device_stencil, theta)
     if rate > 0:
         assert step is not None
-        places = (step.device_state, step.device_past, energy.device_stencil)
-        numbers = (Scalar(rate), Scalar(0.0), Scalar(step.past_part))
-        kernel.launch(energy.kernels.freeze, h, *places, *numbers, p)
+        energy.freeze(step, rate, p)
     records: Any = np.array(kernel.numpy(p))
     records["rest"] = energy.rest_angle + turned
 
@@ -46,10 +43,7 @@ def hinge_mixed(
         changed = np.array(records)
         for name, values in fields.items():
             changed[name] = values
-        out = kernel.empty(energy.stencil.shape, vec3)
-        arrays = (at, energy.device_stencil, kernel.array(changed, p.dtype), out)
-        kernel.launch(energy.kernels.gradient, h, *arrays)
-        return np.array(kernel.numpy(out))
+        return energy.gradient(x, kernel.array(changed, p.dtype))
 
     slope = gradient(weight=1.0, rest=np.array(kernel.numpy(theta)) - 1.0, rate=0.0)  # dtheta
     late = np.zeros_like(slope)

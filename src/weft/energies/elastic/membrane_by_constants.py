@@ -16,16 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import Floats, Gradients, Positions
 from weft.energies.by_constants import ByName, damping_rate
-from weft.energies.elastic.damping import REGULARIZATION, freeze_tangent, green_strain, strain_slope
+from weft.energies.elastic.damping import REGULARIZATION, frozen_tangent, green_strain, strain_slope
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray, mat32, mat33
+from weft.kernel import WarpArray
 from weft.laws import mixed as law_mixed
 from weft.laws.base import Law
-from weft.laws.viscous import ViscousParams
-from weft.solve.newton.psd import Psd
 
 if TYPE_CHECKING:
     from weft.energies.elastic.membrane import Membrane
@@ -83,21 +80,14 @@ class MembraneMixed:
 
     def _damped(self, step: Step) -> Damped:
         """Return the state of damping in a step."""
-        s, law, q = self.membrane.samples, self.membrane.law, len(self.F)
+        s, rate = self.membrane.samples, damping_rate(step)
         F = s.deformation_gradient(np.asarray(step.state.x))
-        at, H, p = (
-            kernel.array(F, mat32),
-            kernel.empty((q, 3), mat33),
-            kernel.zeros(q, ViscousParams),
-        )
-        stages = law.stages(Psd.GAUSS_NEWTON, at, self.parameters, H)
-        rate = damping_rate(step)
-        kernel.launch_each(q, *stages, (freeze_tangent, at, H, Scalar(rate), p))
+        unit = frozen_tangent(self.membrane.law, self.parameters, F, rate)
         start = green_strain(F)
         if step.past is not None:
             past = green_strain(s.deformation_gradient(np.asarray(step.past[0])))
             start = start + step.past_part * (start - past)
-        return Damped(F, green_strain(self.F) - start, np.array(kernel.numpy(p)["tangent"]), rate)
+        return Damped(F, green_strain(self.F) - start, unit, rate)
 
     def contracted(self, L: Gradients) -> dict[str, Floats]:
         """Return ds/dc by constant, (q,...), for L (q,3,2), without weights."""

@@ -23,10 +23,9 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.energies.by_constants import ByName
-from weft.energies.elastic.damping import freeze_tangent, green_strain, strain_slope
+from weft.energies.elastic.damping import frozen_tangent, green_strain, strain_slope
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray, mat32, mat33
-from weft.laws.viscous import ViscousParams
+from weft.kernel import WarpArray, mat32, mat33
 from weft.solve.newton.psd import Psd
 
 if TYPE_CHECKING:
@@ -110,16 +109,7 @@ def _tangent_slope(
             for sign in (1, -1):
                 F = np.array(now)
                 F[:, i, j] += sign * DIFFERENCE
-                C = _tangent(term, F, scale)
+                C = frozen_tangent(*term._elastic, F, scale)
                 values.append(np.einsum("qi,qij,qj->q", rate, C, since))
             out[:, i, j] = (values[0] - values[1]) / (2 * DIFFERENCE)
     return out
-
-
-def _tangent(term: "BoundMembrane", F: Floats, scale: float) -> Floats:
-    """Return (q,3,3) the tangent C of ``energies.elastic.damping`` at F (q,3,2)."""
-    q, (law, parameters) = len(F), term._elastic
-    at, H, p = kernel.array(F, mat32), kernel.empty((q, 3), mat33), kernel.zeros(q, ViscousParams)
-    stages = law.stages(Psd.GAUSS_NEWTON, at, parameters, H)
-    kernel.launch_each(q, *stages, (freeze_tangent, at, H, Scalar(scale), p))
-    return np.array(kernel.numpy(p)["tangent"])

@@ -14,23 +14,22 @@ from typing import Any
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Bools, Floats, Ints, Positions
+from weft.base.arrays import Bools, Floats, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.inertia import DiagonalQuadratic
-from weft.energies.rest_shape import RestShape
+from weft.energies.point_masses import MassEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
-from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
 FROZEN = 1e7  # [1/s] holds a vertex of cloth ten times as firmly as the cloth's own stiffness
 
 
 @dataclass(frozen=True, eq=False)
-class Drag:
+class Drag(MassEnergy):
     """Drag of masses (n,) [kg], at a rate c [1/s], until a time [s].
 
     Args:
@@ -50,8 +49,6 @@ class Drag:
     frozen: tuple[Floats, Bools] | None = None
     name: str = "drag"
 
-    rest_tables = ("mass",)
-
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate >= 0):
             raise SceneError("drag.rate", got=self.rate, expected="must be >= 0 [1/s]")
@@ -69,23 +66,6 @@ class Drag:
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "Drag":
         """Return the drag of masses (n,) [kg] of cloth with another cut."""
         return dataclasses.replace(self, mass=mass)
-
-    @property
-    def stencil(self) -> Ints:
-        """The vertex of each local energy, (n,1)."""
-        return np.arange(len(self.mass), dtype=np.int32)[:, None]
-
-    def value(self, x: Positions) -> Floats:
-        """Return zeros (n,): there is no drag without a step."""
-        return np.zeros(len(self.mass))
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return zeros (n,1,3): there is no drag without a step."""
-        return np.zeros((len(self.mass), 1, 3))
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return zeros (n,1,1,3,3): there is no drag without a step."""
-        return np.zeros((len(self.mass), 1, 1, 3, 3))
 
     @property
     def constants(self) -> ByName:
@@ -107,10 +87,6 @@ class Drag:
         same = rates == self.rate if self.frozen is not None else np.ones(n, bool)
         by_rate = np.where(same, self.mass, 0.0)[:, None, None] * v
         return {"mass": rates[:, None, None] * v, "rate": by_rate}
-
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the masses."""
-        rest.add_masses(by["mass"])
 
     def bind(self, pattern: BlockPattern) -> "BoundDrag":
         """Return the term for simulations."""

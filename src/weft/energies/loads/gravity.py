@@ -7,10 +7,10 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
-from weft.energies.rest_shape import RestShape
+from weft.energies.point_masses import MassEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, vec3
@@ -35,7 +35,7 @@ def add_weight(o: int, mass: ScalarArray, acceleration: vec3, g: Vec3Array):
 
 
 @dataclass(frozen=True, eq=False)
-class Gravity:
+class Gravity(MassEnergy):
     """A uniform field of acceleration g [m/s^2] on masses (n,) [kg].
 
     Gravity grows from zero between the two times ``onset`` [s], (2,) for all or (n,2) for each
@@ -46,8 +46,6 @@ class Gravity:
     acceleration: tuple[float, float, float] = (0.0, -9.81, 0.0)
     onset: tuple[float, float] | Floats = (0.0, 0.0)
     name: str = "gravity"
-
-    rest_tables = ("mass",)
 
     @property
     def grows(self) -> bool:
@@ -61,11 +59,6 @@ class Gravity:
         # An onset without duration switches gravity on for steps that end after it.
         return np.asarray(np.where(end > begin, grown, t > end * (1 + 1e-9)), dtype=np.float64)
 
-    @property
-    def stencil(self) -> Ints:
-        """The vertex of each local energy, (n,1)."""
-        return np.arange(len(self.mass), dtype=np.int32)[:, None]
-
     def value(self, x: Positions) -> Floats:
         """Return the energies, (n,) [J], zero at the origin."""
         return np.asarray(-self.mass * np.einsum("ni,i->n", x, np.asarray(self.acceleration)))
@@ -73,10 +66,6 @@ class Gravity:
     def gradient(self, x: Positions) -> Floats:
         """Return the local gradients, (n,1,3) [N]."""
         return np.asarray(-self.mass[:, None, None] * np.asarray(self.acceleration)[None, None, :])
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return zeros (n,1,1,3,3)."""
-        return np.zeros((len(self.mass), 1, 1, 3, 3))
 
     @property
     def constants(self) -> ByName:
@@ -99,10 +88,6 @@ class Gravity:
         by_mass = -part * np.asarray(self.acceleration)
         by_acceleration = -(part * self.mass[:, None, None])[..., None] * np.eye(3)
         return {"mass": by_mass, "acceleration": by_acceleration}
-
-    def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by the masses."""
-        rest.add_masses(by["mass"])
 
     def bind(self, pattern: BlockPattern) -> "BoundGravity":
         """Return the term for simulations."""

@@ -12,6 +12,7 @@ stiffness of the tension that pressure causes belongs to the membrane and stays.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from weft.kernel import (
     Mat33Array2d,
     Scalar,
     ScalarArray,
+    Scratch,
     Vec3Array,
     Vec3Array2d,
     WarpArray,
@@ -175,10 +177,20 @@ class Pressure:
             return self.law.at(volume)
         return -self.law * volume, self.law, 0.0
 
+    @cached_property
+    def _surface(self) -> tuple[WarpArray, vec3]:
+        """Faces on the device, and the apex."""
+        return kernel.array(self.faces, wp.int32), vec3(*self.center)
+
+    def launch(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
+        """Launch a kernel over the faces and return ``out``."""
+        kernel.launch(evaluate, len(self.faces), x, *self._surface, *scale, out)
+        return out
+
     def volumes(self, x: Positions) -> Floats:
         """Return the volumes of the faces' tetrahedra, (m,) [m^3], which sum to that inside."""
-        a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
-        return np.asarray(np.einsum("mi,mi->m", a, np.cross(b, c)) / 6)
+        out = self.launch(face_volumes, kernel.points(x), kernel.empty(len(self.faces)))
+        return np.array(kernel.numpy(out))
 
     def value(self, x: Positions) -> Floats:
         """Return the local energies, (m,) [J]."""
@@ -193,8 +205,10 @@ class Pressure:
 
     def _slopes(self, x: Positions) -> Floats:
         """Return dV of every face, (m,3,3) [m^2]."""
-        a, b, c = np.moveaxis(np.asarray(x)[self.faces] - np.array(self.center), 1, 0)
-        return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1) / 6
+        out = kernel.empty((len(self.faces), 3), vec3)
+        return np.array(
+            kernel.numpy(self.launch(volume_gradients, kernel.points(x), out, Scalar(1.0)))
+        )
 
     @property
     def constants(self) -> ByName:
@@ -223,19 +237,14 @@ class Pressure:
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """Return the local Hessians, (m,3,3,3,3) [N/m], without the rank-one update."""
-        out = np.zeros((len(self.faces), 3, 3, 3, 3))
         if psd != Psd.EXACT:
-            return out
-        _, p, _ = self.at(float(self.volumes(x).sum()))
-        y = np.asarray(x)[self.faces] - np.array(self.center)
-        cross = np.zeros((len(self.faces), 3, 3, 3))  # [y_a] x
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-            cross[:, :, i, j], cross[:, :, j, i] = -y[:, :, k], y[:, :, k]
-        for a in range(3):
-            following, last = (a + 1) % 3, (a + 2) % 3
-            out[:, a, following] = p / 6 * cross[:, last]
-            out[:, a, last] = -p / 6 * cross[:, following]
-        return out
+            return np.zeros((len(self.faces), 3, 3, 3, 3))
+        p, out = (
+            self.at(float(self.volumes(x).sum()))[1],
+            SYMMETRIC.take(Scratch(), *self.faces.shape),
+        )
+        self.launch(volume_hessians, kernel.points(x), out, Scalar(-p))
+        return SYMMETRIC.full(np.array(kernel.numpy(out)), 3)
 
     def bind(self, pattern: BlockPattern) -> "BoundPressure":
         """Return the term for simulations, bound to the block pattern of a matrix."""
@@ -247,23 +256,21 @@ class BoundPressure(Bound):
 
     is_load = True
 
+    energy: Pressure
+
     def __init__(self, energy: Pressure, pattern: BlockPattern) -> None:
         self.energy, self.name, self.scratch = energy, energy.name, pattern.scratch
         self.rows = GatherMap.of(energy.faces, pattern)
-        self._surface = kernel.array(energy.faces, wp.int32), vec3(*energy.center)
 
     def update_constants(self, energy: Pressure) -> None:
-        """Take the pressure or the gas of another energy."""
+        """Take the pressure or the gas of another energy of the same surface."""
         self.energy = energy
-
-    def _take(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
-        """Launch a kernel over the faces and return ``out``."""
-        kernel.launch(evaluate, len(self.energy.faces), x, *self._surface, *scale, out)
-        return out
 
     def volume(self, x: WarpArray) -> float:
         """Return the volume inside [m^3]."""
-        return kernel.total(self._take(face_volumes, x, self.scratch.take(len(self.energy.faces))))
+        return kernel.total(
+            self.energy.launch(face_volumes, x, self.scratch.take(len(self.energy.faces)))
+        )
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
@@ -278,7 +285,9 @@ class BoundPressure(Bound):
         if psd == Psd.EXACT:
             p = self.energy.at(self.volume(x))[1]
             local = SYMMETRIC.take(self.scratch, len(self.energy.faces), 3)
-            self.rows.add_rows(SYMMETRIC, self._take(volume_hessians, x, local, Scalar(-p)), A)
+            self.rows.add_rows(
+                SYMMETRIC, self.energy.launch(volume_hessians, x, local, Scalar(-p)), A
+            )
         return A
 
     def updates(self, x: WarpArray) -> Sequence[LowRankUpdate]:
@@ -293,4 +302,4 @@ class BoundPressure(Bound):
     def _add(self, x: WarpArray, scale: float, g: WarpArray) -> None:
         """Add ``scale`` times dV/dx to g."""
         local = self.scratch.take((len(self.energy.faces), 3), vec3)
-        self.rows.add_gradient(self._take(volume_gradients, x, local, Scalar(scale)), g)
+        self.rows.add_gradient(self.energy.launch(volume_gradients, x, local, Scalar(scale)), g)

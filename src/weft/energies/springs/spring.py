@@ -258,10 +258,7 @@ class SpringEnergy(ElementEnergy):
         """Return the law's numbers on the device, (m,) Params; fields without a number are 0."""
         assert self.kernels.law is not None
         Params = self.kernels.law.Params
-        records = np.zeros(len(self.stencil), Params.numpy_dtype())
-        for name, values in numbers.items():
-            records[name] = values
-        return kernel.array(records, Params)
+        return kernel.array(kernel.records(Params, len(self.stencil), **numbers), Params)
 
     def bind(self, pattern: BlockPattern) -> "BoundSpring":
         """Return the term for simulations, bound to the block pattern of a matrix."""
