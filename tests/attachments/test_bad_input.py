@@ -100,7 +100,7 @@ def test_named_errors(tmp_path, block, match):
 
 
 def test_a_body_where_there_is_none(tmp_path):
-    with pytest.raises(SceneError, match="the scene has none.*bodies"):
+    with pytest.raises(SceneError, match=r"attachments\.0\.body"):
         load(tmp_path, "kind: body, vertices: [12], body: ball", bodies="")
 
 
@@ -137,9 +137,9 @@ def test_what_is_not_an_attachment():
             weft.Rope(ids, at=(0, 1, 0))
     with pytest.raises(SceneError, match=r"release.*a Release"):
         weft.Rope([0], at=(0, 1, 0), release=3.0)
-    with pytest.raises(SceneError, match=r"at.*must be a finite number"):
+    with pytest.raises(SceneError, match=r"rope\.at"):
         weft.Rope([0], at=(0, np.inf, 0))
-    with pytest.raises(SceneError, match=r"name.*no other"):
+    with pytest.raises(SceneError, match=r"scene\.attachments 1\.name"):
         twice = [weft.Rope([0], at=(0, 1, 0), name="a"), weft.Rope([1], at=(0, 1, 0), name="a")]
         weft.Scene(cloth, attachments=twice).model()
 

@@ -292,7 +292,7 @@ def test_a_plate_in_a_wind_is_carried_off():
     rim = 2 * 0.2 * 0.01
     push = 0.5 * 1.2 * 9.0 * (1.17 * 0.04 + 0.05 * rim)
     assert state.v[-4:, 2].mean() == pytest.approx(push / 0.05 * 1e-4, rel=1e-3)
-    with pytest.raises(SceneError, match=r"sail\.rigid\.air.*without air.*wind"):
+    with pytest.raises(SceneError, match=r"sail\.rigid\.air"):
         scene_of([made_plate]).model()
     keyed = {"wind.velocity.2": weft.Keys([(0.0, 0.0), (0.1, 5.0)])}
     scene = scene_of([made_plate], wind=weft.Wind(), keyed=keyed, **still)

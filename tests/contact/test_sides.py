@@ -51,7 +51,7 @@ def test_several_cloths_keep_their_fabrics():
         number = "" if k == 0 else " 2"
         for name in ("membrane", "bending"):
             assert whole[name + number] == pytest.approx(terms[name], rel=1e-12)
-    with pytest.raises(WeftError, match="all different"):
+    with pytest.raises(WeftError, match=r"joined\.names"):
         weft.joined([lower, lower], ["a", "a"])
 
 
@@ -111,7 +111,7 @@ def test_pairs_that_ignore_each_other():
     with pytest.raises(SceneError, match="contact.pairs.*'tabel'.*table"):
         wrong = (Between(("upper", "tabel"), ignore=True),)
         Scene(cloth, bodies=[table], contact=SelfContact(4e-3, pairs=wrong)).model()
-    with pytest.raises(SceneError, match="friction, or ignore"):
+    with pytest.raises(SceneError, match=r"contact\.pairs a, b"):
         Between(("a", "b"))
 
 
@@ -202,7 +202,7 @@ def test_scene_files(tmp_path):
     assert len(who.apart) == 1 and scene.pins[0].vertices.min() >= 49
     assert {type(scene.law_of(f)).__name__ for f in scene.cloth.fabrics} == {"StVK"}
     path.write_text(text.replace("cloth: coat, ", ""))
-    with pytest.raises(WeftError, match="corners and borders are those of one cloth"):
+    with pytest.raises(WeftError, match=r"pins\.0\.cloth"):
         load_scene(path)
     path.write_text(text.replace("kinetic: 0.3", "kinetic: 0.5"))
     with pytest.raises(WeftError, match="from 0 to the static one, 0.4"):

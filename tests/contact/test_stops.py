@@ -243,7 +243,7 @@ def test_motors_refused():
     ):
         with pytest.raises(SceneError, match=match):
             Motor(**how)
-    with pytest.raises(SceneError, match=r"speed = a speed, with quasi_static"):
+    with pytest.raises(SceneError, match=r"one\.rigid\.joints 0\.motor\.speed"):
         made = bodies(kind="hinge", motor=Motor(speed=1.0, resistance=1.0))
         scene(made, integrator="quasi_static").model()
     from weft.bodies.motion.pins import Keyframe, Path

@@ -140,7 +140,7 @@ def test_refused_by_name(said):
 
 def test_splines_and_laws_without_rest_lengths_are_refused():
     cloth = weft.spline_sheet(6, 5, 0.2, 0.1, fabric=CREASING)
-    with pytest.raises(SceneError, match=r"crease_yield.*with splines"):
+    with pytest.raises(SceneError, match=r"fabric custom\.crease_yield"):
         weft.Scene(cloth).model()
     drawn = weft.sheet(4, 4, fabric={"preset": "cotton", "yield": "1 %"})
     with pytest.raises(LawError, match=r"with law arap"):
@@ -194,7 +194,7 @@ def test_pressed_lines():
     assert sorted(set(bending.rest_angle.tolist())) == [-np.radians(60), 0.0]
     state, _ = run(scene, 200, 0.02)
     assert fold_angle(state.x, scene) == pytest.approx(np.radians(60), abs=0.02)
-    with pytest.raises(SceneError, match=r"scene.pressed.*with bending quadratic"):
+    with pytest.raises(SceneError, match=r"scene\.pressed"):
         scene.with_(bending="quadratic").model()
     with pytest.raises(weft.WeftError, match=r"edges of the mesh along 0 m"):
         off = weft.Pressed([(0.001, 0.0), (0.001, 0.05)], 1.0)

@@ -341,5 +341,5 @@ def test_cones_keep_lengths_too(taper):
     _, ends = wrap_points(wrap, np.array([[0.0, 0.0], [0.0, 0.1]]), 0.0, "p")
     cos, sin = np.cos(np.radians(taper)), np.sin(np.radians(taper))
     np.testing.assert_allclose(ends, [[0.1, 0, 0], [0.1 + 0.1 * sin, 0, 0.1 * cos]], atol=1e-15)
-    with pytest.raises(PatternError, match="tip beyond it"):
+    with pytest.raises(PatternError, match=r"p: wrap\.taper"):
         wrap_points(wrap, np.array([[0.0, -np.sign(taper) * 0.6]]), 0.0, "p")

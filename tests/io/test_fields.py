@@ -251,7 +251,7 @@ def test_what_is_missing_is_named():
     ):
         with pytest.raises(SceneError, match=match):
             weft.Scene(sheet, record=names)
-    with pytest.raises(SceneError, match="no law"):
+    with pytest.raises(SceneError, match=r"scene\.record: stress"):
         weft.Scene(sheet, record=["stress"], integrator="baraff_witkin_1998")
 
 

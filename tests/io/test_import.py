@@ -585,7 +585,7 @@ def test_pins_by_painted_weights(tmp_path):
     with pytest.raises(SceneProblems, match=r"s.yaml:2.*one of: pin, red"):
         load_scene(path)
     path.write_text(text.replace("weights: NAME", "corners: all, above: 0.3"))
-    with pytest.raises(SceneProblems, match="above needs weights"):
+    with pytest.raises(SceneProblems, match=r"pins\.0"):
         load_scene(path)
     several = weft.joined([weft.load(tmp_path / "a.ply"), weft.sheet(3, 3)])
     assert several.weighted("pin").tolist() == [0, 1]

@@ -393,7 +393,7 @@ def test_resume_is_bitwise_and_other_keys_are_another_scene(tmp_path):
 def test_paths_in_python():
     with pytest.raises(SceneError, match=r"step = keyframes"):
         sheet(keyed={"step": jump(0.01, 0.02)})
-    with pytest.raises(SceneError, match=r"keyed wind.density.*without"):
+    with pytest.raises(SceneError, match=r"keyed wind\.density"):
         sheet(keyed={"wind.density": jump(1.0, 2.0)})
     with pytest.raises(SceneError, match=r"keyed.*a Keys"):
         sheet(keyed={"gravity.1": [(0, 1)]})

@@ -453,13 +453,13 @@ def test_refused_with_its_line(tmp_path, said):
 
 
 def test_refused_in_python():
-    with pytest.raises(SceneError, match=r"keyed attachments.0.length.*without"):
+    with pytest.raises(SceneError, match=r"keyed attachments\.0\.length"):
         keyed, first, _ = tied(weft.Rope, "length", 0.35, 0.4, at=PLACE)
         corner = first.attachments[0].vertices
         dataclasses.replace(keyed, attachments=[weft.Rope(corner, at=PLACE)])
     with pytest.raises(SceneError, match=r"attachments.0.spacing.*from or to 0"):
         rings("spacing", 0.02, 0.0)[0]
-    with pytest.raises(FabricError, match=r"limit_warp.*at the key of t"):
+    with pytest.raises(FabricError, match=r"fabric\.limit_warp"):
         dataclasses.replace(COTTON, limit_warp=0.2, keyed={"limit_warp": jump(0.2, -0.1)})
     with pytest.raises(SceneError, match=r"a barrier, with bdf2_semi_implicit"):
         run(

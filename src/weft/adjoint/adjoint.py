@@ -17,15 +17,17 @@ from weft.adjoint.reverse_step import step_back
 from weft.adjoint.run_check import ROUND_OFF, RunCheck, check_run
 from weft.adjoint.scene_parameters import TARGETS, scene_parameters
 from weft.adjoint.tangent import tangents
-from weft.base.arrays import Floats
+from weft.base.arrays import ArrayArgument, Floats
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Rate
+from weft.base.trees import Json
 from weft.energies.state import StateDerivatives
 from weft.run.run import Run
 from weft.run.scene_interface import Simulated
 from weft.solve.linear.direct import have_pardiso
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
+from weft.solve.linear.solver import LinearSolver
 
 MOST = 2.0**30  # [B] memory for states by default
 
@@ -138,7 +140,7 @@ class Adjoint:
         check_names({name: None}, self.names)
         return self._named[name]
 
-    def with_values(self, values: Mapping[str, Any]) -> "Adjoint":
+    def with_values(self, values: Mapping[str, ArrayArgument]) -> "Adjoint":
         """Return this adjoint for a scene with other values of parameters.
 
         Args:
@@ -269,7 +271,7 @@ class Adjoint:
 
     def _backwards(
         self, kept: RunCheckpoints, by_x: Floats, by_v: Floats, asked: Sequence[ParameterDerivative]
-    ) -> tuple[StateDerivatives, dict[str, Any]]:
+    ) -> tuple[StateDerivatives, Json]:
         """Go from the last frame to the start; return derivatives by the start, and report data."""
         f, n = self.forward, len(self.forward.model.mass)
         back, prepared, solver = StateDerivatives.zeros(n), None, self._solver()
@@ -307,7 +309,7 @@ class Adjoint:
             mine = by if W is None else W.matrix.T @ by
             to[: len(mine)] += mine
 
-    def _solver(self) -> Any:
+    def _solver(self) -> LinearSolver:
         """Return the linear solver; a direct one up to ``DIRECT_UP_TO`` points.
 
         Derivatives need more digits than steps, and a direct solver of that size is as fast.

@@ -18,6 +18,8 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Setting
 from weft.discretization.samples import Samples
+from weft.energies.state import State
+from weft.integrators.model import Model
 from weft.kernel import vec3
 
 Answer = tuple[Any, ...]  # value, derivative by x, and possibly by v
@@ -102,7 +104,7 @@ class EnergyLoss:
     frame: int = -1
     model: Any = None
 
-    def of(self, model: Any) -> "EnergyLoss":
+    def of(self, model: Model) -> "EnergyLoss":
         """Return this loss for a model.
 
         Raises:
@@ -149,7 +151,7 @@ class Strain:
     frame: int = -1
     model: Any = None
 
-    def of(self, model: Any) -> "Strain":
+    def of(self, model: Model) -> "Strain":
         """Return this loss for a model.
 
         Raises:
@@ -194,28 +196,26 @@ class Strain:
         return np.concatenate(found) - 1.0
 
     @property
-    def _samples(self) -> list[Any]:
+    def _samples(self) -> list[Samples]:
         found = membrane_samples(self.model)
         if not found:
             raise SceneError("loss Strain", got="no membrane", expected="cloth that stretches")
         return found
 
-    def _slope(self, s: Any, x: Positions) -> tuple[Floats, Floats]:
+    def _slope(self, s: Samples, x: Positions) -> tuple[Floats, Floats]:
         """Return excess strains (q,2), and the derivative (q,3,2) of their squares' sum by F."""
         U, size, Vt = np.linalg.svd(s.deformation_gradient(np.asarray(x)), full_matrices=False)
         excess = np.maximum(size - 1.0 - self.limit, 0.0)
         return excess, np.asarray(np.einsum("qik,qk,qkj->qij", U, 2 * excess, Vt))
 
 
-def membrane_samples(model: Any) -> list[Samples]:
+def membrane_samples(model: Model) -> list[Samples]:
     """Return the samples of all membranes of a model in turn."""
     both = zip(model.energies, model.assembly.bound)
     return [e.samples for e, term in both if term.is_elastic and hasattr(e, "samples")]
 
 
-def _State(x: Positions, t: float) -> Any:
-    from weft.energies.state import State
-
+def _State(x: Positions, t: float) -> State:
     return State(np.array(x), np.zeros_like(x), float(t))
 
 
@@ -230,7 +230,7 @@ class Sum:
 
     terms: Sequence[tuple[float, Loss]]
 
-    def of(self, model: Any) -> "Sum":
+    def of(self, model: Model) -> "Sum":
         """Return this sum with every loss bound to the model if it has a method ``of``."""
         return Sum([(w, loss.of(model) if hasattr(loss, "of") else loss) for w, loss in self.terms])
 
@@ -256,7 +256,7 @@ class Sum:
         return np.asarray(total)
 
 
-def by_corner(loss: Any, x: Floats, v: Floats, t: Floats) -> Floats:
+def by_corner(loss: object, x: Floats, v: Floats, t: Floats) -> Floats:
     """Return the derivative (m,3,2) of a loss by the rest shape at the same positions.
 
     It is the number 0 for a loss that does not know the model.

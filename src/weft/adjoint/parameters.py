@@ -7,7 +7,7 @@ differentiated one by one (``parameter_directions``), or all together in closed 
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -150,7 +150,7 @@ def _changed(thing: Any, path: Sequence[str | int], change: Callable[[Any], Any]
     return dataclasses.replace(thing, **{str(name): new})
 
 
-def check_names(asked: Mapping[str, Any], known: Sequence[str]) -> None:
+def check_names(asked: Collection[str], known: Sequence[str]) -> None:
     """Raise a SceneError with all known names for one that is not.
 
     Raises:

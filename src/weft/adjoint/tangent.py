@@ -25,7 +25,7 @@ from weft.energies.step import Step
 from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
-from weft.solve.linear.solver import LinearSolver
+from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
 SMALL = 1e-6  # difference of states in quotients, relative to the size of the cloth
 TOUCHING, SLIPPED = 1e-8, 1e-3  # the same with contact [m]; part of the elastic slip
@@ -51,7 +51,7 @@ def tangents(
     place = forward.start()
     at = [_begin(forward, d) for d in every]
     frames = [[_frame(forward, m) for m in at]]
-    prepared: Any = None
+    prepared: PreparedSolver | None = None
     for count in range(1, forward.count + 1):
         place, parts = forward.step(place)
         for taken in parts:

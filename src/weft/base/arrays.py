@@ -4,6 +4,7 @@ Type checkers read them as NumPy arrays. If a public function or class is ``chec
 (``runtime_types``), the ``ArrayOf`` of an alias is checked at every call.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -46,11 +47,15 @@ def _shape_in_words(shape: Shape) -> str:
 Floats = Annotated[NDArray[np.float64], ArrayOf("numbers")]
 Ints = Annotated[NDArray[np.int32], ArrayOf("ids")]
 Bools = Annotated[NDArray[np.bool_], ArrayOf("bools")]
+AnyArray = NDArray[Any]  # entries of any kind, also records
+Arrays = Mapping[str, AnyArray]  # arrays by name, as an archive or a table holds them
 
+# a number, text with a unit, or lists of them: an array as soon as arguments are checked
+ArrayArgument = Any
 # a place or a translation; lists and tuples are accepted, also of text with units
-Point = Annotated[Any, ArrayOf("numbers", ((3,),), "m")]
+Point = Annotated[ArrayArgument, ArrayOf("numbers", ((3,),), "m")]
 # angles about x, y and z in turn: numbers are degrees, text has a unit
-Angles = Annotated[Any, ArrayOf("numbers", ((3,),), "degrees")]
+Angles = Annotated[ArrayArgument, ArrayOf("numbers", ((3,),), "degrees")]
 Positions = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3),), "m")]
 Velocities = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3),), "m/s")]
 Forces = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3),), "N")]
@@ -62,5 +67,4 @@ Faces = Annotated[NDArray[np.int32], ArrayOf("ids", ((None, 3),))]
 CornerUv = Annotated[NDArray[np.float64], ArrayOf("numbers", ((None, 3, 2),), "m")]
 VERTEX_IDS = ArrayOf("ids", ((None,), ()))  # a single id is accepted, too
 VertexIds = Annotated[NDArray[np.int32], VERTEX_IDS]
-
-Json = dict[str, Any]  # a tree that json.dump can write
+VertexSelection = Annotated[ArrayArgument, VERTEX_IDS]

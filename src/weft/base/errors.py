@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.base.arrays import Faces, Ints, Positions
 
 
 class WeftError(Exception):
@@ -20,7 +23,7 @@ class WeftError(Exception):
         self,
         what: str,
         *,
-        got: Any = None,
+        got: object = None,
         expected: str | None = None,
         where: str | None = None,
         hint: str | None = None,
@@ -53,7 +56,7 @@ class MeshError(WeftError):
 class DegenerateFacesError(MeshError):
     """Triangles without material area; the error carries the mesh for ``weft check`` to draw."""
 
-    def __init__(self, vertices: Any, faces: Any, ids: Any, where: str) -> None:
+    def __init__(self, vertices: "Positions", faces: "Faces", ids: "Ints", where: str) -> None:
         self.vertices, self.faces, self.ids = vertices, faces, ids
         shown = ", ".join(map(str, ids[:8])) + (", ..." if len(ids) > 8 else "")
         hint = (
@@ -131,7 +134,7 @@ class SimulationError(WeftError):
     """A simulation that cannot continue; names the outcome and the file of the failed state."""
 
 
-def clipped(value: Any, most: int = 300) -> str:
+def clipped(value: object, most: int = 300) -> str:
     """Return any value as one line of text that is short enough for a message."""
     try:
         text = str(value)
@@ -142,7 +145,7 @@ def clipped(value: Any, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most]} ..."
 
 
-def shortened(values: Sequence[Any], most: int = 5) -> str:
+def shortened(values: Sequence[object], most: int = 5) -> str:
     """Return the first entries of a list as text: ``1, 2, 3, ...``."""
     return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
 

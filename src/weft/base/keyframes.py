@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import SceneError, WeftError, check_known
 from weft.base.runtime_types import checked
+from weft.base.trees import Yaml, YamlMapping
 from weft.base.units import max_magnitude, to_si
 
 Between = Literal["linear", "smooth", "hold"]
@@ -58,12 +59,12 @@ class Keys:
                 )
 
     @staticmethod
-    def is_keyframes(value: Any) -> bool:
+    def is_keyframes(value: object) -> bool:
         """Return True if a value from a file is keyframes."""
         return isinstance(value, Mapping) and "keys" in value
 
     @staticmethod
-    def said(value: Mapping[str, Any], what: str) -> tuple[list[tuple[float, Any]], Between]:
+    def said(value: YamlMapping, what: str) -> tuple[list[tuple[float, Yaml]], Between]:
         """Return times [s] with the value that a file gives at each, and the interpolation.
 
         Args:
@@ -89,7 +90,7 @@ class Keys:
 
     @staticmethod
     def of(
-        timed: Sequence[tuple[float, float]], between: Any, what: str, error: type[WeftError]
+        timed: Sequence[tuple[float, float]], between: Between, what: str, error: type[WeftError]
     ) -> "Keys":
         """Build the keyframes of a field of a file.
 

@@ -12,9 +12,14 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, TypeVar
 
+from weft.base.trees import Json
 from weft.base.units import Quantity, max_magnitude
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
 
 T = TypeVar("T")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
@@ -43,7 +48,7 @@ class Setting:
     least: float = -math.inf  # <= value
     below: float = math.inf  # > value
     most: float = math.inf  # >= value
-    choices: tuple[Any, ...] = ()  # allowed values; empty: any
+    choices: tuple[object, ...] = ()  # allowed values; empty: any
     finite: bool = True  # False: infinity is allowed
     key: str = ""  # name in scene files; empty: the field's name
     per_angle: bool = False  # text may have a unit per angle; the number is then per radian
@@ -53,7 +58,7 @@ class Setting:
     def __str__(self) -> str:
         return f"[{self.unit}] {self.meaning}" if self.unit else self.meaning
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """Return True if a value is allowed; without ``choices``, all that are no numbers are
         allowed.
         """
@@ -74,17 +79,17 @@ class Setting:
         """The lower bound that applies to lengths that must be positive."""
         return SMALLEST if self.unit == "m" and self.above == 0 else -math.inf
 
-    def _beyond(self, value: Any) -> bool:
+    def _beyond(self, value: float) -> bool:
         """Return True if a finite number is too large to be meant; integers without unit
         never are.
         """
         counts = isinstance(value, int) and not self.unit
         return not counts and math.isfinite(value) and abs(value) > max_magnitude(self.unit)
 
-    def wanted(self, value: Any) -> str:
+    def wanted(self, value: object) -> str:
         """Return a description of right values for a value that is not allowed."""
         numbers = value if isinstance(value, tuple | list) else [value]
-        if any(_is_number(v) and not isinstance(v, str) and self._beyond(v) for v in numbers):
+        if any(not isinstance(v, str) and _is_number(v) and self._beyond(v) for v in numbers):
             return f"at most {max_magnitude(self.unit):g} {self.unit}".rstrip()
         if any(_is_number(v) and self.above < v < self._smallest for v in numbers):
             return f"must be >= {self._smallest:g} [{self.unit}]"
@@ -101,7 +106,9 @@ class Setting:
         said = [f"{sign} {bound:g}" for sign, bound in bounds if math.isfinite(bound)]
         return f"must be {' and '.join(said) or 'a finite number'}{unit}"
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+    def __get_pydantic_json_schema__(
+        self, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> Json:
         """Return the JSON schema of a field of a file, with the bounds of its numbers, and with
         keyframes where they may change.
         """
@@ -110,13 +117,13 @@ class Setting:
             return {**made, "prefixItems": [self._json_number(n) for n in made["prefixItems"]]}
         return self._json_number(made)
 
-    def _json_number(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _json_number(self, schema: Json) -> Json:
         choices = [self._json_bounded(choice) for choice in schema.get("anyOf", [schema])]
         if self.keyframes:
             choices.append({KEYFRAMES: True})
         return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
-    def _json_bounded(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _json_bounded(self, schema: Json) -> Json:
         kinds = schema.get("type", [])
         kinds = [kinds] if isinstance(kinds, str) else kinds
         if not {"number", "integer"} & set(kinds) or self.unit == "rad":  # files have degrees
@@ -134,7 +141,7 @@ def setting(
     least: float = -math.inf,
     below: float = math.inf,
     most: float = math.inf,
-    choices: tuple[Any, ...] = (),
+    choices: tuple[object, ...] = (),
     finite: bool = True,
     key: str = "",
     per_angle: bool = False,
@@ -179,7 +186,7 @@ class Accepts:
     ``hint`` is the annotation of these types.
     """
 
-    hint: Any
+    hint: object
 
 
 # Types of function arguments: numbers in SI, or text with a unit. ``checked`` converts the text, so
@@ -194,5 +201,5 @@ Count = Annotated[int, Setting(least=1)]
 Rate = Annotated[float, Setting("", "1/s", above=0)]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return hasattr(value, "__float__")

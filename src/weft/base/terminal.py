@@ -6,7 +6,10 @@ text of users, in which rich would otherwise interpret ``[left]`` as markup and 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def new_console(*, error: bool = False, **options: Any) -> Any:
@@ -34,7 +37,7 @@ def text_column(template: str, **options: Any) -> Any:
 
 
 @contextmanager
-def bar(*columns: Any, console: Any = None, **options: Any) -> Iterator[Any]:
+def bar(*columns: Any, console: "Console | None" = None, **options: Any) -> Iterator[Any]:
     """Show a progress bar while the ``with`` block runs; afterwards the cursor is visible.
 
     Args:

@@ -7,15 +7,14 @@ terminals do not accept. Dates remain text, because no field of weft is a date.
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from weft.base.errors import WeftError, clipped
 from weft.base.input_file import YAML_VALUES, open_input
+from weft.base.trees import Yaml, YamlMapping
 
 Loc = tuple[str | int, ...]
 MOST_BYTES = 32 << 20  # size of a file
@@ -34,7 +33,7 @@ class YamlTree:
         lines: line number of every field and list entry, counted from 1.
     """
 
-    value: Any
+    value: Yaml
     lines: dict[Loc, int] = field(default_factory=dict)
 
 
@@ -43,7 +42,7 @@ class _Loader(yaml.SafeLoader):
 
     depth = count = 0
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
+    def compose_node(self, parent: yaml.Node | None, index: int) -> Yaml:
         """Compose a node, unless it is nested too deeply or there are too many nodes."""
         self.depth += 1
         self.count += 1
@@ -86,7 +85,7 @@ def read_yaml(path: Path, what: str, error: type[WeftError], hint: str | None = 
     return parse_yaml(text, path.name, error)
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Return the type of a document's value for a message; ``nothing`` for an empty file."""
     return "nothing" if value is None else type(value).__name__
 
@@ -119,13 +118,13 @@ def parse_yaml(text: str, source: str, error: type[WeftError]) -> YamlTree:
 class _Reader:
     """The converter of YAML nodes into values."""
 
-    def __init__(self, loader: Any, source: str, error: type[WeftError]) -> None:
+    def __init__(self, loader: _Loader, source: str, error: type[WeftError]) -> None:
         self.loader, self.source, self.error = loader, source, error
         self.lines: dict[Loc, int] = {}
         self.open: set[int] = set()  # ids of the nodes around the current one, to detect cycles
         self.count = 0
 
-    def value(self, node: Any, loc: Loc, depth: int) -> Any:
+    def value(self, node: yaml.Node, loc: Loc, depth: int) -> Yaml:
         """Return the value of a node and store its line in ``lines``."""
         self.lines.setdefault(loc, node.start_mark.line + 1)
         self.count += 1
@@ -147,10 +146,10 @@ class _Reader:
             raise self.refused(node, f"tag {node.tag}", "no tags")
         return result
 
-    def mapping(self, node: Any, loc: Loc, depth: int) -> Mapping[str, Any]:
+    def mapping(self, node: yaml.Node, loc: Loc, depth: int) -> YamlMapping:
         """Return a mapping; its keys must be text and occur once. ``<<`` merges other mappings."""
-        result: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+        result: dict[str, Yaml] = {}
+        merged: dict[str, Yaml] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise self.refused(key, "a key that is a list or mapping", "a field's name")
@@ -171,7 +170,7 @@ class _Reader:
             result[name] = self.value(value, place, depth + 1)
         return {**merged, **result}
 
-    def scalar(self, node: Any) -> Any:
+    def scalar(self, node: yaml.Node) -> Yaml:
         """Return text, a number, a truth value or None."""
         tag = node.tag.removeprefix(_TAG)
         if tag in ("str", "timestamp", "value"):
@@ -188,14 +187,14 @@ class _Reader:
             raise self.refused(node, clipped(node.value), "a number that float64 holds")
         return value
 
-    def text(self, node: Any) -> str:
+    def text(self, node: yaml.Node) -> str:
         """Return text, after checking that paths and terminals accept its characters."""
         found = _FORBIDDEN.search(node.value)
         if found is not None:
             raise self.refused(node, f"the character {ascii(found[0])[1:-1]}", "printable text")
         return str(node.value)
 
-    def refused(self, node: Any, got: str, expected: str, what: str = "YAML") -> WeftError:
+    def refused(self, node: yaml.Node, got: str, expected: str, what: str = "YAML") -> WeftError:
         """Return an error that names the line of a node."""
         where = f"{self.source}:{node.start_mark.line + 1}"
         return self.error(what, got=got, expected=expected, where=where)

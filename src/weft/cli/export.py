@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.cli.options import say
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def export(
     if frame is not None and frames is not None:
         raise RunError("--frame, --frames", got="both", expected="one of them")
     names = tuple(n.strip() for n in (fields or "").split(",") if n.strip())
-    carried: dict[str, Any] = {"fields": names, "physics": physics_of(opened, names)}
+    carried: Json = {"fields": names, "physics": physics_of(opened, names)}
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
     if form.animate is not None and "#" not in out.name:

@@ -2,6 +2,7 @@
 
 import json as json_of
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -133,7 +134,7 @@ def _check_out(read: "FitFile", preset: Path) -> None:
         raise RunError("--out", got=str(preset), expected="a file that can be written")
 
 
-def _write(read: "FitFile", found: "Fit", preset: Path, tell: Any) -> None:
+def _write(read: "FitFile", found: "Fit", preset: Path, tell: Callable[[str], None]) -> None:
     """The preset, read again; report as JSON; plots where matplotlib is installed."""
     from weft.fitting import plots
     from weft.fitting.preset import write_preset

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -51,7 +51,7 @@ def say(text: str, *, error: bool = False) -> None:
     new_console(error=error, soft_wrap=True).print(text)
 
 
-def print_json(data: Any) -> None:
+def print_json(data: object) -> None:
     """JSON to standard output."""
     import json
 

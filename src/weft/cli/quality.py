@@ -92,5 +92,5 @@ def _tell(report: Any) -> None:
     say(f"state    {rest}")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)

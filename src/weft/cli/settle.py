@@ -3,11 +3,16 @@
 import dataclasses
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weft.base.trees import Json
 from weft.cli.options import Device, Out, Set, Threads, configure, say, tell_compiling
+
+if TYPE_CHECKING:
+    from weft.integrators.base import Stepper
+    from weft.scene.scene import Scene
 
 
 def settle(
@@ -68,7 +73,7 @@ def settle(
             got=loaded.scene.integrator,
             expected="nothing: `weft settle` takes quasi_static",
         )
-    said: dict[str, Any] = {"max_iterations": iterations, "tolerance": tolerance, "seed": seed}
+    said: Json = {"max_iterations": iterations, "tolerance": tolerance, "seed": seed}
     settings = dataclasses.replace(settings, **{k: v for k, v in said.items() if v is not None})
     last, fps = load_steps, load_steps / loaded.seconds
     if from_frame is not None:
@@ -110,13 +115,13 @@ def settle(
 class _Watched:
     """A scene whose iterations are shown on a line of the terminal."""
 
-    def __init__(self, scene: Any) -> None:
+    def __init__(self, scene: "Scene") -> None:
         self._scene, self._count = scene, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._scene, name)
 
-    def stepper(self) -> Any:
+    def stepper(self) -> "Stepper":
         """The scene's, watched."""
         from weft.integrators.quasi_static import QuasiStatic
 

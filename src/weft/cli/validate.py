@@ -4,10 +4,11 @@ import dataclasses
 import math
 import time
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.base.trees import Json
 from weft.cli.listing import listing
 from weft.cli.options import (
     AsJson,
@@ -19,6 +20,9 @@ from weft.cli.options import (
     say,
     tell_compiling,
 )
+
+if TYPE_CHECKING:
+    from weft.validate.check import Check
 
 
 def _names(part: str) -> list[str]:
@@ -91,7 +95,7 @@ def validate(
         raise typer.Exit(1)
 
 
-def _table_row(check: Any) -> str:
+def _table_row(check: "Check") -> str:
     """Return the line of the table for a row: name, part, numbers, verdict, mark and note."""
     from weft.validate.check import RowBasis
 
@@ -102,7 +106,7 @@ def _table_row(check: Any) -> str:
     return "  ".join(filter(None, (f"{c.name:44} {c.part:4} {numbers}", verdict, mark, c.note)))
 
 
-def _plain(check: Any) -> dict[str, Any]:
+def _plain(check: "Check") -> Json:
     """A row for JSON, which has no nan: null where a row ended in an error."""
     row = dataclasses.asdict(check)
     return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()}

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, Floats, Positions
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions
 from weft.base.errors import MeshError, check_known
 from weft.base.keyframes import Keys
 from weft.base.machine import memory
@@ -27,7 +27,7 @@ from weft.fabric.fabric import Fabric, FabricLike
 from weft.fabric.fabric import fabric as as_fabric
 
 PER_SPAN = 16_000  # [bytes] lower bound of the memory for one knot span
-Polygon = Annotated[Any, ArrayOf("numbers", ((None, 2),), "m")]
+Polygon = Annotated[ArrayArgument, ArrayOf("numbers", ((None, 2),), "m")]
 DISCRETIZATIONS = ("triangles", "bspline")
 
 
@@ -143,7 +143,7 @@ def as_splines(
     *,
     spans: int | tuple[int, int] | None = None,
     span_size: Size | None = None,
-    corners: Sequence[Any] | None = None,
+    corners: Sequence[ArrayArgument] | None = None,
     smooth: bool = False,
     density: int = 1,
     rule: str = "reduced",
@@ -345,7 +345,7 @@ def load(
     discretization: str = "triangles",
     spans: int | tuple[int, int] | None = None,
     span_size: Size | None = None,
-    corners: Sequence[Any] | None = None,
+    corners: Sequence[ArrayArgument] | None = None,
     smooth: bool = False,
 ) -> Cloth:
     """Load a cloth from a mesh file: OBJ, PLY, USD or glTF.

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import MeshError, did_you_mean, shortened
 from weft.base.keyframes import Keys
 from weft.discretization.mesh import TriangleMesh
@@ -120,7 +120,7 @@ def fabric_regions(
     return tuple(found)
 
 
-def faces_by_region(arrays: Mapping[str, Any]) -> dict[str, Ints]:
+def faces_by_region(arrays: Arrays) -> dict[str, Ints]:
     """Return the faces of every region of a run by region number, from the arrays of its mesh;
     empty if the run has no regions.
     """

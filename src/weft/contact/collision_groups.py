@@ -4,9 +4,10 @@ between them, and groups that ignore each other.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weft.base.arrays import Bools, Floats, Ints
 from weft.base.errors import SceneError, check_known
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from weft.contact.contact import SelfContact
 
 
-Marks: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
+Marks = NDArray[np.uint32]
 MOST_APART = 15  # pairs of groups that ignore each other, at most: each takes two of 32 bits
 
 

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Between:
                 f"contact.pairs {self.names[0]}, {self.names[1]}",
                 expected="friction, or ignore: true",
             )
-        given: Any = self.friction
+        given: object = self.friction
         if isinstance(given, float | int):
             object.__setattr__(self, "friction", Friction(given))
 
@@ -249,7 +249,7 @@ class Contact:
         return constants_of(self)
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants and the places of bodies."""
         return structure_of(self)
 

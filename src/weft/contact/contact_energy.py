@@ -6,7 +6,6 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -14,6 +13,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Positions
 from weft.base.timing import Phases
+from weft.base.trees import Json
 from weft.contact.assembly.contact_matrix import PairBlocks
 from weft.contact.assembly.lumped_pairs import LumpedPairs
 from weft.contact.barrier.barrier import barrier_energy, barrier_factors, barrier_gradient
@@ -452,14 +452,14 @@ class ContactEnergy(Bound):
         kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
         return forces
 
-    def report(self, x: WarpArray) -> Mapping[str, Any]:
+    def report(self, x: WarpArray) -> Json:
         """Return figures of the contacts at x, by name.
 
         These are the number of pairs, the least distance [m], the work of friction [J] in the step,
         a thickness or gap that differs from the requested one, and where bodies pinch the cloth.
         """
         y, contacts = self._at(x)
-        found: dict[str, Any] = {"count": len(contacts), "least_distance": None}
+        found: Json = {"count": len(contacts), "least_distance": None}
         found["friction_work"] = 0.0
         found.update(self._thickness.told() | self._gap.told())
         if len(contacts):

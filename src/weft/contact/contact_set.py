@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import warp as wp
@@ -37,8 +37,8 @@ class ContactSet:
     device or on the host.
     """
 
-    pairs: Any  # (m,4) int32 vertices, in the order that ``PairKind`` gives
-    records: Any  # (m,) ``BarrierParameters`` parameters
+    pairs: WarpArray  # (m,4) int32 vertices, in the order that ``PairKind`` gives
+    records: WarpArray  # (m,) ``BarrierParameters`` parameters
     name: str = "contact"
 
     @staticmethod

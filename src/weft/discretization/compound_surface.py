@@ -1,14 +1,14 @@
 """Cloth as a whole: its points, and the pieces of triangles or splines that the points move."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Ints, Positions
+from weft.base.arrays import Arrays, CornerUv, Faces, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
@@ -93,7 +93,7 @@ class Surfaces:
                 got, hint = f"with {piece.kind}", piece.unsupported[name]
                 raise SceneError(f"scene.{name}", got=got, expected="nothing", hint=hint)
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> Arrays:
         """Return the arrays that, with its mesh, restore this cloth; empty for triangles alone."""
         if self.embedding is None:
             return {}
@@ -103,7 +103,7 @@ class Surfaces:
         return out
 
     @staticmethod
-    def of_arrays(arrays: Mapping[str, Any], mesh: TriangleMesh) -> "Surfaces":
+    def of_arrays(arrays: Arrays, mesh: TriangleMesh) -> "Surfaces":
         """Restore a cloth from its arrays in a file and from its mesh."""
         if "control.n" not in arrays:
             return Surfaces.of_mesh(mesh)

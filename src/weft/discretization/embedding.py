@@ -6,12 +6,15 @@ the simulation (control points of splines).
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.discretization.samples import as_wide
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,7 @@ class Embedding:
         return len(self.stencil)
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> "sp.csr_matrix":
         """Return W, (n,n_points), as a SciPy CSR matrix without stored zeros."""
         import scipy.sparse as sp
 

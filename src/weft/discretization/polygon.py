@@ -1,9 +1,9 @@
 """Polygons: outlines of flat pieces of cloth, with checks and subdivision of their edges."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import Bools, Floats
 from weft.base.errors import MeshError
@@ -13,7 +13,7 @@ LEAST_CORNER = np.radians(1.0)
 GROWTH = 0.35  # largest growth of the spacing along an edge, per length
 
 
-def check_loop(points: Any, name: str) -> Floats:
+def check_loop(points: ArrayLike, name: str) -> Floats:
     """Check a closed polygon and return its points (k,2), counter-clockwise.
 
     A last point that repeats the first one is dropped.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Arrays, Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, check_known
 from weft.discretization.bspline import MaterialDerivatives, Patch
 from weft.discretization.embedding import Embedding
@@ -257,7 +257,7 @@ class SplineSurface(Surface):
         ids = [(own + first).astype(np.int32) for own in self.ids]
         return replace(self, ids=ids, n_points=len(points))
 
-    def arrays(self) -> Mapping[str, Any]:
+    def arrays(self) -> Arrays:
         """Return the control nets in the material and the control point indices, patch by patch."""
         out: dict[str, Any] = {"density": self.density}
         for j, (patch, ids) in enumerate(zip(self.patches, self.ids)):
@@ -267,7 +267,7 @@ class SplineSurface(Surface):
         return out
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
+    def of_arrays(cls, arrays: Arrays, n_points: int) -> Self:
         """Restore a surface from its arrays in a file; joints and ties are not stored."""
         count = sum(name.endswith(".ids") for name in arrays)
         patches = [Patch(arrays[f"{j}.rest"]) for j in range(count)]

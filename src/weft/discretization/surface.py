@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Arrays, Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
@@ -102,12 +102,12 @@ class Surface(ABC):
         return several
 
     @abstractmethod
-    def arrays(self) -> Mapping[str, Any]:
+    def arrays(self) -> Arrays:
         """Return the arrays that ``of_arrays`` needs to restore this surface, without positions."""
 
     @classmethod
     @abstractmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
+    def of_arrays(cls, arrays: Arrays, n_points: int) -> Self:
         """Restore a surface of a cloth of ``n_points`` points from its arrays in a file."""
 
     @abstractmethod

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import Arrays, Bools, CornerUv, Faces, Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
@@ -70,12 +70,12 @@ class Triangles(Surface):
         mesh = TriangleMesh(m.vertices, m.faces[rows], m.corner_uv[rows], {}, m.source)
         return Triangles(mesh, np.unique(mesh.faces).astype(np.int32))
 
-    def arrays(self) -> Mapping[str, Any]:
+    def arrays(self) -> Arrays:
         """Return point indices, faces and material coordinates."""
         return {"points": self.own, "faces": self.mesh.faces, "uv": self.mesh.corner_uv}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], n_points: int) -> Self:
+    def of_arrays(cls, arrays: Arrays, n_points: int) -> Self:
         """Restore the triangles from their arrays in a file, with all points at the origin."""
         mesh = TriangleMesh(np.zeros((n_points, 3)), arrays["faces"], arrays["uv"])
         return cls(mesh, arrays["points"])

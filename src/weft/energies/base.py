@@ -22,11 +22,12 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import LawError, SceneError
+from weft.base.trees import Json
 from weft.energies.by_constants import ByName, along_constants, by_constants
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Reductions, WarpArray
+from weft.kernel import Kernel, Reductions, WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
@@ -39,7 +40,7 @@ class Bound(ABC):
     """
 
     name: str
-    energy: Any = None  # that it is bound from; None: there is no such object
+    energy: Kernel = None  # that it is bound from; None: there is no such object
     blocked: Positions | None = None  # (3,) [m] place at which the term left no room for a step
     limits = False  # whether the term may bound steps, as barriers do
     is_load = False  # whether its forces are external loads, which other terms balance at rest
@@ -148,7 +149,7 @@ class Bound(ABC):
         """
         return {}
 
-    def check_derivatives(self, in_time: Sequence[Any] = ()) -> None:
+    def check_derivatives(self, in_time: Sequence[object] = ()) -> None:
         """Raise an error if derivatives of a run through this term are not known.
 
         Args:
@@ -301,11 +302,11 @@ class Bound(ABC):
         """Add the exact d2E/dx2 to A and return A; at a kink it is the mean of both sides."""
         return self.add_hessian(x, Psd.EXACT, A)
 
-    def report(self, x: WarpArray) -> Mapping[str, Any]:
+    def report(self, x: WarpArray) -> Json:
         """Return numbers for the report of a step that ended at x, besides the energy."""
         return {}
 
-    def forces(self, x: WarpArray) -> Mapping[str, Any]:
+    def forces(self, x: WarpArray) -> Json:
         """Return the forces of attachments after a step that ended at x, by name."""
         return {}
 

@@ -5,11 +5,11 @@ kernel computes for each element, to the last bit, what it computes in a world t
 """
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from weft.base.arrays import Ints
 from weft.discretization.samples import Samples
 from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import HingeBending
@@ -82,9 +82,13 @@ def _gravity(given: Sequence[Gravity], n: int) -> Gravity | None:
     return dataclasses.replace(first, mass=np.concatenate([e.mass for e in given]))
 
 
-def _shifted(stencils: Sequence[Any], n: int) -> Any:
+def _shifted(stencils: Sequence[Ints], n: int) -> Ints:
     """Concatenate stencils with the vertex numbers of world w raised by n w."""
     return np.concatenate([s + np.int32(n * w) for w, s in enumerate(stencils)]).astype(np.int32)
 
 
-_JOIN: dict[type, Any] = {Membrane: _membranes, HingeBending: _hinges, Gravity: _gravity}
+_JOIN: dict[type, Callable[..., Energy | None]] = {
+    Membrane: _membranes,
+    HingeBending: _hinges,
+    Gravity: _gravity,
+}

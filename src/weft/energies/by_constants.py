@@ -43,7 +43,7 @@ class Differentiable(Protocol):
         """Constants by name, (m,...)."""
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants."""
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
@@ -59,7 +59,7 @@ class HasConstants(Protocol):
         """Constants by name."""
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants."""
 
 
@@ -112,7 +112,7 @@ def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None
     return out
 
 
-def check(energy: Any) -> None:
+def check(energy: object) -> None:
     """Check that an energy has mixed derivatives.
 
     Raises:
@@ -149,7 +149,7 @@ def _checked(energy: Any, mixed: ByName) -> ByName:
     return out
 
 
-def repeat_per_element(value: Any, m: int) -> Floats:
+def repeat_per_element(value: object, m: int) -> Floats:
     """Return a number, or several, that all local energies share, repeated to (m,...)."""
     a = np.asarray(value, dtype=np.float64)
     return np.broadcast_to(a, (m, *a.shape))

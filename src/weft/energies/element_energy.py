@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import warp as wp
@@ -30,7 +30,7 @@ from weft.energies.gather import BlockLayout, GatherMap
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, Scratch, WarpArray, vec2, vec3
+from weft.kernel import Kernel, Scalar, Scratch, WarpArray, WarpStruct, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -41,17 +41,17 @@ DIFFERENCE = 1e-5  # step of difference quotients, relative to the size of an el
 class ElementKernels:
     """Kernels of an energy on one element."""
 
-    energy: Any  # out (m,) vec2: the elastic and the dissipated part [J]
-    gradient: Any  # out (m,k) vec3: the gradient of both parts
+    energy: Kernel  # out (m,) vec2: the elastic and the dissipated part [J]
+    gradient: Kernel  # out (m,k) vec3: the gradient of both parts
     # out in the layout: the Hessian of both parts. For modes that are missing, the eigenvalues of
     # the exact Hessian are clamped, whose layout is FULL.
-    hessian: Mapping[Psd, tuple[Any, BlockLayout]]
-    freeze: Any = (
+    hessian: Mapping[Psd, tuple[Kernel, BlockLayout]]
+    freeze: Kernel | None = (
         None  # (o, x, other, stencil, rate, h, past, out): see ``BoundElementEnergy.freeze``
     )
     has_exact_hessian: bool = True  # whether the kernel for EXACT is all of the Hessian
 
-    def hessian_of(self, psd: Psd) -> tuple[Any, BlockLayout, bool]:
+    def hessian_of(self, psd: Psd) -> tuple[Kernel, BlockLayout, bool]:
         """Return the kernel of Hessians, its layout, and whether eigenvalues are to be clamped."""
         return *self.hessian.get(psd, self.hessian[Psd.EXACT]), psd not in self.hessian
 
@@ -77,10 +77,10 @@ class ElementEnergy(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def parameters(self) -> Any:
+    def parameters(self) -> WarpStruct:
         """Return new parameters on the device, because ``freeze`` writes into them."""
 
-    def unit_measure(self, parameters: Any) -> Any:
+    def unit_measure(self, parameters: WarpStruct) -> WarpStruct:
         """Return parameters for which the gradient is that of the measured quantity itself.
 
         An energy that damps one quantity theta of every element has weight 1 and rest value theta -
@@ -103,7 +103,7 @@ class ElementEnergy(ABC):
         """Return the energy of each element, (m,) [J], undamped."""
         return self._evaluated(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
 
-    def gradient(self, x: Positions, parameters: Any = None) -> Floats:
+    def gradient(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return the gradient of each element's energy, (m,k,3) [N].
 
         Without ``parameters`` on the device it is undamped.
@@ -111,12 +111,12 @@ class ElementEnergy(ABC):
         out = kernel.empty(self.stencil.shape, vec3)
         return self._evaluated(x, self.kernels.gradient, out, parameters)
 
-    def freeze(self, step: Step, rate: float, parameters: Any) -> None:
+    def freeze(self, step: Step, rate: float, parameters: WarpStruct) -> None:
         """Freeze the damping of parameters on the device for a step, with the rate beta/h."""
         self.freeze_at((step.device_state, step.device_past), rate, 0.0, step.past_part, parameters)
 
     def freeze_at(
-        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: Any
+        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: WarpStruct
     ) -> None:
         """Launch the kernel that freezes damping.
 
@@ -139,7 +139,7 @@ class ElementEnergy(ABC):
         return layout.full(local, self.stencil.shape[1])
 
     def _evaluated(
-        self, x: Positions, evaluate: Any, out: WarpArray, parameters: Any = None
+        self, x: Positions, evaluate: Kernel, out: WarpArray, parameters: WarpStruct = None
     ) -> Floats:
         """Launch a kernel at x, and return ``out`` in NumPy.
 
@@ -176,7 +176,9 @@ class BoundElementEnergy(DampedBound):
         for made in ("_moved", "_undamped"):
             vars(self).pop(made, None)
 
-    def _launch(self, evaluate: Any, x: WarpArray, out: WarpArray, parameters: Any = None) -> None:
+    def _launch(
+        self, evaluate: Kernel, x: WarpArray, out: WarpArray, parameters: WarpStruct = None
+    ) -> None:
         own = self.parameters if parameters is None else parameters
         kernel.launch(evaluate, self.shape[0], x, self.energy.device_stencil, own, out)
 
@@ -226,7 +228,7 @@ class BoundElementEnergy(DampedBound):
         if a != 0:
             self._scatter(-a * s * self.measure_gradient(step.device_past), into.past)
 
-    def measure_gradient(self, x: WarpArray) -> Any:
+    def measure_gradient(self, x: WarpArray) -> Floats | None:
         """Return (m,k,3) dtheta/dx of what the elements measure; None if it is not known."""
         e, p = self.energy, self.energy.parameters()
         e.freeze_at((x, x), 1.0, 0.0, 0.0, p)
@@ -291,16 +293,16 @@ class BoundElementEnergy(DampedBound):
         self._add_rows(x, psd, A, self._moved if beta > 0 else self._undamped)
 
     @cached_property
-    def _moved(self) -> Any:
+    def _moved(self) -> WarpStruct:
         """Parameters with the damping of ``add_condition_hessian``."""
         return self.energy.parameters()
 
     @cached_property
-    def _undamped(self) -> Any:
+    def _undamped(self) -> WarpStruct:
         """Parameters without damping."""
         return self.energy.parameters()
 
-    def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: Any) -> BlockCsr:
+    def _add_rows(self, x: WarpArray, psd: Psd, A: BlockCsr, parameters: WarpStruct) -> BlockCsr:
         """Add the Hessian with these parameters to A and return A."""
         if not self.acts:
             return A

@@ -106,7 +106,7 @@ class EmbeddedEnergy:
         return found
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: those of the source, and the weights."""
         inner: Any = self.source
         return type(inner), inner.structure, self.weights.stencil, self.weights.weight

@@ -8,7 +8,6 @@ are a fifth to a third faster than what Warp compiles from the same lines in Pyt
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -16,8 +15,10 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints
 from weft.kernel import (
+    DataType,
     IntArray,
     IntArray2d,
+    Kernel,
     Mat33Array,
     Mat33Array2d,
     Mat33Array3d,
@@ -29,6 +30,8 @@ from weft.kernel import (
     Vec3Array,
     Vec3Array2d,
     WarpArray,
+    WarpFunction,
+    WarpStruct,
     mat33,
     vec3,
 )
@@ -52,7 +55,7 @@ class GatherMap:
     """Index maps from the local arrays of one energy to vertices and to one pattern."""
 
     incidence: Incidence
-    entries: Any  # Entries
+    entries: WarpStruct  # Entries
     n: int  # vertices
     around: float  # mean number of elements around a vertex
     first: int = 0  # first vertex with an element
@@ -104,7 +107,7 @@ class GatherMap:
         n, begin = self.range()
         kernel.launch(gather_gradient, n, *arrays, slice_above=worth, begin=begin)
 
-    def add_rows(self, layout: "BlockLayout", local: Any, A: BlockCsr) -> None:
+    def add_rows(self, layout: "BlockLayout", local: WarpArray, A: BlockCsr) -> None:
         """Add local Hessians in a layout to A."""
         worth = kernel.slice_above(self.around * self.entries.block.shape[1] / 3)
         clear = A.claim()
@@ -125,7 +128,7 @@ def gather_gradient(
     g[v] += sum
 
 
-def gather_rows(name: str, Local: Any, add: Any) -> Any:
+def gather_rows(name: str, Local: DataType, add: WarpFunction) -> Kernel:
     """Build the kernel of a layout.
 
     Args:
@@ -151,9 +154,9 @@ def gather_rows(name: str, Local: Any, add: Any) -> Any:
 class BlockLayout:
     """A storage layout of the Hessians of m elements with k vertices."""
 
-    add_rows: Any  # kernel
+    add_rows: Kernel
     take: Callable[[Scratch, int, int], WarpArray]  # the array that an element's kernel writes
-    full: Callable[[Any, int], Floats]  # (m,k,k,3,3) of that array's numbers and k
+    full: Callable[[WarpStruct, int], Floats]  # (m,k,k,3,3) of that array's numbers and k
 
 
 @wp.func
@@ -218,7 +221,7 @@ def add_sampled(local: Sampled, q: int, a: int, blocks: IntArray2d, m: int, valu
     """Add w_q dN_a . H_q . dN_b for every vertex b. Kim 2020, eq. 20."""
 
 
-def _pulled_back(local: Any, k: int) -> Floats:
+def _pulled_back(local: WarpStruct, k: int) -> Floats:
     """Return full Hessians (q,k,k,3,3) from those of psi(F)."""
     H, dN, w = (kernel.numpy(a) for a in (local.H, local.dN, local.weight))
     uu, uv, vv = H[:, 0], H[:, 1], H[:, 2]
@@ -247,7 +250,7 @@ def add_shared(local: Shared, q: int, a: int, blocks: IntArray2d, m: int, values
     """Add scale N_a N_b K_q for every vertex b."""
 
 
-def _shared(local: Any, k: int) -> Floats:
+def _shared(local: WarpStruct, k: int) -> Floats:
     """Return full Hessians (q,k,k,3,3) from K."""
     N, K = kernel.numpy(local.N), kernel.numpy(local.K)
     return np.asarray(np.einsum(",qa,qb,qij->qabij", local.scale, N, N, K))

@@ -4,7 +4,6 @@ This is for research: a law or force in a few lines, at ten to a hundred times t
 """
 
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ class NumpyEnergy(Bound):
                 stacklevel=2,
             )
 
-    def update_constants(self, energy: Any) -> None:
+    def update_constants(self, energy: Energy) -> None:
         """Take the constants of another energy."""
         self.energy = energy
 

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class StepCotangents:
     place: Floats  # (n,3) by ``at``
     at: Positions | None  # (n,3) [m] where lagged data are evaluated; None: at the start
     # by term: derivatives by the constants of its energy (``Bound.pull_back_constants``)
-    constants: dict[Any, Mapping[str, Floats]] = field(default_factory=dict)
+    constants: dict[object, Mapping[str, Floats]] = field(default_factory=dict)
     stiffness_adapted: bool = False  # contact's stiffness adapted, and its derivative is left out
 
     @staticmethod

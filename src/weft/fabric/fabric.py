@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from weft.base.errors import FabricError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
+from weft.base.trees import Json, YamlMapping
 from weft.base.yaml_lines import kind_of, parse_yaml, read_yaml
 from weft.fabric.fields import FabricFields as FabricFields
 from weft.fabric.values import curve, optional, quantity, sourced
@@ -248,7 +249,7 @@ def preset_names() -> tuple[str, ...]:
     )
 
 
-FabricLike = str | Path | FabricFields | Mapping[str, Any] | Fabric
+FabricLike = str | Path | FabricFields | YamlMapping | Fabric
 
 
 def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
@@ -285,7 +286,7 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
     return _from_fields(parse_yaml(text, name, FabricError).value, name, name, depth)
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> YamlMapping:
     """Read the fields of a fabric from a YAML file."""
     fields = read_yaml(path, "fabric file", FabricError).value
     if not isinstance(fields, Mapping):
@@ -298,7 +299,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     return fields
 
 
-def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -> Fabric:
+def _from_fields(fields: YamlMapping, where: str, name: str, depth: int) -> Fabric:
     """Build a fabric from a mapping of fields, and from the preset that it may name."""
     fields = _spread(fields, where)
     known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
@@ -311,7 +312,7 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     fields = _without_keys(fields, where, keyed)
     for key in [k for k in UNITS if k in fields]:
         values[key], sources[key] = quantity(fields[key], SETTINGS[key], f"{where}.{key}")
-    more: dict[str, Any] = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
+    more: Json = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
     for key in [k for k in (*OPTIONAL, *CURVES) if k in fields]:
         what = f"{where}.{key}"
         if key in CURVES:
@@ -341,9 +342,7 @@ def _from_fields(fields: Mapping[str, Any], where: str, name: str, depth: int) -
     return made
 
 
-def _without_keys(
-    fields: Mapping[str, Any], where: str, keyed: dict[str, Keys]
-) -> Mapping[str, Any]:
+def _without_keys(fields: YamlMapping, where: str, keyed: dict[str, Keys]) -> YamlMapping:
     """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
     out = dict(fields)
     for name, value in fields.items():
@@ -406,7 +405,7 @@ def _doubt(key: str, value: float, where: str) -> None:
     )
 
 
-def _spread(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _spread(fields: YamlMapping, where: str) -> Json:
     """Return fields in which a pair such as ``stretch: [4000 N/m, 3000 N/m]`` is two fields.
 
     One value, ``stretch: 4000 N/m``, counts for warp and weft.

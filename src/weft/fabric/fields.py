@@ -1,8 +1,9 @@
 """The type of a fabric that is written as a mapping."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
+from weft.base.trees import Yaml
 from weft.base.units import Quantity
 
 
@@ -47,6 +48,6 @@ class FabricFields(TypedDict, total=False):
     yield_warp: Field
     yield_weft: Field
     yield_hardening: Field
-    curve: Any
-    curve_warp: Any
-    curve_weft: Any
+    curve: Yaml
+    curve_warp: Yaml
+    curve_weft: Yaml

@@ -1,15 +1,15 @@
 """Readers of the values of a fabric's fields in files: text with a unit, curves."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, UnitError
 from weft.base.settings import Setting
+from weft.base.trees import Yaml
 from weft.base.units import to_si
 
 
-def quantity(value: Any, about: Setting, where: str) -> tuple[float, str]:
+def quantity(value: Yaml, about: Setting, where: str) -> tuple[float, str]:
     """Return a field's value in SI, and its source."""
     value, source = sourced(value, where)
     unit = about.unit
@@ -20,7 +20,7 @@ def quantity(value: Any, about: Setting, where: str) -> tuple[float, str]:
     return to_si(value, unit, where, per_angle=about.per_angle), source
 
 
-def optional(value: Any, about: Setting, where: str) -> tuple[float | None, str]:
+def optional(value: Yaml, about: Setting, where: str) -> tuple[float | None, str]:
     """Return the value of an optional field in SI, and its source; None overrides a preset's
     value.
     """
@@ -38,7 +38,7 @@ def optional(value: Any, about: Setting, where: str) -> tuple[float | None, str]
     return to_si(value, unit, where), source
 
 
-def curve(value: Any, where: str) -> tuple[Curve | None, str]:
+def curve(value: Yaml, where: str) -> tuple[Curve | None, str]:
     """Return a curve from pairs of strain and force per width with its unit, and its source."""
     value, source = sourced(value, where)
     if value is None:
@@ -63,7 +63,7 @@ def curve(value: Any, where: str) -> tuple[Curve | None, str]:
         raise
 
 
-def sourced(value: Any, where: str) -> tuple[Any, str]:
+def sourced(value: Yaml, where: str) -> tuple[Yaml, str]:
     """Return a value, possibly written ``{value: ..., source: ..., uncertainty: ...}``, and its
     source.
 

@@ -5,11 +5,11 @@ weft's bending energies give this relation exactly on a cylinder.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Yaml
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
@@ -26,7 +26,7 @@ class BendingSettings(CurveSettings):
     """A bending test."""
 
     direction: str = setting(REQUIRED, "warp or weft: the yarns that are bent", choices=DIRECTIONS)
-    points: Sequence[Any] | None = setting(
+    points: Sequence[Yaml] | None = setting(
         None, "pairs [curvature, moment per width], such as [[1 1/cm, 0.05 gf*cm/cm]]"
     )
     modulus: Sequence[float] | None = setting(
@@ -36,7 +36,7 @@ class BendingSettings(CurveSettings):
         above=0,
     )
     hysteresis: bool = setting(False, HYSTERESIS)
-    uncertainty: Any = setting(None, f"of moments, or of B: {UNCERTAINTY}")
+    uncertainty: Yaml = setting(None, f"of moments, or of B: {UNCERTAINTY}")
 
 
 def read(block: PlacedBlock[BendingSettings]) -> Sequence[Measurement]:

@@ -52,7 +52,7 @@ class PlacedBlock(DocumentBlock[S]):
             raise self.error("", " and ".join(given) or None, f"one of {', '.join(names)}")
         return given[0]
 
-    def in_si(self, value: Any, unit: str, loc: Loc, *, per_angle: bool = False) -> float:
+    def in_si(self, value: object, unit: str, loc: Loc, *, per_angle: bool = False) -> float:
         """Return a value below this block in SI; it needs a unit unless ``unit`` is 1."""
         try:
             return QuantityIn(unit, bare=False, per_angle=per_angle)(value)
@@ -80,3 +80,6 @@ class PlacedBlock(DocumentBlock[S]):
         if not is_file(path):
             raise self.error(name, str(path), "a file, relative to this one")
         return path
+
+
+MeasurementBlock = PlacedBlock[Any]  # of any kind of measurement

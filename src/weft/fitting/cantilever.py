@@ -7,12 +7,12 @@ density only, so the density must come from a balance.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Yaml
 from weft.fabric.fabric import Fabric
 from weft.fitting.bending import DIRECTIONS
 from weft.fitting.block import MeasurementSettings, PlacedBlock
@@ -36,7 +36,7 @@ class CantileverSettings(MeasurementSettings):
     overhang: Sequence[float] | None = setting(
         None, "L at 41.5 degrees, in place of c: 38 mm; readings: a list", "m", above=0
     )
-    uncertainty: Any = setting(None, f"{UNCERTAINTY}; of several readings the scatter")
+    uncertainty: Yaml = setting(None, f"{UNCERTAINTY}; of several readings the scatter")
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ uncertainty of the data. Then the specimens are draped again with the fitted fab
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Yaml
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.drape_equilibrium import FIELDS as DRAPING
@@ -47,7 +48,7 @@ class CusickSettings(MeasurementSettings):
     )
     drapings: int = setting(DRAPINGS, "simulated specimens whose mean counts (3)", least=1, most=20)
     seed: int = setting(0, "of the waves from which they buckle (0)", least=0, most=2**31 - 1)
-    uncertainty: Any = setting(None, f"relative: {UNCERTAINTY}")
+    uncertainty: Yaml = setting(None, f"relative: {UNCERTAINTY}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class CusickTest:
     seed: int = 0
     starts: tuple[Positions, ...] = ()  # [m] equilibria of a similar fabric; none: flat start
     scatter: float = 0.0  # standard deviation of the mean of the simulated drapes
-    _kept: dict[Any, Sequence[DrapedSpecimen]] = field(default_factory=dict, repr=False)
+    _kept: dict[object, Sequence[DrapedSpecimen]] = field(default_factory=dict, repr=False)
     slow: ClassVar[bool] = True
     advice: ClassVar[str] = (
         "elastic bending may not drape as this cloth does: docs/laboratory.md, what does not fit"

@@ -10,7 +10,7 @@ by their distance to it along that same normal, and pixels farther away than ``r
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -155,7 +155,7 @@ def seen_points(
 def _arrays(path: Path) -> dict[str, Floats]:
     """Return the arrays of a recording, with their shapes and ranges checked."""
 
-    def error(what: str, got: Any, expected: str, hint: str | None = None) -> PictureError:
+    def error(what: str, got: object, expected: str, hint: str | None = None) -> PictureError:
         return PictureError(what, got=got, where=path.name, expected=expected, hint=hint)
 
     try:

@@ -7,9 +7,8 @@ mean of the area that they cover.
 Places are (column, row) in pixels from the picture's upper left corner, pixel centers at halves.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import Bools, Floats
 from weft.laboratory.shadow import RAYS
@@ -57,7 +56,9 @@ def locate_edges(color: Floats, at: Floats, outward: Floats) -> Floats:
     return np.where(found, cut[np.arange(len(at)), best], 0.0)
 
 
-def border_distances(color: Floats, mask: Bools, center: Any, *, first: bool = False) -> Floats:
+def border_distances(
+    color: Floats, mask: Bools, center: ArrayLike, *, first: bool = False
+) -> Floats:
     """Return the distances from a center to the border of a mask, counter-clockwise from the right.
 
     Args:

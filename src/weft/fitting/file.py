@@ -11,6 +11,7 @@ from typing import Any
 from weft.base.errors import FabricError, WeftError
 from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import UNITS, Fabric, fabric
 from weft.fitting.block import FitDocument
 from weft.fitting.kinds import KINDS, read_measurement
@@ -34,7 +35,7 @@ class FitFileSettings:
     hold: Sequence[str] = setting(
         (), "a list of fields that stay as the start has them: [density]", choices=tuple(UNITS)
     )
-    measurements: Sequence[Any] = setting(
+    measurements: Sequence[Yaml] = setting(
         REQUIRED, f"a list of 1 to {MOST} blocks, each with `kind`: {', '.join(KINDS)}"
     )
 
@@ -116,7 +117,7 @@ def read_fit(path: str | Path) -> FitFile:
 
 
 def _read(
-    document: FitDocument, blocks: Sequence[Any], start: Fabric
+    document: FitDocument, blocks: Sequence[Yaml], start: Fabric
 ) -> tuple[list[Measurement | FixedFields], dict[str, str], list[WeftError]]:
     """Return the measurements with unique names, their sources by name, and all problems."""
     found: list[Measurement | FixedFields] = []
@@ -178,7 +179,7 @@ def _set_fixed_fields(
     A stiffness measured as a straight line replaces a curve of the starting fabric. A stiffness and
     a curve of one direction contradict each other and are refused.
     """
-    fields: dict[str, Any] = {}
+    fields: Json = {}
     for one in given:
         for field, value in one.fields.items():
             if fields.get(field) is not None:

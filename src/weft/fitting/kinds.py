@@ -7,10 +7,12 @@ help text of the kind.
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any, cast, get_args, get_type_hints
 
 from weft.base.errors import FabricError, check_known
 from weft.base.schema.block import block_of
+from weft.base.trees import Yaml
 from weft.base.yaml_lines import Loc
 from weft.fitting.block import FitDocument, MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import FixedFields, Measurement
@@ -51,7 +53,7 @@ def describe_kind(kind: str) -> str:
 
 
 def read_measurement(
-    document: FitDocument, loc: Loc, tree: Any
+    document: FitDocument, loc: Loc, tree: Yaml
 ) -> tuple[MeasurementSettings, Sequence[Measurement | FixedFields]]:
     """Return the settings of a block, and its measurements.
 
@@ -80,5 +82,5 @@ def read_measurement(
     return given, found
 
 
-def _module(kind: str) -> Any:
+def _module(kind: str) -> ModuleType:
     return import_module(f"weft.fitting.{KINDS[kind]}")

@@ -18,13 +18,14 @@ A kind may have these optional members in addition to those of ``Measurement``:
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.base.trees import Json, YamlMapping
 from weft.fabric.fabric import Fabric
 
 STEP = 1e-4  # of central differences, in the logarithm of a number
@@ -51,13 +52,13 @@ class Measurement(Protocol):
 
 def set_logarithms(fabric: Fabric, fields: Sequence[str], logs: Sequence[float] | Floats) -> Fabric:
     """Return the fabric with the fields set to the exponentials of ``logs``."""
-    values: dict[str, Any] = {f: float(np.exp(v)) for f, v in zip(fields, logs)}
+    values: Json = {f: float(np.exp(v)) for f, v in zip(fields, logs)}
     return dataclasses.replace(fabric, **values)
 
 
 def scale_field(fabric: Fabric, field: str, factor: float) -> Fabric:
     """Return the fabric with one field multiplied by ``factor``."""
-    value: dict[str, Any] = {field: getattr(fabric, field) * factor}
+    value: Json = {field: getattr(fabric, field) * factor}
     return dataclasses.replace(fabric, **value)
 
 
@@ -121,5 +122,5 @@ class FixedFields:
     """Fields that a fit file sets without a fit: a curve, or the absence of one."""
 
     name: str
-    fields: Mapping[str, Any]
+    fields: YamlMapping
     note: str  # a sentence for the report

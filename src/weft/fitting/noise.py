@@ -1,12 +1,11 @@
 """Uncertainties of data: standard deviations, relative or in the unit of the data."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.fitting.block import PlacedBlock
+from weft.fitting.block import MeasurementBlock
 
 ASSUMED = 0.05  # relative standard deviation if a file gives none
 UNCERTAINTY = (
@@ -41,7 +40,7 @@ class Noise:
         return f"{words}, assumed" if self.assumed else words
 
 
-def read_noise(block: PlacedBlock[Any], unit: str, *, per_angle: bool = False) -> Noise:
+def read_noise(block: MeasurementBlock, unit: str, *, per_angle: bool = False) -> Noise:
     """Return the field ``uncertainty`` of a block whose data have this unit.
 
     For numbers without a unit it is relative.

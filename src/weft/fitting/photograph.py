@@ -9,13 +9,12 @@ would see of a simulated drape. The lens is assumed to be above the middle of th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from weft.base.errors import PictureError
 from weft.base.settings import setting
-from weft.fitting.block import MeasurementSettings, PlacedBlock
+from weft.fitting.block import MeasurementBlock, MeasurementSettings
 from weft.fitting.disk import Disk, detect_disk
 from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import border_distances
@@ -64,7 +63,7 @@ class PhotographSettings(MeasurementSettings):
 
 
 def read_photographs(
-    block: PlacedBlock[Any], most: int
+    block: MeasurementBlock, most: int
 ) -> Sequence[tuple[RadialOutline, Eye, ClothPicture]]:
     """Return the outline, the camera position and the cloth of each photograph of a block.
 

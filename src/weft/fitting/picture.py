@@ -16,7 +16,7 @@ the cloth are in doubt.
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from weft.base.arrays import Bools, Floats
 from weft.base.errors import PictureError
 from weft.base.input_file import is_file
 from weft.io.images import open_image
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 LEAST = 64  # pixels, smallest side
 ENOUGH = 2400  # pixels, largest side: larger pictures are reduced
@@ -146,7 +149,7 @@ def load_picture(path: Path) -> tuple[Floats, int]:
         ) from error
 
 
-def _to_eight_bits(image: Any) -> Any:
+def _to_eight_bits(image: "Image") -> "Image":
     """Return a picture of Pillow with 8 bits per channel.
 
     Gray pictures of 16 bits keep their high bits, because Pillow itself would clip them.

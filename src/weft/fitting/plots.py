@@ -3,7 +3,7 @@ photographs.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from weft.fitting.fit import Fit
 from weft.fitting.measurement import Comparison
 from weft.fitting.picture import ClothPicture
 from weft.io.files import atomic_write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DATA, MODEL = "#c0504d", "#1f4e79"
 ACROSS = 3  # panels in a row
@@ -52,14 +55,14 @@ def draw(found: Fit, path: Path) -> None:
         figure.savefig(file, format="png")
 
 
-def _curve(name: str, c: Comparison, axes: Any) -> None:
+def _curve(name: str, c: Comparison, axes: "Axes") -> None:
     axes.errorbar(c.x, c.data, yerr=2 * c.sigma, fmt="o", ms=3, color=DATA, lw=1, label="data, 2 σ")
     axes.plot(c.x, c.model, "-", color=MODEL, label="fitted")
     axes.set(title=name, xlabel=c.x_label, ylabel=c.y_label)
     axes.legend(frameon=False, fontsize=8)
 
 
-def _photograph(cloth: ClothPicture, axes: Any) -> None:
+def _photograph(cloth: ClothPicture, axes: "Axes") -> None:
     step = -(-max(cloth.mask.shape) // WIDE)
     shown = np.clip(cloth.color[::step, ::step], 0, 1) ** (1 / 2.2)
     if cloth.unsure is not None:
@@ -71,7 +74,7 @@ def _photograph(cloth: ClothPicture, axes: Any) -> None:
     axes.set_axis_off()
 
 
-def _residuals(found: Fit, axes: Any) -> None:
+def _residuals(found: Fit, axes: "Axes") -> None:
     names = [m.name for m in found.measurements]
     for k, r in enumerate(found.residuals):
         axes.plot(

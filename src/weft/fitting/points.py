@@ -7,7 +7,6 @@ its head.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,9 @@ from weft.base.arrays import Floats
 from weft.base.errors import FabricError, check_known
 from weft.base.schema.document import dotted
 from weft.base.settings import setting
+from weft.base.trees import Yaml
 from weft.base.units import to_si
-from weft.fitting.block import MOST_NUMBERS, MeasurementSettings, PlacedBlock
+from weft.fitting.block import MOST_NUMBERS, MeasurementBlock, MeasurementSettings
 from weft.fitting.table import TextTable, read_table
 
 FALL = 3.0  # standard deviations by which a curve may fall from point to point, due to noise
@@ -26,7 +26,7 @@ FALL = 3.0  # standard deviations by which a curve may fall from point to point,
 class CurveSettings(MeasurementSettings):
     """A measured curve: pairs of numbers, or two columns of a CSV."""
 
-    points: Sequence[Any] | None = setting(
+    points: Sequence[Yaml] | None = setting(
         None,
         "pairs, such as [[0.5 %, 10 gf/cm], [1 %, 24 gf/cm]]; bare numbers with `units`",
     )
@@ -51,7 +51,7 @@ class DataPoints:
 
 
 def read_points(
-    block: PlacedBlock[Any], names: tuple[str, str], units: tuple[str, str], **only: str
+    block: MeasurementBlock, names: tuple[str, str], units: tuple[str, str], **only: str
 ) -> DataPoints:
     """Return the points of a block.
 
@@ -134,7 +134,7 @@ def check_loading(
     return DataPoints(found.x[kept], found.y[kept], [found.where[k] for k in kept])
 
 
-def _read_list(block: PlacedBlock[Any], units: tuple[str, str]) -> DataPoints:
+def _read_list(block: MeasurementBlock, units: tuple[str, str]) -> DataPoints:
     """Return the points of the field ``points``."""
     listed = block.given.points
     if not 0 < len(listed) <= MOST_NUMBERS:
@@ -160,7 +160,7 @@ def _read_list(block: PlacedBlock[Any], units: tuple[str, str]) -> DataPoints:
 
 
 def _value(
-    block: PlacedBlock[Any], value: Any, unit: str, bare: str, loc: tuple[str | int, ...]
+    block: MeasurementBlock, value: object, unit: str, bare: str, loc: tuple[str | int, ...]
 ) -> float:
     """Return a number in SI: with its own unit, with the unit of its column, or a bare 0."""
     if bare and isinstance(value, int | float) and not isinstance(value, bool):
@@ -170,7 +170,7 @@ def _value(
     return block.in_si(value, unit, loc)
 
 
-def _bare_units(block: PlacedBlock[Any], units: tuple[str, str]) -> tuple[str, ...]:
+def _bare_units(block: MeasurementBlock, units: tuple[str, str]) -> tuple[str, ...]:
     """Return the units of numbers without a unit; empty strings if the block has no ``units``."""
     given: tuple[str, ...] | None = block.given.units
     if given is None:
@@ -181,7 +181,7 @@ def _bare_units(block: PlacedBlock[Any], units: tuple[str, str]) -> tuple[str, .
 
 
 def _read_file(
-    block: PlacedBlock[Any], names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
+    block: MeasurementBlock, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
 ) -> DataPoints:
     """Return the points of two columns of the CSV."""
     path = block.file("file")

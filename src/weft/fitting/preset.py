@@ -6,9 +6,9 @@ import json
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from weft.base.errors import FabricError
+from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import CURVES, OPTIONAL, UNITS, Fabric, fabric
 from weft.fitting.file import FitFile
 from weft.fitting.fit import Fit
@@ -81,15 +81,15 @@ def _title(file: FitFile) -> str:
     return file.title or f"fitted to {file.path.name}"
 
 
-def _amount(value: float, unit: str) -> Any:
+def _amount(value: float, unit: str) -> Yaml:
     return float(f"{value:.{DIGITS}g}") if unit == "1" else f"{value:.{DIGITS}g} {unit}"
 
 
-def _mapping(said: dict[str, Any]) -> str:
+def _mapping(said: Json) -> str:
     return "{" + ", ".join(f"{key}: {_quote(v)}" for key, v in said.items()) + "}"
 
 
-def _quote(value: Any) -> str:
+def _quote(value: object) -> str:
     """Return text, numbers or lists of them as JSON, which is a part of YAML."""
     return json.dumps(value, ensure_ascii=False)
 

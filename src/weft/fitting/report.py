@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.base.trees import Json
 from weft.fabric.fabric import UNITS
 from weft.fitting.file import FitFile
 from weft.fitting.fit import UNLIKELY, Fit
@@ -124,7 +125,7 @@ def _advice(m: Any) -> str:
     return f"{m.name} does not fit: {getattr(m, 'advice', 'is its uncertainty what you mean?')}"
 
 
-def report_as_json(file: FitFile, found: Fit) -> dict[str, Any]:
+def report_as_json(file: FitFile, found: Fit) -> Json:
     """Return the report of a fit as a dictionary for JSON; numbers are in SI."""
     f = found.fabric
     return {

@@ -8,7 +8,6 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from weft.base.arrays import Faces, Floats
 from weft.base.errors import FabricError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import MeasurementSettings, PlacedBlock
+from weft.fitting.block import MeasurementBlock, MeasurementSettings
+from weft.scene.scene import Scene
 
 FIELDS = (
     "density",
@@ -50,7 +50,7 @@ class SceneRun:
         fps: frames per second.
     """
 
-    scene: Any
+    scene: Scene
     frames: int
     fps: float
     _kept: list[tuple[Fabric, Floats]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class SceneRun:
         """Return the fields of the fabric on which a run may depend."""
         return FIELDS[:-1] if self.scene.damping is not None else FIELDS
 
-    def of(self, fabric: Fabric) -> Any:
+    def of(self, fabric: Fabric) -> Scene:
         """Return the scene with another fabric."""
         cloth = self.scene.cloth
         parts = [dataclasses.replace(p, fabric=fabric) for p in cloth.parts] if cloth.given else ()
@@ -115,7 +115,7 @@ class SceneRun:
         return found
 
 
-def build_scene_run(block: PlacedBlock[Any], until: float | None) -> SceneRun:
+def build_scene_run(block: MeasurementBlock, until: float | None) -> SceneRun:
     """Return the run of the scene that a block names.
 
     Args:

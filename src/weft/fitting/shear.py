@@ -7,12 +7,12 @@ its angles, up to 8 degrees. G is the slope from 0.5 to 2.5 degrees.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.settings import setting
+from weft.base.trees import Yaml
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
@@ -29,7 +29,7 @@ LARGEST = np.radians(45.0)  # sin(a) cos(a) decreases beyond this angle
 class ShearSettings(CurveSettings):
     """A shear test."""
 
-    points: Sequence[Any] | None = setting(
+    points: Sequence[Yaml] | None = setting(
         None, "pairs [angle, force per width], such as [[1 deg, 0.7 gf/cm]]"
     )
     modulus: Sequence[float] | None = setting(
@@ -40,7 +40,7 @@ class ShearSettings(CurveSettings):
         per_angle=True,
     )
     hysteresis: bool = setting(False, HYSTERESIS)
-    uncertainty: Any = setting(None, f"of forces, or of G: {UNCERTAINTY}")
+    uncertainty: Yaml = setting(None, f"of forces, or of G: {UNCERTAINTY}")
 
 
 def per_stiffness(angle: Floats) -> Floats:

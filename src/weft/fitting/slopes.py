@@ -7,13 +7,13 @@ it. The constant is fitted and then dropped, because weft's laws have no hystere
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import PlacedBlock
+from weft.fitting.block import MeasurementBlock
 from weft.fitting.measurement import Comparison, without_constant
 from weft.fitting.points import DataPoints
 
@@ -76,7 +76,7 @@ class SlopeData:
 
 
 def loading_slope(
-    block: PlacedBlock[Any],
+    block: MeasurementBlock,
     name: str,
     field: str,
     found: DataPoints,

@@ -8,13 +8,14 @@ the preset's curve. On the bias the strip is simulated between its jaws.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.curve import MOST_POINTS, Curve
 from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Yaml
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import (
@@ -49,7 +50,7 @@ class TensileSettings(CurveSettings):
         None, "of the strip between the jaws; bias only (20 cm)", "m", above=0, most=1.0
     )
     width: float | None = setting(None, "of the strip; bias only (5 cm)", "m", above=0, most=1.0)
-    uncertainty: Any = setting(None, f"of forces: {UNCERTAINTY}")
+    uncertainty: Yaml = setting(None, f"of forces: {UNCERTAINTY}")
 
 
 @dataclass(frozen=True, eq=False)

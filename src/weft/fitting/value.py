@@ -6,12 +6,12 @@ Every measurement whose result is one number of the fabric times a known factor 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Yaml
 from weft.fabric.fabric import SETTINGS, UNITS, Fabric
 from weft.fitting.block import MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import Measurement
@@ -27,8 +27,10 @@ class ValueSettings(MeasurementSettings):
         "which number of the fabric: density, thickness, bending_warp, shear, ...",
         choices=tuple(UNITS),
     )
-    value: Any = setting(REQUIRED, "it, with its unit; several readings: a list, whose mean counts")
-    uncertainty: Any = setting(None, UNCERTAINTY)
+    value: Yaml = setting(
+        REQUIRED, "it, with its unit; several readings: a list, whose mean counts"
+    )
+    uncertainty: Yaml = setting(None, UNCERTAINTY)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError
@@ -50,7 +50,7 @@ def _check_numbers(panel: Panel, what: str) -> Iterator[WeftError]:
             expected=f"{len(corners)}, one from every corner",
         )
         return
-    groups: list[tuple[str, Any]] = [("corner", corners)]
+    groups: list[tuple[str, Floats]] = [("corner", corners)]
     for i, edge in enumerate(panel.edges):
         controls, n = _points(edge.controls), edge.curve.n_controls
         name = f"{what}, {edge_name(panel, i)}"
@@ -67,15 +67,15 @@ def _check_numbers(panel: Panel, what: str) -> Iterator[WeftError]:
     polygons.append(("fold", [f.points for f in panel.folds], 2))
     for kind, lists, least in polygons:
         for i, given in enumerate(lists):
-            points = _points(given)
-            if points is None or len(points) < least:
+            drawn = _points(given)
+            if drawn is None or len(drawn) < least:
                 yield PatternError(
                     f"{what}: {kind} {i}",
                     got=np.shape(given),
                     expected=f"at least {least} points, (n, 2) [m]",
                 )
             else:
-                groups.append((f"{kind} {i}, point", points))
+                groups.append((f"{kind} {i}, point", drawn))
     for kind, points in groups:
         for i in np.flatnonzero(~np.isfinite(points).all(axis=1))[:1]:
             yield PatternError(
@@ -172,7 +172,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
             yield PatternError(f"{what}: {name}", got=f"{at} on it", expected="inside the panel")
 
 
-def _points(given: Any) -> Floats | None:
+def _points(given: ArrayLike) -> Floats | None:
     """Return points as an array (n,2), or None if they are not that."""
     try:
         points = np.asarray(given, dtype=np.float64)

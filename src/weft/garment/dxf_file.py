@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from weft.base.errors import PatternError
 from weft.garment.pattern import BorderCurve
 from weft.garment.pattern_file import read_bytes
 from weft.garment.stroke import Stroke
+
+if TYPE_CHECKING:
+    from ezdxf.document import Drawing
+    from ezdxf.entities import DXFGraphic
+    from ezdxf.layouts import BaseLayout
+    from ezdxf.math import Vec3
 
 METERS = {"METRIC": 1e-3, "ENGLISH": 0.0254, "IMPERIAL": 0.0254}  # AAMA: millimeters, inches
 INSUNITS = {1: 0.0254, 2: 0.3048, 4: 1e-3, 5: 1e-2, 6: 1.0}  # codes of AutoCAD's header
@@ -65,7 +71,7 @@ def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
     return [b for b in found if b.chains], own
 
 
-def _drawing(path: Path) -> Any:
+def _drawing(path: Path) -> "Drawing":
     data = read_bytes(path)
     try:
         import ezdxf.recover
@@ -104,7 +110,7 @@ def _damaged_file(path: Path, problem: Exception) -> PatternError:
     )
 
 
-def _read_texts(layout: Any) -> Iterator[tuple[str, str]]:
+def _read_texts(layout: "BaseLayout") -> Iterator[tuple[str, str]]:
     """Yield the keys, in lower case, and values of all texts of the form ``Key: value``."""
     for entity in layout:
         kind = entity.dxftype()
@@ -117,7 +123,7 @@ def _read_texts(layout: Any) -> Iterator[tuple[str, str]]:
                 yield " ".join(match[1].lower().split()), match[2]
 
 
-def _unit_size(drawing: Any, texts: dict[str, str], file: str) -> float:
+def _unit_size(drawing: "Drawing", texts: dict[str, str], file: str) -> float:
     """Return the size [m] of a unit, from the text ``Units: METRIC`` or the header."""
     given = texts.get("units")
     if given is not None:
@@ -134,7 +140,7 @@ def _unit_size(drawing: Any, texts: dict[str, str], file: str) -> float:
     return METERS["METRIC"]
 
 
-def _read_block(layout: Any, meters: float, file: str) -> DxfBlock:
+def _read_block(layout: "BaseLayout", meters: float, file: str) -> DxfBlock:
     """Return a block in meters."""
     block = DxfBlock(layout.name, texts=dict(_read_texts(layout)))
     count = 0
@@ -168,7 +174,7 @@ def _read_block(layout: Any, meters: float, file: str) -> DxfBlock:
     return block
 
 
-def _read_chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
+def _read_chain(entity: "DXFGraphic", kind: str, meters: float) -> list[Stroke]:
     """Return an entity as lines and arcs, without those of no length."""
     closed = False
     if kind == "LINE":
@@ -187,7 +193,7 @@ def _read_chain(entity: Any, kind: str, meters: float) -> list[Stroke]:
     return _strokes(points[:, :2] * meters, points[:, 2], closed)
 
 
-def _flatten_curve(entity: Any, distance: float) -> list[Any]:
+def _flatten_curve(entity: "DXFGraphic", distance: float) -> "list[Vec3]":
     """Return points along a curve that deviate from it by ``distance`` at most."""
     points = []
     for point in entity.flattening(distance):

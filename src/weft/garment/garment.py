@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from weft.discretization.mesh import TriangleMesh
 from weft.garment.check import Match
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, PatternFold, Seam
 from weft.garment.sampling import corner_angles
+
+if TYPE_CHECKING:
+    from weft.fabric.fabric import FabricLike
 
 PATCH_TURN = np.radians(20.0)  # the turn at which a spline patch has a corner (docs/splines.md)
 
@@ -108,7 +111,7 @@ class Garment:
         check_known(name, self.vertices, "panel")
         return self.pattern.panel(name)
 
-    def fabric_of(self, panel: str) -> Any:
+    def fabric_of(self, panel: str) -> "FabricLike":
         """Return the fabric of a panel, as the pattern writes it."""
         own = self.panel(panel).fabric
         return self.pattern.fabric if own is None else own

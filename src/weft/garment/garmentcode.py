@@ -12,7 +12,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
@@ -21,6 +21,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.block import ListOrBlock
 from weft.base.schema.document import DocumentBlock
+from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.pattern_file import pattern_name, read_bytes
@@ -41,7 +42,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _three_entries(value: Any) -> Any:
+def _three_entries(value: object) -> object:
     """Return a stitch of two sides with None as its third entry."""
     return [*value, None] if isinstance(value, list) and len(value) == 2 else value
 
@@ -156,10 +157,10 @@ def read_garmentcode(path: Path) -> Pattern:
     return Pattern(pattern_name(path), panels, seams, source=str(path))
 
 
-def _parse_json(path: Path) -> Any:
+def _parse_json(path: Path) -> Yaml:
     """Return the JSON of a file; refuse repeated names and numbers that are not finite."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Yaml]]) -> Json:
         result = dict(pairs)
         if len(result) < len(pairs):
             names = [k for k, _ in pairs]
@@ -169,7 +170,7 @@ def _parse_json(path: Path) -> Any:
             )
         return result
 
-    def refused(word: str) -> Any:
+    def refused(word: str) -> Yaml:
         raise PatternError("number", got=word, where=path.name, expected="finite numbers")
 
     try:

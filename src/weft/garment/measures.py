@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo, create_model
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    create_model,
+)
 from pydantic_core import PydanticCustomError, core_schema
 
 from weft.base.errors import PatternError, UnitError
@@ -18,6 +25,7 @@ from weft.base.keyframes import Between, Keys
 from weft.base.schema.block import Block
 from weft.base.schema.document import DocumentBlock
 from weft.base.schema.quantities import QuantityIn
+from weft.base.trees import Json, Yaml
 from weft.base.units import in_si, to_si
 from weft.base.units.expression import CONSTANTS, FUNCTIONS, UnitValue, evaluated, in_unit
 from weft.base.units.grammar import parse_unit
@@ -37,7 +45,7 @@ class Expression:
 
     unit: str
 
-    def __call__(self, value: Any, info: ValidationInfo) -> float:
+    def __call__(self, value: Yaml, info: ValidationInfo) -> float:
         """Return the number in SI."""
         if not isinstance(value, str):
             number = QuantityIn(self.unit)(value)
@@ -73,7 +81,9 @@ class Keyframed:
 
     unit: str
 
-    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, kind: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         number = Annotated[float, BeforeValidator(Expression(self.unit))]
         pairs = Annotated[list[tuple[Time, number]], Field(min_length=1)]
         fields: Any = {"keys": (pairs, ...), "between": (Between, "linear")}
@@ -81,7 +91,9 @@ class Keyframed:
         schema = handler.generate_schema(block)
         return core_schema.with_info_wrap_validator_function(self._read, schema)
 
-    def _read(self, value: Any, handler: Any, info: ValidationInfo) -> float | Keys:
+    def _read(
+        self, value: Yaml, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> float | Keys:
         if not Keys.is_keyframes(value):
             return Expression(self.unit)(value, info)
         block = handler(value)
@@ -93,7 +105,7 @@ class Keyframed:
 
 
 def read_measures(
-    block: DocumentBlock[dict[str, Any]], given: Mapping[str, str | float]
+    block: DocumentBlock[Json], given: Mapping[str, str | float]
 ) -> dict[str, UnitValue]:
     """Return the named numbers of a file; each one may use those above it.
 

@@ -9,12 +9,12 @@ space: x to the right, y up, and the right side looks along +z before it is rota
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
+from weft.fabric.fabric import FabricLike
 
 
 class BorderCurve(enum.Enum):
@@ -132,7 +132,7 @@ class Panel:
     holes: Sequence[Floats] = ()
     lines: Sequence[Floats] = ()
     folds: Sequence[PatternFold] = ()
-    fabric: Any = None
+    fabric: FabricLike | None = None
     thickness: float | None = None
     layer: int = 0
     placement: Placement = Placement()
@@ -239,7 +239,7 @@ class Pattern:
     panels: Sequence[Panel]
     seams: Sequence[Seam] = ()
     elastics: Sequence[Elastic] = ()
-    fabric: Any = "cotton"
+    fabric: FabricLike = "cotton"
     source: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
 

@@ -3,7 +3,7 @@
 docs/garments.md describes every field. Numbers are expressions (``measures``).
 """
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, RootModel, Strict
 
@@ -11,6 +11,7 @@ from weft.base.errors import PatternError, WeftError
 from weft.base.keyframes import Keys
 from weft.base.schema.block import Block, ListOrBlock
 from weft.base.schema.document import YamlDocument
+from weft.base.trees import Json, Yaml
 from weft.garment.darts import PleatKind
 from weft.garment.measures import Angle, FoldStiffness, Keyframed, Length, Number, Time
 
@@ -37,17 +38,17 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _edge_text(value: Any) -> Any:
+def _edge_text(value: object) -> object:
     """Return the number of an edge as text."""
     return str(value) if isinstance(value, int) else value
 
 
-def _truth(value: Any) -> Any:
+def _truth(value: object) -> object:
     """Return 0 and 1 as False and True."""
     return bool(value) if isinstance(value, int) and value in (0, 1) else value
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
@@ -134,7 +135,7 @@ class PlacementBlock(Block):
 class AnyPanelBlock(Block):
     """Fields of panels that do not concern their shape."""
 
-    fabric: Any = None
+    fabric: Yaml = None
     thickness: Length | None = None
     layer: Annotated[int, Strict(), Field(ge=0, lt=MOST_LAYERS)] | None = None
     placement: PlacementBlock | None = None
@@ -209,26 +210,24 @@ class ElasticBlock(Block):
 class JoinsBlock(Block):
     """Fields of pattern and side-car files; seams and elastics are lists, or have names."""
 
-    fabric: Any = None
-    panels: dict[str, Any] | None = None
-    seams: Any = None
-    elastics: Any = None
+    fabric: Yaml = None
+    panels: Json | None = None
+    seams: Yaml = None
+    elastics: Yaml = None
 
 
 class PatternBlock(JoinsBlock):
     """A pattern file."""
 
     name: Text | None = None
-    measures: dict[str, Any] | None = None
-    panels: dict[str, Any]
+    measures: Json | None = None
+    panels: Json
 
 
 class SidecarBlock(JoinsBlock):
     """The side-car file of a drawing."""
 
-    fabrics: dict[str, Any] | None = Field(
-        None, description="for the names of fabrics in DXF files"
-    )
+    fabrics: Json | None = Field(None, description="for the names of fabrics in DXF files")
     size: Annotated[str, BeforeValidator(_edge_text)] | None = Field(
         None, description="the size to read from a DXF file that holds several"
     )

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,10 @@ from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import MARKS, Stroke
 from weft.garment.svg_tree import Node
 from weft.garment.svg_units import user_length
+
+if TYPE_CHECKING:
+    from svgelements import Arc, Matrix, PathSegment, Point
+    from svgelements import Path as SvgPath
 
 SHAPES = ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon")
 GAP = 1e-4  # [m] an outline whose ends are closer is closed: less than the width of a pencil line
@@ -47,14 +53,14 @@ class StrokeChain:
         return np.concatenate([*(s.sampled(MARKS) for s in self.strokes), [self.strokes[-1].end]])
 
 
-def svgelements() -> Any:
+def svgelements() -> ModuleType:
     """Return the package that parses path data.
 
     Raises:
         PatternError: it is not installed.
     """
     try:
-        import svgelements as package
+        return import_module("svgelements")
     except ImportError as problem:
         raise PatternError(
             "svgelements",
@@ -62,10 +68,9 @@ def svgelements() -> Any:
             expected="it, to read .svg",
             hint="pip install 'weft[garments]'",
         ) from problem
-    return package
 
 
-def transform_matrix(node: Node, file: str) -> Any:
+def transform_matrix(node: Node, file: str) -> "Matrix":
     """Return the transform attributes of an element and everything around it as one matrix."""
     svg = svgelements()
     total = svg.Matrix()
@@ -130,11 +135,13 @@ def shape_chains(node: Node, file: str, meters: float) -> list[StrokeChain]:
     return result
 
 
-def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]:
+def _strokes(
+    segment: "PathSegment", matrix: "Matrix", meters: float, svg: ModuleType
+) -> list[Stroke]:
     """Return the strokes of one command, with points in meters, y up."""
     linear = _linear_part(matrix)
 
-    def points(*given: Any) -> Floats:
+    def points(*given: "Point") -> Floats:
         p = np.array([[q.x, q.y] for q in given], dtype=np.float64)
         # Values that are not finite become huge ones, which ``drawn`` refuses by name.
         p = np.where(np.isfinite(p), p, np.finfo(np.float64).max)
@@ -162,7 +169,7 @@ def _strokes(segment: Any, matrix: Any, meters: float, svg: Any) -> list[Stroke]
     return [Stroke(BorderCurve.LINE, points(segment.start, segment.end))]
 
 
-def _cubics(arc: Any) -> Floats:
+def _cubics(arc: "Arc") -> Floats:
     """Return Béziers (n,4,2) along an elliptical arc, each of a quarter turn at most.
 
     The arc is c + U cos t + V sin t. With handles of 4/3 tan(turn/4) times its derivative, the
@@ -207,7 +214,7 @@ def _size(stroke: Stroke) -> float:
     return float(np.ptp(stroke.points, axis=0).max())
 
 
-def _data(node: Node, file: str, svg: Any) -> Any:
+def _data(node: Node, file: str, svg: ModuleType) -> "SvgPath":
     """Return the argument for ``svgelements.Path``: path data, or a shape."""
 
     def get(name: str, default: float | None = 0.0) -> float:
@@ -240,11 +247,11 @@ def _data(node: Node, file: str, svg: Any) -> Any:
     return svg.Ellipse(get("cx"), get("cy"), rx, ry)
 
 
-def _linear_part(matrix: Any) -> Floats:
+def _linear_part(matrix: "Matrix") -> Floats:
     return np.array([[matrix.a, matrix.c], [matrix.b, matrix.d]], dtype=np.float64)
 
 
-def _shape_error(node: Node, file: str, what: str, got: Any, expected: str) -> PatternError:
+def _shape_error(node: Node, file: str, what: str, got: object, expected: str) -> PatternError:
     name = node.attributes.get("id", "")
     place = f"<{node.tag}{f' id={name!r}' if name else ''}> {what}"
     return PatternError(place, got=got, expected=expected, where=f"{file}:{node.line}")

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
@@ -87,7 +87,7 @@ def unfold_panel(
         )
     axis = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
 
-    def across(points: Any) -> Floats:
+    def across(points: ArrayLike) -> Floats:
         p = _points(points) - a
         return np.asarray(a + 2 * (p @ axis)[:, None] * axis - p)
 
@@ -139,7 +139,7 @@ def _scale_edge(edge: Edge, flip: Floats) -> Edge:
     return replace(edge, controls=_points(edge.controls) * flip)
 
 
-def _points(given: Any) -> Floats:
+def _points(given: ArrayLike) -> Floats:
     return np.asarray(given, dtype=np.float64).reshape(-1, 2)
 
 

@@ -7,9 +7,9 @@ points are added where triangles are too large, and removed where they are too s
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.base.errors import MeshError
@@ -32,7 +32,7 @@ REACH = 5
 
 
 def triangulate_piece(
-    outline: Any, holes: Sequence[Any], size: float, divide: bool = True, seed: int = 0
+    outline: ArrayLike, holes: Sequence[ArrayLike], size: float, divide: bool = True, seed: int = 0
 ) -> TriangleMesh:
     """Return a mesh of the piece inside ``outline`` and outside ``holes``.
 
@@ -95,7 +95,11 @@ def _check_apart(loops: Sequence[Floats]) -> None:
 
 
 def fill_piece(
-    loops: Sequence[Floats], size: float, seed: int, extra: Floats | None = None, lines: Any = None
+    loops: Sequence[Floats],
+    size: float,
+    seed: int,
+    extra: Floats | None = None,
+    lines: Ints | None = None,
 ) -> tuple[Floats, Faces]:
     """Return points and triangles of the piece inside the first loop and outside the others.
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
 from weft.base.schema.document import DocumentBlock, YamlDocument
+from weft.base.trees import Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
 from weft.garment.curves import outline_polygon, signed_area
 from weft.garment.darts import ANGLE, Dart, Feature, Pleat, insert_features
@@ -42,7 +43,7 @@ B = TypeVar("B", bound=BaseModel)
 
 
 def read_block(
-    document: YamlDocument, block: type[B], tree: Any, loc: Loc, measures: Measures
+    document: YamlDocument, block: type[B], tree: Yaml, loc: Loc, measures: Measures
 ) -> DocumentBlock[B]:
     """Return a checked block of a file with its place.
 
@@ -73,9 +74,7 @@ class PanelReader:
         measures: of the file.
     """
 
-    def __init__(
-        self, document: YamlDocument, trees: Mapping[str, Any], measures: Measures
-    ) -> None:
+    def __init__(self, document: YamlDocument, trees: YamlMapping, measures: Measures) -> None:
         self.document, self.trees, self.measures = document, trees, measures
         self.drafts: dict[str, Draft] = {}
         self.open: list[str] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.base.errors import WeftError, did_you_mean
 from weft.base.schema.document import DocumentBlock, YamlDocument
+from weft.base.trees import Yaml
 from weft.base.yaml_lines import Loc
 from weft.garment.check import Match, corner_pairs
 from weft.garment.edge_chains import Corner, EdgeChain, find_gap, orientation
@@ -29,8 +30,8 @@ _OPTIONS = (  # fields of a seam's block that are those of a seam
 
 
 def named_entries(
-    document: YamlDocument, tree: Any, loc: Loc
-) -> Iterator[tuple[str | None, Any, Loc]]:
+    document: YamlDocument, tree: Yaml, loc: Loc
+) -> Iterator[tuple[str | None, Yaml, Loc]]:
     """Yield name (or None), content and path of each entry of a block.
 
     The block is a list, or a mapping of names.
@@ -59,7 +60,7 @@ class JoinReader:
     ) -> None:
         self.document, self.panels, self.measures = document, panels, measures
 
-    def seam(self, name: str | None, tree: Any, loc: Loc) -> Seam:
+    def seam(self, name: str | None, tree: Yaml, loc: Loc) -> Seam:
         """Return a seam, with its chains in the order of the file.
 
         Args:
@@ -85,7 +86,7 @@ class JoinReader:
         first, second = self._sides(block, ("join",), given.join)
         return Seam(name or given.name or _label(given.join), first, second, **more)
 
-    def elastic(self, name: str | None, tree: Any, loc: Loc) -> Elastic:
+    def elastic(self, name: str | None, tree: Yaml, loc: Loc) -> Elastic:
         """Return an elastic band.
 
         Args:

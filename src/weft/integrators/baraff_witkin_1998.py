@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,9 +80,9 @@ Constrain = Callable[[State, float], tuple[Sequence[Constraint], Positions | Non
 class System:
     """The linear system of a step, for inspection."""
 
-    A: Any  # (3n,3n) SciPy sparse [kg]
-    dfdx: Any  # (3n,3n) [N/m]
-    dfdv: Any  # (3n,3n) [N s/m]
+    A: sp.spmatrix  # (3n,3n) SciPy sparse [kg]
+    dfdx: sp.spmatrix  # (3n,3n) [N/m]
+    dfdv: sp.spmatrix  # (3n,3n) [N s/m]
     b: Floats  # (n,3) [N s]
     forces: Mapping[str, Forces]  # (n,3) [N] by energy, and of the damping of each condition
 

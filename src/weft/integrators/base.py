@@ -23,6 +23,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts, Setting, documented, setting
+from weft.base.trees import Json
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
@@ -31,7 +32,7 @@ from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.solve.linear.select import LINEAR_SOLVERS, linear_solver
-from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, Stop
+from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver, Stop
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
@@ -92,8 +93,8 @@ class StepReport(Counts):
     unsettled: float = 0.0  # outcome STOPPED: fraction of vertices above the tolerance
     gain: float = 0.0  # [J] outcome STOPPED: decrease that Newton's model still predicted
     divisible: bool = True  # if the step failed: a shorter one may succeed
-    contact: Mapping[str, Any] = field(default_factory=dict)  # see ``ContactEnergy.report``
-    attachments: Mapping[str, Any] = field(default_factory=dict)  # by name
+    contact: Json = field(default_factory=dict)  # see ``ContactEnergy.report``
+    attachments: Json = field(default_factory=dict)  # by name
     phases: Mapping[str, float] = field(default_factory=dict)  # [s] by phase
     place: tuple[float, float, float] | None = None  # [m] outcome BLOCKED: where there was no room
     reached: Positions | None = field(default=None, repr=False)  # (n,3) end of a failed search
@@ -123,7 +124,7 @@ class StepReport(Counts):
             The report; its outcome is INTERSECTED if surfaces intersect at x that did not before.
         """
         counts, spent = check_intersections(phi, x, counts), dict(phi.phases)
-        after: dict[str, Any] = {}
+        after: Json = {}
         if counts.outcome.ok and x is not None:
             after = {
                 "terms": phi.terms(x) if terms is None else terms,
@@ -318,8 +319,8 @@ class Solver:
         self.work: BlockCsr | None = None  # scratch for matrices that are filtered by constraints
         self.linear = linear_solver(name, 0, stop)  # raises an error for an unknown name
         self.model: Model | None = None
-        self.prepared: Any = None
-        self.prepared_contact: Any = None
+        self.prepared: PreparedSolver | None = None
+        self.prepared_contact: PreparedSolver | None = None
 
     def on(self, model: Model) -> LinearSolver:
         """Return the solver for the matrices of a step of a model.

@@ -6,14 +6,13 @@ evaluated again at the minimum, and so on.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from weft import kernel
 from weft.integrators.potential import Potential, Reached
 from weft.kernel import WarpArray
-from weft.solve.linear.solver import LinearSolver
+from weft.solve.linear.solver import LinearSolver, PreparedSolver
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import (
     Minimum,
@@ -29,7 +28,7 @@ def minimize_lagged(
     start: Reached,
     solver: LinearSolver,
     newton: Newton,
-    previous: Any,
+    previous: PreparedSolver | None,
     lags: int,
     value: float = float("nan"),
 ) -> Minimum:
@@ -52,7 +51,7 @@ def minimize_lagged(
     """
     at = phi.point(start)
 
-    def begin(x: WarpArray, before: Any) -> Search:
+    def begin(x: WarpArray, before: PreparedSolver | None) -> Search:
         return Search(phi, x, solver, before, value=value if x is at else float("nan"))
 
     return answer_requests(minimize_lagged_steps(phi, begin, at, newton, previous, lags))
@@ -60,10 +59,10 @@ def minimize_lagged(
 
 def minimize_lagged_steps(
     phi: Potential,
-    begin: Callable[[WarpArray, Any], Search],
+    begin: Callable[[WarpArray, PreparedSolver | None], Search],
     start: WarpArray,
     newton: Newton,
-    previous: Any,
+    previous: PreparedSolver | None,
     lags: int,
 ) -> RequestGenerator:
     """Run the loop of ``minimize_lagged`` as a generator that asks for what it needs.

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, Bools, Floats, Json, Positions
+from weft.base.arrays import ArrayOf, Bools, Floats, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
+from weft.base.trees import Json
 from weft.bodies.motion.pins import Pin
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies
 from weft.contact.contact import Contact

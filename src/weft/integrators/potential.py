@@ -8,7 +8,7 @@ whatever x says.
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, NewType
+from typing import TYPE_CHECKING, NewType
 
 import numpy as np
 import warp as wp
@@ -16,6 +16,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
+from weft.base.trees import Json
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, Differentiable, by_constants
 from weft.energies.step import Step
@@ -26,6 +27,9 @@ from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, close
 from weft.solve.sparse.vectors import max_norm
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 Reached = NewType("Reached", Positions)
 """Positions (n,3) [m] that ``Potential.reach`` returned.
@@ -100,7 +104,7 @@ class Potential:
         self.gradient_at(self.point(x), out)
         return np.array(kernel.numpy(out))
 
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Any:
+    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> "sp.spmatrix":
         """Return d2Phi/dx2 as a SciPy CSR matrix (3n,3n) [N/m].
 
         Rows and columns of pinned vertices are zero: restrict the matrix to
@@ -163,7 +167,7 @@ class Potential:
         kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 0, out)
         return max_norm(out)
 
-    def report(self, x: Positions) -> dict[str, Any]:
+    def report(self, x: Positions) -> Json:
         """Return the reports of all terms after a step that ended at x (n,3), by name.
 
         See ``ContactEnergy.report``.
@@ -171,7 +175,7 @@ class Potential:
         point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.report(point).items()}
 
-    def forces(self, x: Positions) -> dict[str, Any]:
+    def forces(self, x: Positions) -> Json:
         """Return the forces of attachments after a step that ended at x (n,3), by name."""
         point = self.point(x)
         return {k: v for term in self.terms_of_phi for k, v in term.forces(point).items()}

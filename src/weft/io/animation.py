@@ -11,8 +11,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Ints, Json, Positions, Velocities
+from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions, Velocities
 from weft.base.errors import RunError
+from weft.base.trees import Json
 
 Up = Literal["y", "z"]
 UNITS: Mapping[str, float] = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}  # [m]

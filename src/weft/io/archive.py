@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
@@ -51,7 +53,9 @@ Broken = (
 """Errors that Python, NumPy and zipfile raise for bytes that are no archive of arrays."""
 
 
-def read_npz(path: Path, *, what: str, expected: str, error: type[WeftError]) -> dict[str, Any]:
+def read_npz(
+    path: Path, *, what: str, expected: str, error: type[WeftError]
+) -> dict[str, AnyArray]:
     """Return all arrays of a file.
 
     Args:
@@ -73,7 +77,7 @@ def read_npz(path: Path, *, what: str, expected: str, error: type[WeftError]) ->
         ) from found
 
 
-def arrays_of(file: IO[bytes]) -> dict[str, Any]:
+def arrays_of(file: IO[bytes]) -> dict[str, AnyArray]:
     """Return all arrays of an open file.
 
     Raises:
@@ -88,7 +92,7 @@ def arrays_of(file: IO[bytes]) -> dict[str, Any]:
         return {m.filename.removesuffix(".npy"): _array(archive, m) for m in members}
 
 
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
     """Return one array, after its header was compared with its size."""
     with archive.open(member) as part:
         data = part.read(member.file_size + 1)
@@ -109,6 +113,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="C")
 
 
-def write_npz(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
+def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
     """Write arrays into an open file, uncompressed."""
-    np.savez(file, **dict(arrays))
+    by_name: dict[str, Any] = dict(arrays)  # mypy: one of the names could be ``allow_pickle``
+    np.savez(file, **by_name)

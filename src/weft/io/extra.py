@@ -1,12 +1,12 @@
 """Optional packages: imported where they are used, with an error that names the missing package."""
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from weft.base.errors import WeftError
 
 
-def optional(module: str, extra: str, what: str, error: type[WeftError]) -> Any:
+def optional(module: str, extra: str, what: str, error: type[WeftError]) -> ModuleType:
     """Return a module of an optional package.
 
     Args:

@@ -4,13 +4,16 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft.base.input_file import IMAGE_PIXELS, open_input
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 
 @contextmanager
-def open_image(path: Path) -> Iterator[Any]:
+def open_image(path: Path) -> "Iterator[Image]":
     """Open an image with Pillow; its pixels are not decoded yet.
 
     Raises:

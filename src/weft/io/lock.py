@@ -11,11 +11,15 @@ import os
 import socket
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import RunError
 from weft.base.machine import process_start
+from weft.base.trees import Json
 from weft.io.inside import Inside
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 LOCK, CLAIM, NAME = ".lock", ".lock.pid", ".writer.json"
 PATIENCE = 0.1  # [s] a process that ends removes the lock file, which looks locked for a moment
@@ -27,7 +31,7 @@ class Lock:
 
     def __init__(self, inside: Inside) -> None:
         self._inside, self._depth = inside, 0
-        self._lock: Any = None
+        self._lock: BaseFileLock | None = None
 
     def __enter__(self) -> None:
         """Acquire the lock.
@@ -50,9 +54,10 @@ class Lock:
                 self._inside.remove(NAME)
                 # A copy of the folder made of hard links must not share the lock.
                 self._inside.remove(LOCK)
-            self._lock.release()
+            if self._lock is not None:
+                self._lock.release()
 
-    def _acquire(self) -> Any:
+    def _acquire(self) -> "BaseFileLock":
         from filelock import FileLock, SoftFileLock, Timeout
 
         patience: Any = {"timeout": PATIENCE, "poll_interval": PATIENCE / 5, "thread_local": False}
@@ -89,7 +94,7 @@ class Lock:
         )
 
 
-def _this_process() -> dict[str, Any]:
+def _this_process() -> Json:
     return {
         "pid": os.getpid(),
         "host": socket.gethostname(),
@@ -98,7 +103,7 @@ def _this_process() -> dict[str, Any]:
     }
 
 
-def owner_of(inside: Inside) -> dict[str, Any] | None:
+def owner_of(inside: Inside) -> Json | None:
     """Return the process that a folder names as its writer; None: none, or nothing readable."""
     try:
         with inside.reading(NAME) as file:
@@ -118,7 +123,7 @@ def is_written(inside: Inside) -> bool:
     return owner is not None and runs(owner)
 
 
-def runs(owner: dict[str, Any]) -> bool:
+def runs(owner: Json) -> bool:
     """Return whether a process still runs; a process of another machine is assumed to run."""
     if owner["host"] != socket.gethostname():
         return True

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Arrays, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, clipped
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import Fields
@@ -109,7 +109,7 @@ def ply_contents(path: Path) -> Contents:
     return Contents(x, faces, uv, weights=weights, regions=_regions(labels, polygon))
 
 
-def _regions(labels: Mapping[str, Any], polygon: Ints) -> dict[str, Ints]:
+def _regions(labels: Arrays, polygon: Ints) -> dict[str, Ints]:
     """Return triangles by name and value of an integer property of faces: ``material_index 2``.
 
     A property with more than ``MOST_REGIONS`` values, such as a number or color of each face, makes
@@ -124,7 +124,7 @@ def _regions(labels: Mapping[str, Any], polygon: Ints) -> dict[str, Ints]:
     return found
 
 
-def _weights(vertex: Any, bytes_: set[str]) -> dict[str, Floats]:
+def _weights(vertex: Arrays, bytes_: set[str]) -> dict[str, Floats]:
     """Return (n,) every numeric property of vertices that is no coordinate: painted weights,
     colors.
 
@@ -191,7 +191,7 @@ def _check_elements(elements: Mapping[str, _Element]) -> None:
         raise ValueError("a texcoord of faces that is no list")
 
 
-def _ascii(body: bytes, elements: Iterable[_Element]) -> dict[str, dict[str, Any]]:
+def _ascii(body: bytes, elements: Iterable[_Element]) -> dict[str, dict[str, AnyArray]]:
     words = body.decode("ascii").split()
     place, tables = 0, {}
     for e in elements:
@@ -213,7 +213,9 @@ def _ascii(body: bytes, elements: Iterable[_Element]) -> dict[str, dict[str, Any
     return tables
 
 
-def _binary(body: bytes, elements: Iterable[_Element], order: str) -> dict[str, dict[str, Any]]:
+def _binary(
+    body: bytes, elements: Iterable[_Element], order: str
+) -> dict[str, dict[str, AnyArray]]:
     place, tables = 0, {}
     for e in elements:
         dtype = _uniform(e, body, place, order)
@@ -256,7 +258,7 @@ def _rows(e: _Element, room: int) -> int:
     return e.n
 
 
-def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[Any] | None:
+def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[np.void] | None:
     """Return the record type of an element if every list has the length of the first one, so that
     all rows can be read at once.
     """
@@ -273,7 +275,7 @@ def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[Any] 
     return np.dtype(fields)
 
 
-def _check_indices(polygons: Any, n: int, path: Path) -> None:
+def _check_indices(polygons: AnyArray, n: int, path: Path) -> None:
     for i, polygon in enumerate(polygons):
         ids = np.atleast_1d(np.asarray(polygon))
         whole = len(ids) >= 3 and bool((ids >= 0).all() and (ids < n).all())  # false for NaN
@@ -286,7 +288,7 @@ def _check_indices(polygons: Any, n: int, path: Path) -> None:
             )
 
 
-def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
+def _corner_uv(vertex: Arrays, face: Arrays, polygons: AnyArray) -> list[Floats] | None:
     """Return the texture coordinates (k,2) of the corners of each polygon."""
     if "texcoord" in face:
         given = [np.asarray(t, dtype=np.float64).reshape(-1, 2) for t in face["texcoord"]]
@@ -303,10 +305,10 @@ def _corner_uv(vertex: Any, face: Any, polygons: Any) -> list[Floats] | None:
 
 
 def _triangles(
-    x: Positions, polygons: Any, uv: list[Floats] | None, path: Path
+    x: Positions, polygons: AnyArray, uv: list[Floats] | None, path: Path
 ) -> tuple[Faces, CornerUv | None, Ints]:
-    faces: list[Any] = []
-    corners: list[Any] = []
+    faces: list[AnyArray] = []
+    corners: list[AnyArray] = []
     polygon_of: list[int] = []
     for i, polygon in enumerate(polygons):
         ids = np.asarray(polygon, dtype=np.int64)

@@ -21,6 +21,7 @@ from weft.base.errors import DeviceError
 from weft.kernel.context import context, device, initialize, is_cpu, process, threads
 from weft.kernel.segments import current
 from weft.kernel.thread_pool import team
+from weft.kernel.types import Kernel, Stage
 from weft.kernel.warp_private import (
     Entry,
     is_cached,
@@ -41,7 +42,7 @@ TRIVIAL = 1_000_000  # ``slice_above`` of kernels with one operation for each in
 _USUAL = 7  # entries of an index in the kernels with which SLICE_ABOVE was measured
 
 
-def load(kernel: Any) -> None:
+def load(kernel: Kernel) -> None:
     """Compile or load a kernel's module now, in this thread; a worker must never be the first.
 
     Raises:
@@ -69,7 +70,9 @@ def slice_above(entries: float) -> int:
     return int(SLICE_ABOVE * _USUAL / max(entries, _USUAL))
 
 
-def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begin: int = 0) -> None:
+def launch(
+    kernel: Kernel, n: int, *args: object, slice_above: int = SLICE_ABOVE, begin: int = 0
+) -> None:
     """Run a gather kernel for n indices, sliced over the CPU threads if that is faster.
 
     Args:
@@ -88,9 +91,7 @@ def launch(kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE, begi
     launch_each(n, (kernel, *args), slice_above=slice_above, begin=begin)
 
 
-def launch_each(
-    n: int, *stages: tuple[Any, ...], slice_above: int = SLICE_ABOVE, begin: int = 0
-) -> None:
+def launch_each(n: int, *stages: Stage, slice_above: int = SLICE_ABOVE, begin: int = 0) -> None:
     """Run several gather kernels in turn; each slice goes on without waiting for the others.
 
     This is only right if index i of a stage reads no other index of the stages before than i.
@@ -112,7 +113,7 @@ def launch_each(
         _run(stages, begin, n, cpu)
 
 
-def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> None:
+def _run(stages: Sequence[Stage], begin: int, n: int, cpu: bool) -> None:
     """Run kernels in turn for n indices, in this thread."""
     if n > 0:
         for kernel, *args in stages:
@@ -123,7 +124,7 @@ def _run(stages: Sequence[tuple[Any, ...]], begin: int, n: int, cpu: bool) -> No
                 wp.launch(kernel, n, inputs=inputs, device=device(), record_tape=False)
 
 
-def _shared(stages: Sequence[tuple[Any, ...]], begin: int, n: int, slice_above: int) -> bool:
+def _shared(stages: Sequence[Stage], begin: int, n: int, slice_above: int) -> bool:
     """Run kernels on several threads; return False, without running them, if that is not possible.
 
     One thread may be as fast, or an argument may need Warp's own packing.
@@ -158,7 +159,7 @@ def worth_sharing(slice_above: int) -> float:
     return max(AWAKE * slice_above if team.is_awake else slice_above, 2)
 
 
-def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
+def launch_in_order(kernel: Kernel, ends: Sequence[int], *args: object) -> None:
     """Run a gather kernel for groups of indices, each of which may read results of earlier groups.
 
     The CPU runs all groups in one launch and one thread, because it takes the indices in order.
@@ -178,7 +179,7 @@ def launch_in_order(kernel: Any, ends: Sequence[int], *args: Any) -> None:
             wp.launch(kernel, b - a, inputs=[a, *args], device=device(), record_tape=False)
 
 
-def launch_serial(kernel: Any, *args: Any) -> None:
+def launch_serial(kernel: Kernel, *args: Any) -> None:
     """Run index 0 of a kernel on the CPU over NumPy arrays, on any device.
 
     It is for work that is done once and is not worth a parallel form.
@@ -197,7 +198,9 @@ class Recorded:
     ``set(i, value)`` changes argument ``i`` (counted without the offset) for the next replay.
     """
 
-    def __init__(self, kernel: Any, n: int, *args: Any, slice_above: int = SLICE_ABOVE) -> None:
+    def __init__(
+        self, kernel: Kernel, n: int, *args: object, slice_above: int = SLICE_ABOVE
+    ) -> None:
         load(kernel)
         self._stage, self.n, self.slice_above = [kernel, *args], n, slice_above
         self._packed: tuple[Entry, bytes] | None = None
@@ -206,11 +209,11 @@ class Recorded:
             how = {"device": device(), "record_cmd": True, "record_tape": False}
             self._command = wp.launch(kernel, n, inputs=[0, *args], **how)
 
-    def argument(self, index: int) -> Any:
+    def argument(self, index: int) -> object:
         """Return an argument as it was given or set; ``index`` counts from 0 after the offset."""
         return self._stage[index + 1]
 
-    def set(self, index: int, value: Any) -> None:
+    def set(self, index: int, value: object) -> None:
         """Replace an argument; ``index`` counts from 0 after the offset."""
         self._stage[index + 1], self._packed = value, None
         if self._command is not None:

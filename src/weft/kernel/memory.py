@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import warp as wp
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import AnyArray
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
 from weft.kernel.segments import current
-from weft.kernel.types import IntArray, Scalar, ScalarArray, WarpArray, vec3
+from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, vec3
 
 
 @dataclass
@@ -40,36 +42,36 @@ def watched() -> Iterator[Traffic]:
         _traffic.reset(token)
 
 
-def array(values: Any, dtype: Any) -> WarpArray:
+def array(values: ArrayLike, dtype: DataType) -> WarpArray:
     """Return a NumPy array on the device; on the CPU it shares memory if layout and type allow."""
     initialize()
     _count("uploads")
     return wp.array(np.ascontiguousarray(values), dtype=dtype, device=device(), copy=not is_cpu())
 
 
-def records(Struct: Any, n: int, **fields: Any) -> "np.ndarray[Any, Any]":
+def records(Struct: Any, n: int, **fields: Any) -> AnyArray:
     """Return n NumPy records of a Warp struct, with these fields; the others are 0."""
-    out: np.ndarray[Any, Any] = np.zeros(n, Struct.numpy_dtype())
+    out: AnyArray = np.zeros(n, Struct.numpy_dtype())
     for name, values in fields.items():
         out[name] = values
     return out
 
 
-def points(x: Any) -> WarpArray:
+def points(x: ArrayLike) -> WarpArray:
     """Return positions (n,3) as a device array of vec3; a device array is returned unchanged."""
     if isinstance(x, wp.array):
         return x
     return array(np.asarray(x, dtype=np.float64), vec3)
 
 
-def zeros(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+def zeros(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
     """Allocate a device array of zeros."""
     initialize()
     _count("allocations")
     return wp.zeros(shape, dtype=dtype, device=device())
 
 
-def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+def empty(shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
     """Allocate a device array without initializing it; arrays of length 0 are shared."""
     if shape == 0:
         return _nothing(dtype, device())
@@ -79,7 +81,7 @@ def empty(shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
 
 
 @cache
-def _nothing(dtype: Any, where: str) -> WarpArray:
+def _nothing(dtype: DataType, where: str) -> WarpArray:
     """Return the shared array of length 0."""
     initialize()
     return wp.empty(0, dtype=dtype, device=where)
@@ -95,7 +97,7 @@ def _count(what: str) -> None:
 class GrowingArray:
     """Device array that grows: ``take`` returns views of memory with room to spare."""
 
-    def __init__(self, dtype: Any, *width: int) -> None:
+    def __init__(self, dtype: DataType, *width: int) -> None:
         self.dtype, self.width = dtype, width
         self._room: WarpArray | None = None
         self._taken: WarpArray | None = None
@@ -121,9 +123,9 @@ class Scratch:
 
     def __init__(self) -> None:
         self._bytes: WarpArray = None
-        self._views: dict[tuple[Any, Any], WarpArray] = {}
+        self._views: dict[object, WarpArray] = {}
 
-    def take(self, shape: int | tuple[int, ...], dtype: Any = Scalar) -> WarpArray:
+    def take(self, shape: int | tuple[int, ...], dtype: DataType = Scalar) -> WarpArray:
         """Return an array that is not initialized and is valid until the next ``take``."""
         key = (shape, dtype)
         if key not in self._views:
@@ -137,18 +139,18 @@ class Scratch:
         return self._views[key]
 
 
-def numpy(a: WarpArray) -> np.ndarray[Any, Any]:
+def numpy(a: WarpArray) -> AnyArray:
     """Return a NumPy view (CPU) or copy (CUDA) of a device array."""
     _count("downloads")
-    result: np.ndarray[Any, Any] = a.numpy()
+    result: AnyArray = a.numpy()
     return result
 
 
 # NumPy's type and the shape of an entry, for each of Warp's types.
-_layouts: dict[Any, tuple[Any, tuple[int, ...]]] = {}
+_layouts: dict[DataType, tuple[np.dtype[np.generic], tuple[int, ...]]] = {}
 
 
-def view(a: WarpArray) -> np.ndarray[Any, Any]:
+def view(a: WarpArray) -> AnyArray:
     """Return a NumPy view of a contiguous CPU array, valid as long as the array lives.
 
     The view is cached in the array, because a step of a small cloth asks for its arrays a hundred
@@ -249,7 +251,7 @@ class Reductions:
             out.zero_()
             launch(_least, a.shape[0], a, Scalar(-1.0), out)
 
-    def _place(self, dtype: Any, factor: float) -> WarpArray:
+    def _place(self, dtype: DataType, factor: float) -> WarpArray:
         """Return an array of length 1 for the next result, which counts ``factor`` times."""
         if self._device is None:
             self._device = empty(4 * self.MOST)
@@ -283,7 +285,7 @@ def columns(a: WarpArray) -> list[Any]:
     return list(out)
 
 
-def _column_sums(values: np.ndarray[Any, Any]) -> list[float]:
+def _column_sums(values: AnyArray) -> list[float]:
     """Return the sum of each column.
 
     ``sum(axis=0)`` of rows of two or three numbers takes five times as long.
@@ -291,7 +293,7 @@ def _column_sums(values: np.ndarray[Any, Any]) -> list[float]:
     return [float(values[:, k].sum()) for k in range(values.shape[1])]
 
 
-def mean(a: WarpArray, n: int) -> Any:
+def mean(a: WarpArray, n: int) -> AnyArray:
     """Return the mean of the first n vectors of an array, (3,)."""
     _count("scalars")
     if a.device.is_cpu:

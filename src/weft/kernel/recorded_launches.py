@@ -7,7 +7,6 @@ wait for one another after each.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import warp as wp
 
@@ -31,7 +30,7 @@ class RecordedLaunches:
     def __len__(self) -> int:
         return len(self._launches)
 
-    def set(self, launch: int, index: int, value: Any) -> None:
+    def set(self, launch: int, index: int, value: object) -> None:
         """Replace an argument of a launch, as ``Recorded.set`` does."""
         one = self._launches[launch]
         if one.argument(index) is not value:
@@ -104,9 +103,9 @@ class RecordedLoop:
         launches = [*before, *body, *after]
         self._launches = RecordedLaunches(launches)
         self._index = {id(one): k for k, one in enumerate(launches)}
-        self._graph: Any = None
+        self._graph: wp.Graph | None = None
 
-    def set(self, launch: Recorded, index: int, value: Any) -> None:
+    def set(self, launch: Recorded, index: int, value: object) -> None:
         """Replace an argument of a launch, as ``Recorded.set`` does."""
         if launch.argument(index) is not value:
             self._launches.set(self._index[id(launch)], index, value)

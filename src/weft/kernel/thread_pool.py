@@ -134,7 +134,7 @@ class ThreadPool:
         self._leads: dict[int, _Stage] = {}  # packed call of ``lead`` for each number of threads
         # Waits until no thread is inside the job, in one call of C that an interrupt cannot end.
         # The caller's arrays are freed with its frames, and threads inside the job write to them.
-        self._leave_job: Callable[[], Any] = int
+        self._leave_job: Callable[[], object] = int
         self._works: bool | None = None  # whether the native code works here; None: not tried
 
     @property

@@ -38,7 +38,14 @@ LongArray = wp.array(dtype=wp.int64)
 ByteArray = wp.array(dtype=wp.uint8)
 BitsArray = wp.array(dtype=wp.uint32)
 
-WarpArray = Any  # wp.array: Warp's own annotations do not survive mypy
+# Types of weft's annotations. mypy does not read Warp, because Warp's own annotations do not
+# survive it, so that these names tell a reader what a value is.
+WarpArray = wp.array
+Kernel = wp.Kernel  # result of ``wp.kernel``
+WarpFunction = wp.Function  # result of ``wp.func``
+WarpStruct = Any  # result of ``wp.struct``, or an instance: Warp has no public name for them
+DataType = Any  # type of an array's entries: a number, vector, matrix or struct of Warp
+Stage = tuple[Kernel, *tuple[object, ...]]  # a kernel and its arguments after the offset
 
 
 @wp.func

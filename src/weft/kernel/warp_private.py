@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from weft.kernel.types import IntArray, Scalar, ScalarArray
+from weft.kernel.types import DataType, IntArray, Kernel, Scalar, ScalarArray
 
 try:
     from warp._src.context import pack_arg
@@ -43,11 +43,12 @@ def _bounds(n: int) -> Any:
     return ctypes.byref(launch_bounds_t((n,)))
 
 
-_kinds: dict[tuple[Any, int], str] = {}
+Packer = Callable[[Any], bytes]  # of one argument of a kernel
+_kinds: dict[tuple[DataType, int], str] = {}
 _count = count()
 
 
-def _packed_as(dtype: Any, ndim: int) -> str:
+def _packed_as(dtype: DataType, ndim: int) -> str:
     """Return the name of the attribute in which an array of this type stores its packed bytes.
 
     The bytes stay valid because an array's memory does not move. The name differs for each type, so
@@ -56,7 +57,7 @@ def _packed_as(dtype: Any, ndim: int) -> str:
     return _kinds.setdefault((dtype, ndim), f"weft_packed_{next(_count)}")
 
 
-def _bytes(value: Any, name: str) -> Any:
+def _bytes(value: Any, name: str) -> object:
     """Return the packed bytes of an array, and store them in it; return other values unchanged."""
     if type(value) is not wp.array or _packed_as(value.dtype, value.ndim) != name:
         return value
@@ -68,7 +69,7 @@ def _bytes(value: Any, name: str) -> Any:
 class Entry:
     """Entry point of a kernel in a loaded module; built from the arguments of a first launch."""
 
-    def __init__(self, kernel: Any, args: Sequence[Any]) -> None:
+    def __init__(self, kernel: Kernel, args: Sequence[object]) -> None:
         device = wp.get_device("cpu")
         self._module = kernel.module.load(device, 1)  # a reference, so that it is not unloaded
         self._call = self._module.get_kernel_hooks(kernel).forward
@@ -77,7 +78,7 @@ class Entry:
             raise RuntimeError(f"kernel {kernel.key} has no entry point")
         self._names: list[str | None] = []  # attributes with an array's bytes; None: not an array
         self._numbers: dict[int, type] = {}
-        self._others: list[tuple[int, Callable[[Any], bytes]]] = []
+        self._others: list[tuple[int, Packer]] = []
         codes, fields = [], []
         for i, (a, value) in enumerate(zip(kernel.adj.args, args, strict=True)):
             kind = type(pack_arg(kernel, a.type, a.label, value, device))
@@ -95,7 +96,7 @@ class Entry:
             codes.insert(place, f"{gap}x")
         self._pack = struct.Struct("=" + "".join(codes)).pack
 
-    def packed(self, args: Sequence[Any]) -> bytes | None:
+    def packed(self, args: Sequence[object]) -> bytes | None:
         """Return the arguments in the kernel's memory layout; None if one of them is not plain."""
         try:
             return self._packed(args)
@@ -111,7 +112,7 @@ class Entry:
         except (ValueError, TypeError, struct.error):
             return None
 
-    def _packed(self, args: Sequence[Any]) -> bytes:
+    def _packed(self, args: Sequence[object]) -> bytes:
         """Pack the arguments; raises an error if one has another type."""
         values = [
             value if name is None else getattr(value, name, None) or _bytes(value, name)
@@ -125,12 +126,12 @@ class Entry:
         """Run indices 0 to n-1."""
         self._call(_bounds(n), packed)
 
-    def bound(self, n: int, packed: bytes) -> Callable[[], Any]:
+    def bound(self, n: int, packed: bytes) -> Callable[[], object]:
         """Return a function that runs indices 0 to n-1 in one call of C."""
         return partial(self._call, _bounds(n), packed)
 
 
-def _code(kind: Any) -> str:
+def _code(kind: DataType) -> str:
     """Return the code of ``struct`` for a number of a type of ctypes. The codes ``l`` and ``L`` of
     ctypes have eight bytes where those of ``struct`` have four.
     """
@@ -138,12 +139,12 @@ def _code(kind: Any) -> str:
     return {"l": "q", "L": "Q"}.get(code, code) if ctypes.sizeof(kind) == 8 else code
 
 
-def _packing(kernel: Any, a: Any, device: Any) -> Callable[[Any], bytes]:
+def _packing(kernel: Kernel, a: Any, device: wp.Device) -> Packer:
     """Return a function that packs an argument as Warp does."""
     return lambda value: bytes(pack_arg(kernel, a.type, a.label, value, device))
 
 
-def _gaps(layout: Any) -> list[tuple[int, int]]:
+def _gaps(layout: DataType) -> list[tuple[int, int]]:
     """Return the padding of a structure as (index of the next field, bytes), last one first."""
     found, end = [], 0
     for place, (name, _) in enumerate(layout._fields_):
@@ -157,12 +158,12 @@ def _gaps(layout: Any) -> list[tuple[int, int]]:
 _entries: dict[int, tuple[Any, Entry | None]] = {}
 
 
-def is_ready(kernel: Any) -> bool:
+def is_ready(kernel: Kernel) -> bool:
     """Return whether the kernel has run on the CPU before, so that its module is loaded."""
     return id(kernel) in _entries
 
 
-def is_cached(kernel: Any, block: int | None) -> bool:
+def is_cached(kernel: Kernel, block: int | None) -> bool:
     """Return whether the machine code of a kernel's module is in the cache.
 
     The answer is True in versions of Warp that are not verified, because it is not known there.
@@ -177,7 +178,7 @@ def is_cached(kernel: Any, block: int | None) -> bool:
     return (Path(wp.config.kernel_cache_dir) / name).exists()
 
 
-def load_module(kernel: Any, device: str, block: int | None) -> bool:
+def load_module(kernel: Kernel, device: str, block: int | None) -> bool:
     """Compile or load a kernel's module, and return whether it compiles.
 
     The public function, which versions of Warp that are not verified get, does not say whether it
@@ -194,7 +195,7 @@ def load_module(kernel: Any, device: str, block: int | None) -> bool:
     return kernel.module.load(wp.get_device(device), block) is not None
 
 
-def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
+def launch_on_cpu(kernel: Kernel, n: int, args: Sequence[object]) -> None:
     """Run indices 0 to n-1 of a kernel whose module is loaded."""
     found = packed_for(kernel, args)
     if found is None:
@@ -204,7 +205,7 @@ def launch_on_cpu(kernel: Any, n: int, args: Sequence[Any]) -> None:
         entry.run(n, packed)
 
 
-def packed_for(kernel: Any, args: Sequence[Any]) -> tuple[Entry, bytes] | None:
+def packed_for(kernel: Kernel, args: Sequence[object]) -> tuple[Entry, bytes] | None:
     """Return the entry point of a kernel whose module is loaded, and its packed arguments.
 
     None: ``wp.launch`` has to inspect them.
@@ -217,7 +218,7 @@ def packed_for(kernel: Any, args: Sequence[Any]) -> tuple[Entry, bytes] | None:
     return None if entry is None or packed is None else (entry, packed)
 
 
-def _entry(kernel: Any, args: Sequence[Any]) -> Entry | None:
+def _entry(kernel: Kernel, args: Sequence[object]) -> Entry | None:
     """Return the kernel's entry point; None if Warp is not as expected or the kernel is generic."""
     if pack_arg is None or getattr(kernel, "is_generic", True):
         return None
@@ -277,7 +278,7 @@ class SelfTest:
         self._one = 0.5 * numbers + 0.25 + 4.0 * 2**40
         self._x = wp.zeros(n, dtype=Scalar, device="cpu")
 
-    def arguments(self, begin: int = 0) -> tuple[Any, ...]:
+    def arguments(self, begin: int = 0) -> tuple[object, ...]:
         """Return the arguments of a launch whose first index is ``begin``."""
         return begin, 0.25, self._known, 2**40, self._x
 

@@ -2,7 +2,7 @@
 
 import importlib.util
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from weft.io.files import atomic_write
 from weft.laboratory.cusick import DISK, SPECIMEN
 from weft.laboratory.elastica import PLANE
 from weft.laboratory.sheet import FabricSheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 INK = {"warp": "#1f4e79", "weft": "#c0504d", "bias": "#2e8b57"}
 
@@ -48,20 +51,20 @@ def draw(sheet: FabricSheet, path: Path) -> None:
         figure.savefig(file, format="png")
 
 
-def _tensile(sheet: FabricSheet, axes: Any) -> None:
+def _tensile(sheet: FabricSheet, axes: "Axes") -> None:
     for r in sheet.tensile:
         axes.plot(100 * r.strain, r.force, "o-", ms=3, color=INK[r.cut], label=r.cut)
     axes.set(xlabel="strain [%]", ylabel="force per width [N/m]", title="tensile", yscale="log")
     axes.legend(frameon=False)
 
 
-def _shear(sheet: FabricSheet, axes: Any) -> None:
+def _shear(sheet: FabricSheet, axes: "Axes") -> None:
     assert sheet.shear is not None
     axes.plot(sheet.shear.angle, sheet.shear.force, "o-", ms=3, color=INK["bias"])
     axes.set(xlabel="shear angle [deg]", ylabel="force per width [N/m]", title="shear frame")
 
 
-def _cantilever(sheet: FabricSheet, axes: Any) -> None:
+def _cantilever(sheet: FabricSheet, axes: "Axes") -> None:
     reach = 0.0
     for r in sheet.cantilever:
         line = 100 * r.profile
@@ -74,7 +77,7 @@ def _cantilever(sheet: FabricSheet, axes: Any) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _outlines(sheet: FabricSheet, axes: Any) -> None:
+def _outlines(sheet: FabricSheet, axes: "Axes") -> None:
     assert sheet.cusick is not None
     for d in sheet.cusick.drapings:
         closed = (

@@ -2,11 +2,12 @@
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weft.base.errors import FabricError, WeftError, check_known
+from weft.base.trees import Json
 from weft.fabric.fabric import Fabric
 from weft.laboratory.cantilever import Cantilever, warp_and_weft
 from weft.laboratory.cusick import Cusick, cusick
@@ -69,7 +70,7 @@ class FabricSheet:
         return made
 
     @property
-    def plain(self) -> Mapping[str, Any]:
+    def plain(self) -> Json:
         """The tables as a plain tree for JSON."""
         tables = {
             t.name: {"rows": [dict(zip(t.columns, row)) for row in t.rows], "notes": list(t.notes)}
@@ -114,7 +115,7 @@ def sheet(
         FabricError: an unknown test. WeftError: a size or count out of range.
         SimulationError: no equilibrium.
     """
-    chosen, got = select_tests(tests), dict[str, Any]()
+    chosen, got = select_tests(tests), Json()
     if drapings < 1:
         raise WeftError("drapings", got=drapings, expected="at least 1")
     if "tensile" in chosen:

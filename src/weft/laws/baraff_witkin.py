@@ -14,12 +14,11 @@ the axes of the material are in ``skewed``.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
 
-from weft.base.arrays import Gradients
+from weft.base.arrays import Floats, Gradients
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
@@ -205,7 +204,7 @@ class BaraffWitkin(SingleLaw):
         """Warp functions for the material axes, which are faster, or for any two directions."""
         return ALIGNED if self.is_aligned else SKEWED
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``BaraffWitkinParams`` (or of ``SkewedParams``, if not aligned)."""
         values = {
             "stretch_warp": self.stretch[0],

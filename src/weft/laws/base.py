@@ -9,16 +9,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Gradients
+from weft.base.arrays import AnyArray, Floats, Gradients
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
-from weft.kernel import Mat32Array, Mat33Array2d, Scalar, ScalarArray, WarpArray, mat32, mat33
+from weft.kernel import (
+    Kernel,
+    Mat32Array,
+    Mat33Array2d,
+    Scalar,
+    ScalarArray,
+    Stage,
+    WarpArray,
+    WarpFunction,
+    WarpStruct,
+    mat32,
+    mat33,
+)
 from weft.laws import generated
 from weft.solve.newton.psd import Psd
 
@@ -38,21 +49,21 @@ class LawFunctions:
     """
 
     name: str
-    Params: Any
-    psi: Any
-    pk1: Any = None  # None: generated (``generated``)
-    hessian: Any = None  # None: generated
-    shift: Any = None
+    Params: WarpStruct
+    psi: WarpFunction
+    pk1: WarpFunction = None  # None: generated (``generated``)
+    hessian: WarpFunction = None  # None: generated
+    shift: WarpFunction = None
 
 
 @dataclass(frozen=True)
 class LawKernels:
     """Compiled kernels of a law, over arrays of F and of parameters."""
 
-    psi: Any  # (o, F, p, add, out): out = psi, or out += psi where add is not 0
-    pk1: Any  # (o, F, p, add, out)
-    hessian: Mapping[Psd, Any]  # (o, F, p, add, out (q,3) mat33: uu, uv, vv)
-    shift: Any  # (o, F, rate, p, keep, beta, out), or None
+    psi: WarpFunction  # (o, F, p, add, out): out = psi, or out += psi where add is not 0
+    pk1: WarpFunction  # (o, F, p, add, out)
+    hessian: Mapping[Psd, Kernel]  # (o, F, p, add, out (q,3) mat33: uu, uv, vv)
+    shift: WarpFunction  # (o, F, rate, p, keep, beta, out), or None
 
 
 @cache
@@ -77,7 +88,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
             value += out[q]
         out[q] = value
 
-    def pk1_kernel() -> Any:
+    def pk1_kernel() -> Kernel:
         @wp.kernel(module=module)
         def pk1(o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat32Array):
             q = o + wp.tid()
@@ -88,7 +99,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
         return pk1
 
-    def hessian_kernel(mode: int) -> Any:
+    def hessian_kernel(mode: int) -> Kernel:
         # The kernel is built in a function so that each one captures its own mode as a constant.
         @wp.kernel(module=module)
         def hessian(o: int, F: Mat32Array, p: wp.array(dtype=Params), add: int, out: Mat33Array2d):
@@ -104,7 +115,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
         return hessian
 
-    def shift_kernel() -> Any:
+    def shift_kernel() -> Kernel:
         shift_of = functions.shift
 
         @wp.kernel(module=module)
@@ -172,7 +183,7 @@ class Law(ABC):
 
     def stages(
         self, what: "str | Psd", F: WarpArray, parameters: Sequence[WarpArray], out: WarpArray
-    ) -> list[tuple[Any, ...]]:
+    ) -> list[Stage]:
         """Return the launches that write psi, the stress or a Hessian of F into ``out``.
 
         Args:
@@ -212,7 +223,7 @@ class Law(ABC):
         return np.array(kernel.numpy(out))
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: Floats | float) -> str:
     """Return a parameter as text; only a stiffness has a unit, N/m."""
     if np.ndim(value):
         flat = np.asarray(value)
@@ -227,7 +238,7 @@ class SingleLaw(Law):
     functions: LawFunctions
 
     @abstractmethod
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return values of the ``Params`` struct's fields; an array has one for every sample."""
 
     @property
@@ -240,7 +251,7 @@ class SingleLaw(Law):
         """Name of the law in scenes and metrics."""
         return self.functions.name
 
-    def parameter_array(self, n: int) -> np.ndarray[Any, Any]:
+    def parameter_array(self, n: int) -> AnyArray:
         """Return the parameters as (n,) records of the ``Params`` struct.
 
         Raises:
@@ -253,7 +264,7 @@ class SingleLaw(Law):
             except ValueError:
                 raise LawError(
                     f"{self.name}.{field}",
-                    got=f"{len(value)} values",
+                    got=f"{np.size(value)} values",
                     expected=f"one for all, or one for each of {n} samples",
                 ) from None
         return records

@@ -18,7 +18,7 @@ modulus ks of ``BaraffWitkin`` (``tests/laws/test_immediate_buckling.py``).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import warp as wp
@@ -176,7 +176,7 @@ class ImmediateBuckling(SingleLaw):
         bu, bv = self.rest_stretch
         return float(np.sqrt(0.5 * (bu * bu + bv * bv)))
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``ImmediateBucklingParams``."""
         return {
             "stretch_warp": self.stretch[0],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import warp as wp
 
+from weft.base.arrays import Floats
 from weft.base.curve import MOST_POINTS, Curve
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
@@ -213,7 +214,7 @@ class Measured(SingleLaw):
             first = [c.slopes[0] or c.points[0][1] / c.points[0][0] for c in curves]
             object.__setattr__(self, "compression", tuple(float(k) for k in first))
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``MeasuredParams``."""
         assert self.compression is not None
         out: dict[str, Any] = {"shear": self.shear}

@@ -11,14 +11,13 @@ for the second (``tests/laws/test_mixed.py``).
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Gradients
-from weft.kernel import Mat32Array, Mat33Array2d, WarpArray, mat32, mat33
+from weft.base.arrays import AnyArray, Floats, Gradients
+from weft.kernel import Kernel, Mat32Array, Mat33Array2d, WarpArray, mat32, mat33
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.newton.psd import Psd
 
@@ -32,7 +31,7 @@ GAUSS_NEWTON = int(Psd.GAUSS_NEWTON)
 Contracted = Mapping[str, Floats]  # by field of Params, (q,...)
 
 
-def constants_of(records: "np.ndarray[Any, Any]") -> Contracted:
+def constants_of(records: AnyArray) -> Contracted:
     """Return the real-valued fields of ``Params`` records by name, (q,...).
 
     Integer fields are left out, because no derivative by them exists. Infinite values (unused knots
@@ -145,7 +144,7 @@ def _of_psi(part: SingleLaw, F: Gradients, parameters: WarpArray) -> Contracted:
 
 
 @cache
-def _stress(functions: LawFunctions) -> Any:
+def _stress(functions: LawFunctions) -> Kernel:
     """Build the kernel (o, F, p, L, out) of d(P : L)/dp."""
     Params, pk1 = functions.Params, functions.pk1
 
@@ -165,7 +164,7 @@ def _stress(functions: LawFunctions) -> Any:
 
 
 @cache
-def _tangent(functions: LawFunctions) -> Any:
+def _tangent(functions: LawFunctions) -> Kernel:
     """Build the kernel (o, F, p, A (q,3), out) of the derivative of the Gauss-Newton Hessian."""
     Params, hessian = functions.Params, functions.hessian
 
@@ -190,7 +189,7 @@ def _tangent(functions: LawFunctions) -> Any:
 
 
 @cache
-def _energy(functions: LawFunctions) -> Any:
+def _energy(functions: LawFunctions) -> Kernel:
     """Build the kernel (o, F, p, out) of d psi/dp."""
     Params, psi = functions.Params, functions.psi
 

@@ -10,10 +10,10 @@ applies (``skewed.cross_hessian``).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import warp as wp
 
+from weft.base.arrays import Floats
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
@@ -103,7 +103,7 @@ class StvkStretch(SingleLaw):
         for name in ("warp", "weft"):
             object.__setattr__(self, name, directions(f"StvkStretch.{name}", getattr(self, name)))
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``SkewedParams``."""
         return {
             "stretch_warp": self.stretch[0],
@@ -135,6 +135,6 @@ class StvkShear(SingleLaw):
         for name in ("warp", "weft"):
             object.__setattr__(self, name, directions(f"StvkShear.{name}", getattr(self, name)))
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``SkewedParams``."""
         return {"shear": self.shear, "warp": self.warp, "weft": self.weft}

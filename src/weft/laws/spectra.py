@@ -1,10 +1,11 @@
 """Closed-form eigensystems of the Baraff-Witkin terms. Kim 2020, section 4 and Appendix B."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from weft.base.arrays import ArrayOf, Floats, Gradients
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Gradients
 from weft.base.errors import LawError
 
 UNIT = 1e-6  # tolerance for the length of a unit vector
@@ -26,10 +27,10 @@ class Eigensystem(NamedTuple):
 
 
 # A direction in the material: one for all samples (2,), or one for each (q,2).
-Direction = Annotated[Any, ArrayOf("numbers", ((2,), (None, 2)))]
+Direction = Annotated[ArrayArgument, ArrayOf("numbers", ((2,), (None, 2)))]
 
 
-def directions(name: str, given: Any) -> Floats:
+def directions(name: str, given: ArrayLike) -> Floats:
     """Return unit directions (2,) or (q,2), normalized to round-off.
 
     Raises:

@@ -15,11 +15,11 @@ Without a limit m is infinite. Compression is not limited. The lengths in sin ga
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
 
+from weft.base.arrays import Floats
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
@@ -236,7 +236,7 @@ class StrainLimit(SingleLaw):
         warp, weft = (NO_LIMIT if m is None else m for m in self.stretch)
         return warp, weft, NO_LIMIT if self.shear is None else float(np.sin(self.shear))
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``StrainLimitParams``."""
         begin = (*self.rest, 0.0)
         names, values = ("warp", "weft", "shear"), {}

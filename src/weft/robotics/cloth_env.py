@@ -4,8 +4,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
+from weft.base.trees import Json
 from weft.robotics.rig import RATE, Rig
 from weft.robotics.spaces import action_space, observation_space
 
@@ -36,15 +39,15 @@ class ClothEnv(gymnasium.Env[Any, Any]):
         self._count, self._measure, self._renderer = 0, 0.0, None
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Json | None = None
+    ) -> tuple[AnyArray, Json]:
         """Start a new episode, with the cloth at another place."""
         super().reset(seed=seed)
         self.rig.reset(0, self.np_random)
         self._count, self._measure = 0, float(self.rig.measures()[0])
         return self.rig.observations()[0], {"measure": self._measure}
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: ArrayLike) -> tuple[AnyArray, float, bool, bool, Json]:
         """Advance by a twentieth of a second.
 
         Raises:
@@ -56,7 +59,7 @@ class ClothEnv(gymnasium.Env[Any, Any]):
         before, self._measure = self._measure, float(rig.measures()[0])
         solved, failed = self._measure >= rig.task.done, rig.failed(0)
         reward = self._measure - before + float(solved)
-        info: dict[str, Any] = {"measure": self._measure, "solved": solved}
+        info: Json = {"measure": self._measure, "solved": solved}
         if failed:
             info["failed"] = failed
         over = self._count >= self.steps or bool(failed)

@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import AnyArray
+from weft.base.trees import Json
 from weft.robotics.rig import RATE, Rig
 from weft.robotics.spaces import action_space, observation_space
 
@@ -43,8 +46,8 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         self._over = np.zeros(num_envs, dtype=bool)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Json | None = None
+    ) -> tuple[AnyArray, Json]:
         """Start new episodes. Environment k starts as a ``ClothEnv`` does with ``seed + k``."""
         if seed is not None or not self._randoms:
             super().reset(seed=seed)
@@ -56,7 +59,7 @@ class ClothVectorEnv(VectorEnv[Any, Any, Any]):
         self._measure = self.rig.measures()
         return self.rig.observations(), {"measure": self._measure.copy()}
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step(self, actions: ArrayLike) -> tuple[AnyArray, Any, Any, Any, Json]:
         """Advance all environments by a twentieth of a second.
 
         Raises:

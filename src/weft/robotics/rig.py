@@ -1,11 +1,11 @@
 """Tables with a cloth and grippers each, as one batch: the simulation behind the environments."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from weft.base.arrays import Bools, Floats, Positions
+from weft.base.arrays import AnyArray, Bools, Floats, Positions
 from weft.base.errors import SceneError, SimulationError, WeftError
 from weft.bodies.shapes.primitives import plate
 from weft.cloth.create import sheet
@@ -66,7 +66,7 @@ class Rig:
         self.batch.reset(k, self.task.start(self.uv, random))
         self.grippers[k] = self._grippers()
 
-    def step(self, actions: Any, idle: Bools | None = None) -> None:
+    def step(self, actions: ArrayLike, idle: Bools | None = None) -> None:
         """Advance all worlds by one action, (N,g,4); grippers of ``idle`` worlds (N,) get zeros.
 
         Raises:
@@ -92,7 +92,7 @@ class Rig:
         """Return (N,) the measure of each world, whose change is the reward."""
         return np.array([self.task.measure(x, self.uv) for x in self.batch.positions()])
 
-    def observations(self) -> Any:
+    def observations(self) -> AnyArray:
         """Return (N, 3 n + 4 g) float32: vertices and grippers [m], and a flag for each that holds
         cloth.
         """
@@ -101,10 +101,11 @@ class Rig:
             np.concatenate([x.reshape(-1), g.x.reshape(-1), g.closed])
             for x, g in zip(cloth, self.grippers)
         ]
-        return np.clip(np.stack(rows), -FARTHEST, FARTHEST).astype(np.float32)
+        clipped: AnyArray = np.clip(np.stack(rows), -FARTHEST, FARTHEST).astype(np.float32)
+        return clipped
 
 
-def check_actions(actions: Any, shape: Sequence[int]) -> Floats:
+def check_actions(actions: ArrayLike, shape: Sequence[int]) -> Floats:
     """Return actions as numbers of a shape.
 
     Raises:

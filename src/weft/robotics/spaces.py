@@ -1,14 +1,18 @@
 """Observation and action spaces of the environments, as Gymnasium's spaces."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gymnasium import spaces
 
+from weft.base.arrays import AnyArray
 from weft.robotics.rig import FARTHEST, Rig
 
+if TYPE_CHECKING:
+    import gymnasium
 
-def observation_space(rig: Rig) -> Any:
+
+def observation_space(rig: Rig) -> "gymnasium.Space[AnyArray]":
     """Return the space of vertices and grippers [m], and of a flag for each gripper that holds
     cloth.
     """
@@ -18,7 +22,7 @@ def observation_space(rig: Rig) -> Any:
     return spaces.Box(low, high, dtype=np.float32)
 
 
-def action_space(rig: Rig) -> Any:
+def action_space(rig: Rig) -> "gymnasium.Space[AnyArray]":
     """Return the space of actions: for each gripper a displacement along x, y and z, and its
     closing.
 

@@ -5,12 +5,12 @@ and fields on the cloth.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats, Json, Positions, Velocities
+from weft.base.arrays import AnyArray, Faces, Floats, Positions, Velocities
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.cloth.fields import (
     AT_FACES,
     AT_VERTICES,
@@ -107,7 +107,7 @@ def build_animation(
     return Animation(shapes, len(times), moment, rate, first, c, about, names)
 
 
-def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, Any]]]:
+def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, AnyArray]]]:
     """Return the regions with their faces, by the name of their cloth, as the manifest of a run
     with ``count`` faces lists them.
     """
@@ -117,7 +117,7 @@ def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, Any
     label = run.folder.mesh().get("region")
     if label is None or len(label) != count:  # another density: labels do not fit these faces
         return {}
-    found: dict[str, list[tuple[str, Any]]] = {}
+    found: dict[str, list[tuple[str, AnyArray]]] = {}
     number = 0
     for part in told:
         for region in part.get("regions", []):
@@ -131,12 +131,12 @@ def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, Any
 def regions_of(
     mesh: TriangleMesh,
     parts: Sequence[tuple[str, int]],
-    said: Mapping[str, list[tuple[str, Any]]] | None = None,
-) -> list[tuple[str, Any]]:
+    said: Mapping[str, list[tuple[str, AnyArray]]] | None = None,
+) -> list[tuple[str, AnyArray]]:
     """Return named sets of faces: one per cloth, or one per region (``said``) or panel of the
     cloth.
     """
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, AnyArray]] = []
     label, start = material_pieces(mesh), 0
     for name, count in parts:
         faces = np.arange(start, start + count)

@@ -1,9 +1,6 @@
 """Fields that are computed from a frame of a run on demand."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from weft.base.arrays import Floats
+from weft.base.arrays import Arrays, Floats
 from weft.base.errors import RunError, SceneError
 from weft.cloth.fields import Physics, compute_field
 from weft.discretization.mesh import TriangleMesh
@@ -16,7 +13,7 @@ def compute_frame_field(
     frame: int,
     density: int | None,
     physics: Physics | None,
-    arrays: Mapping[str, Any],
+    arrays: Arrays,
 ) -> Floats:
     """Compute a field of a frame from its arrays; arguments as of ``Run.field``.
 

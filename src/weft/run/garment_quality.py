@@ -4,15 +4,15 @@ Strain is measured along the yarns: warp and weft stretch minus 1, and the shear
 from the body are those of vertices to its faces (single precision: 1e-6 m).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Json, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.bodies.nearest_points import NearestPoints
 from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.discretization.linear_triangle import linear_triangle
@@ -111,7 +111,7 @@ class Quality:
         """Return all measurements of one frame."""
         frame = frame if frame >= 0 else len(self.run) + frame
         x = self.at(frame).x
-        found: dict[str, Any] = {"frame": frame, "t": frame / self.run.fps}
+        found: Json = {"frame": frame, "t": frame / self.run.fps}
         found["intersections"] = self.crossings(frame)
         found["parts"] = self.strains(x)
         if self.seams:
@@ -171,11 +171,11 @@ class Quality:
         """
         now = self.at(frame)
         here, pressure = NearestPoints.of(now.x, now.body, self.run.body_faces), now.pressure
-        found: dict[str, Any] = {"least_distance": 1e3 * float(here.distance.min())}
+        found: Json = {"least_distance": 1e3 * float(here.distance.min())}
         slip = self._slip(now.x, now.body) if frame >= self.since else None
         for name, faces in self.parts:
             ids = np.unique(self.mesh.faces[faces])
-            part: dict[str, Any] = {"distance": percentiles(1e3 * here.distance[ids])}
+            part: Json = {"distance": percentiles(1e3 * here.distance[ids])}
             pressed = pressure[ids][pressure[ids] > 0]
             part["pressed"] = len(pressed) / len(ids)
             part["pressure"] = percentiles(pressed) if len(pressed) else None
@@ -217,10 +217,10 @@ class Quality:
         return {"since": self.since, "worst": worst(lines, self.since), "frames": lines}
 
 
-def worst(lines: Sequence[Mapping[str, Any]], since: int) -> Json:
+def worst(lines: Sequence[Json], since: int) -> Json:
     """Return the worst values of all frames; seams and strain count only after sewing."""
     sewn = [line for line in lines if line["frame"] >= since] or list(lines)
-    found: dict[str, Any] = {"intersections": max(line["intersections"] for line in lines)}
+    found: Json = {"intersections": max(line["intersections"] for line in lines)}
     lines_of = [s for line in sewn for s in line.get("seams", {}).values()]
     seams = [s["max"] for s in lines_of if s["sewn"]]
     if seams:

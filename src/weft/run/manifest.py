@@ -9,10 +9,10 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from weft.base.arrays import Json
 from weft.base.errors import RunError
+from weft.base.trees import Json, Yaml
 from weft.io.inside import Inside
 
 NAME = "manifest.json"
@@ -73,7 +73,7 @@ def read_manifest(inside: Inside) -> Json:
             data = file.read(MOST + 1)
         if len(data) > MOST:
             raise ValueError("too long")
-        found: Any = json.loads(data)
+        found: Yaml = json.loads(data)
         if not isinstance(found, dict):
             raise ValueError(f"a {type(found).__name__}")
         if found.get("format") == FORMAT:
@@ -105,9 +105,9 @@ def _check(found: Json) -> None:
 
     class ManifestFields(BaseModel):
         model_config = ConfigDict(strict=True, allow_inf_nan=False)
-        scene: dict[str, Any]
-        description: dict[str, Any]
-        mesh: dict[str, Any]
+        scene: Json
+        description: Json
+        mesh: Json
         fps: Annotated[float, Field(gt=0)]
         trajectory: Annotated[list[Segment], Field(min_length=1)]
 

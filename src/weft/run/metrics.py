@@ -5,8 +5,8 @@ import json
 import os
 from typing import Any
 
-from weft.base.arrays import Json
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.io.inside import Inside
 
 NAME = "metrics.jsonl"

@@ -18,18 +18,22 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from weft import kernel
 from weft.base.terminal import bar, text_column
 from weft.run.notebook_progress import in_notebook, notebook_bar
 from weft.run.simulation import Progress
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import ProgressColumn
+
 Update = Callable[[Progress], None]
 
 
 @contextmanager
-def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
+def progress_bar(frames: int, console: "Console | None" = None) -> Iterator[Update]:
     """Show a progress bar on stderr, on another rich ``Console``, or in the cell of a notebook.
 
     The context manager yields a function that must be called after every step. The bar also says
@@ -69,7 +73,7 @@ def progress_bar(frames: int, console: Any = None) -> Iterator[Update]:
             yield update
 
 
-def _columns() -> tuple[Any, ...]:
+def _columns() -> "tuple[ProgressColumn, ...]":
     """Return the columns of the bar; in a narrow terminal only the last column is cut off."""
     from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
@@ -95,7 +99,7 @@ def json_lines(run: str, frames: int, out: TextIO) -> Iterator[Update]:
     """
     clock = time.perf_counter()
 
-    def put(event: str, **values: Any) -> None:
+    def put(event: str, **values: object) -> None:
         out.write(json.dumps({"event": event, **values}) + "\n")
         out.flush()
 

@@ -4,18 +4,16 @@ Nothing is deleted before its replacement is on disk. Writing a new manifest sta
 the checkpoint of the branch is written, the run continues from the frame at which it branches off.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from weft.base.arrays import Json
+from weft.base.arrays import Arrays
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.run.manifest import Segment, branched, segment_of, segments_of
 from weft.run.run_folder import FRAMES, MESH, RunFolder, frame_name
 from weft.run.step_record import RunState, differences
 from weft.run.survey import Survey, survey
 
-Arrays = Mapping[str, Any]
 MOST_TOLD = 10  # flaws that are listed in messages
 
 

@@ -4,14 +4,15 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Json, Positions, Velocities
+from weft.base.arrays import Arrays, CornerUv, Faces, Floats, Positions, Velocities
 from weft.base.errors import RunError, shortened
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate
+from weft.base.trees import Json
 from weft.cloth.attachments.drawing import NAMES
 from weft.cloth.fields import FIELDS, RECORDED, Physics
 from weft.cloth.regions import faces_by_region
@@ -110,7 +111,7 @@ class Run:
         result: Faces = self.folder.mesh().get("body_faces", np.zeros((0, 3), np.int32))
         return result
 
-    def _frame(self, number: int) -> dict[str, Any]:
+    def _frame(self, number: int) -> Arrays:
         return self.folder.frame(number if number >= 0 else len(self) + number)
 
     def body_positions(self, frame: int = -1) -> Positions:

@@ -14,10 +14,12 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from weft.base.arrays import Json
+from numpy.typing import ArrayLike
+
+from weft.base.arrays import Arrays
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.run.manifest import NAME as MANIFEST
@@ -26,7 +28,6 @@ from weft.run.metrics import NAME as METRICS
 from weft.run.metrics import Metrics
 from weft.run.seal import Seal, SealError, content_of, read_sealed, write_sealed
 
-Arrays = Mapping[str, Any]
 MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"
 LEFT = re.compile(r"\..{1,80}\.[0-9a-f]+\.tmp")  # files of processes that were killed in writing
 _NUMBER = re.compile(r"(\d{6,8})\.npz")
@@ -112,7 +113,7 @@ class RunFolder:
         """Replace the manifest."""
         write_manifest(self.inside, manifest)
 
-    def mesh(self) -> dict[str, Any]:
+    def mesh(self) -> Arrays:
         """Return the arrays of the mesh: faces, corner_uv, vertices.
 
         Raises:
@@ -120,7 +121,7 @@ class RunFolder:
         """
         return self._load(MESH, "mesh", 0)[0]
 
-    def write_mesh(self, arrays: Arrays) -> None:
+    def write_mesh(self, arrays: Mapping[str, ArrayLike]) -> None:
         """Replace the mesh."""
         self._save(MESH, arrays, Seal("mesh", "", 0, mesh_digest(arrays)))
 
@@ -133,7 +134,7 @@ class RunFolder:
         """Return the numbers of the frames on disk, ascending, from 0 up to the first gap."""
         return [k for i, k in enumerate(self.numbers()) if i == k]
 
-    def frame(self, number: int) -> dict[str, Any]:
+    def frame(self, number: int) -> Arrays:
         """Return the arrays of a frame: x, v, t, and others that the integrator stores.
 
         Raises:
@@ -141,7 +142,7 @@ class RunFolder:
         """
         return self.sealed_frame(number)[0]
 
-    def sealed_frame(self, number: int) -> tuple[dict[str, Any], Seal]:
+    def sealed_frame(self, number: int) -> tuple[Arrays, Seal]:
         """Return the arrays of a frame and its seal.
 
         Raises:
@@ -160,7 +161,13 @@ class RunFolder:
         return self._load(frame_name(number), "frame", number)
 
     def write_frame(
-        self, number: int, arrays: Arrays, run: str = "", parent: str = "", *, anew: bool = False
+        self,
+        number: int,
+        arrays: Mapping[str, ArrayLike],
+        run: str = "",
+        parent: str = "",
+        *,
+        anew: bool = False,
     ) -> str:
         """Write a frame, and return the digest of its content.
 
@@ -183,7 +190,7 @@ class RunFolder:
             if k > number:
                 self.inside.remove(frame_name(k))
 
-    def checkpoint(self) -> tuple[dict[str, Any], Seal] | None:
+    def checkpoint(self) -> tuple[Arrays, Seal] | None:
         """Return the checkpoint and its seal, or None before the first step.
 
         Raises:
@@ -193,7 +200,7 @@ class RunFolder:
 
     def write_checkpoint(
         self,
-        arrays: Arrays,
+        arrays: Mapping[str, ArrayLike],
         run: str,
         frame: int,
         parent: str,
@@ -226,7 +233,7 @@ class RunFolder:
         """
         return self.records.lines()
 
-    def save_failure(self, name: str, arrays: Arrays, report: Json) -> Path:
+    def save_failure(self, name: str, arrays: Mapping[str, ArrayLike], report: Json) -> Path:
         """Write the state before a step that failed, and a report; return the path of the state.
 
         Args:
@@ -242,18 +249,26 @@ class RunFolder:
         return self.path / state
 
     def _seal(
-        self, kind: str, arrays: Arrays, run: str, frame: int, parent: str, size: int | None
+        self,
+        kind: str,
+        arrays: Mapping[str, ArrayLike],
+        run: str,
+        frame: int,
+        parent: str,
+        size: int | None,
     ) -> Seal:
         """Return the seal of arrays that follow the first ``size`` bytes of the metrics."""
         digest = "" if size is None else self.records.digest_at(size)
         place = self.records.place() if size is None else (size, digest)
         return Seal(kind, run, frame, content_of(arrays, kind, run, frame), parent, *place)
 
-    def _save(self, name: str, arrays: Arrays, seal: Seal, fsync: bool | None = None) -> None:
+    def _save(
+        self, name: str, arrays: Mapping[str, ArrayLike], seal: Seal, fsync: bool | None = None
+    ) -> None:
         with self.inside.writing(name, fsync=fsync) as file:
             write_sealed(file, arrays, seal)
 
-    def _load(self, name: str, kind: str, number: int | None = None) -> tuple[dict[str, Any], Seal]:
+    def _load(self, name: str, kind: str, number: int | None = None) -> tuple[Arrays, Seal]:
         """Return the arrays and the seal of a file, after checking its kind and number."""
         try:
             with self.inside.reading(name) as file:
@@ -278,6 +293,6 @@ def frame_name(number: int) -> str:
     return f"{FRAMES}/{number:06d}.npz"
 
 
-def mesh_digest(arrays: Arrays) -> str:
+def mesh_digest(arrays: Mapping[str, ArrayLike]) -> str:
     """Return the digest of a run's mesh."""
     return content_of(arrays, "mesh", "", 0)

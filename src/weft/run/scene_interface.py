@@ -3,10 +3,11 @@
 Objects with these members can be simulated and differentiated like a ``weft.Scene``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from weft.base.trees import YamlMapping
 from weft.bodies.body import Body
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
@@ -42,7 +43,7 @@ class SceneLike(Simulated, Protocol):
         """The cloth: mesh and fabric."""
 
     @property
-    def description(self) -> Mapping[str, Any]:
+    def description(self) -> YamlMapping:
         """The contents of the scene file, which the manifest keeps for readers."""
 
     @property
@@ -69,5 +70,5 @@ class SceneLike(Simulated, Protocol):
     def resolved(self) -> object | None:
         """The changes, as text, that removed intersections at the start; None: none were needed."""
 
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> YamlMapping:
         """Return a tree of plain values that is equal for two scenes only if their results are."""

@@ -9,10 +9,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import Arrays
+from weft.base.trees import Yaml
 from weft.io.archive import Broken, arrays_of, write_npz
 
 KEY = "_seal"
@@ -27,7 +30,7 @@ MESH = {
     "corner_uv": (("m", 3, 2), "fiu"),
 }
 # Arrays that a file of a kind must have: shape, in which a letter is one number, and NumPy's kinds.
-ARRAYS: Mapping[str, Mapping[str, tuple[tuple[Any, ...], str]]] = {
+ARRAYS: Mapping[str, Mapping[str, tuple[tuple[str | int, ...], str]]] = {
     "frame": PLACE,
     "checkpoint": PLACE,
     "mesh": MESH,
@@ -61,14 +64,14 @@ class SealError(ValueError):
     """An error of a file whose arrays do not match its seal."""
 
 
-def write_sealed(file: IO[bytes], arrays: Mapping[str, Any], seal: Seal) -> None:
+def write_sealed(file: IO[bytes], arrays: Mapping[str, ArrayLike], seal: Seal) -> None:
     """Write arrays and seal into an open file; the seal is one more array."""
     text = json.dumps(asdict(seal), sort_keys=True)
     both = json.dumps({"seal": text, "digest": hashlib.sha256(text.encode()).hexdigest()})
     write_npz(file, {**arrays, KEY: np.frombuffer(both.encode(), dtype=np.uint8)})
 
 
-def read_sealed(file: IO[bytes]) -> tuple[dict[str, Any], Seal]:
+def read_sealed(file: IO[bytes]) -> tuple[Arrays, Seal]:
     """Return the arrays and the seal of an open file.
 
     Raises:
@@ -100,8 +103,8 @@ def read_sealed(file: IO[bytes]) -> tuple[dict[str, Any], Seal]:
 _TYPES = ("", "", 0, "", "", 0, "")  # of the fields of a seal
 
 
-def _check_arrays(arrays: Mapping[str, Any], kind: str) -> None:
-    sizes: dict[Any, int] = {3: 3, 2: 2}  # a letter stands for one number in all shapes
+def _check_arrays(arrays: Arrays, kind: str) -> None:
+    sizes: dict[str | int, int] = {3: 3, 2: 2}  # a letter stands for one number in all shapes
     for name, (shape, kinds) in ARRAYS.get(kind, {}).items():
         if name not in arrays:
             raise SealError(f"{name} is missing")
@@ -114,7 +117,7 @@ def _check_arrays(arrays: Mapping[str, Any], kind: str) -> None:
         raise SealError("faces of vertices that are not there")
 
 
-def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> str:
+def content_of(arrays: Mapping[str, ArrayLike], kind: str, run: str, frame: int) -> str:
     """Return the digest of arrays, bitwise, with the identity of their file.
 
     Args:
@@ -131,7 +134,7 @@ def content_of(arrays: Mapping[str, Any], kind: str, run: str, frame: int) -> st
     return digest.hexdigest()
 
 
-def trajectory_id(identity: Any) -> str:
+def trajectory_id(identity: Yaml) -> str:
     """Return an identifier of everything on which a trajectory depends: scene, frame rate, steps.
 
     Equal numbers give the same identifier, whether they are written as 30 or as 30.0.
@@ -140,7 +143,7 @@ def trajectory_id(identity: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _even(tree: Any) -> Any:
+def _even(tree: Yaml) -> Yaml:
     """Return a plain tree with whole numbers as integers."""
     if isinstance(tree, Mapping):
         return {k: _even(v) for k, v in tree.items()}

@@ -10,12 +10,13 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from weft.base.arrays import Json
+from weft.base.arrays import AnyArray, Arrays
 from weft.base.errors import RunError, SceneError, SimulationError
+from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
 from weft.contact.barrier.schedules import THICKNESS, gap_of
@@ -248,12 +249,12 @@ class Loop:
         self._write_frame(place, self._at_frame(place), anew=anew)
         return place
 
-    def _at_frame(self, place: RunState) -> dict[str, Any]:
+    def _at_frame(self, place: RunState) -> Arrays:
         """Return the arrays that a frame holds besides the state: bodies, contact forces, ropes and
         springs, and recorded fields.
         """
         contact, state = self.model.contact, place.state
-        more: dict[str, Any] = {}
+        more: dict[str, AnyArray] = {}
         if contact is not None:
             x, kept = contact.moved(state.x), AdaptiveStiffness.of(place.memory.get(FIRMNESS))
             thick = place.memory.get(THICKNESS)
@@ -268,7 +269,7 @@ class Loop:
         more.update(self.recorder.arrays(x, v, state.t, more.get("pressure")))
         return more
 
-    def _strands(self, place: RunState) -> dict[str, Any]:
+    def _strands(self, place: RunState) -> Arrays:
         """Return ropes and springs for pictures."""
         contact, t, energies = self.model.contact, place.state.t, list(self.model.energies)
         if self.model.changing is not None:
@@ -277,7 +278,9 @@ class Loop:
         bodies = np.zeros((0, 3)) if contact is None else contact.body_positions(t)
         return dict(strands(energies, place.state.x, bodies, t, place.memory))
 
-    def _write_frame(self, place: RunState, more: Mapping[str, Any], *, anew: bool = False) -> None:
+    def _write_frame(
+        self, place: RunState, more: Mapping[str, AnyArray], *, anew: bool = False
+    ) -> None:
         """Write a frame that follows the last one written; ``anew``: the frame was missing, and the
         metrics already contain the steps after it.
         """

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from weft.base.arrays import Floats, Json
+from weft.base.arrays import AnyArray, Arrays, Floats
+from weft.base.trees import Json, Yaml, YamlMapping
 from weft.bodies.body import Body, joined_faces
 from weft.cloth.cloth import Cloth
 from weft.discretization.samples import principal_stretches
@@ -38,14 +39,14 @@ class RunState:
     step: int  # steps done of the next frame
     count: int  # steps done since the start of the run
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> Mapping[str, ArrayLike]:
         """Return the arrays of this state that a frame or checkpoint stores, by name."""
         counters = {"frame": self.frame, "step": self.step, "count": self.count}
         memory = {_MEMORY + name: value for name, value in self.memory.items()}
         return {"x": self.state.x, "v": self.state.v, "t": self.state.t, **counters, **memory}
 
     @staticmethod
-    def of(arrays: Mapping[str, Any]) -> "RunState":
+    def of(arrays: Arrays) -> "RunState":
         """Build the state from the arrays of a frame or checkpoint."""
         memory = {k.removeprefix(_MEMORY): v for k, v in arrays.items() if k.startswith(_MEMORY)}
         state = State(arrays["x"], arrays["v"], float(arrays["t"]))
@@ -99,12 +100,16 @@ def plain(report: StepReport) -> Json:
     return tree
 
 
-def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
+def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> Arrays:
     """Return the arrays that ``mesh.npz`` stores: faces, material coordinates, surfaces, seams,
     regions and body faces.
     """
     mesh = cloth.mesh
-    arrays = {"faces": mesh.faces, "corner_uv": mesh.corner_uv, "vertices": mesh.vertices}
+    arrays: dict[str, AnyArray] = {
+        "faces": mesh.faces,
+        "corner_uv": mesh.corner_uv,
+        "vertices": mesh.vertices,
+    }
     arrays.update(cloth.surfaces.arrays())
     if cloth.seams:
         arrays["seams"] = np.concatenate([pairs for _, pairs in cloth.seams])
@@ -118,9 +123,9 @@ def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> dict[str, Any]:
 
 
 def manifest_of(
-    identity: Mapping[str, Any],
-    description: Mapping[str, Any],
-    mesh: Mapping[str, Any],
+    identity: YamlMapping,
+    description: YamlMapping,
+    mesh: Arrays,
     *,
     frames: int,
     fps: float,
@@ -169,7 +174,7 @@ def path_from(folder: Path, file: Path) -> str:
     return Path(found).as_posix()
 
 
-def differences(a: Any, b: Any, path: str = "") -> list[str]:
+def differences(a: Yaml, b: Yaml, path: str = "") -> list[str]:
     """Return the dotted paths at which two trees of plain values differ."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         keys = [*a, *(k for k in b if k not in a)]

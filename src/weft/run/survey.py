@@ -7,10 +7,11 @@ frame up to which the metrics are complete.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from weft.base.arrays import Json
+from weft.base.arrays import Arrays
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.run.manifest import NAME as MANIFEST
 from weft.run.manifest import Segment, segment_of, segments_of
 from weft.run.metrics import NAME as METRICS
@@ -54,7 +55,7 @@ class Survey:
     mesh: bool = False
     seals: dict[int, Seal] = field(default_factory=dict)
     bad: list[int] = field(default_factory=list)
-    checkpoint: tuple[dict[str, Any], Seal] | None = None
+    checkpoint: tuple[Arrays, Seal] | None = None
     end: int = -1
 
     def note(self, name: str, what: object) -> None:

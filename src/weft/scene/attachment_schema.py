@@ -13,6 +13,7 @@ from weft.base.errors import SceneError
 from weft.base.schema.block import FromBlock, said_of
 from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, Setting, settings_by_field
+from weft.base.trees import Json
 from weft.bodies.motion.pins import Path, Pin
 from weft.cloth.attachments import (
     AttachCloth,
@@ -95,13 +96,13 @@ class _Attachment(SelectionBlock, NamedBlock):
         return self
 
 
-def _numbers() -> dict[str, Any]:
+def _numbers() -> Json:
     """Return the settings of all kinds as fields, with unit, meaning, and default if kinds
     agree.
     """
     kinds: dict[str, dict[str, Setting]] = {}  # by field, the setting of each kind
-    types: dict[str, Any] = {}
-    defaults: dict[str, set[Any]] = {}
+    types: Json = {}
+    defaults: dict[str, set[object]] = {}
     for kind, made in KINDS.items():
         hints = get_type_hints(made)
         for name, about in settings_by_field(made).items():
@@ -117,7 +118,7 @@ def _numbers() -> dict[str, Any]:
         plain = Setting(keyframes=about.keyframes, constant=about.constant)  # bounds differ
         (default,) = defaults[name] if len(defaults[name]) == 1 else (None,)
         meanings = {kind: one.meaning for kind, one in settings.items()}
-        annotation: Any = Annotated[types[name], plain]
+        annotation: object = Annotated[types[name], plain]
         fields[name] = (annotation, Field(default, description=_text(meanings, about.unit)))
     return fields
 
@@ -136,7 +137,7 @@ AttachmentBlock: Any = create_model(
 )
 
 
-def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attachment:
+def attachment_of(cloth: Cloth, block: AttachmentBlock, name: str, seconds: float) -> Attachment:
     """Build the attachment of a block.
 
     Args:
@@ -169,7 +170,7 @@ def attachment_of(cloth: Cloth, block: Any, name: str, seconds: float) -> Attach
     return cast(Attachment, made(ids.astype(np.int32), name=name, **given))
 
 
-def _every(x: Positions, ids: Ints, block: Any) -> Ints:
+def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
     """Return every k-th of the points, from the first on, in the order of the pole or of the
     ids.
     """

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.schema.document import dotted
 from weft.base.settings import settings_by_field
+from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
@@ -156,7 +157,7 @@ class Builder:
             raise SceneProblems(self.problems, scene)
         return LoadedScene(scene, f.seconds, f.fps)
 
-    def _as_written(self) -> dict[str, Any]:
+    def _as_written(self) -> Json:
         """Return the fields of the scene whose values are those of the file."""
         names = settings_by_field(Scene).keys() - SCENE_TYPES.keys() - {"contact"}
         return {name: getattr(self.file, name) for name in (*names, "pressure")}
@@ -310,7 +311,7 @@ class Builder:
         given = "fabric" in block.model_fields_set
         return with_regions(mesh, made, rest if given else None, own=block.thickness == "fabric")
 
-    def _fabric(self, value: Any, loc: Loc) -> Fabric:
+    def _fabric(self, value: Yaml, loc: Loc) -> Fabric:
         """Build a cloth's fabric; equal fabrics are one object."""
         if isinstance(value, str) and value.endswith((".yaml", ".yml")):
             made = fabric(self.source.path.parent / value)
@@ -336,7 +337,7 @@ class Builder:
         pin.check_until(self.file.seconds)
         return pin
 
-    def _attachment(self, cloth: Cloth, number: int, block: Any) -> Attachment:
+    def _attachment(self, cloth: Cloth, number: int, block: Yaml) -> Attachment:
         name = block.name or f"attachments.{number}"
         return attachment_of(cloth, block, name, self.file.seconds)
 

@@ -1,17 +1,21 @@
 """Checks of objects that are given to a scene in Python: attachments, energies, linear solver."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.errors import SceneError
+from weft.cloth.attachments import Attachment
 from weft.energies.base import Energy
 from weft.energies.springs.point_springs import PointSprings
 from weft.solve.linear.select import check_linear
 
+if TYPE_CHECKING:
+    from weft.scene.scene import Scene
 
-def check_attachments(attachments: Sequence[Any], integrator: str) -> None:
+
+def check_attachments(attachments: Sequence[Attachment], integrator: str) -> None:
     """Raise unless the integrator can release the attachments.
 
     Raises:
@@ -74,7 +78,7 @@ def check_ropes(energies: Sequence[Energy], taken: Sequence[str]) -> None:
             )
 
 
-def check_solver(scene: Any) -> None:
+def check_solver(scene: "Scene") -> None:
     """Check that the linear solver of a scene goes together with its contact.
 
     Raises:

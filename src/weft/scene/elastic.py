@@ -5,12 +5,12 @@ A new kind of surface is one line of ``BENT``; a new bending energy of triangles
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import Samples
@@ -32,7 +32,7 @@ from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles, r
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
-from weft.energies.elastic.pressed_lines import pressed_angles
+from weft.energies.elastic.pressed_lines import Pressed, pressed_angles
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
@@ -171,7 +171,9 @@ def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
     return pressed_angles(mesh, angles, own)
 
 
-def _found_in(whole: TriangleMesh, own: Any, mesh: TriangleMesh, angles: Floats) -> Floats:
+def _found_in(
+    whole: TriangleMesh, own: Sequence[tuple[Pressed, Ints]], mesh: TriangleMesh, angles: Floats
+) -> Floats:
     """Return (h,) [rad] rest angles of ``mesh``, for lines that are pressed into the ``whole``
     mesh.
 

@@ -3,9 +3,10 @@
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_origin
+from typing import Literal, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from weft.base.errors import SceneError, did_you_mean
@@ -54,7 +55,7 @@ def explain(path: str) -> tuple[str, Sequence[FieldHelp]]:
     ]
 
 
-def _help(path: str, field: Any) -> FieldHelp:
+def _help(path: str, field: FieldInfo) -> FieldHelp:
     value = field.default
     if value is PydanticUndefined:
         default = "required"

@@ -3,19 +3,22 @@
 import dataclasses
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import get_args
+
+from pydantic.fields import FieldInfo
 
 from weft.base.keyframes import Between
 from weft.base.schema.block import Block
 from weft.base.schema.quantities import unit_in
 from weft.base.settings import KEYFRAMES
+from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import CHANGING, CURVES, OPTIONAL, UNITS
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
 _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
 
 
-def unit_of(field: Any) -> str:
+def unit_of(field: FieldInfo) -> str:
     """Return the unit of a field.
 
     It is ``m`` or another unit of its type; a unit in its description, as in ``[1/s]``; ``1`` for
@@ -35,7 +38,7 @@ def unit_of(field: Any) -> str:
     return " or ".join(kinds)
 
 
-def _units(annotation: Any) -> Iterator[str]:
+def _units(annotation: object) -> Iterator[str]:
     """Yield the units of quantities anywhere inside a type."""
     for part in getattr(annotation, "__metadata__", ()):
         yield unit_in(part)
@@ -43,7 +46,7 @@ def _units(annotation: Any) -> Iterator[str]:
         yield from _units(part)
 
 
-def _kinds(annotation: Any) -> Iterator[str]:
+def _kinds(annotation: object) -> Iterator[str]:
     """Yield the kinds of a type without a unit."""
     is_block = isinstance(annotation, type) and issubclass(annotation, Block)
     if is_block or dataclasses.is_dataclass(annotation):
@@ -56,10 +59,10 @@ def _kinds(annotation: Any) -> Iterator[str]:
         yield from _kinds(part)
 
 
-def _fabric_fields() -> dict[str, Any]:
+def _fabric_fields() -> Json:
     """Return the JSON schema of a fabric that is written as a mapping."""
     sourced = {"properties": {"value": {"type": "string"}, "source": {"type": "string"}}}
-    fields: dict[str, Any] = {k: {"type": "string"} for k in ("preset", "name", "title")}
+    fields: Json = {k: {"type": "string"} for k in ("preset", "name", "title")}
     for name, unit in UNITS.items():
         kinds = ["string", "object"] if unit != "1" else ["number"]
         field = {"type": kinds, "unit": unit, **(sourced if unit != "1" else {})}
@@ -80,7 +83,7 @@ def _fabric_fields() -> dict[str, Any]:
     return {"properties": fields, "additionalProperties": False}
 
 
-_KEYFRAMES: dict[str, Any] = {
+_KEYFRAMES: Json = {
     "type": "object",
     "description": "a number that changes in time: [time, number] of each key",
     "properties": {
@@ -101,7 +104,7 @@ _KEYFRAMES: dict[str, Any] = {
 }
 
 
-def _with_keyframes(schema: Any) -> Any:
+def _with_keyframes(schema: Yaml) -> Yaml:
     """Return a JSON schema with the definition of keyframes in place of its placeholder."""
     if isinstance(schema, dict):
         if KEYFRAMES in schema:
@@ -110,7 +113,7 @@ def _with_keyframes(schema: Any) -> Any:
     return [_with_keyframes(part) for part in schema] if isinstance(schema, list) else schema
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> Json:
     """Return the schema of a scene file as JSON schema (draft 2020-12).
 
     Editors complete and check YAML with it. Quantities are numbers or text, with their ``unit``.

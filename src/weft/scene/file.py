@@ -1,13 +1,14 @@
 """Scene files: YAML with line numbers and overrides, validated with every problem at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
 from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted, read_document
+from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, parse_yaml
 from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
 from weft.scene.schema import SceneFile
@@ -56,7 +57,7 @@ def read_source(
     return replace(source, tree=tree, overridden=changed)
 
 
-def _integrator_of(tree: dict[str, Any], otherwise: str = "backward_euler") -> str:
+def _integrator_of(tree: Json, otherwise: str = "backward_euler") -> str:
     """Return the name of a tree's integrator, and write it into the tree with a block of settings.
 
     Args:
@@ -74,7 +75,7 @@ def _integrator_of(tree: dict[str, Any], otherwise: str = "backward_euler") -> s
     return str(name)
 
 
-def _override(tree: dict[str, Any], text: str) -> Loc:
+def _override(tree: Json, text: str) -> Loc:
     """Set a value by its path, in place; blocks on the path are created. Return the path."""
     name, equals, value = text.partition("=")
     parts: Loc = tuple(
@@ -92,7 +93,7 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
                 expected=f"integrator.{present}",
                 hint=f"--set integrator={parts[1]} before it chooses another",
             )
-    block: Any = tree
+    block: Yaml = tree
     _said_default(tree, parts)
     for part, following in zip(parts, (*parts[1:], None)):
         if isinstance(part, int):
@@ -115,7 +116,7 @@ def _override(tree: dict[str, Any], text: str) -> Loc:
     return parts
 
 
-def _said_default(tree: dict[str, Any], parts: Loc) -> None:
+def _said_default(tree: Json, parts: Loc) -> None:
     """Write a default list of numbers into the tree if an entry of it is set.
 
     An override of ``gravity.1`` in a file without gravity needs this. Blocks and lists of blocks
@@ -156,7 +157,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     plain, said = without_keyframes(source.tree)
     problems: list[WeftError] = []
 
-    def typed(tree: Mapping[str, Any], loc: Loc) -> SceneFile:
+    def typed(tree: YamlMapping, loc: Loc) -> SceneFile:
         file, wrong = source.validated(SceneFile, tree)
         if file is None:
             wrong[0].what += f", key {loc[-2]}"

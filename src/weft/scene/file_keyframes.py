@@ -7,18 +7,20 @@ field. Keyframes of fabrics are read with the fabric (``fabric``).
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+
+from pydantic import BaseModel
 
 from weft.base.errors import SceneError, WeftError
 from weft.base.keyframes import Keys
+from weft.base.trees import Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
 from weft.scene.keyframed_numbers import constant_number_error
 from weft.scene.schema import keyframes_at
 
-Said = Mapping[Loc, Mapping[str, Any]]
+Said = Mapping[Loc, YamlMapping]
 
 
-def without_keyframes(tree: Any) -> tuple[Any, Said]:
+def without_keyframes(tree: Yaml) -> tuple[Yaml, Said]:
     """Return the tree with first numbers in the place of keyframes, and the keyframes by path.
 
     Keyframes without any number stay where they are; values that are no tree are returned as they
@@ -42,7 +44,7 @@ def malformed_keyframes(said: Said) -> Iterator[tuple[Loc, WeftError]]:
             yield loc, error
 
 
-def put(tree: Any, loc: Loc, value: Any) -> None:
+def put(tree: Yaml, loc: Loc, value: object) -> None:
     """Set a value by its path, in place."""
     for name in loc[:-1]:
         tree = tree[name]
@@ -51,8 +53,8 @@ def put(tree: Any, loc: Loc, value: Any) -> None:
 
 def read_keyframes(
     said: Said,
-    plain: Mapping[str, Any],
-    typed: Callable[[Mapping[str, Any], Loc], Any],
+    plain: YamlMapping,
+    typed: Callable[[YamlMapping, Loc], BaseModel],
     problem: Callable[[WeftError, Loc], None],
 ) -> dict[str, Keys]:
     """Return keyframes by the path of their number in the scene.
@@ -91,7 +93,7 @@ def read_keyframes(
     return made
 
 
-def _found(tree: Any, loc: Loc) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
+def _found(tree: Yaml, loc: Loc) -> Iterator[tuple[Loc, YamlMapping]]:
     """Yield the keyframes of a tree, except those of fabrics."""
     if loc[-1:] == ("fabric",) or loc[-2:-1] == ("fabrics",):
         return
@@ -105,19 +107,20 @@ def _found(tree: Any, loc: Loc) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
             yield from _found(part, (*loc, k))
 
 
-def _first(value: Mapping[str, Any]) -> Any:
+def _first(value: YamlMapping) -> Yaml:
     try:
         return value["keys"][0][1]
     except (LookupError, TypeError):
         return None
 
 
-def _read(file: Any, loc: Loc) -> tuple[str, float]:
+def _read(file: BaseModel, loc: Loc) -> tuple[str, float]:
     """Return the path and the number in SI units that a typed scene has at a path of the file."""
     names = list(loc)
-    if names[0] == "pressure" and isinstance(file.pressure, float):
+    if names[0] == "pressure" and isinstance(getattr(file, "pressure", None), float):
         names = names[:1]  # a constant pressure is one number in the scene, not a Gas
-    thing = file
+    thing: Yaml = file
     for name in names:
         thing = thing[name] if isinstance(name, int) else getattr(thing, name)
-    return ".".join(map(str, names)), float(getattr(thing, "static", thing))
+    number: Yaml = getattr(thing, "static", thing)
+    return ".".join(map(str, names)), float(number)

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import AnyArray
 from weft.base.settings import settings_by_field
+from weft.base.trees import Yaml, YamlMapping
 from weft.cloth.cloth import ClothPart
 from weft.cloth.regions import Region
+from weft.fabric.fabric import Fabric
 from weft.laws.base import Law
 
 if TYPE_CHECKING:
@@ -26,14 +30,14 @@ _OF_ITS_OWN = {"cloth", "pins", "law", "integrator", "settings"}
 _NO_PART = {"description", "scene_file"}  # fields that say where the scene comes from
 
 
-def identity(scene: "Scene") -> Mapping[str, Any]:
+def identity(scene: "Scene") -> YamlMapping:
     """Return a plain tree that two scenes share only if they simulate the same.
 
     Every field of the scene is part of it; what is None or empty is left out, so that a field that
     is added later does not change the identity of scenes that do not use it.
     """
     cloth = scene.cloth
-    shape = [cloth.vertices, cloth.faces, cloth.corner_uv]
+    shape: list[AnyArray] = [cloth.vertices, cloth.faces, cloth.corner_uv]
     if cloth.embedding is not None:
         shape.append(np.frombuffer(repr(described(cloth.surfaces)).encode(), np.uint8))
     names = [f.name for f in dataclasses.fields(scene)]
@@ -55,11 +59,11 @@ def identity(scene: "Scene") -> Mapping[str, Any]:
     return {name: value for name, value in tree.items() if not _is_empty(value)}
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, list | dict) and not value)
 
 
-def _part(part: ClothPart | Region) -> Mapping[str, Any]:
+def _part(part: ClothPart | Region) -> YamlMapping:
     """Return name, fabric, thickness and faces of a cloth or of one of its regions."""
     given = described({f: getattr(part.fabric, f) for f in _fabric_fields(part.fabric)})
     about = {"name": part.name, "fabric": given, "faces": len(part.faces)}
@@ -71,13 +75,13 @@ def _part(part: ClothPart | Region) -> Mapping[str, Any]:
     return about
 
 
-def _fabric_fields(fabric: Any) -> list[str]:
+def _fabric_fields(fabric: Fabric) -> list[str]:
     """Return the fields of a fabric that have a value; sources are no part of its identity."""
     names = [f.name for f in dataclasses.fields(fabric) if f.name != "sources"]
     return [name for name in names if getattr(fabric, name) is not None]
 
 
-def digest(*arrays: Any) -> str:
+def digest(*arrays: ArrayLike) -> str:
     """Return the SHA-256 digest of the bytes of arrays."""
     made = hashlib.sha256()
     for array in arrays:
@@ -85,7 +89,7 @@ def digest(*arrays: Any) -> str:
     return made.hexdigest()
 
 
-def _law(made: Law) -> list[Mapping[str, Any]]:
+def _law(made: Law) -> list[YamlMapping]:
     """Return names and parameters of a law's parts."""
     return [
         {"name": part.name, **{k: np.asarray(v).tolist() for k, v in part.parameters().items()}}
@@ -93,7 +97,7 @@ def _law(made: Law) -> list[Mapping[str, Any]]:
     ]
 
 
-def described(thing: Any, depth: int = 0) -> Any:
+def described(thing: Any, depth: int = 0) -> Yaml:
     """Return an object as a plain tree.
 
     Settings are described by their values, other objects by their class and their public parts,

@@ -40,7 +40,7 @@ INTEGRATORS: Mapping[str, IntegratorKind] = {
 }
 
 
-def check_stepper(stepper: Any) -> None:
+def check_stepper(stepper: object) -> None:
     """Check an integrator of the user's.
 
     Raises:

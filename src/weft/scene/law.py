@@ -1,6 +1,6 @@
 """Membrane laws that a scene file may name, with the stiffness of a fabric."""
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from weft.base.errors import SceneError, check_known
 from weft.fabric.fabric import Fabric
@@ -73,7 +73,9 @@ def law_of_fabric(
     }
     if name in without_fibers:
         return without_fibers[name]
-    fibers: dict[str, Any] = {} if aligned else {"warp": _unit(warp), "weft": _unit(weft)}
+    fibers: dict[str, tuple[float, float]] = (
+        {} if aligned else {"warp": _unit(warp), "weft": _unit(weft)}
+    )
     shear = fabric.shear if name == "baraff_witkin" else 0.0
     law: Law = BaraffWitkin(stretch, shear, rest, **fibers)
     return law + StvkShear(fabric.shear, **fibers) if name == "stvk_shear" else law

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -363,7 +362,7 @@ def openings(
                 got=f"{value:g} s",
                 expected=f"must be >= {times[0] - times[1]:g} s, when it is sewn",
             )
-    at: Any = np.asarray(line.fractions)
+    at: Floats = np.asarray(line.fractions)
     if seam.closing is Closing.BUTTONS:
         wanted = np.linspace(0, 1, seam.buttons + 2)[1:-1] if seam.buttons > 1 else np.array([0.5])
         rows = np.unique([int(np.argmin(np.abs(at - w))) for w in wanted])

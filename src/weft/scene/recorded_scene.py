@@ -5,9 +5,9 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.base.arrays import Json
 from weft.base.errors import SceneError, shortened
 from weft.base.runtime_types import checked
+from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.run.run import Run
 from weft.run.step_record import differences

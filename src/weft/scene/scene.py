@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, Floats, Positions
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import check_value, checked
 from weft.base.settings import Accepts, documented, setting
+from weft.base.trees import YamlMapping
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Pin
 from weft.bodies.rigid.energies import check_rigid, rigid_energies
@@ -128,7 +129,7 @@ class Scene:
         least=0,
         constant="times themselves; gravity has keyframes, by component",
     )
-    velocity: Annotated[Any, ArrayOf("numbers", ((3,), (None, 3)), "m/s")] = setting(
+    velocity: Annotated[ArrayArgument, ArrayOf("numbers", ((3,), (None, 3)), "m/s")] = setting(
         (0.0, 0.0, 0.0),
         "at the start",
         "m/s",
@@ -187,9 +188,11 @@ class Scene:
         "divide steps in which cloth stretches too fast ({}: defaults); none: off",
         constant=f"{NUMERICS}: settings of the whole run",
     )
-    rest_angles: Annotated[Any, Accepts(Literal["flat", "as-given"] | Positions)] = "flat"
+    rest_angles: Annotated[
+        str | ArrayArgument, Accepts(Literal["flat", "as-given"] | Positions)
+    ] = "flat"
     settings: Settings | None = None
-    description: Mapping[str, Any] = field(default_factory=dict)
+    description: YamlMapping = field(default_factory=dict)
     energies: Sequence[Energy] = ()
     keyed: Mapping[str, Keys] = field(default_factory=dict)
     scene_file: FilePath | None = None
@@ -467,7 +470,7 @@ class Scene:
             v[body.own] = body.start_velocity
         return State(x, v)
 
-    def identity(self) -> Mapping[str, Any]:
+    def identity(self) -> YamlMapping:
         """Return a plain tree that two scenes share only if they simulate the same."""
         return identity(self)
 

@@ -32,6 +32,7 @@ from weft.base.schema.quantities import (
     Volume,
 )
 from weft.base.settings import Setting
+from weft.base.trees import Json
 from weft.bodies.motion.pins import Path
 from weft.energies.air.wind import Wind
 from weft.energies.loads.pressure import Gas
@@ -169,14 +170,14 @@ class ClothBlock(Block):
     spline: Annotated[SplineBlock, _MESH] = Field(
         SplineBlock(), description="how, with discretization bspline"
     )
-    fabric: str | dict[str, Any] = Field(
+    fabric: str | Json = Field(
         "cotton",
         description="a preset (`weft fabrics`), a .yaml file, or fields with units: "
         "density, stretch, shear, bending, thickness, damping, limit, limit_shear, curve_warp, "
         "curve_weft, crease_yield, crease_hardening, crease_recovery, crease_lasting, yield, "
         "yield_hardening, preset",
     )
-    fabrics: dict[str, str | dict[str, Any]] = Field(
+    fabrics: dict[str, str | Json] = Field(
         {},
         description="by region of the mesh file (USD subsets, OBJ groups and materials, glTF "
         "materials, PLY numbers of faces), each as `fabric`, which is for faces in no region",
@@ -302,7 +303,7 @@ class _IntegratorBlock(Block):
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, value: Any) -> Any:
+    def _named(cls, value: object) -> object:
         if isinstance(value, str):
             return {value: {}}
         if not isinstance(value, dict) or len(value) != 1:
@@ -324,7 +325,7 @@ IntegratorBlock = create_model(
 )
 
 
-SCENE_TYPES: Mapping[str, Any] = {  # fields of a scene that a file writes in another form
+SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in another form
     "pins": (list[PinBlock], []),
     "attachments": (list[AttachmentBlock], []),
     "gravity_from": (tuple[Time, Time] | None, None),
@@ -352,7 +353,7 @@ class _Cloths(Block):
     )
 
 
-def _with_fields_of(kind: type, before: type[Block], types: Mapping[str, Any]) -> type[Block]:
+def _with_fields_of(kind: type, before: type[Block], types: Mapping[str, object]) -> type[Block]:
     """Return a block of the fields of ``before``, followed by those of a dataclass."""
     return create_model(f"_{kind.__name__}", __base__=before, **fields_of(kind, types))
 

@@ -1,13 +1,14 @@
 """Summaries of a scene for people: two lines at a prompt, a table and a picture in notebooks."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from weft.scene.scene import Scene
     from weft.show.picture.renderer import Image
 
 
-def summary(scene: Any) -> str:
+def summary(scene: "Scene") -> str:
     """Return two lines with sizes, masses, integrator and loads of a scene."""
     cloth = scene.cloth
     fabrics = cloth.fabric_names
@@ -30,7 +31,7 @@ def summary(scene: Any) -> str:
     return f"Scene: {', '.join(parts)}\n  {', '.join(how)}"
 
 
-def summary_rows(scene: Any) -> Mapping[str, str]:
+def summary_rows(scene: "Scene") -> Mapping[str, str]:
     """Return the rows of the table that a notebook shows of a scene."""
     cloth = scene.cloth
     fabrics = cloth.fabric_names
@@ -47,7 +48,7 @@ def summary_rows(scene: Any) -> Mapping[str, str]:
     }
 
 
-def start_picture(scene: Any) -> "Image":
+def start_picture(scene: "Scene") -> "Image":
     """Return a picture (h,w,3) of the start of a scene, before anything is untangled."""
     from weft.bodies.body import joined_faces, joined_positions
     from weft.show.viewer.notebook import picture_of

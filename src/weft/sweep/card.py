@@ -6,11 +6,11 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import weft
-from weft.base.arrays import Json
 from weft.base.errors import WeftError
+from weft.base.trees import Json, YamlMapping
 from weft.io.files import atomic_write
 from weft.sweep.folder import SweepFolder, machine
 from weft.sweep.parameters import Column
@@ -106,7 +106,7 @@ def _simulated(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Json:
         manifest = RunFolder(sweep.place(kept[0].sample) / RUN).manifest()
     except WeftError:
         return {}
-    scene: Mapping[str, Any] = manifest["scene"]
+    scene: YamlMapping = manifest["scene"]
     names = ("integrator", "settings", "step", "damping", "law", "gravity", "contact", "adaptive")
     return {
         "of": kept[0].sample.id,

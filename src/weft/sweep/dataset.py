@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import RunError, SweepError, check_known
+from weft.base.trees import Json
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
 from weft.scene.identity import digest
@@ -161,10 +161,10 @@ def _variables(
     n: int, columns: Sequence[Column], shape: DatasetShape, choices: Choices
 ) -> list[Variable]:
     """Return all variables of n samples, with units and meanings."""
-    fill: Any
-    kind: np.dtype[Any]
+    fill: float
+    kind: np.dtype[np.generic]
     fill, kind = np.nan, np.dtype(np.float64)
-    about: dict[str, Any] = {"long_name": "positions of vertices", "units": "m"}
+    about: Json = {"long_name": "positions of vertices", "units": "m"}
     if choices.quantum is not None:
         fill, kind = MISSING, np.dtype(np.int32)
         about["scale_factor"] = choices.quantum
@@ -189,7 +189,7 @@ def _variables(
     return variables
 
 
-def _description(sweep: SweepFolder, choices: Choices) -> dict[str, Any]:
+def _description(sweep: SweepFolder, choices: Choices) -> Json:
     """Return the attributes of the data set."""
     return {
         "title": sweep.about["description"] or sweep.path.name,
@@ -221,7 +221,7 @@ def _put(
         steps, error = quantised(x, choices.quantum)
         store.put("position", k, steps)
     store.put("time", k, t)
-    store.put("n_vertices", k, np.int32(n))
+    store.put("n_vertices", k, np.asarray(n, np.int32))
     _put_mesh(store, run, k, shape)
     return error
 

@@ -13,22 +13,22 @@ import importlib.util
 import io
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import SweepError, check_known, clipped
 from weft.base.input_file import is_file, open_input
+from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import parse_yaml
 from weft.sweep.varied import Varied
 
 DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
 MOST_SAMPLES = 1_000_000
-Values = dict[str, Any]  # values of a sample, by the paths of its fields
+Values = Json  # values of a sample, by the paths of its fields
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Ite
         ) from error
 
 
-def _function(said: str, folder: Path) -> Callable[..., Any]:
+def _function(said: str, folder: Path) -> Callable[..., Iterable[object]]:
     """Return the function that ``file.py:function`` names."""
     name, colon, function = said.rpartition(":")
     path = folder / name
@@ -237,11 +237,11 @@ def _function(said: str, folder: Path) -> Callable[..., Any]:
     spec.loader.exec_module(module)
     known = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
     check_known(function, known, f"function in {path.name}", SweepError)
-    found: Callable[..., Any] = getattr(module, function)
+    found: Callable[..., Iterable[object]] = getattr(module, function)
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Yaml:
     """Return NumPy numbers and arrays as Python numbers and lists."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 

@@ -7,8 +7,8 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from weft.base.arrays import Json
 from weft.base.machine import cores, disk, gib
+from weft.base.trees import Json
 from weft.run.simulation import Progress
 from weft.sweep.faults import StoppedError
 from weft.sweep.file import SweepFile

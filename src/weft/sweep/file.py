@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from weft.base.errors import SweepError, WeftError
 from weft.base.input_file import is_file
 from weft.base.schema.document import YamlDocument, read_document
 from weft.base.settings import REQUIRED, documented, setting
+from weft.base.trees import YamlMapping
 from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters
 from weft.sweep.varied import Choice, Range, Varied, yaml_text
@@ -23,13 +24,13 @@ class SweepSettings:
 
     scene: str = setting(REQUIRED, "the scene file, relative to this one")
     description: str = setting("", "what this is, for people")
-    common: Mapping[str, Any] | None = setting(
+    common: YamlMapping | None = setting(
         None, "fields of the scene that are the same in all samples: {step: 10 ms}", key="set"
     )
     design: str | None = setting(
         None, "how values are chosen; none: grid, if fields vary", choices=DESIGNS
     )
-    vary: Mapping[str, Any] | None = setting(
+    vary: YamlMapping | None = setting(
         None,
         "what varies: paths of fields to lists of values, or {from, to, steps, scale, whole}",
     )
@@ -85,7 +86,7 @@ class SweepFile:
     out: Path
 
     @property
-    def common(self) -> Mapping[str, Any]:
+    def common(self) -> YamlMapping:
         """Return the values of fields that do not vary, by path."""
         return self.settings.common or {}
 
@@ -148,7 +149,7 @@ def _design(source: SweepDocument, settings: SweepSettings) -> Design:
     return design
 
 
-def read_varied(source: SweepDocument, path: str, value: Any) -> Varied:
+def read_varied(source: SweepDocument, path: str, value: object) -> Varied:
     """Return the values of a field that varies: a list of values, or a range."""
     loc = ("vary", path)
     if isinstance(value, list) and value:
@@ -160,6 +161,6 @@ def read_varied(source: SweepDocument, path: str, value: Any) -> Varied:
     return source.made(Range, value, loc)
 
 
-def overrides(values: Mapping[str, Any]) -> list[str]:
+def overrides(values: YamlMapping) -> list[str]:
     """Return ``path=value`` texts, as ``weft run --set`` takes them."""
     return [f"{path}={yaml_text(value)}" for path, value in values.items()]

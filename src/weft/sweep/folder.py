@@ -11,15 +11,14 @@ import json
 import platform
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
-from weft.base.arrays import Json
 from weft.base.errors import SweepError
 from weft.base.machine import cores
+from weft.base.trees import Json, Yaml, YamlMapping
 from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.run.step_record import differences
@@ -273,7 +272,7 @@ def _read(inside: Inside) -> Json:
     """Return the contents of ``sweep.json``, after a check of its checksum."""
     try:
         with inside.reading(NAME) as file:
-            found: Any = json.loads(file.read())
+            found: Yaml = json.loads(file.read())
         if not isinstance(found, dict):
             raise ValueError("no sweep")
     except FileNotFoundError as error:
@@ -295,7 +294,7 @@ def _read(inside: Inside) -> Json:
 _ANEW = "remove it: `weft sweep SWEEP.yaml` writes it anew, and finds the samples that are there"
 
 
-def _write(inside: Inside, about: Mapping[str, Any]) -> None:
+def _write(inside: Inside, about: YamlMapping) -> None:
     told = json.loads(json.dumps(about))
     with inside.writing(NAME) as file:
         file.write(json.dumps({**told, _SUM: _digest(_text(told))}, indent=2).encode() + b"\n")

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from weft.base.arrays import Json, Positions
+from weft.base.arrays import Positions
 from weft.base.errors import MeshError
+from weft.base.trees import Json
 from weft.contact.exact.intersections import intersections
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from weft.base.arrays import AnyArray
 from weft.sweep.measures import MEANINGS, UNITS
 from weft.sweep.plan import Sample
 from weft.sweep.quality import MEANINGS as FLAGS
@@ -13,6 +13,9 @@ from weft.sweep.status import SampleStatus
 from weft.sweep.varied import quantity_of, yaml_text
 
 PARAMETER, FLAG = "param.", "flag."
+
+
+Cell = float | bool | int | str | None  # of a table; None: missing
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,11 @@ class Column:
     """
 
     name: str
-    dtype: "np.dtype[Any]"
-    of: Callable[[SampleStatus], Any]
+    dtype: "np.dtype[np.generic]"
+    of: Callable[[SampleStatus], Cell]
     about: dict[str, str] = field(default_factory=dict)
 
-    def values(self, found: Sequence[SampleStatus]) -> "np.ndarray[Any, Any]":
+    def values(self, found: Sequence[SampleStatus]) -> AnyArray:
         """Return the values of all samples; missing numbers are NaN, missing flags 255."""
         got = [self.of(f) for f in found]
         if self.dtype == np.uint8:
@@ -70,15 +73,15 @@ def columns_of(samples: Sequence[Sample]) -> list[Column]:
     return columns
 
 
-def _status(name: str) -> Callable[[SampleStatus], Any]:
+def _status(name: str) -> Callable[[SampleStatus], Cell]:
     return lambda f: getattr(f.status, name, None)
 
 
-def _measure(name: str) -> Callable[[SampleStatus], Any]:
+def _measure(name: str) -> Callable[[SampleStatus], Cell]:
     return lambda f: None if f.status is None else f.status.measures.get(name)
 
 
-def _flag(name: str) -> Callable[[SampleStatus], Any]:
+def _flag(name: str) -> Callable[[SampleStatus], Cell]:
     return lambda f: None if f.status is None else f.status.flags.get(name)
 
 
@@ -91,11 +94,11 @@ def _parameter(path: str, samples: Sequence[Sample]) -> Column:
     return Column(PARAMETER + path, np.dtype(np.float64), _number_at(path), about)
 
 
-def _text_at(path: str) -> Callable[[SampleStatus], Any]:
+def _text_at(path: str) -> Callable[[SampleStatus], Cell]:
     return lambda f: yaml_text(f.sample.values[path]) if path in f.sample.values else None
 
 
-def _number_at(path: str) -> Callable[[SampleStatus], Any]:
+def _number_at(path: str) -> Callable[[SampleStatus], Cell]:
     def number(f: SampleStatus) -> float | None:
         found = quantity_of(f.sample.values.get(path))
         return None if found is None else found[0]

@@ -7,11 +7,11 @@ extended, reordered or planned again finds its existing samples.
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from weft.base.errors import SweepError, shortened
+from weft.base.trees import Yaml, YamlMapping
 from weft.io.inside import Inside
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.varied import yaml_text
@@ -33,7 +33,7 @@ class Sample:
     """
 
     id: str
-    values: Mapping[str, Any]
+    values: YamlMapping
     seed: int
     number: int
 
@@ -43,7 +43,7 @@ class Sample:
         return overrides(self.values)
 
 
-def sample_of(values: Mapping[str, Any], number: int, seed: int, seeded: Sequence[str]) -> Sample:
+def sample_of(values: YamlMapping, number: int, seed: int, seeded: Sequence[str]) -> Sample:
     """Return the sample with these values.
 
     Args:
@@ -121,5 +121,5 @@ def read_plan(inside: Inside) -> list[Sample]:
     return plan
 
 
-def _digest(tree: Any) -> str:
+def _digest(tree: Yaml) -> str:
     return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()

@@ -1,10 +1,9 @@
 """Quality filters of samples: bounds on the measures of a finished run."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from weft.base.arrays import Json
 from weft.base.settings import documented, setting, settings_by_field
+from weft.base.trees import Json
 
 
 @documented
@@ -45,7 +44,7 @@ class Filters:
                 passed[name] = measures.get(name) in (None, wanted)
         return {**passed, "good": all(passed.values())}
 
-    def said(self) -> dict[str, Any]:
+    def said(self) -> Json:
         """Return the filters that are set."""
         return {name: value for name, value in vars(self).items() if value is not None}
 

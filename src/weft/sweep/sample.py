@@ -15,12 +15,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from weft import kernel
 from weft.base.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
+from weft.base.trees import Json
 from weft.io.inside import Inside
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
@@ -116,7 +116,7 @@ class _Attempt:
         where = f"{socket.gethostname()} {os.getpid()}"
         return Status("started", attempts, frames, where=where, started=started)
 
-    def _outcome(self) -> dict[str, Any]:
+    def _outcome(self) -> Json:
         """Return the state, and the reason of a failure or the digest and measures of the run."""
         try:
             return {"state": "done", **self._simulated()}
@@ -134,7 +134,7 @@ class _Attempt:
             self._log(traceback.format_exc())
             return _failed(Reason.ERROR, f"{type(error).__name__}: {clipped(error)}")
 
-    def _simulated(self) -> dict[str, Any]:
+    def _simulated(self) -> Json:
         """Simulate to the end and return the digest and measures of the finished run."""
         from weft.scene.build import load_scene
 
@@ -190,7 +190,7 @@ class _Attempt:
         self._log(f"warning: {message}")
 
 
-def _failed(reason: Reason, message: str) -> dict[str, Any]:
+def _failed(reason: Reason, message: str) -> Json:
     return {"state": "failed", "reason": reason.name, "message": clipped(message, 2000)}
 
 

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
-from weft.base.arrays import Json
+from weft.base.trees import Json, Yaml
 from weft.io.inside import Inside
 from weft.io.lock import NAME as LOCK
 from weft.io.lock import runs
@@ -96,7 +95,7 @@ def read_status(folder: Path) -> Status | None:
     """
     try:
         with (folder / STATUS).open("rb") as file:
-            said: Any = json.loads(file.read())
+            said: Yaml = json.loads(file.read())
     except (OSError, ValueError, RecursionError):
         return None
     names = {f.name for f in fields(Status)}

@@ -5,7 +5,7 @@ temporary name; it takes its own name only if the block ends without an error.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from weft.base.arrays import AnyArray
 from weft.base.errors import SweepError
+from weft.base.trees import Json, YamlMapping
 from weft.io.files import atomic_path, check_room, make_folder
 from weft.io.formats.hdf5_file import disk_file
 
@@ -37,9 +39,9 @@ class Variable:
     name: str
     dims: tuple[str, ...]
     shape: tuple[int, ...]
-    dtype: "np.dtype[Any]"
-    fill: Any
-    attrs: Mapping[str, Any]
+    dtype: "np.dtype[np.generic]"
+    fill: float | None
+    attrs: YamlMapping
 
     @property
     def chunks(self) -> tuple[int, ...]:
@@ -69,11 +71,11 @@ class Store(ABC):
         """Create a variable without values."""
 
     @abstractmethod
-    def put(self, name: str, sample: int | None, values: Any) -> None:
+    def put(self, name: str, sample: int | None, values: AnyArray) -> None:
         """Write the values of one sample, or of all samples if ``sample`` is None."""
 
     @abstractmethod
-    def describe(self, attrs: Mapping[str, Any]) -> None:
+    def describe(self, attrs: YamlMapping) -> None:
         """Write the attributes of the data set."""
 
     @abstractmethod
@@ -106,7 +108,7 @@ class _Zarr(Store):
         )
         array.attrs.update({"_ARRAY_DIMENSIONS": list(variable.dims), **variable.attrs})
 
-    def put(self, name: str, sample: int | None, values: Any) -> None:
+    def put(self, name: str, sample: int | None, values: AnyArray) -> None:
         array = self.root[name]
         if sample is not None:
             array[sample] = values
@@ -118,7 +120,7 @@ class _Zarr(Store):
             return
         array[...] = values
 
-    def describe(self, attrs: Mapping[str, Any]) -> None:
+    def describe(self, attrs: YamlMapping) -> None:
         self.root.attrs.update(dict(attrs))
 
     def finish(self) -> None:
@@ -153,11 +155,11 @@ class _Hdf5(Store):
         )
         made.attrs.update({k: v for k, v in variable.attrs.items() if v != ""})
 
-    def put(self, name: str, sample: int | None, values: Any) -> None:
+    def put(self, name: str, sample: int | None, values: AnyArray) -> None:
         self.file.variables[name][... if sample is None else sample] = values
         self.disk.check()
 
-    def describe(self, attrs: Mapping[str, Any]) -> None:
+    def describe(self, attrs: YamlMapping) -> None:
         self.file.attrs.update(dict(attrs))
 
     def finish(self) -> None:
@@ -176,14 +178,14 @@ class _Parquet(Store):
         super().__init__()
         self.path = path
         self.variables: dict[str, Variable] = {}
-        self.rows: dict[str, list[Any]] = {}
-        self.attrs: dict[str, Any] = {}
+        self.rows: dict[str, list[AnyArray]] = {}
+        self.attrs: Json = {}
 
     def declare(self, variable: Variable) -> None:
         self.variables[variable.name] = variable
         self.rows[variable.name] = []
 
-    def put(self, name: str, sample: int | None, values: Any) -> None:
+    def put(self, name: str, sample: int | None, values: AnyArray) -> None:
         if sample is not None:
             self.rows[name].append(np.asarray(values).ravel())
         elif self.variables[name].dims[:1] == ("sample",):
@@ -191,7 +193,7 @@ class _Parquet(Store):
         else:
             self.rows[name] = [np.asarray(values).ravel()] * self._samples()
 
-    def describe(self, attrs: Mapping[str, Any]) -> None:
+    def describe(self, attrs: YamlMapping) -> None:
         self.attrs = dict(attrs)
 
     def finish(self) -> None:

@@ -3,12 +3,16 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from weft.base.arrays import Json
 from weft.base.terminal import new_console, visible_cursor
+from weft.base.trees import Json
 from weft.sweep.folder import SweepFolder
 from weft.sweep.status import SampleKind, SampleStatus, counts, is_held, orphans
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 EVERY = 1.0  # [s] between updates
 
@@ -38,7 +42,7 @@ def listed(sweep: SweepFolder) -> list[str]:
     ]
 
 
-def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None = None) -> Any:
+def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None = None) -> "Table":
     """Return a table of rich.
 
     Args:
@@ -83,7 +87,7 @@ def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None 
     return result
 
 
-def live(sweep: SweepFolder, console: Any = None) -> bool:
+def live(sweep: SweepFolder, console: "Console | None" = None) -> bool:
     """Show the table on a terminal (or on a rich ``Console``) while samples run.
 
     Returns:

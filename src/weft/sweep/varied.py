@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from weft.base.errors import SweepError, WeftError
 from weft.base.settings import REQUIRED, documented, setting
+from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import parse_yaml
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
@@ -22,17 +22,17 @@ DIGITS = 12  # significant digits of a value
 class Choice:
     """One of several values, all with equal probability."""
 
-    values: tuple[Any, ...]
+    values: tuple[Yaml, ...]
 
-    def at(self, u: float) -> Any:
+    def at(self, u: float) -> Yaml:
         """Return the value at u in [0, 1)."""
         return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
 
-    def levels(self) -> tuple[Any, ...]:
+    def levels(self) -> tuple[Yaml, ...]:
         """Return all values, for a grid."""
         return self.values
 
-    def ends(self) -> tuple[Any, ...]:
+    def ends(self) -> tuple[Yaml, ...]:
         """Return the values that are checked before a sweep starts: all of them."""
         return self.values
 
@@ -100,7 +100,7 @@ class Range:
         """Whether logarithms of the values are spread evenly."""
         return self.scale == "log"
 
-    def at(self, u: float) -> Any:
+    def at(self, u: float) -> Yaml:
         """Return the value at u in [0, 1]: a number, or text with its unit."""
         if self.whole:
             lowest, count = round(self.low), round(self.high) - round(self.low) + 1
@@ -112,7 +112,7 @@ class Range:
             )
         return self._said(self.low + u * (self.high - self.low))
 
-    def levels(self) -> tuple[Any, ...]:
+    def levels(self) -> tuple[Yaml, ...]:
         """Return the values of a grid."""
         last = self.count - 1
         if self.whole:
@@ -120,7 +120,7 @@ class Range:
             return tuple(self._said(round(self.low) + round(k * span)) for k in range(last + 1))
         return tuple(self.at(k / last if last else 0.0) for k in range(last + 1))
 
-    def ends(self) -> tuple[Any, ...]:
+    def ends(self) -> tuple[Yaml, ...]:
         """Return the values at both ends, which are checked before a sweep starts."""
         return (self.at(0.0), self.at(1.0))
 
@@ -133,12 +133,12 @@ class Range:
 
     def said(self) -> str:
         """Return the range as a sweep file writes it."""
-        tree: dict[str, Any] = {"from": self._said(self.low), "to": self._said(self.high)}
+        tree: Json = {"from": self._said(self.low), "to": self._said(self.high)}
         tree |= {"steps": self.steps} if self.steps is not None else {}
         tree |= {"scale": "log"} if self.log else {}
         return yaml_text(tree | ({"whole": True} if self.whole else {}))
 
-    def _said(self, value: float) -> Any:
+    def _said(self, value: float) -> Yaml:
         """Return a value rounded to ``DIGITS``, with its unit.
 
         Logarithms of different machines agree to this many digits, and names of samples depend on
@@ -151,7 +151,7 @@ class Range:
 Varied = Choice | Range
 
 
-def quantity_of(value: Any) -> tuple[float, str] | None:
+def quantity_of(value: object) -> tuple[float, str] | None:
     """Return number and unit of a value, (15.0, "cm") for ``15 cm``; None if it is no number."""
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     number = float(found[1]) if found else value
@@ -160,7 +160,7 @@ def quantity_of(value: Any) -> tuple[float, str] | None:
     return float(number), found[2] if found else ""
 
 
-def yaml_text(value: Any) -> str:
+def yaml_text(value: object) -> str:
     """Return a value as one line of YAML that reads back as the same value, floats bit for bit.
 
     YAML 1.1 reads ``1e-05`` as text, so floats are written with a decimal point.

@@ -8,11 +8,10 @@ import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from weft.base.arrays import Json
 from weft.base.errors import SweepError, WeftError
 from weft.base.machine import LIBRARY_THREADS
+from weft.base.trees import Json
 from weft.sweep.faults import BusyError, DiskFullError
 from weft.sweep.folder import NAME, SweepFolder, open_sweep
 from weft.sweep.plan import PLAN, Sample
@@ -97,7 +96,7 @@ def warmed(path: str, name: str) -> Json:
 
 
 def answer(
-    path: str, name: str, retry: bool = False, watch: Callable[[Any], None] | None = None
+    path: str, name: str, retry: bool = False, watch: Callable[..., None] | None = None
 ) -> Json:
     """Run or continue a sample; engines call this function in other processes.
 

@@ -13,7 +13,8 @@ process has ended.
 import json
 import os
 import sys
-from typing import Any
+
+from weft.base.trees import Json
 
 
 def main(arguments: list[str]) -> None:
@@ -30,7 +31,7 @@ def main(arguments: list[str]) -> None:
         answers.flush()
 
 
-def _answer(path: str, order: dict[str, Any], parent: int) -> dict[str, Any]:
+def _answer(path: str, order: Json, parent: int) -> Json:
     from weft.sweep.faults import StoppedError
     from weft.sweep.warm import answer, warmed
 

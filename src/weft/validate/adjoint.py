@@ -6,7 +6,7 @@ not move with mu, except for the elastic slip of a step; a square that slides mo
 t^2/2.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,7 @@ from weft.laboratory.elastica import elastica_of_length
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate import elastica, hanging_strip
 from weft.validate.check import Check, RowBasis, attempt, compare
-from weft.validate.setup import Built, Setup
+from weft.validate.setup import Built, Setup, Values
 from weft.validate.solver import direct
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
 
@@ -94,7 +94,7 @@ def _sag() -> Iterator[Check]:
     upright = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
     mesh = mesh.with_vertices(upright)
 
-    def build(v: Mapping[str, Any]) -> Built:
+    def build(v: Values) -> Built:
         material = Material(v["k"], m.shear, m.bending, m.density)
         model = strip_model(mesh, material, lengthwise_pins(mesh, "top"))
         return model, State.at_rest(mesh.vertices)
@@ -111,7 +111,7 @@ def _drop() -> Iterator[Check]:
     stretch = elastica.STIFFNESS_RATIO * D / elastica.LENGTH**2
     pins = [Pin(mesh.faces[mesh.corner_uv[..., 0] < 1.5 * cell], name="clamp")]
 
-    def build(v: Mapping[str, Any]) -> Built:
+    def build(v: Values) -> Built:
         material = Material(stretch, stretch / 4, v["D"], density)
         return strip_model(mesh, material, pins), State.at_rest(x)
 
@@ -123,7 +123,7 @@ def _drop() -> Iterator[Check]:
     yield compare("adjoint/elastica, D ddrop/dD", expected, D * float(found.gradient["D"]), 3e-2)
 
 
-def _static(build: Any, name: str, value: float, loss: Mean) -> Derivative:
+def _static(build: Callable[[Values], Built], name: str, value: float, loss: Mean) -> Derivative:
     settings = QuasiStaticSettings(1e-9, 1e-8, 2000, linear=direct(), imperfection=0.0)
     setup = Setup(build, {name: value}, lambda: QuasiStatic(settings), 0.1)
     return Adjoint(setup, loss, [setup.parameter(name, linear=True)], frames=1, fps=10)()
@@ -140,7 +140,7 @@ def _slope() -> Iterator[Check]:
     yield compare("adjoint/slope slides, dx/dmu [m]", expected, slope_of(30.0)(frames), 1e-5)
 
 
-def slope_of(degrees: float) -> Any:
+def slope_of(degrees: float) -> Callable[[int], float]:
     """Return a function of the number of steps that gives dx/dmu [m] of a square on a slope.
 
     The square rests on level ground before the slope of so many degrees begins. It stays over one
@@ -166,7 +166,7 @@ def slope_of(degrees: float) -> Any:
 
     rest = _settled(on_slope(0.0, (0.0, pull[1], 0.0)), State.at_rest(mesh.vertices))
 
-    def build(v: Mapping[str, Any]) -> Built:
+    def build(v: Values) -> Built:
         return on_slope(v["mu"], pull), rest
 
     def after(frames: int) -> float:
@@ -194,7 +194,7 @@ def _tight(tolerance: float = 1e-7) -> StepSettings:
 
 
 def moving(
-    v: Mapping[str, Any],
+    v: Values,
     touches: bool,
     lags: int = 1,
     blown: bool = False,

@@ -3,7 +3,6 @@
 import enum
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 NAN = float("nan")
 
@@ -53,7 +52,7 @@ def compare(
     return Check(name, float(expected), float(got), error, tolerance, ok, basis=basis)
 
 
-def attempt(name: str, case: Callable[..., Iterable[Check]], *args: Any) -> Iterator[Check]:
+def attempt(name: str, case: Callable[..., Iterable[Check]], *args: object) -> Iterator[Check]:
     """Yield the rows of a case, and one failed row with the reason if the case raises an error.
 
     The failed row takes the place of the rows that were still to come. An error therefore costs a

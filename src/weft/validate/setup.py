@@ -12,6 +12,7 @@ from weft.integrators.base import Stepper
 from weft.integrators.model import Model
 
 Built = tuple[Model, State]
+Values = Mapping[str, Any]  # numbers of a model by name, as its ``build`` takes them
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,8 @@ class Setup:
         step: [s] time step.
     """
 
-    build: Callable[[Mapping[str, Any]], Built]
-    values: Mapping[str, Any]
+    build: Callable[[Values], Built]
+    values: Values
     stepper: Callable[[], Stepper]
     step: float
 
@@ -45,7 +46,7 @@ class Setup:
     def parameter(self, name: str, scale: float | None = None, linear: bool = False) -> Parameter:
         """Return one of the numbers as a parameter of derivatives."""
 
-        def apply(setup: Setup, value: Any) -> Setup:
+        def apply(setup: Setup, value: object) -> Setup:
             return dataclasses.replace(setup, values={**setup.values, name: value})
 
         return Parameter(name, self.values[name], apply, "", scale, linear)

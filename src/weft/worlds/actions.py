@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import ArrayArgument, Floats, Positions
 from weft.base.errors import SceneError
 from weft.worlds.world import Hold, World
 
@@ -21,7 +21,7 @@ def checked_world(world: int, count: int) -> int:
     return int(world)
 
 
-def checked_start(positions: Any, world: World) -> Positions:
+def checked_start(positions: ArrayArgument, world: World) -> Positions:
     """Return the start positions (n,3) [m] of a world, in place of those of its scene.
 
     Raises:
@@ -45,7 +45,7 @@ def checked_start(positions: Any, world: World) -> Positions:
     return x
 
 
-def checked_moves(actions: Any, worlds: Sequence[World]) -> list[Floats]:
+def checked_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]:
     """Return the displacements (p,3) [m] of the pins of every world.
 
     Raises:
@@ -111,7 +111,7 @@ def _alone(given: Sequence[Hold], world: World) -> Sequence[Hold]:
     return given
 
 
-def _hold(hold: Any, world: World) -> Hold:
+def _hold(hold: object, world: World) -> Hold:
     where = f"holds of world {world.number}"
     if not isinstance(hold, Hold):
         raise SceneError(

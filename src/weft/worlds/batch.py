@@ -8,12 +8,11 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions, Velocities
+from weft.base.arrays import AnyArray, ArrayArgument, Floats, Positions, Velocities
 from weft.base.errors import SceneError, SimulationError
 from weft.base.runtime_types import checked
 from weft.base.settings import Count, Rate, Time
@@ -182,7 +181,7 @@ class Batch:
             self.failed.pop(self.worlds[k].number, None)
 
     def step(
-        self, actions: Any = None, *, holds: Sequence[Sequence[Hold]] | None = None
+        self, actions: ArrayArgument = None, *, holds: Sequence[Sequence[Hold]] | None = None
     ) -> Positions:
         """Advance all worlds by one frame.
 
@@ -320,7 +319,7 @@ class Batch:
         if new:
             raise self.failed[new[0]]
 
-    def _stacked(self, every: Sequence[Any]) -> Any:
+    def _stacked(self, every: Sequence[AnyArray]) -> AnyArray:
         if any(len(x) != len(every[0]) for x in every):
             raise SceneError(
                 "positions of all worlds",

@@ -4,14 +4,13 @@ Matrices are factorized side by side; the search of each world sees a solver of 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import warp as wp
 
 from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.batched_cholesky import BatchedFactors, SymbolicCholesky, solution
-from weft.solve.linear.solver import LinearSolution
+from weft.solve.linear.solver import LinearSolution, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 
@@ -62,7 +61,7 @@ class WorldLane:
         self.known: WarpArray | None = None  # solution for the next question
         self.definite = False
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "WorldLane":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "WorldLane":
         """Return this solver: the group has factorized the matrix already."""
         return self
 

@@ -4,9 +4,9 @@ Worlds of one kind have the same points, stencils and step settings.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.solve.sparse.block_csr import BlockPattern
 from weft.worlds.world import World
@@ -31,5 +31,5 @@ def _kind(world: World) -> Hashable:
     return (len(model.mass), energies, model.contact is None, world.steps, settings)
 
 
-def _bytes(a: Any) -> bytes:
+def _bytes(a: ArrayLike) -> bytes:
     return np.ascontiguousarray(a).tobytes()

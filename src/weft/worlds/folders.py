@@ -6,12 +6,15 @@ Each world has a folder with the frames, metrics and checkpoint that ``weft.simu
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft.base.errors import SceneError
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Loop
 from weft.worlds.world import World
+
+if TYPE_CHECKING:
+    from weft.worlds.batch import Batch
 
 
 def check_at_start(worlds: Sequence[World]) -> None:
@@ -31,7 +34,7 @@ def check_at_start(worlds: Sequence[World]) -> None:
 
 
 def written(
-    batch: Any, frames: int, out: Path, on_frame: Callable[[int], None] | None
+    batch: "Batch", frames: int, out: Path, on_frame: Callable[[int], None] | None
 ) -> list[Path]:
     """Run a batch from its start, and write every world into a new folder below ``out``.
 

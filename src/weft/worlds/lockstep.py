@@ -22,6 +22,7 @@ from weft.integrators.lagged_friction import minimize_lagged_steps
 from weft.integrators.potential import Potential, is_start
 from weft.kernel import WarpArray
 from weft.solve.linear.low_rank import LowRankUpdate
+from weft.solve.linear.solver import PreparedSolver
 from weft.solve.newton.minimize import Minimum, Request, RequestGenerator, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
@@ -135,7 +136,7 @@ def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGen
     x, g, trial = group.parts[w]
     problem = WorldProblem(phi)
 
-    def begin(start: WarpArray, before: Any) -> Search:
+    def begin(start: WarpArray, before: PreparedSolver | None) -> Search:
         return Search(problem, start, linear, before, (x, g, trial))
 
     return minimize_lagged_steps(phi, begin, x, newton, world.prepared, world.model.lags)

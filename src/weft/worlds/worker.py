@@ -10,14 +10,21 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft import kernel
+from weft.base.arrays import ArrayArgument, Floats
 from weft.base.errors import WeftError
+from weft.base.trees import Json
+from weft.run.scene_interface import SceneLike
 from weft.worlds.batch import Batch
+from weft.worlds.world import Hold
 
 SEEN = ("place", "parts", "shift", "gripped")  # attributes of a world that are sent back
+
+
+Answer = Any  # what a method of ``Worker`` returns, sent through a pipe
 
 
 class Worker:
@@ -31,7 +38,7 @@ class Worker:
     """
 
     def __init__(
-        self, scenes: Sequence[Any], numbers: Sequence[int], fps: float, together: int
+        self, scenes: Sequence[SceneLike], numbers: Sequence[int], fps: float, together: int
     ) -> None:
         self.batch = Batch(scenes, fps=fps, together=together, numbers=numbers)
         self.fps = fps
@@ -41,20 +48,20 @@ class Worker:
         for group in self.batch.groups:
             Batch([group.worlds[0].scene], fps=self.fps).warm()
 
-    def frame(self, holds: Sequence[Any], moves: Sequence[Any]) -> None:
+    def frame(self, holds: Sequence[Sequence[Hold]], moves: Sequence[Floats]) -> None:
         """Advance by one frame, with the given holds and moves."""
         self.batch.frame(holds, moves)
 
-    def reset(self, k: int, positions: Any) -> None:
+    def reset(self, k: int, positions: ArrayArgument) -> None:
         """Start a world again."""
         self.batch.reset(k, positions)
 
-    def run(self, frames: int, out: str | None, said: Any) -> Any:
+    def run(self, frames: int, out: str | None, said: Callable[[int], None]) -> Answer:
         """Advance by some frames."""
         return self.batch.run(frames=frames, out=out, on_frame=said)
 
     @property
-    def places(self) -> list[dict[str, Any]]:
+    def places(self) -> list[Json]:
         """The attributes ``SEEN`` of all worlds."""
         return [{name: getattr(w, name) for name in SEEN} for w in self.batch.worlds]
 
@@ -65,7 +72,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # printed text must not get between answers
 
-    def say(what: Any) -> None:
+    def say(what: object) -> None:
         pickle.dump(what, answers)
         answers.flush()
 
@@ -82,7 +89,7 @@ def main() -> None:
         return
 
 
-def _answer(worker: Worker, name: str, args: Sequence[Any]) -> tuple[Any, ...]:
+def _answer(worker: Worker, name: str, args: Sequence[object]) -> tuple[object, ...]:
     answer, error = None, None
     try:
         answer = getattr(worker, name)(*args)

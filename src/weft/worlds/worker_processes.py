@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,11 @@ from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError, SimulationError
 from weft.base.machine import LIBRARY_THREADS
+from weft.base.trees import YamlMapping
 from weft.worlds.world import Hold, World
+
+if TYPE_CHECKING:
+    from weft.worlds.worker import Answer
 
 WARM_UP = ("warm",)  # sent to process 0 first, so that only one process compiles kernels
 
@@ -79,7 +83,7 @@ class WorkerProcesses:
         out: str | os.PathLike[str] | None,
         failed: dict[int, SimulationError],
         on_frame: Callable[[int], None] | None,
-    ) -> list[Any]:
+    ) -> "list[Answer]":
         """Advance all worlds by some frames; return what ``Batch.run`` returns."""
         order = "run", frames, None if out is None else os.fspath(out)
         answers = self.ask(dict.fromkeys(range(len(self.shares)), order), failed, on_frame)
@@ -87,10 +91,10 @@ class WorkerProcesses:
 
     def ask(
         self,
-        orders: Mapping[int, tuple[Any, ...]],
+        orders: Mapping[int, tuple[object, ...]],
         failed: dict[int, SimulationError],
         on_frame: Callable[[int], None] | None = None,
-    ) -> dict[int, Any]:
+    ) -> "dict[int, Answer]":
         """Let processes execute orders, given by the index of the process; return their results.
 
         Afterwards ``worlds`` have the states of the worlds, and ``failed`` those that wait for
@@ -119,15 +123,15 @@ class WorkerProcesses:
 
     def _told(
         self,
-        orders: Mapping[int, tuple[Any, ...]],
+        orders: Mapping[int, tuple[object, ...]],
         failed: dict[int, SimulationError],
         on_frame: Callable[[int], None] | None,
-    ) -> tuple[dict[int, Any], list[Exception]]:
+    ) -> "tuple[dict[int, Answer], list[Exception]]":
         """Send orders, and read one message of each process in turn until all have finished."""
         for k, order in orders.items():
             self._send(k, pickle.dumps(order))
         waiting, done = list(orders), 0
-        answers: dict[int, Any] = {}
+        answers: dict[int, Answer] = {}
         errors: list[Exception] = []
         while waiting:
             for k in tuple(waiting):
@@ -148,7 +152,7 @@ class WorkerProcesses:
     def _stand(
         self,
         k: int,
-        places: Sequence[Mapping[str, Any]],
+        places: Sequence[YamlMapping],
         lost: Mapping[int, SimulationError],
         failed: dict[int, SimulationError],
     ) -> None:
@@ -166,7 +170,7 @@ class WorkerProcesses:
         except OSError:
             raise self._gone(k) from None
 
-    def _hear(self, k: int) -> Any:
+    def _hear(self, k: int) -> "Answer":
         pipe = self.processes[k].stdout
         assert pipe is not None
         try:

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.integrators.model import Model
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import RunState
-from weft.solve.linear.solver import LinearSolver
+from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
 
 @checked(SceneError, "hold")
@@ -56,7 +55,9 @@ class World:
         self.model = dataclasses.replace(scene.model())
         self.alone: Model | None = None  # used for steps that are halved
         self.solver = Solver(stepper.settings.linear)
-        self.prepared: Any = None  # last prepared matrix, whose symbolic work is reused
+        self.prepared: PreparedSolver | None = (
+            None  # last prepared matrix, whose symbolic work is reused
+        )
         self._linear: LinearSolver | None = None
         self.reset()
 

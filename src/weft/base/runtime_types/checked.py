@@ -6,12 +6,15 @@ import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial, wraps
 from importlib import import_module
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
 from weft.base.runtime_types.messages import shown, words
 from weft.base.runtime_types.validators import VALUE, entry_of, hint_of, runtime_type
 from weft.base.settings import settings_by_field
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
 
@@ -56,19 +59,19 @@ def checked(
     return decorate
 
 
-def is_checked(function: Any) -> bool:
+def is_checked(function: Callable[..., object]) -> bool:
     """Return True if the arguments of a function or method are checked."""
     return hasattr(getattr(function, "__func__", function), "_door")
 
 
-def check_value(value: Any, hint: Any, what: str, error: type[WeftError]) -> Any:
+def check_value(value: object, hint: object, what: str, error: type[WeftError]) -> Any:
     """Return a value converted to its annotation, checked like an argument.
 
     Raises:
         WeftError: of the class ``error``; ``what`` names the value.
     """
 
-    def holder(value: Any) -> Any:
+    def holder(value: object) -> object:
         return value
 
     door = _Door(holder, error, what, False, lambda: {"value": hint}, is_value=True)
@@ -77,18 +80,18 @@ def check_value(value: Any, hint: Any, what: str, error: type[WeftError]) -> Any
 
 
 def _checked_function(
-    function: Any,
+    function: Callable[..., object],
     error: type[WeftError],
     place: str,
     named: bool,
     modules: Collection[str],
-    hints: Callable[[], Mapping[str, Any]] | None = None,
+    hints: Callable[[], Mapping[str, object]] | None = None,
 ) -> Any:
     """Return a function that checks its arguments and then calls ``function``."""
     door = _Door(function, error, place, named, hints or partial(_hints_of, function, modules))
 
     @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         args, kwargs = door.bind(args, kwargs)
         return function(*args, **kwargs)
 
@@ -96,17 +99,17 @@ def _checked_function(
     return call
 
 
-def _hints_of(function: Any, modules: Collection[str]) -> Mapping[str, Any]:
+def _hints_of(function: Callable[..., object], modules: Collection[str]) -> Mapping[str, object]:
     """Return the evaluated annotations of the arguments."""
     own = {k: v for k, v in function.__annotations__.items() if k != "return"}
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     for module in modules:
         names.update(vars(import_module(module)))
     holder = types.SimpleNamespace(__annotations__=own)
     return get_type_hints(holder, function.__globals__, names, include_extras=True)
 
 
-def _fields_of(kind: type) -> Mapping[str, Any]:
+def _fields_of(kind: type) -> Mapping[str, object]:
     """Return the annotations of a constructor; of a dataclass, those of its fields with
     settings.
     """
@@ -121,11 +124,11 @@ class _Door:
 
     def __init__(
         self,
-        function: Any,
+        function: Callable[..., object],
         error: type[WeftError],
         place: str,
         named: bool,
-        hints: Callable[[], Mapping[str, Any]],
+        hints: Callable[[], Mapping[str, object]],
         *,
         is_value: bool = False,  # the only argument is a value with the name ``place``
     ) -> None:
@@ -133,7 +136,7 @@ class _Door:
         self._hints, self.is_value = hints, is_value
 
     @cached_property
-    def hints(self) -> Mapping[str, Any]:
+    def hints(self) -> Mapping[str, object]:
         """The annotations of the arguments that have one."""
         return self._hints()
 
@@ -147,7 +150,7 @@ class _Door:
         """The function of pydantic that validates arguments and returns them."""
         from pydantic import ConfigDict, validate_call  # imported here because it loads slowly
 
-        def arguments(*args: Any, **kwargs: Any) -> Any:
+        def arguments(*args: object, **kwargs: object) -> object:
             return args, kwargs
 
         # pydantic validates by the signature of the function that it calls. ``arguments`` gets the
@@ -160,7 +163,7 @@ class _Door:
         arguments.__annotations__ = {p.name: p.annotation for p in given}
         return validate_call(config=ConfigDict(arbitrary_types_allowed=True))(arguments)
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def bind(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Return the checked and converted arguments, by position and by name.
 
         Raises:
@@ -180,13 +183,13 @@ class _Door:
         named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
         return [name for name, p in self.parameters.items() if p.kind not in named]
 
-    def _annotation(self, name: str) -> Any:
+    def _annotation(self, name: str) -> object:
         """Return the annotation of an argument, or that of ``**more`` for an extra one."""
         more = [n for n, p in self.parameters.items() if p.kind is p.VAR_KEYWORD]
         return self.hints.get(name, self.hints.get(more[0], Any) if more else Any)
 
     def _error_of(
-        self, errors: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, errors: "Sequence[ErrorDetails]", args: tuple[object, ...], kwargs: dict[str, object]
     ) -> WeftError:
         """Return the first of pydantic's errors as a weft error."""
         first, given = errors[0], dict(zip(self._positional, args)) | kwargs
@@ -215,7 +218,9 @@ class _Door:
         got, expected = about["got"] or got, about["expected"]
         return self.error(what, got=got, expected=expected, hint=about["hint"])
 
-    def _another_kind(self, what: str, value: Any, hint: Any, errors: Sequence[Any]) -> WeftError:
+    def _another_kind(
+        self, what: str, value: Any, hint: object, errors: "Sequence[ErrorDetails]"
+    ) -> WeftError:
         """Return the error of a value of none of the allowed types; in a list it names the
         entry.
         """
@@ -249,12 +254,12 @@ class _Door:
             hint = did_you_mean(name, known)
             expected = f"one of {', '.join(known)}"
             return self.error(f"argument {what}", expected=expected, hint=hint)
-        hint = self._annotation(name)
-        expected = "a value" if hint is Any else words(hint)
+        annotation = self._annotation(name)
+        expected = "a value" if annotation is Any else words(annotation)
         return self.error(what, got="nothing", expected=expected)
 
 
-def _indices(error: Any) -> list[int]:
+def _indices(error: "ErrorDetails") -> list[int]:
     """Return the indices in nested lists that lead to the wrong entry."""
     return [k for k in error["loc"][1:] if isinstance(k, int)]
 

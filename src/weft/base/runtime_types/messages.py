@@ -4,7 +4,7 @@ import enum
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, is_typeddict
+from typing import Annotated, Literal, Union, get_args, get_origin, is_typeddict
 
 from weft.base.arrays import ArrayOf
 from weft.base.errors import clipped
@@ -13,7 +13,7 @@ from weft.base.settings import Accepts, Setting
 PLAIN = Setting()  # the setting of numbers without unit and bounds
 LISTS = (tuple, list, Sequence, Collection, Iterable)
 MAPPINGS = (dict, Mapping)
-_WORDS: Mapping[Any, str] = {
+_WORDS: Mapping[object, str] = {
     float: "a number",
     int: "a whole number",
     bool: "True or False",
@@ -22,12 +22,12 @@ _WORDS: Mapping[Any, str] = {
 }
 
 
-def is_function(origin: Any) -> bool:
+def is_function(origin: object) -> bool:
     """Return True if the origin of an annotation is ``collections.abc.Callable``."""
     return origin is Callable
 
 
-def marks_of(parts: Sequence[Any]) -> tuple[ArrayOf | None, Accepts | None, Setting | None]:
+def marks_of(parts: Sequence[object]) -> tuple[ArrayOf | None, Accepts | None, Setting | None]:
     """Return the last mark of each kind in the arguments of an ``Annotated``."""
     array, accepts, setting = None, None, None
     for mark in parts[1:]:
@@ -37,7 +37,7 @@ def marks_of(parts: Sequence[Any]) -> tuple[ArrayOf | None, Accepts | None, Sett
     return array, accepts, setting
 
 
-def words(hint: Any, about: Setting = PLAIN) -> str:
+def words(hint: object, about: Setting = PLAIN) -> str:
     """Return a description of the values that an annotation accepts."""
     origin, parts = get_origin(hint), get_args(hint)
     if isinstance(hint, ArrayOf):
@@ -71,7 +71,7 @@ def words(hint: Any, about: Setting = PLAIN) -> str:
     return f"{'an' if name[:1] in 'AEIO' else 'a'} {name}"
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value and its type as one line of text."""
     if value is None:
         return "nothing"

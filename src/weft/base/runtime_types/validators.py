@@ -13,22 +13,37 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, is_typeddict
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    is_typeddict,
+)
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf
+from weft.base.arrays import AnyArray, ArrayOf
 from weft.base.errors import WeftError, did_you_mean
 from weft.base.runtime_types.messages import LISTS, MAPPINGS, PLAIN, is_function, marks_of, words
 from weft.base.settings import Setting
 from weft.base.units import in_si, to_si
 
+if TYPE_CHECKING:
+    from pydantic import ValidatorFunctionWrapHandler
+
 # types of errors: the value has another type, or the right type but a value that is not allowed
 KIND, VALUE = "weft_kind", "weft_value"
+Check = Callable[[object, object, Setting], object]  # of a value, its annotation and settings
 _INT32 = np.iinfo(np.int32)
 
 
-def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
+def runtime_type(hint: object, about: Setting = PLAIN) -> object:
     """Return the annotation by which pydantic checks an argument.
 
     Args:
@@ -37,7 +52,7 @@ def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
     """
     from pydantic import AfterValidator, PlainValidator, WrapValidator
 
-    def plain(check: Callable[[Any, Any, Setting], Any]) -> Any:
+    def plain(check: Check) -> Any:
         return Annotated[Any, PlainValidator(lambda value: check(value, hint, about))]
 
     origin, parts = get_origin(hint), get_args(hint)
@@ -76,7 +91,7 @@ def runtime_type(hint: Any, about: Setting = PLAIN) -> Any:
     return plain(_instance)
 
 
-def as_array(value: Any, about: ArrayOf) -> np.ndarray[Any, Any]:
+def as_array(value: object, about: ArrayOf) -> AnyArray:
     """Return a contiguous array of the kind and shape in ``about``, without copying if it is one.
 
     Raises:
@@ -116,7 +131,7 @@ def as_array(value: Any, about: ArrayOf) -> np.ndarray[Any, Any]:
     return _floats(found)
 
 
-def _in_unit(value: Any, unit: str) -> Any:
+def _in_unit(value: Sequence[float | str], unit: str) -> object:
     """Return lists of numbers and text with units as numbers in SI, or in degrees."""
     if unit != "degrees":
         return in_si(value, unit)
@@ -126,7 +141,7 @@ def _in_unit(value: Any, unit: str) -> Any:
 _DTYPES = {"numbers": np.dtype("f8"), "ids": np.dtype("i4"), "bools": np.dtype("?")}
 
 
-def _is_fine(value: np.ndarray[Any, Any], about: ArrayOf) -> bool:
+def _is_fine(value: AnyArray, about: ArrayOf) -> bool:
     """Return True if an array can be passed on unchanged: the most frequent case, tested fast."""
     if value.dtype != _DTYPES[about.kind] or not value.flags.c_contiguous or value.ndim == 0:
         return False
@@ -135,12 +150,12 @@ def _is_fine(value: np.ndarray[Any, Any], about: ArrayOf) -> bool:
     return about.kind != "numbers" or not about.finite or bool(np.isfinite(value).all())
 
 
-def _floats(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _floats(found: AnyArray) -> AnyArray:
     made = np.asarray(found, dtype=np.float64)
     return made if made.flags.c_contiguous else np.ascontiguousarray(made)
 
 
-def _ids(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _ids(found: AnyArray) -> AnyArray:
     """Return whole numbers as int32; floating-point numbers are accepted if they are whole."""
     with np.errstate(invalid="ignore"):
         fits = (found >= _INT32.min) & (found <= _INT32.max) & (found == np.trunc(found))
@@ -150,11 +165,13 @@ def _ids(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(found, dtype=np.int32)
 
 
-def _has_shape(found: np.ndarray[Any, Any], shape: Sequence[int | None]) -> bool:
+def _has_shape(found: AnyArray, shape: Sequence[int | None]) -> bool:
     return found.ndim == len(shape) and all(k in (None, n) for k, n in zip(shape, found.shape))
 
 
-def _wrong(expected: Any, got: Any = None, hint: Any = None, error: Any = None) -> Exception:
+def _wrong(
+    expected: object, got: object = None, hint: object = None, error: object = None
+) -> Exception:
     """Return the error for a value that has the right type but is not allowed."""
     from pydantic_core import PydanticCustomError
 
@@ -162,39 +179,38 @@ def _wrong(expected: Any, got: Any = None, hint: Any = None, error: Any = None) 
     return PydanticCustomError(VALUE, "{expected}", about)
 
 
-def _another_kind(hint: Any, about: Setting = PLAIN) -> Exception:
+def _another_kind(hint: object, about: Setting = PLAIN) -> Exception:
     """Return the error for a value of another type."""
     from pydantic_core import PydanticCustomError
 
     return PydanticCustomError(KIND, "{expected}", {"expected": words(hint, about)})
 
 
-def _extremes(value: Any) -> Any:
+def _extremes(value: object) -> object:
     """Return a value with each array replaced by its smallest and largest number."""
     if isinstance(value, np.ndarray):
         return (float(value.min()), float(value.max())) if value.size else ()
     return tuple(map(_extremes, value)) if isinstance(value, tuple | list) else value
 
 
-def _within(value: Any, about: Setting) -> Any:
+def _within(value: object, about: Setting) -> object:
     """Return a value after checking its bounds."""
     ends = _extremes(value)
     if not about.holds(ends):
-        hint = None
-        if about.choices and isinstance(value, str):
-            hint = did_you_mean(value, [c for c in about.choices if isinstance(c, str)])
+        texts = [c for c in about.choices if isinstance(c, str)]
+        hint = did_you_mean(value, texts) if about.choices and isinstance(value, str) else None
         expected = about.wanted(ends)
-        if about.choices and all(isinstance(c, str) for c in about.choices):
-            expected = f"one of {', '.join(about.choices)}"
+        if texts and len(texts) == len(about.choices):
+            expected = f"one of {', '.join(texts)}"
         raise _wrong(expected, hint=hint)
     return value
 
 
-def _is_real(value: Any) -> bool:
+def _is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
-def _number(value: Any, hint: Any, about: Setting) -> Any:
+def _number(value: object, hint: object, about: Setting) -> object:
     """Return a floating-point number; text with a unit is converted to SI."""
     if isinstance(value, str) and about.unit:
         try:
@@ -211,7 +227,7 @@ def _number(value: Any, hint: Any, about: Setting) -> Any:
         raise _wrong(about.expected) from None
 
 
-def _whole(value: Any, hint: Any, about: Setting) -> Any:
+def _whole(value: object, hint: object, about: Setting) -> object:
     """Return an integer; whole floating-point numbers are accepted, as in arrays and scene
     files.
     """
@@ -224,28 +240,28 @@ def _whole(value: Any, hint: Any, about: Setting) -> Any:
     return int(value)
 
 
-def _truth(value: Any, hint: Any, about: Setting) -> Any:
+def _truth(value: object, hint: object, about: Setting) -> object:
     """Return True or False; no other value is accepted."""
     if not isinstance(value, bool | np.bool_):
         raise _another_kind(hint, about)
     return bool(value)
 
 
-def _text(value: Any, hint: Any, about: Setting) -> Any:
+def _text(value: object, hint: object, about: Setting) -> object:
     """Return text; no other value is accepted."""
     if not isinstance(value, str):
         raise _another_kind(hint, about)
     return value
 
 
-def _path(value: Any, hint: Any, about: Setting) -> Any:
+def _path(value: object, hint: object, about: Setting) -> object:
     """Return a path; text is not accepted here."""
     if not isinstance(value, os.PathLike):
         raise _another_kind(hint, about)
     return value
 
 
-_SCALARS: Mapping[Any, Callable[[Any, Any, Setting], Any]] = {
+_SCALARS: Mapping[object, Check] = {
     float: _number,
     int: _whole,
     bool: _truth,
@@ -254,7 +270,7 @@ _SCALARS: Mapping[Any, Callable[[Any, Any, Setting], Any]] = {
 }
 
 
-def _word(value: Any, hint: Any, about: Setting) -> Any:
+def _word(value: object, hint: object, about: Setting) -> object:
     """Return a value that is one of the entries of a ``Literal``."""
     known = get_args(hint)
     if any(value is word or (type(value) is type(word) and value == word) for word in known):
@@ -264,7 +280,7 @@ def _word(value: Any, hint: Any, about: Setting) -> Any:
     raise _wrong(words(hint), got=repr(value), hint=did_you_mean(value, map(str, known)))
 
 
-def _class(value: Any, hint: Any, about: Setting) -> Any:
+def _class(value: object, hint: object, about: Setting) -> object:
     """Return a class that is a subclass of the class in ``type[...]``."""
     (kind,) = get_args(hint)
     bounds = kind if isinstance(kind, type) else object
@@ -273,14 +289,14 @@ def _class(value: Any, hint: Any, about: Setting) -> Any:
     return value
 
 
-def _function(value: Any, hint: Any, about: Setting) -> Any:
+def _function(value: object, hint: object, about: Setting) -> object:
     """Return a value that can be called."""
     if not callable(value):
         raise _another_kind(hint, about)
     return value
 
 
-def _instance(value: Any, hint: Any, about: Setting) -> Any:
+def _instance(value: object, hint: object, about: Setting) -> object:
     """Return a value that is an instance of the annotation."""
     kind = dict if is_typeddict(hint) else (get_origin(hint) or hint)
     if isinstance(kind, type) and not is_instance(value, kind):
@@ -288,14 +304,14 @@ def _instance(value: Any, hint: Any, about: Setting) -> Any:
     return value
 
 
-def is_instance(value: Any, kind: type) -> bool:
+def is_instance(value: object, kind: type) -> bool:
     """Return True if a value is an instance of a class, or has all attributes of a protocol."""
     if not getattr(kind, "_is_protocol", False):
         return isinstance(value, kind)
     return not isinstance(value, type) and all(_has(value, name) for name in _members(kind))
 
 
-def _has(value: Any, name: str) -> bool:
+def _has(value: object, name: str) -> bool:
     """Return True if an object has an attribute; properties are not evaluated."""
     missing = object()
     return inspect.getattr_static(value, name, missing) is not missing or hasattr(value, name)
@@ -310,12 +326,17 @@ def _members(protocol: type) -> Iterable[str]:
                     yield name
 
 
-def _entries(value: Any, handler: Any, hint: Any, about: Setting) -> Any:
+def _entries(
+    value: object, handler: "ValidatorFunctionWrapHandler", hint: object, about: Setting
+) -> object:
     """Return a list or tuple with checked entries; the same object if no entry changes."""
     array = isinstance(value, np.ndarray) and value.ndim > 0
-    if isinstance(value, str | bytes) or not (array or isinstance(value, Sequence)):
+    if isinstance(value, np.ndarray) and array:
+        given = value.tolist()
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        given = list(value)
+    else:
         raise _another_kind(hint, about)
-    given = value.tolist() if array else list(value)
     fixed = get_origin(hint) is tuple and Ellipsis not in get_args(hint)
     if fixed and len(given) != len(get_args(hint)):
         raise _another_kind(hint, about)
@@ -326,7 +347,7 @@ def _entries(value: Any, handler: Any, hint: Any, about: Setting) -> Any:
     return value if not array and all(a is b for a, b in zip(found, given)) else found
 
 
-def _pairs(value: Any, handler: Any, hint: Any) -> Any:
+def _pairs(value: object, handler: "ValidatorFunctionWrapHandler", hint: object) -> object:
     """Return a mapping with checked keys and values; the same object if nothing changes."""
     if not isinstance(value, Mapping):
         raise _another_kind(hint)
@@ -335,7 +356,7 @@ def _pairs(value: Any, handler: Any, hint: Any) -> Any:
     return value if same else found
 
 
-def hint_of(value: Any, hint: Any) -> str | None:
+def hint_of(value: object, hint: object) -> str | None:
     """Return the next step for frequent mistakes; None for all others."""
     for part in _choices(hint):
         origin, parts = get_origin(part), get_args(part)
@@ -348,7 +369,7 @@ def hint_of(value: Any, hint: Any) -> str | None:
     return None
 
 
-def entry_of(hint: Any, k: int) -> Any:
+def entry_of(hint: object, k: int) -> object:
     """Return the annotation of entry k of a list or tuple; None for any other annotation."""
     for part in _choices(hint):
         parts = get_args(part)
@@ -359,7 +380,7 @@ def entry_of(hint: Any, k: int) -> Any:
     return None
 
 
-def _choices(hint: Any) -> tuple[Any, ...]:
+def _choices(hint: object) -> tuple[object, ...]:
     """Return the types of a union; for any other annotation, this annotation alone."""
     if get_origin(hint) is Annotated:
         return _choices(get_args(hint)[0])

@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import math
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -30,6 +30,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     Strict,
     ValidationInfo,
     create_model,
@@ -41,6 +42,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from weft.base.errors import WeftError
 from weft.base.schema.quantities import Degrees, QuantityIn, Unit
 from weft.base.settings import Setting, settings_by_field
+from weft.base.trees import YamlMapping
 
 
 class Block(BaseModel):
@@ -50,7 +52,7 @@ class Block(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth(cls, value: Any, info: ValidationInfo) -> Any:
+    def _no_truth(cls, value: object, info: ValidationInfo) -> object:
         """Refuse ``true`` and ``false`` where a number or text is expected (pydantic would take 1
         and 0).
         """
@@ -59,7 +61,7 @@ class Block(BaseModel):
         return value
 
 
-def _has_truth(value: Any) -> bool:
+def _has_truth(value: object) -> bool:
     return isinstance(value, bool) or (isinstance(value, list) and any(map(_has_truth, value)))
 
 
@@ -100,13 +102,15 @@ class BuiltField:
         """Return the block of a field of this type."""
         return self.block or block_of(kind)
 
-    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, kind: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         block = self.block_for(kind)
         name, first = next(iter(block.model_fields.items()))
         # a block with one required number may be written as that number: {static: 0.3}, or 0.3
         bare = first.is_required() and first.annotation is float
 
-        def expanded(value: Any) -> Any:
+        def expanded(value: object) -> object:
             return {name: value} if bare and isinstance(value, str | int | float) else value
 
         made = core_schema.no_info_after_validator_function(_make, handler.generate_schema(block))
@@ -117,7 +121,7 @@ T = TypeVar("T")
 FromBlock: TypeAlias = Annotated[T, BuiltField()]  # a dataclass of settings that its block builds
 
 
-def _make(block: Any) -> Any:
+def _make(block: Any) -> object:
     try:
         return block.make()
     except WeftError as error:
@@ -138,7 +142,7 @@ def block_of(kind: type) -> type[SettingsBlock]:
     return block
 
 
-def fields_of(kind: type, file_types: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+def fields_of(kind: type, file_types: YamlMapping = MappingProxyType({})) -> dict[str, Any]:
     """Return the fields of a dataclass of settings, as ``pydantic.create_model`` takes them.
 
     Args:
@@ -153,7 +157,7 @@ def fields_of(kind: type, file_types: Mapping[str, Any] = MappingProxyType({})) 
         if name in file_types:
             said = file_types[name]
             said, default = said if isinstance(said, tuple) else (said, default)
-            annotation: Any = Annotated[said, about]
+            annotation: object = Annotated[said, about]
         else:
             said = _said(hints[name], about, getattr(kind, "measured", False))
             annotation = Annotated[said, AfterValidator(_bounded(about)), about]
@@ -167,13 +171,13 @@ def setting_in(field: FieldInfo) -> Setting:
     return next((m for m in field.metadata if isinstance(m, Setting)), Setting())
 
 
-def said_of(hint: Any, about: Setting) -> Any:
+def said_of(hint: object, about: Setting) -> Any:
     """Return the type with which a file gives a setting, without its bounds."""
     return _said(hint, about, measured=False)
 
 
 def _bounded(about: Setting) -> Any:
-    def check(value: Any) -> Any:
+    def check(value: object) -> object:
         if not about.holds(value):
             raise ValueError(about.wanted(value))
         return value
@@ -181,7 +185,7 @@ def _bounded(about: Setting) -> Any:
     return check
 
 
-def _said(hint: Any, about: Setting, measured: bool) -> Any:
+def _said(hint: object, about: Setting, measured: bool) -> Any:
     """Return the type with which a file gives a field of a dataclass.
 
     Numbers that are ``measured`` need their unit, and one of them may stand in place of a list.
@@ -215,14 +219,16 @@ def _said(hint: Any, about: Setting, measured: bool) -> Any:
     return hint
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
 class ListOrBlock:
     """Mark of a union of two types: a file gives the first one as a list, the other as a block."""
 
-    def __get_pydantic_core_schema__(self, kind: Any, handler: Any) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, kind: object, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         listed, block = map(handler.generate_schema, get_args(kind))
         forms = {"list": listed, "block": block}
         return core_schema.tagged_union_schema(

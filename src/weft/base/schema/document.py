@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from weft.base.errors import WeftError, did_you_mean
 from weft.base.schema.block import block_at, block_of
+from weft.base.trees import Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, YamlTree, kind_of, parse_yaml, read_yaml
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _SIGNS = {  # phrases of pydantic's messages, and the signs that replace them
     "greater than or equal to": "must be >=",
@@ -38,7 +42,7 @@ class YamlDocument:
     """
 
     path: Path
-    tree: Mapping[str, Any]
+    tree: YamlMapping
     lines: Mapping[Loc, int] = field(default_factory=dict)
 
     what: ClassVar[str] = "file"  # the whole file, in messages
@@ -66,7 +70,7 @@ class YamlDocument:
         return error
 
     def validated(
-        self, block: type[M], tree: Any, loc: Loc = (), context: Any = None
+        self, block: type[M], tree: Yaml, loc: Loc = (), context: object = None
     ) -> tuple[M | None, list[WeftError]]:
         """Return the typed content of a block of the file, or None with all its problems.
 
@@ -81,7 +85,7 @@ class YamlDocument:
         except ValidationError as error:
             return None, [self._problem(block, tree, details, loc) for details in error.errors()]
 
-    def made(self, kind: type[T], tree: Any, loc: Loc = ()) -> T:
+    def made(self, kind: type[T], tree: Yaml, loc: Loc = ()) -> T:
         """Return the settings that a block of the file describes.
 
         Args:
@@ -102,14 +106,16 @@ class YamlDocument:
         return made
 
     def refused(
-        self, loc: Sequence[str | int], got: Any, expected: str, hint: str | None = None
+        self, loc: Sequence[str | int], got: object, expected: str, hint: str | None = None
     ) -> WeftError:
         """Return the error of a field at a path."""
         shown = "nothing" if got is None else got
         what = dotted(loc) or self.what
         return self.error(what, got=shown, where=self.where(loc), expected=expected, hint=hint)
 
-    def _problem(self, block: type[BaseModel], tree: Any, details: Any, around: Loc) -> WeftError:
+    def _problem(
+        self, block: type[BaseModel], tree: Yaml, details: "ErrorDetails", around: Loc
+    ) -> WeftError:
         """Return one of pydantic's errors of the block at the path ``around`` as a weft error."""
         inner = _path_in(tree, details)
         loc: Loc = (*around, *inner)
@@ -150,14 +156,14 @@ class YamlDocument:
         return self.error(what or self.what, got=shown, where=where, expected=message, hint=hint)
 
 
-def _described(value: Any) -> str:
+def _described(value: Yaml) -> str:
     """Return a value for a message; blocks and lists are described by their size."""
     if isinstance(value, dict | list):
         return f"a {'block' if isinstance(value, dict) else 'list'} of {len(value)}"
     return "nothing" if value is None else repr(value)
 
 
-def _path_in(tree: Any, details: Any) -> Loc:
+def _path_in(tree: Yaml, details: "ErrorDetails") -> Loc:
     """Return the path of one of pydantic's errors in a tree.
 
     The names of types that pydantic tried in place of one another, and the fields of blocks that
@@ -174,11 +180,11 @@ def _path_in(tree: Any, details: Any) -> Loc:
     return tuple(path)
 
 
-def _is_index(part: str | int, tree: Any) -> bool:
+def _is_index(part: str | int, tree: Yaml) -> bool:
     return isinstance(tree, list) and isinstance(part, int) and part < len(tree)
 
 
-def _misspelled(block: type[BaseModel], loc: Loc, given: Any) -> str | None:
+def _misspelled(block: type[BaseModel], loc: Loc, given: Yaml) -> str | None:
     """Return the hint that a given field of a name without meaning may be the missing one."""
     inside = block_at(block, [p for p in loc[:-1] if isinstance(p, str)])
     known = {} if inside is None else inside.model_fields
@@ -220,7 +226,7 @@ class DocumentBlock(Generic[T]):
         return self.document.where((*self.loc, *loc))
 
     def error(
-        self, field: str | Loc, got: Any, expected: str, hint: str | None = None
+        self, field: str | Loc, got: object, expected: str, hint: str | None = None
     ) -> WeftError:
         """Return an error with file and line.
 

@@ -1,8 +1,9 @@
 """Quantities with units as types of block fields."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -10,6 +11,7 @@ from pydantic_core import CoreSchema
 
 from weft.base.errors import WeftError
 from weft.base.settings import SMALLEST
+from weft.base.trees import Yaml
 from weft.base.units import to_si
 
 
@@ -25,7 +27,7 @@ class QuantityIn:
     def __init__(self, unit: str, *, bare: bool = True, per_angle: bool = False) -> None:
         self.unit, self.bare, self.per_angle = unit, bare or unit == "1", per_angle
 
-    def __call__(self, value: Any) -> float:
+    def __call__(self, value: Yaml) -> float:
         """Return the number in the unit."""
         if not self.bare and not isinstance(value, str):
             expected = "a number, like" if isinstance(value, bool | list) else "its unit too, like"
@@ -45,7 +47,7 @@ class _Size(QuantityIn):
     them.
     """
 
-    def __call__(self, value: Any) -> float:
+    def __call__(self, value: Yaml) -> float:
         found = super().__call__(value)
         if 0 < found < SMALLEST:
             raise ValueError(f"at least {SMALLEST:g} {self.unit}")
@@ -59,7 +61,7 @@ class _Degrees(QuantityIn):
         super().__init__("degrees")
         self._angle = QuantityIn("rad")
 
-    def __call__(self, value: Any) -> float:
+    def __call__(self, value: Yaml) -> float:
         angle = self._angle(value)
         return math.degrees(angle) if isinstance(value, str) else angle
 
@@ -76,7 +78,7 @@ class Unit:
         return {**handler(schema), "type": ["number", "string"], "unit": self.name}
 
 
-def unit_in(metadata: Any) -> str:
+def unit_in(metadata: Iterable[object]) -> str:
     """Return the unit that an annotation's metadata names, or an empty text."""
     return metadata.name if isinstance(metadata, Unit) else ""
 

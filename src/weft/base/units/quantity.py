@@ -4,9 +4,10 @@ import math
 import re
 import sys
 from numbers import Real
-from typing import Any, NoReturn
+from typing import NoReturn, SupportsFloat
 
 from weft.base.errors import UnitError
+from weft.base.trees import Yaml
 from weft.base.units.grammar import LONGEST, parse_unit
 from weft.base.units.table import MOST, MOST_ELSE, PLAIN, Dimension, name_of
 
@@ -73,7 +74,7 @@ def _converted(value: Quantity, unit: str, where: str | None, per_angle: bool) -
     return result
 
 
-def in_si(value: Any, unit: str, where: str | None = None) -> Any:
+def in_si(value: Yaml, unit: str, where: str | None = None) -> Yaml:
     """Return a value in which every text is converted to a number in SI, also inside lists and
     tuples; numbers and None are unchanged.
 
@@ -116,7 +117,7 @@ def _split(value: str, unit: str, where: str | None) -> tuple[float, str]:
     return number, match[2]
 
 
-def _finite(value: Any, where: str | None) -> float:
+def _finite(value: SupportsFloat, where: str | None) -> float:
     """Return a floating-point number, after checking that it is finite."""
     try:
         number = float(value)

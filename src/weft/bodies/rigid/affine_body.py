@@ -18,7 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from weft.base.arrays import Floats, Json, Positions, Velocities
+from weft.base.arrays import Floats, Positions, Velocities
+from weft.base.trees import Json
 from weft.bodies.body import Body
 from weft.bodies.rigid.mass_properties import MassProperties, mass_properties
 from weft.bodies.rigid.settings import Rigid

@@ -9,7 +9,6 @@ Venant-Kirchhoff solid of Young's modulus Y, Poisson's ratio 0 and volume V.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -28,6 +27,7 @@ from weft.kernel import (
     Vec2Array,
     Vec3Array,
     Vec3Array2d,
+    WarpStruct,
     mat33,
     vec2,
     vec3,
@@ -111,7 +111,7 @@ class Rigidity(ElementEnergy):
         """Points of each body, (k,4)."""
         return self.points
 
-    def parameters(self) -> Any:
+    def parameters(self) -> WarpStruct:
         """Return gradients and stiffness on the device."""
         p = Frames()
         p.g, p.stiffness = kernel.array(self.gradients, vec3), kernel.array(self.stiffness, Scalar)
@@ -123,7 +123,7 @@ class Rigidity(ElementEnergy):
         return {"stiffness": self.stiffness}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """The data that defines the energy besides its constants: points and gradients."""
         return self.stencil, self.gradients
 

@@ -1,11 +1,11 @@
 """Bodies from numbers on a grid: height fields over a level rectangle, and signed distances."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
-from weft.base.arrays import ArrayOf, Floats, Point
+from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Point
 from weft.base.errors import SceneError
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
@@ -23,7 +23,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 
 @checked(SceneError)
 def height_field(
-    heights: Annotated[Any, ArrayOf("numbers", ((None, None),), "m")],
+    heights: Annotated[ArrayArgument, ArrayOf("numbers", ((None, None),), "m")],
     width: Size,
     depth: Size,
     base: Size | None = None,
@@ -128,7 +128,7 @@ def _check_size(size: int) -> None:
 def distance_grid(
     distance: Annotated[Floats, ArrayOf("numbers", ((None, None, None),), "m")],
     origin: Point,
-    spacing: Annotated[Any, ArrayOf("numbers", ((3,), (1,), ()), "m")],
+    spacing: Annotated[ArrayArgument, ArrayOf("numbers", ((3,), (1,), ()), "m")],
     name: str = "distance grid",
 ) -> Body:
     """Create the closed surface on which signed distances on a grid are zero.

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
+from weft.energies.base import Energy
 
 if TYPE_CHECKING:
     from weft.cloth.attachments.attachment import Attachment
@@ -45,18 +46,18 @@ class Attached:
         owners: the attachment of each energy, by its number.
     """
 
-    energies: tuple[Any, ...] = ()
+    energies: tuple[Energy, ...] = ()
     together: tuple[tuple[int, int], ...] = ()
     links: tuple[Link, ...] = ()
     rigid: tuple[tuple[int, int], ...] = ()
     owners: tuple[int, ...] = ()
 
-    def updated(self, attachments: "Sequence[Attachment]") -> list[Any]:
+    def updated(self, attachments: "Sequence[Attachment]") -> list[Energy]:
         """Return the energies with the numbers that ``attachments`` have at some time.
 
         The attached points and places, and the exceptions for contact, remain those of the start.
         """
-        own: list[list[Any]] = [[] for _ in attachments]
+        own: list[list[Energy]] = [[] for _ in attachments]
         for energy, owner in zip(self.energies, self.owners):
             own[owner].append(energy)
         return [e for a, energies in zip(attachments, own) for e in a.updated(energies)]

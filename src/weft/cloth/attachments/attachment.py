@@ -7,11 +7,13 @@ says what its keyframes change (``numbers``).
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from weft.base.arrays import ArrayArgument
 from weft.base.errors import SceneError
+from weft.base.trees import Json
 from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.site import Site
 from weft.energies.base import Energy
@@ -33,7 +35,7 @@ class Attachment(ABC):
     """An attachment of points of the cloth. Subclasses are frozen dataclasses of settings."""
 
     kind: ClassVar[str]  # name of the kind in messages
-    vertices: Any  # (m,) ids
+    vertices: ArrayArgument  # (m,) ids
     stiffness: float | None  # [N/m] of a point; None: by the fabric
     release: Release
     name: str  # empty: the attachment is called by its number
@@ -53,7 +55,7 @@ class Attachment(ABC):
             SceneError: the attachment is not possible there.
         """
 
-    def numbers(self, springs: PointSprings) -> dict[str, Any]:
+    def numbers(self, springs: PointSprings) -> Json:
         """Return the fields of its springs that keyframes may change, besides those of all kinds,
         which are stiffness and release.
         """

@@ -1,7 +1,6 @@
 """Ropes and springs for pictures: their ends, their rest lengths, and whether they are released."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,11 @@ LOOSE, ROPE, SPRING = 0, 1, 2  # kinds; LOOSE is a released one, which is not dr
 
 
 def strands(
-    energies: Sequence[Energy], x: Positions, bodies: Positions, t: float, kept: Mapping[str, Any]
+    energies: Sequence[Energy],
+    x: Positions,
+    bodies: Positions,
+    t: float,
+    kept: Mapping[str, Floats],
 ) -> dict[str, Floats]:
     """Return the ropes and springs of cloth and rigid bodies for a frame; empty if there are none.
 

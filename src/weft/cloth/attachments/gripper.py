@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Point
+from weft.base.arrays import Floats, Point
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Duration, Size, Speed, documented, setting
@@ -153,14 +153,14 @@ class Gripper:
         body = box(self.pads, self.size, f"{self.name} {name}").moved(tuple(start.tolist()), path)
         return dataclasses.replace(body, thickness=self.thickness)
 
-    def _middle(self, pose: GripperPose, side: int) -> Any:
+    def _middle(self, pose: GripperPose, side: int) -> Floats:
         """Return the center (3,) [m] of a pad."""
         k = AXES[self.axis]
         out = np.array(pose.place)
         out[k] += side * 0.5 * (pose.opening + self.pads[k])
         return out
 
-    def _eased(self, last: Keyframe, begin: float, end: float, goal: Any) -> list[Keyframe]:
+    def _eased(self, last: Keyframe, begin: float, end: float, goal: Floats) -> list[Keyframe]:
         """Return the keyframes of one command, from the end of the last command to the goal: along
         3 s^2 - 2 s^3 if smooth, otherwise linear.
         """

@@ -1,14 +1,14 @@
 """Ropes and springs from points of the cloth to a place, a body, or other points of the cloth."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any
 
 import numpy as np
 
-from weft.base.arrays import VERTEX_IDS
+from weft.base.arrays import VertexSelection
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
+from weft.base.trees import Json
 from weft.bodies.motion.pins import Path
 from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import MOVES, STIFF, UNCHECKED, Attachment, Place
@@ -33,9 +33,9 @@ class Rope(Attachment):
 
     kind = "rope"
 
-    vertices: Annotated[Any, VERTEX_IDS]
+    vertices: VertexSelection
     _: KW_ONLY
-    to: Annotated[Any, VERTEX_IDS] | None = None
+    to: VertexSelection | None = None
     body: str | None = None
     at: Place | None = setting(None, "place of the other end, at the start", "m", constant=MOVES)
     path: Path | None = None
@@ -78,7 +78,7 @@ class Rope(Attachment):
         )
         return Attached((ties,), (), (site.link(self.vertices, ends.to, ends.start, length),))
 
-    def numbers(self, springs: PointSprings) -> dict[str, Any]:
+    def numbers(self, springs: PointSprings) -> Json:
         """Return the lengths, if they are given, and the onset."""
         new = _lengths(self, springs)
         return {**new, "onset": self.onset * new.get("length", springs.length)}
@@ -94,9 +94,9 @@ class Spring(Attachment):
 
     kind = "spring"
 
-    vertices: Annotated[Any, VERTEX_IDS]
+    vertices: VertexSelection
     _: KW_ONLY
-    to: Annotated[Any, VERTEX_IDS] | None = None
+    to: VertexSelection | None = None
     body: str | None = None
     at: Place | None = setting(None, "place of the other end, at the start", "m", constant=MOVES)
     path: Path | None = None
@@ -127,7 +127,7 @@ class Spring(Attachment):
         made["strand"] = site.width
         return Attached((site.ties(self, ends.stencil, ends.c, **made),))
 
-    def numbers(self, springs: PointSprings) -> dict[str, Any]:
+    def numbers(self, springs: PointSprings) -> Json:
         """Return the lengths, if they are given, and the damping."""
         return {**_lengths(self, springs), "damping": self.damping}
 
@@ -146,6 +146,6 @@ def _check_ends(made: Rope | Spring) -> None:
         raise SceneError(f"{name}.path", got="a path", expected="none, but with a place `at`")
 
 
-def _lengths(made: Rope | Spring, springs: PointSprings) -> dict[str, Any]:
+def _lengths(made: Rope | Spring, springs: PointSprings) -> Json:
     """Return the lengths of ropes or springs, if they are given."""
     return {} if made.length is None else {"length": np.full(len(springs), float(made.length))}

@@ -86,7 +86,9 @@ class Site:
         """Return the ends on the rigid body with a name; None if no rigid body has it."""
         return RigidEnds.of(self.loose, self.bodies, name, self.name)
 
-    def link(self, vertices: Ints, to: Ints | None, places: Positions | None, length: Any) -> Link:
+    def link(
+        self, vertices: Ints, to: Ints | None, places: Positions | None, length: Floats | float
+    ) -> Link:
         """Return connections of vertices to other vertices or to places, at most ``length`` [m]."""
         return Link(vertices, to, places, np.broadcast_to(length, (len(vertices),)), self.name)
 

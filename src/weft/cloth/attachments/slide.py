@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import VERTEX_IDS, Ints
+from weft.base.arrays import Floats, Ints, VertexSelection
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, documented, setting
+from weft.base.trees import Json
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
 from weft.bodies.motion.pins import Path
 from weft.cloth.attachments.attached import Attached
@@ -45,7 +46,7 @@ class Slide(Attachment):
 
     kind = "slide"
 
-    vertices: Annotated[Any, VERTEX_IDS]
+    vertices: VertexSelection
     along: Sequence[Place] = setting(REQUIRED, "points of the rail", "m", constant=MOVES)
     _: KW_ONLY
     body: str | None = None
@@ -102,7 +103,7 @@ class Slide(Attachment):
                 expected=f"at most {self.within:.3g} m",
                 hint="start the cloth at the rail (its `along`), or say how far with `within`",
             )
-        rings: dict[str, Any] = {"length": np.full(len(x), self.radius), "along": along}
+        rings: dict[str, Floats | float] = {"length": np.full(len(x), self.radius), "along": along}
         rings |= {"friction": self.friction, "slip": SLIP}
         stencil, c = site.single(self.vertices)
         if rigid is not None:
@@ -145,7 +146,7 @@ class Slide(Attachment):
                 hint="or `kind: body`: clips",
             )
 
-    def numbers(self, springs: PointSprings) -> dict[str, Any]:
+    def numbers(self, springs: PointSprings) -> Json:
         """Return the radius of the rings, and their friction."""
         return {"length": np.full(len(springs), self.radius), "friction": self.friction}
 

@@ -1,11 +1,10 @@
 """Attachments of cloth to bodies: points that follow a face of a body."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any
 
 import numpy as np
 
-from weft.base.arrays import VERTEX_IDS
+from weft.base.arrays import VertexSelection
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
@@ -30,7 +29,7 @@ class AttachToBody(Attachment):
 
     kind = "attach to body"
 
-    vertices: Annotated[Any, VERTEX_IDS]
+    vertices: VertexSelection
     body: str
     _: KW_ONLY
     stiffness: float | None = setting(None, STIFF, "N/m", above=0, keyframes=True)

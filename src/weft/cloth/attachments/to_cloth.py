@@ -1,14 +1,14 @@
 """Attachments of points of the cloth to other points of it."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any
 
 import numpy as np
 
-from weft.base.arrays import VERTEX_IDS
+from weft.base.arrays import VertexSelection
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
+from weft.base.trees import Json
 from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment
 from weft.cloth.attachments.site import Site
@@ -30,8 +30,8 @@ class AttachCloth(Attachment):
 
     kind = "attach cloth"
 
-    vertices: Annotated[Any, VERTEX_IDS]
-    to: Annotated[Any, VERTEX_IDS]
+    vertices: VertexSelection
+    to: VertexSelection
     _: KW_ONLY
     length: float | None = setting(
         None,
@@ -93,7 +93,7 @@ class AttachCloth(Attachment):
         together = () if meets or not self.release.is_never else tuple(pairs)
         return Attached((ties,), together, (site.link(self.vertices, to, None, ties.length),))
 
-    def numbers(self, springs: PointSprings) -> dict[str, Any]:
+    def numbers(self, springs: PointSprings) -> Json:
         """Return the lengths, if they are given, with what follows from them."""
         if self.length is None:
             return {}

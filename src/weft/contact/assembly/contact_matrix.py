@@ -6,7 +6,7 @@ it (order of elimination, aggregates) stays valid while contacts come and go wit
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
@@ -14,18 +14,25 @@ import warp as wp
 from weft import kernel
 from weft.kernel import (
     ByteArray,
+    DataType,
     IntArray,
     IntArray2d,
+    Kernel,
     Mat33Array,
     Mat33Array3d,
     Vec3Array3d,
     WarpArray,
+    WarpFunction,
     mat33,
     vec3,
 )
 from weft.kernel.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, BlockRows, block_at
 from weft.solve.sparse.incidence import Incidence, IncidenceRows
+
+if TYPE_CHECKING:
+    from weft.contact.contact_set import ContactSet
+    from weft.contact.friction.friction import FrictionSet
 
 _module = wp.get_module("weft.contact_rows")
 PARTS = 256  # number of parts of the rows on devices other than the CPU
@@ -181,7 +188,7 @@ def add_given(  # type: ignore[empty-body]
     """
 
 
-def searched_rows(Local: Any, add: Any, alone: Any) -> Any:
+def searched_rows(Local: DataType, add: WarpFunction, alone: WarpFunction) -> Kernel:
     """Return a kernel that adds the blocks of pairs to matrix rows, found by a search in each row.
 
     The kernel first copies the elastic matrix if it gets one, else it adds to the present values.
@@ -235,7 +242,7 @@ ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, lump_blocks)
 class PairBlocks:
     """Hessians of pairs on the device."""
 
-    pairs: Any  # a ContactSet or FrictionSet
+    pairs: "ContactSet | FrictionSet"  # a ContactSet or FrictionSet
     stencil: WarpArray  # (m,4) int32
     local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33 blocks
     late: WarpArray | None = None  # (m,) uint8 1: lumped (``lumped_pairs``); None: no pair is

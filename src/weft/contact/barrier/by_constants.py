@@ -9,13 +9,11 @@ With y = D - xi^2 and Y = dhat (dhat + 2 xi), forces are linear in k b and k b',
 They also give the derivatives of the normal forces that friction uses (``changed_loads``).
 """
 
-from typing import Any
-
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import AnyArray, Floats, Positions
 from weft.contact.barrier.barrier import BarrierParameters, barrier, mollified, spread, width
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest, combination
@@ -74,7 +72,7 @@ def changed_gradients(
         gap: (m,), or one for all, change of the gap [m].
         thickness: (m,), or one for all, change of the thickness [m].
     """
-    change: Any = np.zeros(len(contacts), BarrierParameters.numpy_dtype())
+    change: AnyArray = np.zeros(len(contacts), BarrierParameters.numpy_dtype())
     change["stiffness"], change["gap"], change["thickness"] = stiffness, gap, thickness
     out = kernel.empty((len(contacts), 4), vec3)
     arrays = (kernel.points(x), *contacts.device, kernel.array(change, BarrierParameters), out)

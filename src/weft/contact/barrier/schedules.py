@@ -16,13 +16,13 @@ thickness for which there is room is kept.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.base.errors import SimulationError
+from weft.base.trees import Json
 from weft.contact.contact import Contact
 from weft.contact.detector import ContactDetector
 from weft.energies.step import Step
@@ -55,12 +55,12 @@ class GapSchedule:
         """Return the values that the next step needs; empty if the gap does not change."""
         return {GAP: np.array([self.now])} if self.changes else {}
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Json:
         """Return the present and the requested gap [m] for reports; empty if they are equal."""
         return {} if self.now == self.asked else {GAP: {"kept": self.now, "asked": self.asked}}
 
 
-def gap_of(memory: Mapping[str, Any]) -> float | None:
+def gap_of(memory: Mapping[str, Floats]) -> float | None:
     """Return the gap [m] of the step whose saved values are ``memory``; None: the gap does not
     change.
     """
@@ -154,7 +154,7 @@ class ThicknessSchedule:
         """Return the values that the next step needs; empty if the thickness does not change."""
         return {} if self.asked is None else {THICKNESS: self.now}
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Json:
         """Return the largest present and requested thickness [m] for reports; empty if they are
         equal.
         """

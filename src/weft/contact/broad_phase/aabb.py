@@ -12,7 +12,6 @@ times as long.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -312,7 +311,9 @@ class MovingPoints:
     low: WarpArray  # (n,) vec3 [m]
     high: WarpArray  # (n,) vec3 [m]
     way: WarpArray | None = None  # (n,) vec3 [m] displacements; None: the points do not move
-    _known: dict[tuple[float, bool], Any] = field(default_factory=dict)  # results of ``enclosed``
+    _known: dict[tuple[float, bool], WarpArray] = field(
+        default_factory=dict
+    )  # results of ``enclosed``
 
     @staticmethod
     def of(x: Positions | WarpArray, end: Positions | WarpArray | None = None) -> "MovingPoints":

@@ -6,7 +6,6 @@ each; a scan of the numbers of set bits gives the rows to which each thread copi
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -15,7 +14,7 @@ from weft import kernel
 from weft.base.arrays import Ints, Positions
 from weft.contact.barrier.barrier import pair_distances
 from weft.contact.distance.distance import PairKind
-from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, ScalarArray, WarpArray
+from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, Kernel, ScalarArray, WarpArray
 from weft.kernel.bitmask import mask_below
 from weft.kernel.granularity import bits_per_thread
 from weft.kernel.native_code import native
@@ -60,7 +59,7 @@ class Candidates:
     Their order does not depend on how they were found.
     """
 
-    stencil: Any  # (p+e,4) int32 vertex, face; then edge, edge; on device or host
+    stencil: WarpArray  # (p+e,4) int32 vertex, face; then edge, edge; on device or host
     points: int  # p, the number of vertex-face pairs
     bounds: WarpArray | None = None  # (p+e,) [m] lower bounds of distances; None: unknown
     adjacent: WarpArray | None = None  # (p+e,) uint8, see ``adjacent_pairs``; None: unmarked
@@ -228,7 +227,9 @@ class CompactedPairs:
         return self.number
 
 
-def chosen(of: Candidates, mark: Any, *arguments: Any, worth: int | None = None) -> CompactedPairs:
+def chosen(
+    of: Candidates, mark: Kernel, *arguments: object, worth: int | None = None
+) -> CompactedPairs:
     """Select the candidate pairs that a kernel marks.
 
     Args:

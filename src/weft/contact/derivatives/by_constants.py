@@ -9,12 +9,12 @@ stiffness changes by jumps, which are left out.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import AnyArray, Floats
 from weft.contact.barrier.by_constants import changed_gradients
 from weft.contact.contact_set import ContactSet
 from weft.contact.derivatives.contact_slopes import ContactSlopes
@@ -46,7 +46,7 @@ def constants_of(contact: "Contact") -> dict[str, Floats]:
     }
 
 
-def structure_of(contact: "Contact") -> Any:
+def structure_of(contact: "Contact") -> object:
     """Return what else contacts of one scene can differ in, except for the places of bodies."""
     s = contact.settings
     return s.friction_from, s.lags, s.pinch, s.resolve, contact.mesh.sides.part
@@ -84,7 +84,9 @@ class ContactNumbers:
             kept[SLIP] = kept.get(SLIP, 0.0) + slip
         return self.touching._to_points(out[: self.touching.n]), kept
 
-    def _of_pairs(self, change: Numbers, contacts: ContactSet) -> tuple[Any, Any, Any]:
+    def _of_pairs(
+        self, change: Numbers, contacts: ContactSet
+    ) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Return the changes of stiffness, gap and thickness of the pairs of a set.
 
         The stiffness of a pair contains how often it is counted, and the adaptive stiffness. Pairs
@@ -162,7 +164,7 @@ class ContactNumbers:
         return np.asarray(np.where(pressed, np.where(length > 1, cut, dq), 0.0))
 
 
-def _rise_slope(y: Floats, s: Any, static: Floats, kinetic: Floats, e: Floats) -> Floats:
+def _rise_slope(y: Floats, s: AnyArray, static: Floats, kinetic: Floats, e: Floats) -> Floats:
     """Return (m,) the change of f'/y at the same y >= 0, with f as in
     ``contact.friction.kernels.smoothed_friction``.
     """

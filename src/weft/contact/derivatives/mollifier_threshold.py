@@ -8,8 +8,6 @@ the rest lengths of both edges (Li et al. 2020). With C = |e x f|^2 and E = k m(
     dm/deps = 2 C (C - eps)/eps^3,   dm'/deps = (4 C - 2 eps)/eps^3.
 """
 
-from typing import Any
-
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
@@ -57,7 +55,7 @@ def by_rest_positions(rest: Positions, stencil: Ints, by_threshold: Floats) -> F
     out = np.zeros_like(np.asarray(rest, dtype=np.float64))
     e, f = (rest[stencil[:, k + 1]] - rest[stencil[:, k]] for k in (0, 2))
     ee, ff = (e * e).sum(1), (f * f).sum(1)
-    part: Any = 2 * float(PARALLEL_PART) * by_threshold
+    part: Floats = 2 * float(PARALLEL_PART) * by_threshold
     for first, edge, other in ((0, e, ff), (2, f, ee)):
         slope = (part * other)[:, None] * edge
         np.add.at(out, stencil[:, first + 1], slope)

@@ -8,11 +8,10 @@ and the normal, the two directions of sliding and the normal force follow from v
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import AnyArray, Floats, Ints
 from weft.contact.contact_set import ContactSet, closest_of
 
 
@@ -32,7 +31,7 @@ class Slopes:
         return np.asarray(out.reshape(-1, 4, 3))
 
 
-def slopes_of(contacts: ContactSet, y: Floats, push: Ints, slide: Any) -> Slopes:
+def slopes_of(contacts: ContactSet, y: Floats, push: Ints, slide: AnyArray) -> Slopes:
     """Compute the slopes of the pairs ``push``, frozen as ``slide`` at vertices y (n,3) [m]."""
     stencil, touch = contacts.stencil[push], contacts.touch[push]
     at = y[stencil]
@@ -80,7 +79,7 @@ def _directions(n: Floats, by_n: Floats, t0: Floats) -> tuple[Floats, Floats]:
     return by_t0, by_t1
 
 
-def smoothed_friction(y: Floats, slide: Any) -> tuple[Floats, Floats]:
+def smoothed_friction(y: Floats, slide: AnyArray) -> tuple[Floats, Floats]:
     """Return f'/y and f'' at y >= 0, as in ``contact.friction.kernels.smoothed_friction``."""
     e, static = slide["smooth"], slide["mu_static"]
     drop = slide["mu_kinetic"] - static

@@ -1,11 +1,11 @@
 """Pairs that slide in a step, and the derivatives of their friction."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import AnyArray, Floats
 from weft.contact.barrier.kinks import places_around
 from weft.contact.contact_set import closest_of
 from weft.contact.derivatives.mollifier_threshold import by_rest_positions, threshold_slopes
@@ -48,7 +48,7 @@ class SlidingPairs:
         self.y, self.n, self.start = y, term.embedded.n, np.array(kernel.numpy(place))
         self.contacts = term.search.contacts(place)
         f = term.friction_of(place, self.contacts)
-        self.slide: Any = np.array(kernel.numpy(f.slide))
+        self.slide: AnyArray = np.array(kernel.numpy(f.slide))
         self.stencil = np.array(f.stencil)
         self.origin = np.array(kernel.numpy(f.origin))
         self.slip = np.array(kernel.numpy(term._slip))

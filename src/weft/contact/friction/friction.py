@@ -20,7 +20,6 @@ their loads, and is cut to length 1. If nothing moves, nothing changes, whatever
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -43,7 +42,7 @@ from weft.contact.friction.kernels import (
     slips,
     update_slips,
 )
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import Kernel, Scalar, WarpArray, mat33, vec3
 from weft.solve.sparse.incidence import Incidence
 
 
@@ -124,7 +123,7 @@ class FrictionSet:
         found: Incidence = self.__dict__["_incidence"]
         return found
 
-    def _launch(self, evaluate: Any, x: WarpArray, out: WarpArray) -> WarpArray:
+    def _launch(self, evaluate: Kernel, x: WarpArray, out: WarpArray) -> WarpArray:
         """Run a kernel for all pairs at x, and return its output."""
         kernel.launch(evaluate, len(self), x, self.origin, self.pairs, self.slide, out)
         return out

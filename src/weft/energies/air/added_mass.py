@@ -17,7 +17,6 @@ the step, as those of wind are (``weft.energies.air.lift_and_drag``), and are a 
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ from weft.energies.gather import GatherMap
 from weft.energies.point_masses import StepEnergy
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, Scratch, WarpArray, mat33, vec2, vec3
+from weft.kernel import Scalar, Scratch, WarpArray, WarpStruct, mat33, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -120,7 +119,7 @@ class AddedMass(StepEnergy):
         }
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the mesh, and the velocities of the air."""
         w = self.wind
         return self.mesh, w.velocity, w.gusts, w.field
@@ -179,7 +178,7 @@ class AddedMassLoad:
         kernel.launch(edges, q, x, v, air, self.edges, self.outward, mu, local)
         rim.add_gradient(local, self.load)
 
-    def _air(self, energy: AddedMass, x: WarpArray, s: Any, t: float) -> WarpArray:
+    def _air(self, energy: AddedMass, x: WarpArray, s: WarpStruct, t: float) -> WarpArray:
         """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
         q = s.stencil.shape[0]
         at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)

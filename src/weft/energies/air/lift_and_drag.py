@@ -26,7 +26,6 @@ are left out. See ``docs/forces.md``.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -54,6 +53,7 @@ from weft.kernel import (
     Vec3Array,
     Vec3Array2d,
     WarpArray,
+    WarpStruct,
     mat33,
     vec2,
     vec3,
@@ -187,7 +187,7 @@ class AirForce(StepEnergy):
         return {name: repeat_per_element(getattr(w, name), q) for name in names}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the samples, and the rest of the wind's settings."""
         w = self.wind
         return (
@@ -245,7 +245,7 @@ class BoundAir(SummedBound):
         self._coefficients = along, across, int(w.crossflow)
 
     @cached_property
-    def _sheet(self) -> Any:
+    def _sheet(self) -> WarpStruct:
         return sheet_of(self.energy.samples)
 
     def freeze(self, step: Step) -> None:
@@ -335,7 +335,7 @@ class BoundAir(SummedBound):
         return A
 
 
-def sheet_of(s: Samples) -> Any:
+def sheet_of(s: Samples) -> WarpStruct:
     """Return samples as ``ClothSamples`` on the device."""
     out = ClothSamples()
     out.stencil = kernel.array(s.stencil, wp.int32)

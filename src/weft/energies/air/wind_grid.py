@@ -1,16 +1,15 @@
 """Wind grid: a velocity field on a grid in space and time, linear in each direction and in time."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import ArrayOf, Floats
+from weft.base.arrays import ArrayOf, Arrays, Floats
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.io.archive import read_npz
@@ -108,7 +107,7 @@ class WindGrid:
         return _of_arrays(arrays, str(path))
 
     @cached_property
-    def _device(self) -> tuple[Any, ...]:
+    def _device(self) -> tuple[WarpArray, ...]:
         origin, spacing = vec3(*self.origin.tolist()), vec3(*self.spacing.tolist())
         return kernel.array(self.velocity, vec3), origin, spacing
 
@@ -126,7 +125,7 @@ class WindGrid:
         kernel.launch(add_linear, x.shape[0], x, *self._device, frame, Scalar(part), out)
 
 
-def _of_arrays(arrays: Mapping[str, Any], where: str) -> WindGrid:
+def _of_arrays(arrays: Arrays, where: str) -> WindGrid:
     """Build a grid from named arrays; errors name the file ``where``."""
     missing = [name for name in ("velocity", "origin", "spacing") if name not in arrays]
     if missing:

@@ -26,12 +26,11 @@ mesh of pairs depends on their directions: k = D for equilateral triangles, 1.74
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
@@ -163,7 +162,7 @@ class BucklingBending(ElementEnergy):
         return arc_starts(self.stiffness, self.compression, self.length)
 
     @cached_property
-    def records(self) -> "np.ndarray[Any, Any]":
+    def records(self) -> AnyArray:
         """Parameters as (m,) records of ``Pair``, without damping."""
         bounded = np.isfinite(self.compression)
         spring = np.where(bounded, self.compression, 0.0) * self.area
@@ -216,7 +215,7 @@ class BucklingBending(ElementEnergy):
         return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: pairs, rest lengths, areas, and which pairs have springs."""
         bounded = np.isfinite(self.compression)
         return self.pairs, self.length, self.area, bounded, self.n_vertices

@@ -11,7 +11,7 @@ hardening.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class Creases(HingeBending):
         return f"{self.name}.set"
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> tuple[object, ...]:
         """Data besides the constants: the hinges, the limits and the plasticity."""
         return *super().structure, self.limit, self.plasticity
 

@@ -13,7 +13,6 @@ derivatives bounded: n = N/sqrt(|N|^2 + least_normal^2).
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -28,6 +27,7 @@ from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
+    Kernel,
     Scalar,
     ScalarArray,
     ScalarArray2d,
@@ -35,6 +35,7 @@ from weft.kernel import (
     Vec2Array2d,
     Vec3Array,
     Vec3Array2d,
+    WarpStruct,
     vec2,
     vec3,
 )
@@ -144,7 +145,7 @@ def differentiate(
         out[q, a] = by * (p.c[q, a] * n + p.dN[q, a][0] * u + p.dN[q, a][1] * v)
 
 
-def _derivative(root: int) -> Any:
+def _derivative(root: int) -> Kernel:
     """Build the kernel of the gradient (root 0) or of the factor of the Hessian (root 1)."""
 
     @wp.kernel(module=_module)
@@ -200,7 +201,7 @@ class CurvatureDamping(ElementEnergy):
         }
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the stencil and the least normal."""
         return self.source.structure, self.least_normal
 
@@ -258,7 +259,7 @@ class CurvatureDamping(ElementEnergy):
         rows = (G[:, :, 0], G[:, :, 1], self.source.coefficient)
         return np.stack([np.einsum("qa,qai->qi", c, y) for c in rows], axis=1)
 
-    def unit_measure(self, parameters: Any) -> Any:
+    def unit_measure(self, parameters: WarpStruct) -> WarpStruct:
         """Return parameters for which the gradient is that of the curvature."""
         p = parameters
         p.start = kernel.array(np.array(kernel.numpy(p.start)) - 1.0, Scalar)
@@ -270,7 +271,7 @@ class CurvatureDamping(ElementEnergy):
         """Weights (q,) of damping: those of bending."""
         return self.source.weight
 
-    def parameters(self) -> Any:
+    def parameters(self) -> WarpStruct:
         """Return ``BendingPoints`` on the device, without damping."""
         f, p = self.source, BendingPoints()
         p.dN = kernel.array(self.gradient_of_points, vec2)

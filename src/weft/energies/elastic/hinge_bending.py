@@ -15,7 +15,7 @@ phi + D_weft sin^2 phi``.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import warp as wp
@@ -197,7 +197,7 @@ class HingeBending(ElementEnergy):
         return {"weight": self.weight, "rest_angle": self.rest_angle, "damping": beta}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> tuple[object, ...]:
         """Data besides the constants: the hinges and the number of vertices."""
         return self.hinges, self.n_vertices
 

@@ -4,12 +4,12 @@ With d = theta - theta_0 + beta/h (theta - theta_r) the gradient is w d dtheta. 
 in each constant, so the kernel of the gradient computes its derivatives if that constant is 1.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import AnyArray, Floats, Positions
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.elastic.hinge_kernels import angles
 from weft.energies.step import Step
@@ -35,10 +35,10 @@ def hinge_mixed(
     if rate > 0:
         assert step is not None
         energy.freeze(step, rate, p)
-    records: Any = np.array(kernel.numpy(p))
+    records: AnyArray = np.array(kernel.numpy(p))
     records["rest"] = energy.rest_angle + turned
 
-    def gradient(**fields: Any) -> Floats:
+    def gradient(**fields: Floats | float) -> Floats:
         """Return the gradient (h,4,3) with some fields of the records replaced."""
         changed = np.array(records)
         for name, values in fields.items():

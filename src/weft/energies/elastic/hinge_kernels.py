@@ -6,8 +6,6 @@ of the edge follow from the balance of force and moment (Tamstorf & Grinspun 201
 Hessian).
 """
 
-from typing import Any
-
 import warp as wp
 
 from weft.energies.element_energy import ElementKernels
@@ -20,6 +18,7 @@ from weft.kernel import (
     Vec2Array,
     Vec3Array,
     Vec3Array2d,
+    WarpFunction,
     corners,
     mat33,
     vec2,
@@ -196,7 +195,9 @@ def hinge_hessian(
             out[i, packed(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)
 
 
-def angle_kernels(module: Any, angle: Any, gradient: Any, hessian: Any) -> ElementKernels:
+def angle_kernels(
+    module: wp.Module, angle: WarpFunction, gradient: WarpFunction, hessian: WarpFunction
+) -> ElementKernels:
     """Build the kernels of hinges for an angle and what is taken for its gradient.
 
     Args:

@@ -10,13 +10,12 @@ that it shares F and the gather.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
 from weft.energies.base import SummedBound, damping_of
@@ -29,14 +28,17 @@ from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import (
+    DataType,
     IntArray,
     IntArray2d,
     Mat32Array,
     Scalar,
     ScalarArray,
+    Stage,
     Vec2Array2d,
     Vec3Array,
     WarpArray,
+    WarpStruct,
     mat32,
     mat33,
     vec2,
@@ -113,7 +115,7 @@ class DeviceSamples:
     def __len__(self) -> int:
         return len(self.samples.weight)
 
-    def deform(self, x: WarpArray, F: WarpArray) -> tuple[Any, ...]:
+    def deform(self, x: WarpArray, F: WarpArray) -> Stage:
         """Return the launch stage that computes F = dx/dX at every sample."""
         return deform, x, self.stencil, self.gradient, F
 
@@ -129,7 +131,7 @@ class Membrane:
     law: Law
     # (q,) records of the law's Params struct, or a tuple of them for its parts; None: the
     # parameters of ``law`` at every sample
-    parameters: Any = None
+    parameters: WarpStruct = None
     name: str = "membrane"
     damping: float = 0.0  # [s] time constant of stiffness-proportional damping (``damping``)
 
@@ -185,7 +187,7 @@ class Membrane:
         return {**out, DAMPING: repeat_per_element(self.damping, q)}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: samples, the law's functions and its integer parameters."""
         records = self.records()
         kinds = [
@@ -193,7 +195,7 @@ class Membrane:
         ]
         return self.samples, [part.functions for part in self.law.parts], kinds
 
-    def records(self) -> "list[np.ndarray[Any, Any]]":
+    def records(self) -> list[AnyArray]:
         """Return the parameters as NumPy records: (q,) for each part of the law."""
         if self.parameters is None:
             return [part.parameter_array(len(self.samples.weight)) for part in self.law.parts]
@@ -219,7 +221,7 @@ class Membrane:
         """
         return MembraneMixed(self, self.parameters_in(step), x, step).by_constants(by)
 
-    def _local(self, x: Positions, what: "str | Psd", dtype: Any, width: int = 0) -> Floats:
+    def _local(self, x: Positions, what: "str | Psd", dtype: DataType, width: int = 0) -> Floats:
         """Evaluate psi, stress or Hessian of the law at all samples, in NumPy."""
         n = len(self.samples.weight)
         F, out = kernel.empty(n, mat32), kernel.empty((n, width) if width else n, dtype)
@@ -375,7 +377,7 @@ class BoundMembrane(SummedBound):
         return psi
 
     def _launch(
-        self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: tuple[Any, ...]
+        self, x: WarpArray, what: "str | Psd", out: WarpArray, law: "_Laws", *then: Stage
     ) -> None:
         """Launch deformation, evaluation of a law, and the stages ``then``, together.
 

@@ -1,7 +1,5 @@
 """Pairs of vertices opposite inner edges, in the material: lengths, directions, strip factors."""
 
-from typing import Any
-
 import numpy as np
 
 from weft.base.arrays import Floats
@@ -74,7 +72,7 @@ def strip_slopes(along: Floats, area: Floats, by: Floats) -> tuple[Floats, Float
     Q = 3 * np.einsum("m,mi,mj->ij", area / total, q, q)
     inverse = np.linalg.inv(Q + 1e-9 * np.trace(Q) * np.eye(3))  # as in ``strip_factor``
     by_M = -sum(b * np.outer(inverse[i], inverse[i]) for b, i in zip(by, (0, 2)))
-    by_Q: Any = by_M + 1e-9 * np.trace(by_M) * np.eye(3)
+    by_Q: Floats = by_M + 1e-9 * np.trace(by_M) * np.eye(3)
     by_q = 6 * (area / total)[:, None] * (q @ by_Q)
     each = 3 * np.einsum("mi,ij,mj->m", q, by_Q, q) / total
     return by_q[:, [0, 2, 1]] * [1.0, 1.0, 2.0], np.asarray(each - (area * each).sum() / total)

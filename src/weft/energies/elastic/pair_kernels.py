@@ -4,14 +4,13 @@ A pair is a buckled arc below the distance ``start`` (over the rest length), and
 spring that only pushes. Its damping is a spring that pushes and pulls.
 """
 
-from typing import Any
-
 import warp as wp
 
 from weft.energies.elastic.buckled_arc import arc
 from weft.energies.gather import SYMMETRIC, BlockLayout
 from weft.kernel import (
     IntArray2d,
+    Kernel,
     Mat33Array2d,
     Scalar,
     Vec2Array,
@@ -95,7 +94,7 @@ def pair_gradient(
     out[i, 1] = g
 
 
-def pair_hessian(mode: Psd) -> tuple[Any, BlockLayout]:
+def pair_hessian(mode: Psd) -> tuple[Kernel, BlockLayout]:
     """Build the kernel of d2E/dx2: K (1, -1; -1, 1) of every pair.
 
     PROJECTED clamps both eigenvalues: the one along the pair, which is >= 0 already, and the one

@@ -8,7 +8,6 @@ the stretch at which it carries no force. Plastic strain lengthens the fiber's r
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -19,7 +18,7 @@ from weft.base.errors import LawError
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.plasticity import COLUMNS, Plasticity
 from weft.energies.step import Step
-from weft.kernel import Scalar, ScalarArray, WarpArray
+from weft.kernel import Kernel, Scalar, ScalarArray, WarpArray
 from weft.laws.base import LawFunctions, SingleLaw
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -28,7 +27,7 @@ _module = wp.get_module("weft.stretch_set")
 
 
 @cache
-def rest_kernel(functions: LawFunctions) -> Any:
+def rest_kernel(functions: LawFunctions) -> Kernel:
     """Build the kernel (o, warp (q,), weft (q,), out (q,) Params) that writes stretches at rest."""
     Params = functions.Params
 
@@ -73,7 +72,7 @@ class PermanentStretch(Membrane):
         return Plasticity(self.hardening, pulled=True)
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: those of a membrane, and how fibers yield."""
         return super().structure, self.limits, self.hardening
 

@@ -24,7 +24,6 @@ it is refused.
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -135,7 +134,7 @@ class QuadraticBending:
         return self.rate.constants
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the edges."""
         return self.form.structure, self.n_vertices
 

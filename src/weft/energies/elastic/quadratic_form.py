@@ -8,7 +8,6 @@ block, and then added in every iteration.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -143,7 +142,7 @@ class QuadraticForm:
         return {"weight": self.weight, "coefficient": self.coefficient, "damping": beta}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the stencil."""
         return (self.stencil,)
 
@@ -161,7 +160,7 @@ class QuadraticForm:
             "damping": np.einsum("q,qa,qi->qai", w, c, self.amount(late)),
         }
 
-    def matrix(self, n: int) -> Any:
+    def matrix(self, n: int) -> "sp.csr_matrix":
         """Return the Hessian of each coordinate as an (n,n) SciPy CSR matrix."""
         q, k = self.stencil.shape
         rows = np.repeat(np.arange(q), k)

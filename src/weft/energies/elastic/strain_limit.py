@@ -21,7 +21,7 @@ from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.membrane_by_constants import DAMPING
 from weft.energies.step import Step
-from weft.kernel import Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
+from weft.kernel import DataType, Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -36,7 +36,7 @@ HALVINGS, REFINED = 40, 4
 _module = wp.get_module("weft.strain_limit")
 
 if TYPE_CHECKING:
-    vec5 = Any
+    vec5 = DataType
 else:
     vec5 = wp.types.vector(length=5, dtype=Scalar)
 
@@ -204,7 +204,7 @@ class BoundLimits(BoundMembrane):
         self._take(energy)
         self._D = kernel.empty(len(self.samples), mat32)
 
-    def check_derivatives(self, in_time: Sequence[StrainLimits] = ()) -> None:
+    def check_derivatives(self, in_time: Sequence[Any] = ()) -> None:
         """Raise an error for limits that change in time.
 
         Raises:

@@ -9,7 +9,6 @@ that are sewn already, while others close over them.
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -73,7 +72,7 @@ class Drag(MassEnergy):
         return {"mass": self.mass, "rate": repeat_per_element(self.rate, len(self.mass))}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the end, and the frozen vertices."""
         return self.until, self.frozen
 

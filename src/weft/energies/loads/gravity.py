@@ -1,7 +1,6 @@
 """Gravity: E = -sum_v m_v g . x_v. It is linear, so it adds nothing to the Hessian."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -76,7 +75,7 @@ class Gravity(MassEnergy):
         }
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the onset."""
         return (self.onset,)
 

@@ -13,7 +13,6 @@ stiffness of the tension that pressure causes belongs to the membrane and stays.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -30,6 +29,7 @@ from weft.energies.gather import SYMMETRIC, GatherMap
 from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
+    Kernel,
     Mat33Array2d,
     Scalar,
     ScalarArray,
@@ -182,7 +182,7 @@ class Pressure:
         """Faces on the device, and the apex."""
         return kernel.array(self.faces, wp.int32), vec3(*self.center)
 
-    def launch(self, evaluate: Any, x: WarpArray, out: WarpArray, *scale: Any) -> WarpArray:
+    def launch(self, evaluate: Kernel, x: WarpArray, out: WarpArray, *scale: object) -> WarpArray:
         """Launch a kernel over the faces and return ``out``."""
         kernel.launch(evaluate, len(self.faces), x, *self._surface, *scale, out)
         return out
@@ -220,7 +220,7 @@ class Pressure:
         return {name: repeat_per_element(getattr(law, name), m) for name in names}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the surface, and whether a gas is inside."""
         return self.faces, self.center, self.n_vertices, isinstance(self.law, Gas)
 

@@ -9,12 +9,12 @@ the seam's own stiffness.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.base.keyframes import first_of
+from weft.base.trees import Json
 from weft.discretization.embedding import Embedding
 from weft.discretization.spline_surface import SMOOTH, SplineSurface
 from weft.energies.seams.seam_hinges import SeamHinges
@@ -114,7 +114,7 @@ def hinges_of_patches(
 
 def _tips(parts: Sequence[PatchedPart], edges: Ints) -> _Tips:
     """Return the tips of edges (k,2) of vertices along borders of patches."""
-    found: dict[str, Any] = {
+    found: Json = {
         "stencil": np.zeros((len(edges), 27), dtype=np.int32),
         "weight": np.zeros((len(edges), 27)),
     }

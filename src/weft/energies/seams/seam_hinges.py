@@ -6,7 +6,6 @@ both, and act from the time at which the seam is closed. An angle other than 0 i
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class SeamHinges(HingeBending):
         return replace(self, weight=weight, rest_angle=angle)
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> tuple[object, ...]:
         """Data besides the constants: the hinges, the time from which they act, and keyframes."""
         return *super().structure, self.begin, self.foldings
 

@@ -9,11 +9,10 @@ f/stiffness apart, micrometers in a garment that is worn.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys, as_keys, first_of
 from weft.base.runtime_types import checked
@@ -109,7 +108,7 @@ class SeamRows:
         return [FoldingKeys(rows, as_keys(angle), length, keys, self.since)]
 
     @property
-    def rows(self) -> Any:
+    def rows(self) -> AnyArray:
         """Rows of ``pairs`` between which both sides have an edge, (s,2)."""
         if self.segments is not None:
             return self.segments

@@ -14,13 +14,13 @@ indefinite where the bond pulls, so EXACT and PROJECTED are the same.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
+from weft.base.trees import Json
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.rest_shape import RestShape
@@ -31,7 +31,7 @@ from weft.energies.springs.point_springs import CONVEX
 from weft.energies.springs.spring import SpringEnergy, SteppedSpring
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, WarpArray, vec3
+from weft.kernel import Scalar, WarpArray, WarpStruct, vec3
 from weft.solve.sparse.block_csr import BlockPattern
 
 
@@ -157,7 +157,7 @@ class Bonds(SpringEnergy):
         """
         return self.forces_along(x, self._at(t, np.zeros(len(self.pairs))))[:, 0]
 
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters at the end of a step, without the bonds that have torn before it.
 
         Without a step all bonds act and are closed.
@@ -167,7 +167,7 @@ class Bonds(SpringEnergy):
             return self._at(self.end, torn)
         return self._at(step.t, np.asarray(step.kept.get(self.memory, torn)))
 
-    def _at(self, t: float, torn: Floats) -> Any:
+    def _at(self, t: float, torn: Floats) -> WarpStruct:
         """Return the parameters at time t [s]; ``torn`` (m,) is above 0 for torn bonds."""
         p = AttachedPoints()
         for name, values in self._vectors.items():
@@ -200,7 +200,7 @@ class Bonds(SpringEnergy):
         return {name: np.asarray(getattr(self, name)) for name in ("stiffness", "first", "last")}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the pairs, and when they act.
 
         Strength is not part of it, because the result jumps when a bond tears.
@@ -235,7 +235,7 @@ class Bonds(SpringEnergy):
     def joined(several: "Sequence[Bonds]", name: str) -> "Bonds":
         """Return several sets of bonds as one energy."""
         rows = ("pairs", "stiffness", "first", "last", "closing", "life", "strength")
-        arrays: dict[str, Any] = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
+        arrays: Json = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
         starts = np.cumsum([0, *(len(b.pairs) for b in several)])
         bands = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.bands]
         tearing = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.tearing]

@@ -6,7 +6,6 @@ slider. The weights of both sums add up to zero: rigid motions of both bodies co
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import warp as wp
 
@@ -21,6 +20,7 @@ from weft.energies.springs.joint_coordinates import (
 from weft.energies.springs.spring import Curvature, spring_kernels
 from weft.energies.springs.spring_law import SPRING, SpringNumbers
 from weft.energies.step import Step
+from weft.kernel import WarpStruct
 from weft.solve.newton.psd import Psd
 
 
@@ -48,7 +48,7 @@ class Guides(JointSpring):
         {Psd.GAUSS_NEWTON: Curvature.DROPPED},
     )
 
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters, which are the same in every step."""
         p = GuideElements()
         p.joints = self.joints.on_device()
@@ -61,6 +61,6 @@ class Guides(JointSpring):
         return {"stiffness": self.stiffness}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the rows."""
         return self.joints

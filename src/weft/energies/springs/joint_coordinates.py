@@ -27,6 +27,7 @@ from weft.kernel import (
     ScalarArray3d,
     Vec3Array,
     Vec3Array2d,
+    WarpStruct,
     vec2,
     vec3,
 )
@@ -229,7 +230,7 @@ class JointCoordinates:
     first: BilinearForm
     second: BilinearForm | None = None
 
-    def on_device(self, near: Floats | float = 0.0) -> Any:
+    def on_device(self, near: Floats | float = 0.0) -> WarpStruct:
         """Return ``Joints``, with angles within half a turn of ``near`` (m,) [rad]."""
         forms = [f for f in (self.first, self.second) if f is not None]
         J = Joints()

@@ -10,7 +10,6 @@ is the work that a stop takes up before its room is down to about a quarter of t
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -27,7 +26,7 @@ from weft.energies.springs.joint_coordinates import (
 )
 from weft.energies.springs.spring import BoundSpring, Curvature, SpringLaw, spring_kernels
 from weft.energies.step import Step
-from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, vec2
+from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, WarpStruct, vec2
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -150,7 +149,7 @@ class JointLimits(JointSpring):
         dict.fromkeys((Psd.PROJECTED, Psd.GAUSS_NEWTON), Curvature.DROPPED),
     )
 
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters, which are the same in every step."""
         p = LimitElements()
         p.joints = self.joints.on_device()
@@ -164,7 +163,7 @@ class JointLimits(JointSpring):
         return {"firm": self.firm, "margin": self.margin, "low": low, "high": high}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the coordinates, and which of them have limits."""
         return self.joints, np.isfinite(self.low), np.isfinite(self.high)
 

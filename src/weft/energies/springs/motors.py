@@ -12,12 +12,12 @@ to step.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import warp as wp
 
 from weft.base.arrays import Floats
+from weft.base.trees import Json
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.springs.joint_coordinates import (
     JOINT_COORDINATES,
@@ -27,7 +27,7 @@ from weft.energies.springs.joint_coordinates import (
 )
 from weft.energies.springs.spring import Curvature, SpringLaw, SteppedSpring, spring_kernels
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray, vec2
+from weft.kernel import Scalar, WarpArray, WarpStruct, vec2
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -134,11 +134,11 @@ class Motors(JointSpring):
         dict.fromkeys((Psd.PROJECTED, Psd.GAUSS_NEWTON), Curvature.DROPPED),
     )
 
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters in a step, which begins at the coordinates that it remembers."""
         return self._parameters(None if step is None else self.before(step), step)
 
-    def _parameters(self, before: Floats | None, step: Step | None = None) -> Any:
+    def _parameters(self, before: Floats | None, step: Step | None = None) -> WarpStruct:
         """Return the parameters, with angles within half a turn of ``before`` (m,) [rad]."""
         p, near = MotorElements(), np.zeros(len(self.stencil)) if before is None else before
         p.joints = self.joints.on_device(near)
@@ -165,7 +165,7 @@ class Motors(JointSpring):
         return {**own, "damping": self.damping_time, "most": most}
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the coordinates, and which motors have a largest torque."""
         return self.joints, np.isfinite(self.most), self.names
 
@@ -183,7 +183,7 @@ class BoundMotors(SteppedSpring):
         """Return the coordinates, angles with all their turns."""
         return {f"{self.name} at": self.energy.coordinates(self._host(x), self.parameters)[:, 0]}
 
-    def forces(self, x: WarpArray) -> Mapping[str, Any]:
+    def forces(self, x: WarpArray) -> Json:
         """Return coordinate and torque (or force) of each motor, by its name."""
         y = self._host(x)
         places = self.energy.coordinates(y, self.parameters)[:, 0]

@@ -11,22 +11,29 @@ time step.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
+from weft.base.trees import Json
 from weft.energies.by_constants import ByName, damping_rate
 from weft.energies.springs.distance import DISTANCE, AttachedPoints
 from weft.energies.springs.release import NEVER, Held, Release
-from weft.energies.springs.spring import Curvature, SpringEnergy, SteppedSpring, spring_kernels
+from weft.energies.springs.spring import (
+    Curvature,
+    SpringEnergy,
+    SpringKernels,
+    SteppedSpring,
+    spring_kernels,
+)
 from weft.energies.springs.spring_law import SPRING
 from weft.energies.springs.springs_by_start import check_places, pull_back_springs
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, WarpArray, mat33, vec3
+from weft.kernel import Scalar, WarpArray, WarpStruct, mat33, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -52,7 +59,7 @@ class MovedPlaces(Protocol):
         """Add derivatives by body vertices to ``to`` (b,3), from those by the places, (m,3)."""
 
 
-def _kernels(name: str, curvatures: Mapping[Psd, Curvature]) -> Any:
+def _kernels(name: str, curvatures: Mapping[Psd, Curvature]) -> SpringKernels:
     return spring_kernels(name, AttachedPoints, DISTANCE, SPRING, curvatures)
 
 
@@ -123,7 +130,7 @@ class PointSprings(SpringEnergy):
         return self.points
 
     @property
-    def kernels(self) -> Any:  # type: ignore[override]
+    def kernels(self) -> SpringKernels:  # type: ignore[override]
         """Kernels, which clamp eigenvalues if a rail moves with a body's points."""
         return CONVEX if self.nodes is None else ON_POLE
 
@@ -154,7 +161,7 @@ class PointSprings(SpringEnergy):
         """The motion of the places; None: they stay, or the springs are held otherwise."""
         return None if isinstance(self.place, np.ndarray) else self.place
 
-    def check_variant(self, other: Any, parameter: str) -> None:
+    def check_variant(self, other: "PointSprings", parameter: str) -> None:
         """Raise an error for a parameter that moves the nearest places of a body, if springs use
         them.
 
@@ -189,12 +196,12 @@ class PointSprings(SpringEnergy):
             return np.zeros((len(self), 3))
         return self.place if isinstance(self.place, np.ndarray) else self.place.at(bodies, t)
 
-    def holding(self, t: float, kept: Mapping[str, Any]) -> Bools:
+    def holding(self, t: float, kept: Mapping[str, Floats]) -> Bools:
         """Return which springs hold in a step that ends at t [s], with the step's memory, (m,)."""
         released = np.asarray(kept.get(f"{self.name} released", np.full(len(self), np.inf)))
         return np.asarray(np.isinf(released) & (not self.release.expired(t)))
 
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters at the end of a step, with the step's memory, or at the start."""
         if step is None:
             return self._held(None, 0.0, self._numbers(0.0, {}))
@@ -216,7 +223,7 @@ class PointSprings(SpringEnergy):
                 numbers["friction"] = self.friction if numbers["rate"] > 0 else 0.0
         return self._held(step.bodies[1], step.t, numbers, *searched)
 
-    def _numbers(self, t: float, kept: Mapping[str, Any]) -> dict[str, Any]:
+    def _numbers(self, t: float, kept: Mapping[str, Floats]) -> Json:
         """Return the numbers of the law at the time t without damping and friction."""
         return {
             "stiffness": self.stiffness,
@@ -232,10 +239,10 @@ class PointSprings(SpringEnergy):
         self,
         bodies: Positions | None,
         t: float,
-        numbers: Mapping[str, Any],
+        numbers: Json,
         low: Floats | float = -np.inf,
         high: Floats | float = np.inf,
-    ) -> Any:
+    ) -> WarpStruct:
         """Return the parameters for the vertices of bodies at the time t; None: at the start."""
         p, m = AttachedPoints(), len(self)
         for name, values in self._constant.items():
@@ -268,13 +275,13 @@ class PointSprings(SpringEnergy):
             "along": kernel.array(np.zeros(0) if self.along is None else self.along, Scalar),
         }
 
-    def pulls_on(self, x: Positions, parameters: Any) -> Floats:
+    def pulls_on(self, x: Positions, parameters: WarpStruct) -> Floats:
         """Return dE/dA, (m,3) [N]."""
         g = self.gradient(x, parameters)
         rows, a = np.arange(len(self)), np.abs(self.c).argmax(axis=1)
         return np.asarray(g[rows, a] / self.c[rows, a, None])
 
-    def by_places(self, x: Positions, parameters: Any) -> Floats:
+    def by_places(self, x: Positions, parameters: WarpStruct) -> Floats:
         """Return d2E/dA2, (m,3,3) [N/m], of springs that are not on a pole.
 
         It is minus the derivative of dE/dA by the place, and the Hessian of springs of one point.
@@ -304,7 +311,7 @@ class PointSprings(SpringEnergy):
         return {**found, "place": self.place} if isinstance(self.place, np.ndarray) else found
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: points and what holds them, without forces of release."""
         rail = (self.rail, self.nodes, self.along)
         held = (self.moved_places, self.axis, *rail, self.pulls, self.closing, self.release.at)
@@ -355,10 +362,12 @@ class BoundPointSprings(SteppedSpring):
             return False
         law = self.law_numbers
         law["pressed"] = self.energy.coordinates(x, self.parameters)[:, 0]
-        self.parameters.law = self.energy.records(**{name: law[name] for name in law.dtype.names})
+        self.parameters.law = self.energy.records(
+            **{name: law[name] for name in law.dtype.names or ()}
+        )
         return True
 
-    def check_derivatives(self, in_time: Sequence[Any] = ()) -> None:
+    def check_derivatives(self, in_time: Sequence[object] = ()) -> None:
         """Raise an error for rails with friction or on a body, or places of an unknown kind."""
         super().check_derivatives(in_time)
         e, got = self.energy, ""
@@ -384,14 +393,14 @@ class BoundPointSprings(SteppedSpring):
             kept[f"{self.name} root"] = np.clip(self.law_numbers["root"], s - u, s + u)
         return kept
 
-    def forces(self, x: WarpArray) -> Mapping[str, Any]:
+    def forces(self, x: WarpArray) -> Json:
         """Return the force on the cloth, the number of springs that hold, and release, by name."""
         if not self.energy.reported:
             return {}
         pull, after = self.energy.pulls_on(x, self.parameters), self._after(x)
         holds = np.isinf(after) & (not self.energy.release.expired(self._t))
         size = np.linalg.norm(pull, axis=1)
-        said: dict[str, Any] = {
+        said: Json = {
             "force": (-pull.sum(axis=0)).tolist(),
             "largest": float(size.max(initial=0.0)),
             "holds": int(holds.sum()),

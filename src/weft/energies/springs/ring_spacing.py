@@ -11,7 +11,6 @@ is zero between the nodes of a rail.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import warp as wp
@@ -37,6 +36,7 @@ from weft.kernel import (
     ScalarArray2d,
     Vec3Array,
     WarpArray,
+    WarpStruct,
     mat33,
     vec2,
     vec3,
@@ -145,7 +145,7 @@ class RingSpacing(SpringEnergy):
         """Weights of the points of both rings of each pair, (q,2k)."""
         return kernel.array(np.concatenate([self.rings.c[i] for i in self.pairs.T], axis=1), Scalar)
 
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters at the end of a step, of the rings that are on the rail."""
         rings, t = self.rings.parameters(step), 0.0 if step is None else step.t
         holds = self.rings.holding(t, {} if step is None else step.kept)
@@ -173,7 +173,7 @@ class RingSpacing(SpringEnergy):
         }
 
     @property
-    def structure(self) -> Any:
+    def structure(self) -> object:
         """Data besides the constants: the rings and the pairs of neighbors."""
         return self.rings.structure, self.pairs
 

@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Any
 
 import numpy as np
 import warp as wp
+from numpy.typing import ArrayLike
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import AnyArray, Floats, Positions
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName
 from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
@@ -29,6 +29,7 @@ from weft.energies.gather import FULL
 from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
+    Kernel,
     Mat33Array3d,
     Scalar,
     Vec2Array,
@@ -36,6 +37,8 @@ from weft.kernel import (
     Vec3Array2d,
     Vec3Array3d,
     WarpArray,
+    WarpFunction,
+    WarpStruct,
     mat33,
     vec2,
     vec3,
@@ -57,34 +60,34 @@ class CoordinateFunctions:
     """Warp functions of the coordinates q of element i, with parameters p of all elements."""
 
     count: int  # 1 or 2; q is a vec2, whose second number is 0 if there is only one coordinate
-    measure: Any  # (i, x, stencil, p) -> a struct with the field q, and what slopes need
-    slope: Any  # (c, measured, i, a, p) -> dq_c/dx_a, vec3
-    curvature: Any  # (c, measured, i, a, b, p) -> d2q_c/dx_a dx_b, mat33
+    measure: WarpFunction  # (i, x, stencil, p) -> a struct with the field q, and what slopes need
+    slope: WarpFunction  # (c, measured, i, a, p) -> dq_c/dx_a, vec3
+    curvature: WarpFunction  # (c, measured, i, a, b, p) -> d2q_c/dx_a dx_b, mat33
 
 
 @dataclass(frozen=True)
 class SpringLaw:
     """Warp functions of q (vec2) and the numbers of one spring."""
 
-    Params: Any  # struct of these numbers
-    energy: Any  # (q, p) -> vec2: the elastic and the dissipated part [J]
-    force: Any  # (q, p) -> vec2: the derivative of the energy by each coordinate
-    stiffness: Any  # (q, p) -> vec2: its second derivative by each coordinate
+    Params: WarpStruct  # struct of these numbers
+    energy: WarpFunction  # (q, p) -> vec2: the elastic and the dissipated part [J]
+    force: WarpFunction  # (q, p) -> vec2: the derivative of the energy by each coordinate
+    stiffness: WarpFunction  # (q, p) -> vec2: its second derivative by each coordinate
 
 
 @dataclass(frozen=True)
 class SpringKernels(ElementKernels):
     """Kernels of springs; their parameters are a struct of arrays with a ``law``, (m,) Params."""
 
-    coordinates: Any = None  # out (m,) vec2: q
-    slopes: Any = None  # out (m,2,k) vec3: dq/dx, of all coordinates
-    forces: Any = None  # out (m,) vec2: phi'
+    coordinates: Kernel | None = None  # out (m,) vec2: q
+    slopes: Kernel | None = None  # out (m,2,k) vec3: dq/dx, of all coordinates
+    forces: Kernel | None = None  # out (m,) vec2: phi'
     law: SpringLaw | None = None
 
 
 def spring_kernels(
     name: str,
-    Elements: Any,
+    Elements: WarpStruct,
     coordinates: CoordinateFunctions,
     law: SpringLaw,
     curvatures: Mapping[Psd, Curvature],
@@ -154,8 +157,12 @@ def spring_kernels(
 
 
 def _hessian_kernel(
-    module: Any, Elements: Any, coordinates: CoordinateFunctions, law: SpringLaw, kind: Curvature
-) -> Any:
+    module: wp.Module,
+    Elements: WarpStruct,
+    coordinates: CoordinateFunctions,
+    law: SpringLaw,
+    kind: Curvature,
+) -> Kernel:
     """Build the kernel of Hessians with one treatment of the second derivative of q."""
     measure, slope, bend = coordinates.measure, coordinates.slope, coordinates.curvature
     dphi, ddphi, count, mode = law.force, law.stiffness, coordinates.count, kind.value
@@ -183,7 +190,7 @@ def _hessian_kernel(
 
 
 @cache
-def _force_by_parameters(law: SpringLaw) -> Any:
+def _force_by_parameters(law: SpringLaw) -> Kernel:
     """Build the kernel (o, q, p, w, out) of d(w . phi')/dp, (m,) Params.
 
     It has a module of its own, because Warp may leave adjoints of functions empty in a module that
@@ -213,10 +220,10 @@ class SpringEnergy(ElementEnergy):
     is_elastic = False  # in the sense of ``Bound``
 
     @abstractmethod
-    def parameters(self, step: Step | None = None) -> Any:
+    def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return new parameters on the device, at the end of a step, or at the start without it."""
 
-    def coordinates(self, x: Positions, parameters: Any = None) -> Floats:
+    def coordinates(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return q at positions x (n,3), (m,2)."""
         return self._evaluated(x, self.kernels.coordinates, self._pairs(), parameters)
 
@@ -224,7 +231,7 @@ class SpringEnergy(ElementEnergy):
         """Return the first coordinate at positions x (n,3), (m,)."""
         return self.coordinates(x)[:, 0]
 
-    def forces_along(self, x: Positions, parameters: Any = None) -> Floats:
+    def forces_along(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return dE/dq at positions x (n,3), (m,2)."""
         return self._evaluated(x, self.kernels.forces, self._pairs(), parameters)
 
@@ -254,7 +261,7 @@ class SpringEnergy(ElementEnergy):
         by, names = self.by_parameters(x, step), self.constants  # type: ignore[attr-defined]
         return {name: by[name] for name in names}
 
-    def records(self, **numbers: Any) -> WarpArray:
+    def records(self, **numbers: ArrayLike) -> WarpArray:
         """Return the law's numbers on the device, (m,) Params; fields without a number are 0."""
         assert self.kernels.law is not None
         Params = self.kernels.law.Params
@@ -281,7 +288,7 @@ class BoundSpring(BoundElementEnergy):
         super(BoundElementEnergy, self).add_condition_hessian(x, step, beta, psd, A)
 
     @property
-    def law_numbers(self) -> Any:
+    def law_numbers(self) -> AnyArray:
         """A copy of the numbers of the law in the step, (m,) records."""
         return np.array(kernel.numpy(self.parameters.law))
 

@@ -6,12 +6,12 @@ damping (k beta/span)(r - r_0) n has the derivative -(k beta/span) n by r_0 = (1
 r_(n-1).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import SceneError
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -59,7 +59,7 @@ def pull_back_springs(
     late = law["stiffness"] * law["holds"] * law["damping"] * law["rate"]
     by_before = -late * (n * by_A).sum(1)
     a = step.past_part
-    starts: list[tuple[Any, float, Floats]] = [(step.state.x, 1 + a, into.state_x)]
+    starts: list[tuple[Positions, float, Floats]] = [(step.state.x, 1 + a, into.state_x)]
     if step.past is not None:
         starts.append((step.past[0], -a, into.past))
     for where, part, to in starts:

@@ -7,12 +7,12 @@ Alembic is y up by convention.
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Positions
+from weft.base.arrays import CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError, RunError
+from weft.base.trees import Json
 from weft.io.animation import Animation, distinct
 from weft.io.files import atomic_path
 from weft.io.formats.blender import Job, in_blender, run
@@ -37,7 +37,7 @@ def write_alembic(path: Path, animation: Animation) -> Sequence[str]:
     with in_blender(WHAT, RunError) as job, atomic_path(path) as new:
         first = animation.moment(0)
         names = distinct([s.name for s in animation.shapes])
-        shapes: list[dict[str, Any]] = []
+        shapes: list[Json] = []
         for k, (shape, name, x) in enumerate(zip(animation.shapes, names, first.positions)):
             uv = "" if shape.corner_uv is None else job.put(f"uv{k}", shape.corner_uv, "<f4")
             shapes.append(
@@ -116,7 +116,9 @@ def alembic_moving(path: Path, fps: float | None, prim: str | None) -> MovingMes
     return _read(path, prim, RATE if fps is None else fps, one=False)[0]
 
 
-def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[MovingMesh, Any]:
+def _read(
+    path: Path, prim: str | None, fps: float, *, one: bool
+) -> tuple[MovingMesh, Floats | None]:
     check_file(path)
     rate = Fraction(fps).limit_denominator(FINEST)
     with in_blender(WHAT, MeshError) as job:
@@ -157,7 +159,9 @@ def _read(path: Path, prim: str | None, fps: float, *, one: bool) -> tuple[Movin
     return MovingMesh(times, x, faces), np.concatenate(uv) if len(uv) == len(parts) else None
 
 
-def _mesh(job: Job, k: int, told: Any, frames: int, path: Path) -> tuple[Any, Any, Any]:
+def _mesh(
+    job: Job, k: int, told: Json, frames: int, path: Path
+) -> tuple[Positions, Ints, CornerUv | None]:
     """Return positions (frames,n,3), triangles and texture coordinates of mesh k."""
     flat = job.get(f"x{k}", "<f4").astype(np.float64)
     n = int(told["vertices"])

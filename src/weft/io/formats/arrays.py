@@ -10,10 +10,10 @@ can be read as a body (``bodies: - mesh: {file: run.npz}``).
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from weft.base.arrays import AnyArray
 from weft.io.animation import Animation, AnimationFrame
 from weft.io.archive import write_npz
 from weft.io.files import atomic_write
@@ -57,7 +57,7 @@ def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
     return ()
 
 
-def _still(animation: Animation) -> Iterator[tuple[str, Any]]:
+def _still(animation: Animation) -> Iterator[tuple[str, AnyArray]]:
     """Yield the arrays that are the same in all frames, by name."""
     cloth, c = animation.cloth, animation.convention
     yield "faces", cloth.faces
@@ -76,9 +76,9 @@ def _still(animation: Animation) -> Iterator[tuple[str, Any]]:
     yield "about", np.array(json.dumps({**told, **animation.about}))
 
 
-def _of_frame(moment: AnimationFrame) -> Iterator[tuple[str, Any]]:
+def _of_frame(moment: AnimationFrame) -> Iterator[tuple[str, AnyArray]]:
     """Yield the arrays of one frame, by name."""
-    yield "times", moment.t
+    yield "times", np.asarray(moment.t)
     yield "positions", moment.positions[0]
     yield "velocities", moment.velocities
     for b, x in enumerate(moment.positions[1:]):

@@ -11,15 +11,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from weft.base.arrays import AnyArray
 from weft.base.errors import WeftError
+from weft.base.trees import Json
 
 VARIABLE = "WEFT_BLENDER"
 PATIENCE = 1800  # [s] time limit for one file
@@ -44,19 +46,20 @@ class Job:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def put(self, name: str, values: Any, dtype: str) -> str:
+    def put(self, name: str, values: ArrayLike, dtype: str) -> str:
         """Write an array to the folder, and return its path."""
         path = self.folder / name
         np.ascontiguousarray(values, dtype=dtype).tofile(path)
         return str(path)
 
-    def get(self, name: str, dtype: str) -> Any:
+    def get(self, name: str, dtype: str) -> AnyArray:
         """Return an array that Blender wrote."""
         return np.fromfile(self.folder / name, dtype=dtype)
 
-    def told(self) -> Any:
+    def told(self) -> Json:
         """Return Blender's description of its arrays."""
-        return json.loads((self.folder / "told.json").read_text())
+        found: Json = json.loads((self.folder / "told.json").read_text())
+        return found
 
 
 @contextmanager
@@ -76,7 +79,7 @@ def in_blender(what: str, error: type[WeftError]) -> Iterator[Job]:
         yield Job(Path(folder))
 
 
-def run(job: Job, task: Mapping[str, Any], what: str, error: type[WeftError]) -> None:
+def run(job: Job, task: Json, what: str, error: type[WeftError]) -> None:
     """Run a task in Blender.
 
     Args:

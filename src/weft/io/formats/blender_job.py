@@ -9,15 +9,17 @@ import pathlib
 import sys
 from typing import Any
 
+Tree = dict[str, Any]  # a tree of JSON
 
-def numbers(path: str, code: str) -> "array.array[Any]":
+
+def numbers(path: str, code: str) -> "array.array[float]":
     """Return the numbers in a file; ``code`` is their type in the module array."""
-    data: array.array[Any] = array.array(code)
+    data: array.array[float] = array.array(code)
     data.frombytes(pathlib.Path(path).read_bytes())
     return data
 
 
-def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
+def write_alembic(bpy: Any, job: Tree) -> Tree:
     """Write meshes that point caches move to an .abc file."""
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
@@ -53,7 +55,7 @@ def write_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def read_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
+def read_alembic(bpy: Any, job: Tree) -> Tree:
     """Write the positions of all meshes of an .abc file at all frames as arrays, and describe
     them.
     """
@@ -61,7 +63,7 @@ def read_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
     scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
     bpy.ops.wm.alembic_import(filepath=job["file"], as_background_job=False)
     things = sorted((o for o in scene.objects if o.type == "MESH"), key=lambda o: o.name)
-    told: dict[str, Any] = {"meshes": []}
+    told: Tree = {"meshes": []}
     frames = range(scene.frame_start, scene.frame_end + 1)
     folder = pathlib.Path(job["folder"])
     told["frames"] = len(frames)
@@ -85,7 +87,7 @@ def read_alembic(bpy: Any, job: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def topology(mesh: Any, folder: pathlib.Path, k: int) -> dict[str, Any]:
+def topology(mesh: Any, folder: pathlib.Path, k: int) -> Tree:
     """Write the faces and texture coordinates of a mesh as arrays, and describe them."""
     counts = array.array("i", bytes(4 * len(mesh.polygons)))
     mesh.polygons.foreach_get("loop_total", counts)

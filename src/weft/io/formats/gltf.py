@@ -9,11 +9,11 @@ Khronos glTF 2.0.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.trees import Json
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, require_meters_y_up
 from weft.io.files import atomic_write
 from weft.io.formats.gltf_buffer import GltfBuffer
@@ -97,7 +97,7 @@ class _Node:
             attributes[f"_{name.upper()}"] = buffer.vectors(values[vertex].astype(np.float32))
         targets = self._targets(vertex) if len(self.frames) > 1 else []
         primitives = self._primitives(corner, attributes, targets, cloth)
-        mesh: dict[str, Any] = {"name": shape.name, "primitives": primitives}
+        mesh: Json = {"name": shape.name, "primitives": primitives}
         if targets:
             mesh["weights"] = [0.0] * len(targets)
         node = buffer.append("nodes", {"name": shape.name, "mesh": buffer.append("meshes", mesh)})

@@ -7,11 +7,11 @@ interpolated on the sphere. Specification: Khronos glTF 2.0, appendix C.
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.base.trees import Json
 from weft.io.formats.gltf_read import Document
 
 RATE = 30.0  # [1/s] least rate at which skins and nodes are sampled
@@ -80,20 +80,20 @@ def posed(document: Document, t: float) -> ScenePose:
     return ScenePose(world, {k: v["weights"] for k, v in moved.items() if "weights" in v})
 
 
-def _animation(document: Document) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (document.things("animations") or [{}])[0]
+def _animation(document: Document) -> Json:
+    found: Json = (document.things("animations") or [{}])[0]
     return found
 
 
-def _samplers(document: Document) -> list[Any]:
+def _samplers(document: Document) -> list[Json]:
     return list(_animation(document).get("samplers", []))
 
 
-def _channels(document: Document) -> list[Any]:
+def _channels(document: Document) -> list[Json]:
     return list(_animation(document).get("channels", []))
 
 
-def _sampled(document: Document, sampler: Mapping[str, Any], t: float, path: str) -> Floats:
+def _sampled(document: Document, sampler: Json, t: float, path: str) -> Floats:
     """Return the value of a sampler at time t; it is constant before the first key and after the
     last.
     """
@@ -140,7 +140,7 @@ def _slerp(a: Floats, b: Floats, s: float) -> Floats:
     return np.asarray((np.sin((1 - s) * angle) * a + np.sin(s * angle) * b) / np.sin(angle))
 
 
-def _local(node: Mapping[str, Any], moved: Mapping[str, Floats]) -> Floats:
+def _local(node: Json, moved: Mapping[str, Floats]) -> Floats:
     """Return the transform (4,4) of a node to its parent."""
     M = np.eye(4)
     if "matrix" in node and not moved:

@@ -3,11 +3,11 @@
 import base64
 import json
 import struct
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import AnyArray, Floats
+from weft.base.trees import Json
 
 FLOAT, UINT = 5126, 5125  # component types
 ARRAY, ELEMENT = 34962, 34963  # targets of buffer views
@@ -19,7 +19,7 @@ class GltfBuffer:
     """A glTF file under construction."""
 
     def __init__(self) -> None:
-        self.tree: dict[str, Any] = {
+        self.tree: Json = {
             "asset": {"version": "2.0", "generator": "weft"},
             "scene": 0,
             "scenes": [{"nodes": []}],
@@ -27,20 +27,20 @@ class GltfBuffer:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def append(self, kind: str, thing: dict[str, Any]) -> int:
+    def append(self, kind: str, thing: Json) -> int:
         """Append an object to ``meshes``, ``nodes``, ... of the tree, and return its index."""
         things = self.tree.setdefault(kind, [])
         things.append(thing)
         return len(things) - 1
 
-    def vectors(self, values: Any, *, bounds: bool = False) -> int:
+    def vectors(self, values: AnyArray, *, bounds: bool = False) -> int:
         """Add an accessor of float32 vectors (n,d) of vertices, and return its index.
 
         With ``bounds``, the accessor contains the least and greatest values.
         """
         return self._accessor(values, FLOAT, TYPES[values.shape[1]], ARRAY, bounds)
 
-    def indices(self, ids: Any) -> int:
+    def indices(self, ids: AnyArray) -> int:
         """Add an accessor of vertex indices, and return its index."""
         return self._accessor(ids.astype(np.uint32), UINT, "SCALAR", ELEMENT, False)
 
@@ -76,7 +76,7 @@ class GltfBuffer:
         animation["channels"].append({"sampler": len(animation["samplers"]) - 1, "target": target})
 
     def _accessor(
-        self, values: Any, component: int, kind: str, target: int | None, bounds: bool
+        self, values: AnyArray, component: int, kind: str, target: int | None, bounds: bool
     ) -> int:
         data = np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
         view = {"buffer": 0, "byteOffset": self._size, "byteLength": len(data)}

@@ -8,15 +8,14 @@ import base64
 import binascii
 import json
 import struct
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import AnyArray, Floats
 from weft.base.errors import MeshError
 from weft.base.input_file import GLTF_VALUES
+from weft.base.trees import Json, Yaml
 from weft.io.formats.gltf_buffer import BIN, JSON, MAGIC
 from weft.io.surface import read_bytes
 
@@ -68,7 +67,7 @@ class Document:
         got = f"{type(error).__name__}: {error}"
         return MeshError("glTF file", got=got, where=str(self.path), expected="a glTF 2.0 file")
 
-    def things(self, kind: str) -> list[Any]:
+    def things(self, kind: str) -> list[Json]:
         """Return the list ``meshes``, ``nodes``, ... of the tree; empty if it is missing."""
         found = self.tree.get(kind, [])
         if not isinstance(found, list):
@@ -104,7 +103,7 @@ class Document:
         if values > most:
             raise ValueError(f"{values} values, where its size allows {most}")
 
-    def _one(self, kind: str, number: Any) -> Mapping[str, Any]:
+    def _one(self, kind: str, number: Yaml) -> Json:
         """Return an object of a list by its index; negative indices are errors."""
         if not isinstance(number, int) or number < 0:
             raise IndexError(f"{kind} {number!r}")
@@ -113,7 +112,7 @@ class Document:
             raise TypeError(f"{kind} {number} is no object")
         return found
 
-    def _accessor(self, a: Mapping[str, Any]) -> Floats:
+    def _accessor(self, a: Json) -> Floats:
         count, width = int(a["count"]), WIDTHS[a["type"]]
         dtype = np.dtype(COMPONENTS[a["componentType"]])
         if count <= 0:
@@ -138,7 +137,9 @@ class Document:
             found = np.maximum(found / np.iinfo(dtype).max, -1.0)
         return found
 
-    def _view(self, number: Any, offset: int, count: int, width: int, dtype: Any) -> Any:
+    def _view(
+        self, number: Yaml, offset: int, count: int, width: int, dtype: np.dtype[np.generic]
+    ) -> AnyArray:
         view = self._one("bufferViews", number)
         if "extensions" in view:
             raise ValueError("a compressed buffer view")
@@ -152,12 +153,12 @@ class Document:
         rows = np.ndarray((count, size), np.uint8, data, start, (step, 1))
         return np.ascontiguousarray(rows).view(dtype).reshape(count, width)
 
-    def _checked(self, number: Any) -> int:
+    def _checked(self, number: Yaml) -> int:
         if not isinstance(number, int) or not 0 <= number < len(self.buffers):
             raise IndexError(f"buffer {number!r}")
         return number
 
-    def _buffer(self, b: Mapping[str, Any], chunk: bytes | None) -> bytes:
+    def _buffer(self, b: Json, chunk: bytes | None) -> bytes:
         uri = b.get("uri")
         if uri is None:
             if chunk is None:
@@ -173,7 +174,7 @@ class Document:
         return read_bytes(self.path.parent / name)
 
 
-def _parts(data: bytes) -> tuple[dict[str, Any], bytes | None]:
+def _parts(data: bytes) -> tuple[Json, bytes | None]:
     """Return the tree, and the binary chunk of a .glb."""
     if len(data) < 12 or struct.unpack_from("<I", data)[0] != MAGIC:
         tree, chunk = json.loads(data.decode("utf-8")), None

@@ -10,13 +10,13 @@ world is in meters, y up. Specification: Khronos glTF 2.0, sections 3.7 (geometr
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import GLTF_POSITIONS, GLTF_TRANSFORMS
+from weft.base.trees import Json
 from weft.io.formats.gltf_animation import ScenePose, pose_times, posed
 from weft.io.formats.gltf_read import Broken, Document
 from weft.io.surface import Contents, MovingMesh, joined
@@ -185,7 +185,7 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
     return _welded(number, name, parts, moving)
 
 
-def _material(document: Document, primitive: Mapping[str, Any]) -> str:
+def _material(document: Document, primitive: Json) -> str:
     if "material" not in primitive:
         return ""
     return str(document.things("materials")[primitive["material"]].get("name", ""))

@@ -10,11 +10,14 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from weft.base.errors import RunError
 from weft.io.extra import optional
 from weft.io.files import atomic_path
+
+if TYPE_CHECKING:
+    import h5py
 
 Check = Callable[[], None]
 
@@ -82,7 +85,7 @@ def disk_file(path: Path) -> Iterator[_DiskFile]:
 
 
 @contextmanager
-def hdf5_file(path: Path, what: str) -> Iterator[tuple[Any, Check]]:
+def hdf5_file(path: Path, what: str) -> Iterator["tuple[h5py.File, Check]"]:
     """Open a new HDF5 file that takes the place of ``path`` when the block ends without an error.
 
     Args:

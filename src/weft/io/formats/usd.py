@@ -8,14 +8,18 @@ or panel. Axes, units and frame rate are the stage's metadata. ``UsdValidation``
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft.base.arrays import AnyArray
 from weft.base.errors import RunError
 from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, distinct
 from weft.io.extra import optional
 from weft.io.files import atomic_path
+
+if TYPE_CHECKING:
+    from pxr import Usd, UsdGeom
 
 ROOT = "weft"  # the default prim
 FAMILY = "part"  # family name of the subsets
@@ -85,7 +89,7 @@ def _write(path: Path, animation: Animation) -> None:
     del stage
 
 
-def _mesh(stage: Any, path: str, shape: SurfaceTopology) -> Any:
+def _mesh(stage: "Usd.Stage", path: str, shape: SurfaceTopology) -> "UsdGeom.Mesh":
     """Define a mesh with everything that does not change: triangles, texture coordinates,
     subsets.
     """
@@ -114,7 +118,9 @@ def _mesh(stage: Any, path: str, shape: SurfaceTopology) -> Any:
     return mesh
 
 
-def _add_fields(mesh: Any, number: int, moment: AnimationFrame, names: Sequence[str]) -> None:
+def _add_fields(
+    mesh: "UsdGeom.Mesh", number: int, moment: AnimationFrame, names: Sequence[str]
+) -> None:
     """Write the fields of a frame as primvars: at vertices, or one value per face (uniform)."""
     from pxr import Sdf, UsdGeom, Vt
 
@@ -139,11 +145,11 @@ def _add_fields(mesh: Any, number: int, moment: AnimationFrame, names: Sequence[
 class _Track:
     """The time samples of one mesh, in float32; a mesh that never moves has a single sample."""
 
-    def __init__(self, mesh: Any, *, velocities: bool) -> None:
+    def __init__(self, mesh: "UsdGeom.Mesh", *, velocities: bool) -> None:
         self.mesh = mesh
         self.points, self.extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
         self.velocities = mesh.CreateVelocitiesAttr() if velocities else None
-        self.before: Any = None  # positions of the frame that was added last
+        self.before: AnyArray | None = None  # positions of the frame that was added last
         self.sampled: int | None = None  # the last frame that has a sample of its own
 
     def add(self, number: int, moment: AnimationFrame, k: int) -> None:
@@ -165,7 +171,7 @@ class _Track:
             self.sampled = number
         self.before = x
 
-    def _sample(self, number: int | None, x: Any) -> None:
+    def _sample(self, number: int | None, x: AnyArray) -> None:
         from pxr import Usd, Vt
 
         at = Usd.TimeCode.Default() if number is None else Usd.TimeCode(number)

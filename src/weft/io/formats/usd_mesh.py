@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.io.formats.usd_stage import Placed
 from weft.io.surface import triangles_in, triangulated
+
+if TYPE_CHECKING:
+    from pxr import Usd, UsdGeom
 
 UV_NAMES = ("st", "UVMap", "map1", "uv")  # primvars of texture coordinates; the first one is used
 
@@ -20,7 +24,7 @@ class UsdMesh:
     """One drawn mesh of a stage, with its polygons."""
 
     placed: Placed
-    mesh: Any
+    mesh: "UsdGeom.Mesh"
     polygons: Sequence[Ints]
     top: int  # the largest vertex index
 
@@ -66,7 +70,7 @@ def part_of(placed: Placed, path: Path) -> UsdMesh:
     return UsdMesh(placed, mesh, polygons, top)
 
 
-def positions(stage: Any, part: UsdMesh, code: float, path: Path) -> Positions:
+def positions(stage: "Usd.Stage", part: UsdMesh, code: float, path: Path) -> Positions:
     """Return the world positions (n,3) at a time code, in the stage's units, y up.
 
     Raises:
@@ -114,7 +118,7 @@ def triangles(part: UsdMesh, x: Positions, code: float, path: Path) -> tuple[Fac
     return (faces[:, ::-1], corners[:, ::-1]) if mirrored else (faces, corners)
 
 
-def _floats(values: Any, none: tuple[int, ...]) -> Floats:
+def _floats(values: ArrayLike, none: tuple[int, ...]) -> Floats:
     """Return an array of USD in float64; a missing one is an empty array of shape ``none``."""
     with np.errstate(invalid="ignore"):  # signaling NaN
         return np.array(np.zeros(none) if values is None else values, dtype=np.float64)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from weft.io.formats.usd_mesh import (
 )
 from weft.io.formats.usd_stage import Placed, all_meshes, drawn_meshes
 from weft.io.surface import SPACE, Contents, MovingMesh, check_file, joined
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 FEW = 8  # largest number of names in a message
 SPEED = 5e6  # [bytes/s] least speed of the trial reading
@@ -166,7 +169,7 @@ def _try(path: Path) -> None:
         raise MeshError("USD file", got=said, where=str(path), expected="a whole one")
 
 
-def _open(path: Path) -> Any:
+def _open(path: Path) -> "Usd.Stage":
     """Return the stage, with skinned meshes baked in its session layer."""
     from pxr import Usd, UsdSkel
 
@@ -177,7 +180,7 @@ def _open(path: Path) -> Any:
     return stage
 
 
-def _meters(stage: Any, path: Path) -> float:
+def _meters(stage: "Usd.Stage", path: Path) -> float:
     from pxr import UsdGeom
 
     meters = float(UsdGeom.GetStageMetersPerUnit(stage))
@@ -186,7 +189,7 @@ def _meters(stage: Any, path: Path) -> float:
     return meters
 
 
-def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
+def _chosen(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
     """Return the drawn meshes with a name: a mesh's own path or name, or the path of a prim above
     it.
 
@@ -231,12 +234,12 @@ def _chosen(stage: Any, path: Path, prim: str | None, one: bool) -> list[UsdMesh
     return [replace(made[str(p.prim.GetPath())], placed=p) for p in meshes]
 
 
-def _is_named(prim: Any, name: str, said: str) -> bool:
+def _is_named(prim: "Usd.Prim", name: str, said: str) -> bool:
     """Return whether ``said`` is a mesh's path or name, or the path of a prim above it."""
     return said in (name, prim.GetName()) or name.startswith(said.rstrip("/") + "/")
 
 
-def _times(stage: Any, parts: Sequence[UsdMesh]) -> list[float]:
+def _times(stage: "Usd.Stage", parts: Sequence[UsdMesh]) -> list[float]:
     """Return the time codes at which points or transforms have samples; one code if nothing
     moves.
     """

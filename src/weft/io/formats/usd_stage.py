@@ -9,13 +9,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import MeshError
 from weft.base.machine import gib, memory
+
+if TYPE_CHECKING:
+    from pxr import Usd, UsdGeom
 
 Matrix: TypeAlias = Floats  # (4,4) of row vectors, as USD has them
 PER_POINT = 400  # [bytes] of memory per point while meshes are read
@@ -35,7 +38,7 @@ class Instancer:
         MeshError: an instance without a prototype, or instances that change in time.
     """
 
-    def __init__(self, prim: Any, where: str) -> None:
+    def __init__(self, prim: "Usd.Prim", where: str) -> None:
         from pxr import Usd, UsdGeom
 
         self.points = UsdGeom.PointInstancer(prim)
@@ -90,7 +93,7 @@ class Placed:
         within: instancers, outermost first, each with the number of the instance.
     """
 
-    prim: Any
+    prim: "Usd.Prim"
     name: str
     within: Sequence[tuple[Instancer, int]] = ()
 
@@ -122,7 +125,7 @@ class Placed:
         return codes
 
 
-def drawn_meshes(stage: Any, path: Path) -> list[Placed]:
+def drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
     """Return every mesh of a stage that is drawn, once for each instance.
 
     Raises:
@@ -143,7 +146,7 @@ def drawn_meshes(stage: Any, path: Path) -> list[Placed]:
     return list(walk.meshes(stage.GetPseudoRoot(), None))
 
 
-def all_meshes(stage: Any) -> Iterator[Any]:
+def all_meshes(stage: "Usd.Stage") -> "Iterator[Usd.Prim]":
     """Return every mesh prim of a stage, drawn or not; prototypes as they are in the file."""
     from pxr import Usd, UsdGeom
 
@@ -164,7 +167,7 @@ class _Walk:
         # Sizes of prototypes; None: being computed, which detects prototypes of themselves.
         self._sizes: dict[str, tuple[int, int] | None] = {}
 
-    def size(self, root: Any, top: Any) -> tuple[int, int]:
+    def size(self, root: "Usd.Prim", top: "Usd.Prim") -> tuple[int, int]:
         """Return the numbers of meshes and points, without making a list of them."""
         count, points = 0, 0
         for prim, instancer in self._shown(root, top):
@@ -177,7 +180,7 @@ class _Walk:
                 count, points = count + own[0], points + own[1]
         return count, points
 
-    def _size_of_prototype(self, root: Any) -> tuple[int, int]:
+    def _size_of_prototype(self, root: "Usd.Prim") -> tuple[int, int]:
         name = str(root.GetPath())
         if name not in self._sizes:
             self._sizes[name] = None
@@ -192,7 +195,7 @@ class _Walk:
             )
         return found
 
-    def meshes(self, root: Any, top: Any) -> Iterator[Placed]:
+    def meshes(self, root: "Usd.Prim", top: "Usd.Prim") -> Iterator[Placed]:
         """Yield the drawn meshes at and below a prim, once for each instance."""
         for prim, instancer in self._shown(root, top):
             if instancer is None:
@@ -206,7 +209,9 @@ class _Walk:
                     name = f"{prim.GetPath()}/{i}{p.name[above:]}"
                     yield replace(p, name=name, within=((instancer, i), *p.within))
 
-    def _shown(self, root: Any, top: Any) -> Iterator[tuple[Any, Instancer | None]]:
+    def _shown(
+        self, root: "Usd.Prim", top: "Usd.Prim"
+    ) -> "Iterator[tuple[Usd.Prim, Instancer | None]]":
         """Yield the drawn meshes and instancers at and below a prim, without what is below
         instancers.
         """
@@ -223,14 +228,14 @@ class _Walk:
             if (instances or prim.IsA(UsdGeom.Mesh)) and _is_drawn(prim, top):
                 yield prim, self._instancer(prim) if instances else None
 
-    def _instancer(self, prim: Any) -> Instancer:
+    def _instancer(self, prim: "Usd.Prim") -> Instancer:
         name = str(prim.GetPath())
         if name not in self._instancers:
             self._instancers[name] = Instancer(prim, f"{self.path}{name}")
         return self._instancers[name]
 
 
-def _visible(points: Any, n: int) -> Sequence[int]:
+def _visible(points: "UsdGeom.PointInstancer", n: int) -> Sequence[int]:
     """Return the numbers of instances that are active and visible at any time."""
     from pxr import Usd
 
@@ -241,7 +246,7 @@ def _visible(points: Any, n: int) -> Sequence[int]:
     return [int(k) for k in np.flatnonzero(shown.any(0))]
 
 
-def _is_drawn(prim: Any, top: Any) -> bool:
+def _is_drawn(prim: "Usd.Prim", top: "Usd.Prim") -> bool:
     """Return whether a prim has a purpose that is rendered, and is visible at any time."""
     from pxr import UsdGeom
 
@@ -260,7 +265,7 @@ def _is_drawn(prim: Any, top: Any) -> bool:
     return purpose in (None, UsdGeom.Tokens.default_, UsdGeom.Tokens.render)
 
 
-def _warn_of_changes(prim: Any, changes: bool) -> None:
+def _warn_of_changes(prim: "Usd.Prim", changes: bool) -> None:
     if changes:
         warnings.warn(
             f"{prim.GetPath()}: its visibility changes in time; it is taken as visible all along",
@@ -268,7 +273,7 @@ def _warn_of_changes(prim: Any, changes: bool) -> None:
         )
 
 
-def _upwards(prim: Any, top: Any = None) -> Iterator[Any]:
+def _upwards(prim: "Usd.Prim", top: "Usd.Prim | None" = None) -> "Iterator[Usd.Prim]":
     """Yield a prim and those above it, up to ``top`` or the stage's root."""
     while prim and not prim.IsPseudoRoot():
         yield prim
@@ -277,12 +282,12 @@ def _upwards(prim: Any, top: Any = None) -> Iterator[Any]:
         prim = prim.GetParent()
 
 
-def _relative(cache: Any, prim: Any, root: Any) -> Matrix:
+def _relative(cache: "UsdGeom.XformCache", prim: "Usd.Prim", root: "Usd.Prim") -> Matrix:
     """Return the transform of a prim relative to a prim at or above it."""
     return np.eye(4) if prim == root else np.array(cache.ComputeRelativeTransform(prim, root)[0])
 
 
-def _n_points(prim: Any) -> int:
+def _n_points(prim: "Usd.Prim") -> int:
     """Return the number of its points at the first time at which they are given."""
     from pxr import Usd, UsdGeom
 

@@ -7,13 +7,16 @@ once, and every time step refers to them.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.io.animation import Animation
 from weft.io.formats.hdf5_file import Check, hdf5_file
+
+if TYPE_CHECKING:
+    import h5py
 
 KINDS = ("Vertices", "Lines", "Polygons", "Strips")  # kinds of cells, in the order of the format
 
@@ -32,7 +35,7 @@ def write_vtkhdf(path: Path, animation: Animation) -> Sequence[str]:
     return ()
 
 
-def _write(root: Any, animation: Animation, check: Check) -> None:
+def _write(root: "h5py.Group", animation: Animation, check: Check) -> None:
     sizes = [len(x) for x in animation.moment(0).positions]
     n, m, count = sum(sizes), sum(len(s.faces) for s in animation.shapes), animation.count
     first = np.cumsum([0, *sizes[:-1]])
@@ -69,7 +72,7 @@ def _write(root: Any, animation: Animation, check: Check) -> None:
 class _Table:
     """Arrays at points and cells that are written frame by frame."""
 
-    def __init__(self, root: Any, steps: Any, count: int) -> None:
+    def __init__(self, root: "h5py.Group", steps: "h5py.Group", count: int) -> None:
         self.root, self.steps, self.count = root, steps, count
 
     def add(self, k: int, kind: str, arrays: Mapping[str, Floats], rows: int) -> None:
@@ -87,7 +90,7 @@ class _Table:
             group[name][k * rows : (k + 1) * rows] = full
 
 
-def _labels(root: Any, steps: Any, animation: Animation, m: int) -> None:
+def _labels(root: "h5py.Group", steps: "h5py.Group", animation: Animation, m: int) -> None:
     """Write ``part`` and ``region`` of cells, once for all time steps."""
     part = np.repeat(np.arange(len(animation.shapes)), [len(s.faces) for s in animation.shapes])
     region = np.full(m, -1)

@@ -6,9 +6,8 @@ every outline is drawn counter-clockwise from corner 0.
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -16,6 +15,7 @@ import yaml
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
+from weft.base.trees import Json, Yaml
 from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.pattern import (
     BorderCurve,
@@ -162,9 +162,9 @@ def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
     return [("Q" if curve.edge.curve is BorderCurve.QUADRATIC else "C") + " ".join(points)]
 
 
-def _notes(pattern: Pattern) -> dict[str, Any]:
+def _notes(pattern: Pattern) -> Json:
     """Return the contents of the side-car file."""
-    notes: dict[str, Any] = {"fabric": pattern.fabric}
+    notes: Json = {"fabric": pattern.fabric}
     notes["panels"] = {p.name: _about(p) for p in pattern.panels}
     if pattern.seams:
         notes["seams"] = {s.name: _seam(s) for s in pattern.seams}
@@ -180,9 +180,9 @@ def _notes(pattern: Pattern) -> dict[str, Any]:
     return notes
 
 
-def _about(panel: Panel) -> dict[str, Any]:
+def _about(panel: Panel) -> Json:
     """Return the properties of a panel besides its shape."""
-    about: dict[str, Any] = {}
+    about: Json = {}
     if panel.fabric is not None:
         about["fabric"] = panel.fabric
     if panel.thickness is not None:
@@ -197,7 +197,7 @@ def _about(panel: Panel) -> dict[str, Any]:
     return about
 
 
-def _wrap(wrap: Wrap) -> Mapping[str, Any]:
+def _wrap(wrap: Wrap) -> Json:
     return {
         "center": _list(wrap.center),
         "radius": wrap.radius,
@@ -210,11 +210,11 @@ def _list(values: Sequence[float]) -> list[float]:
     return [float(v) + 0.0 for v in values]  # adding 0.0 turns -0.0 into 0.0
 
 
-def _seam(seam: Seam) -> dict[str, Any] | list[Any]:
+def _seam(seam: Seam) -> Json | list[Yaml]:
     """Return a seam with the settings that are not the default; only its two sides if there are
     none.
     """
-    entry: dict[str, Any] = {"join": [_chain(seam.first), _chain(seam.second)]}
+    entry: Json = {"join": [_chain(seam.first), _chain(seam.second)]}
     usual = Seam("", (), ())
     for key in ("flip", "angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at"):
         value = getattr(seam, key)
@@ -236,7 +236,7 @@ def _chain(sides: Sequence[SeamSide]) -> list[str] | str:
     return names if len(names) > 1 else names[0]
 
 
-def said(number: float | Keys) -> Any:
+def said(number: float | Keys) -> Yaml:
     """Return a number, or keyframes of one, in the form that files have."""
     if not isinstance(number, Keys):
         return number

@@ -8,19 +8,17 @@ widens with the distance from the object that casts it (Fernando 2005, "Percenta
 shadows").
 """
 
-from typing import Any
-
 import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Positions
-from weft.kernel import FloatArray2d, IntArray2d, WarpArray
+from weft.kernel import DataType, FloatArray2d, IntArray2d, WarpArray, WarpStruct
 from weft.show.picture.rasterize import DepthBuffer, spread
 from weft.show.picture.shade import Light, ShadedSurface, ShadingCamera, met, ray
 
 _module = wp.get_module("weft.surroundings")
-vec2f: Any = wp.vec2f
-vec3f: Any = wp.vec3f
+vec2f: DataType = wp.vec2f
+vec3f: DataType = wp.vec3f
 
 COARSE = 2  # pixels per side of a place, which share openness and light
 SLICES, STEPS = 2, 5  # per place: directions, and steps along both ways of each
@@ -311,9 +309,9 @@ class Surroundings:
 
     def look(
         self,
-        view: Any,
-        surface: Any,
-        light: Any,
+        view: WarpStruct,
+        surface: WarpStruct,
+        light: WarpStruct,
         x: Positions,
         seen: DepthBuffer,
         shadow: WarpArray,

@@ -1,15 +1,14 @@
 """The legend of a color scale, drawn into the corner of a picture."""
 
-from typing import Any
-
 import numpy as np
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
+from weft.base.arrays import AnyArray
 from weft.show.looks import Scale
 
 
-def draw_legend(image: np.ndarray[Any, Any], scale: Scale) -> np.ndarray[Any, Any]:
+def draw_legend(image: AnyArray, scale: Scale) -> AnyArray:
     """Return the picture (h,w,3) uint8 with title, color bar and five numbers at the lower
     right.
     """

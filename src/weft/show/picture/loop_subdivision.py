@@ -5,12 +5,10 @@ weights. Its control points are moved so that the surface passes through the ver
 become cubic splines of their own vertices, and their corners stay.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from weft.base.arrays import Bools, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Bools, CornerUv, Faces, Floats, Ints, Positions
 
 FITS = 4  # corrections of the control points; each removes at least a quarter of the error
 CORNER = np.radians(50.0)  # a border that turns by more has a corner
@@ -120,10 +118,12 @@ class _Edges:
         along = (rims == 2) & ~kept
         beta = np.where(valence > 3, 3.0 / (8.0 * valence), 3.0 / 16.0)
         own = np.where(inside, 1.0 - valence * beta, np.where(along, 0.75, 1.0))
-        every: Any = np.arange(n)
-        rows, columns, weights = [every], [every], [own]
+        every = np.arange(n)
+        rows: list[AnyArray] = [every]
+        columns: list[AnyArray] = [every]
+        weights = [own]
 
-        def add(row: Any, column: Any, weight: Floats | float) -> None:
+        def add(row: AnyArray, column: AnyArray, weight: Floats | float) -> None:
             rows.append(row)
             columns.append(column)
             weights.append(np.broadcast_to(weight, row.shape))

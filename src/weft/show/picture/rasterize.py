@@ -11,7 +11,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints
-from weft.kernel import FloatArray2d, IntArray, IntArray2d, Vec3fArray, WarpArray
+from weft.kernel import DataType, FloatArray2d, IntArray, IntArray2d, Vec3fArray, WarpArray
 
 TILE = 32  # pixels a side
 TILES_WORTH_SLICING = 64
@@ -19,7 +19,7 @@ SEAM = -1.0e-5  # tolerance of barycentric coordinates, so that rounding leaves 
 SPREAD = 1597  # a prime: visiting every 1597th tile or row, threads get equal shares of the cloth
 
 _module = wp.get_module("weft.rasterize")
-vec3f = wp.vec3f
+vec3f: DataType = wp.vec3f
 
 
 @wp.func

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import warp as wp
+from numpy.typing import NDArray
 
 from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
+from weft.kernel import WarpArray, WarpStruct
 from weft.show import looks
 from weft.show.looks import CHECKERS, LOOKS, Field, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
@@ -30,7 +31,7 @@ ROWS_WORTH_SLICING = 16
 FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
 TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
 
-Image = np.ndarray[Any, np.dtype[np.uint8]]  # (h,w,3), or (h,w,4) with alpha
+Image = NDArray[np.uint8]  # (h,w,3), or (h,w,4) with alpha
 
 
 class Renderer:
@@ -167,7 +168,7 @@ class Renderer:
             color[self._drawn.rims] *= RIM_TONE
         return np.asarray(color)
 
-    def _surface(self, x: Positions, there: Positions, normal: Floats) -> Any:
+    def _surface(self, x: Positions, there: Positions, normal: Floats) -> WarpStruct:
         color = self._colors(x) if self._fixed_color is None else self._fixed_color
         s, weave = ShadedSurface(), self.style.weave
         s.position = kernel.array(there.astype(np.float32), wp.vec3f)
@@ -182,7 +183,7 @@ class Renderer:
             s.weave, s.yarns = weave.code, wp.vec2f(weave.ends, weave.picks)
         return s
 
-    def _view(self, camera: Camera) -> Any:
+    def _view(self, camera: Camera) -> WarpStruct:
         v = ShadingCamera()
         v.eye = wp.vec3f(*camera.eye)
         v.right, v.up, v.back = (wp.vec3f(*a) for a in camera.axes)
@@ -191,7 +192,7 @@ class Renderer:
         v.blur = self._around.blur if self._around is not None else 0.0
         return v
 
-    def _light(self, x: Positions) -> tuple[Any, Any, Any]:
+    def _light(self, x: Positions) -> tuple[WarpStruct, WarpArray, WarpArray]:
         """Return the light, its shadow map, and the blurred shadow on the ground."""
         from scipy.ndimage import uniform_filter
 
@@ -228,7 +229,7 @@ class Renderer:
         return light, seen.nearness, kernel.array(cover, wp.float32)
 
 
-def _nothing() -> tuple[Any, Any]:
+def _nothing() -> tuple[WarpArray, WarpArray]:
     """Return empty depths and surroundings, for pictures without soft shadows."""
     return kernel.zeros((1, 1), wp.float32), kernel.zeros((1, 1), wp.vec2f)
 

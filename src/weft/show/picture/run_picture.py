@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -77,7 +76,7 @@ def draw(
         camera = None if renderer.way is None else renderer.way.camera(k % count)
         return renderer.image(_drawn(run, k, density, style.bodies), values, dots, camera)
 
-    def images(frames: Sequence[int]) -> Iterator[Any]:
+    def images(frames: Sequence[int]) -> Iterator[Image]:
         for done, k in enumerate(frames, start=1):
             yield image(k)
             if on_frame is not None:

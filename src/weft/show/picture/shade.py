@@ -4,16 +4,14 @@ Shadows fall on cloth and ground; antialiasing averages samples. Colors are line
 computation, and written with gamma 2.
 """
 
-from typing import Any
-
 import warp as wp
 
-from weft.kernel import FloatArray2d, IntArray2d, Vec3fArray, Vec3fArray2d
+from weft.kernel import DataType, FloatArray2d, IntArray2d, Vec3fArray, Vec3fArray2d
 from weft.show.picture.weave import woven
 
 _module = wp.get_module("weft.shade")
-vec2f: Any = wp.vec2f
-vec3f: Any = wp.vec3f
+vec2f: DataType = wp.vec2f
+vec3f: DataType = wp.vec3f
 mat33f = wp.mat33f
 
 

@@ -5,13 +5,13 @@ The texture fades out where a picture cannot resolve yarns.
 
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import warp as wp
 
 from weft.base.errors import WeftError
+from weft.kernel import DataType
 
-vec2f: Any = wp.vec2f
+vec2f: DataType = wp.vec2f
 
 ROUND = 0.45  # part of its brightness that a yarn loses from its ridge to its sides
 DIP = 0.3  # part that it loses from its middle to the place where it goes under

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats
+from weft.base.arrays import AnyArray, Faces, Floats
 from weft.io.animation import SurfaceTopology
-from weft.show.viewer.packing import Array, packed
+from weft.show.viewer.packing import packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,8 +14,8 @@ class Corners:
     """Vertices for a graphics card: each one has one material coordinate and one region."""
 
     faces: Faces  # (m,3) indices into the arrays below
-    vertex: Array  # (r,) vertex of the mesh
-    region: Array  # (r,) index of the region
+    vertex: AnyArray  # (r,) vertex of the mesh
+    region: AnyArray  # (r,) index of the region
     uv: Floats  # (r,2) [m]
     side: float  # [m] of the longer side of the cloth
 
@@ -28,7 +28,7 @@ class Corners:
         for k, (_, ids) in enumerate(cloth.regions):
             region[ids] = k
         vertex, regions, uvs = cloth.faces.reshape(-1), np.repeat(region, 3), uv.reshape(-1, 2)
-        columns: list[Array] = [vertex[:, None], regions[:, None], np.round(uvs * 1e7)]
+        columns: list[AnyArray] = [vertex[:, None], regions[:, None], np.round(uvs * 1e7)]
         _, first, back = np.unique(
             np.concatenate(columns, axis=1), axis=0, return_index=True, return_inverse=True
         )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Floats, Json, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError, WeftError, check_known
+from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.io.lock import is_written
 from weft.run.frame_selection import FrameSelection

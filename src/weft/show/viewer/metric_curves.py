@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Json
+from weft.base.trees import Json
 
 Values = Sequence[float | None]  # by frame; None where there is no number
 DECADES = 8  # decades that a logarithmic scale shows below its largest value

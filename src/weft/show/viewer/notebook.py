@@ -4,7 +4,6 @@ import base64
 import html
 import io
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class NotebookViewer:
 
 def shown(
     picture: Callable[[], Image],
-    rows: Callable[[], Mapping[str, Any]],
+    rows: Callable[[], Mapping[str, object]],
     curves: Callable[[], str] = str,
 ) -> str:
     """Return a picture beside a table and curves, as HTML.
@@ -73,7 +72,7 @@ def shown(
 
 def of_run(
     run: Run,
-) -> tuple[Callable[[], Image], Callable[[], Mapping[str, Any]], Callable[[], str]]:
+) -> tuple[Callable[[], Image], Callable[[], Mapping[str, object]], Callable[[], str]]:
     """Return functions for the picture of a run's last frame, its table, and its metrics by
     frame.
     """
@@ -83,7 +82,7 @@ def of_run(
         body = run.solid_positions(-1) if len(run.solid_faces) else np.zeros((0, 3))
         return picture_of(mesh, x, body, run.solid_faces)
 
-    def rows() -> Mapping[str, Any]:
+    def rows() -> Mapping[str, object]:
         records, count = run.metrics, len(run)
         wanted = int(run.manifest["frames"]) + 1
         told = {
@@ -133,5 +132,5 @@ def _png(image: Image) -> str:
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return html.escape(str(value))

@@ -6,14 +6,11 @@ Numbers are quantized, stored as differences from frame to frame, deflated, and 
 import base64
 import zlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from weft.base.arrays import Floats, Json
-
-Array = NDArray[Any]  # integers or floats of any shape
+from weft.base.arrays import AnyArray, Floats
+from weft.base.trees import Json
 
 LEVEL = 6  # compression level of deflate
 OF_BASE64 = 4 / 3  # characters per byte
@@ -49,14 +46,14 @@ class IntegerGrid:
         """The type of the integers."""
         return np.uint8 if self.bits == 8 else np.uint16
 
-    def numbers(self, values: Floats) -> Array:
+    def numbers(self, values: Floats) -> AnyArray:
         """Return the integers of values (...,c); values beyond the ends are clamped, NaN is the
         least.
         """
         k = np.rint((values - self.low) / np.where(self.step > 0, self.step, 1.0))
         return np.asarray(np.clip(np.nan_to_num(k), 0, 2**self.bits - 1).astype(self.kind))
 
-    def values(self, numbers: Array) -> Floats:
+    def values(self, numbers: AnyArray) -> Floats:
         """Return the quantized values (...,c) of integers."""
         return self.low + numbers * self.step
 
@@ -72,10 +69,10 @@ class Packer:
     def __init__(self) -> None:
         self._deflate = zlib.compressobj(LEVEL)
         self._parts: list[bytes] = []
-        self._before: Array | None = None
+        self._before: AnyArray | None = None
         self.size = 0  # [bytes] of the compressed data so far
 
-    def add(self, numbers: Array) -> None:
+    def add(self, numbers: AnyArray) -> None:
         """Add one more frame."""
         before = np.zeros_like(numbers) if self._before is None else self._before
         folded = _folded(numbers - before)
@@ -90,19 +87,19 @@ class Packer:
         return base64.b64encode(whole).decode("ascii")
 
 
-def packed(array: Array) -> str:
+def packed(array: AnyArray) -> str:
     """Return an array without quantization, deflated, in base64; little endian."""
     plain = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
     return base64.b64encode(zlib.compress(plain.tobytes(), LEVEL)).decode("ascii")
 
 
-def _folded(difference: Array) -> Array:
+def _folded(difference: AnyArray) -> AnyArray:
     bits = 8 * difference.itemsize
     sign = difference >> (bits - 1)
     return np.asarray((difference << 1) ^ (np.zeros_like(difference) - sign))
 
 
-def _planes(numbers: Array) -> bytes:
+def _planes(numbers: AnyArray) -> bytes:
     flat = numbers.reshape(-1)
     return b"".join(
         (flat >> 8 * i & 255).astype(np.uint8).tobytes() for i in range(numbers.itemsize)

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from weft.base.arrays import Floats, Json, Positions
+from weft.base.arrays import AnyArray, Floats, Positions
 from weft.base.errors import RunError, check_known
+from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Scale, available
-from weft.show.viewer.packing import OF_BASE64, Array, IntegerGrid, Packer, packed
+from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, packed
 from weft.show.viewer.run_view import RunView, spread
 
 MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
@@ -67,7 +68,7 @@ def content_of(
     tell = on_frame or (lambda done, count: None)
     survey = _Survey(view, numbers, names, lambda k: tell(k, 2 * len(numbers)))
     packers: dict[str, Packer] = {name: Packer() for name in survey.grids}
-    contacts: list[Array] = []
+    contacts: list[AnyArray] = []
     for k, number in enumerate(numbers):
         for name, values in _arrays(view, number, names).items():
             if name != "bodies" or k == 0 or not survey.still:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Floats, Json, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError
+from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology

@@ -13,7 +13,6 @@ lists all products of blocks, once for a pattern.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +20,7 @@ import scipy.sparse.linalg as spla
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Bools
+from weft.base.arrays import AnyArray, Bools
 from weft.base.errors import SolverError
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.batched_cholesky_kernels import (
@@ -33,10 +32,9 @@ from weft.solve.linear.batched_cholesky_kernels import (
     substitute,
     unpack_vectors,
 )
-from weft.solve.linear.solver import LinearSolution, Outcome
+from weft.solve.linear.solver import LinearSolution, Outcome, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
-Numbers: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 MOST = 2_500  # block rows; the list of products of more takes minutes and gigabytes
 
 
@@ -44,20 +42,20 @@ MOST = 2_500  # block rows; the list of products of more takes minutes and gigab
 class SymbolicCholesky:
     """Symbolic factorization: the factor's blocks by column, and the products that form each."""
 
-    place: Numbers  # (n,) position of each row in the order of elimination
-    first: Numbers  # (n+1,) first block of each column, its diagonal
-    row_of: Numbers  # (t,) row of each block, ascending within a column
-    source: Numbers  # (t,) packed block of the matrix at this place; -1: none, a fill-in
-    block: Numbers  # (e,) blocks of the pattern that are packed: the diagonal and below
-    start: Numbers  # (t+1,) first product of each block
-    left: Numbers  # (u,) left block of each product L_left L_right^T
-    right: Numbers  # (u,) its right block
-    row_start: Numbers  # (n+1,) first entry of each row in the two lists that follow
-    row_block: Numbers  # (t-n,) blocks left of the diagonal, by row
-    row_column: Numbers  # (t-n,) their columns
+    place: AnyArray  # (n,) position of each row in the order of elimination
+    first: AnyArray  # (n+1,) first block of each column, its diagonal
+    row_of: AnyArray  # (t,) row of each block, ascending within a column
+    source: AnyArray  # (t,) packed block of the matrix at this place; -1: none, a fill-in
+    block: AnyArray  # (e,) blocks of the pattern that are packed: the diagonal and below
+    start: AnyArray  # (t+1,) first product of each block
+    left: AnyArray  # (u,) left block of each product L_left L_right^T
+    right: AnyArray  # (u,) its right block
+    row_start: AnyArray  # (n+1,) first entry of each row in the two lists that follow
+    row_block: AnyArray  # (t-n,) blocks left of the diagonal, by row
+    row_column: AnyArray  # (t-n,) their columns
 
     @property
-    def diagonal(self) -> Numbers:
+    def diagonal(self) -> AnyArray:
         """Return the diagonal block of each block's column, (t,)."""
         return np.repeat(self.first[:-1], np.diff(self.first))
 
@@ -114,7 +112,7 @@ class SymbolicCholesky:
         )
 
 
-def _minimum_degree(pattern: BlockPattern) -> Numbers:
+def _minimum_degree(pattern: BlockPattern) -> AnyArray:
     """Return the position of each row in the minimum degree ordering, (n,)."""
     n = pattern.n
     ones = np.ones(pattern.n_blocks)
@@ -126,7 +124,7 @@ def _minimum_degree(pattern: BlockPattern) -> Numbers:
     return np.asarray(factor.perm_c, dtype=np.int64)
 
 
-def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
+def _columns(n: int, row: AnyArray, column: AnyArray) -> list[AnyArray]:
     """Return the rows of each column of the factor, the diagonal first.
 
     A column contains the rows of the matrix, and the rows that columns before it pass on to it:
@@ -135,7 +133,7 @@ def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
     """
     order = np.lexsort((row, column))
     given = np.split(row[order], np.searchsorted(column[order], np.arange(1, n)))
-    handed: list[list[Numbers]] = [[] for _ in range(n)]
+    handed: list[list[AnyArray]] = [[] for _ in range(n)]
     columns = []
     for j in range(n):
         rows = np.unique(np.concatenate([given[j], *handed[j]]))
@@ -146,10 +144,10 @@ def _columns(n: int, row: Numbers, column: Numbers) -> list[Numbers]:
 
 
 def _products(
-    n: int, columns: Sequence[Numbers], first: Numbers, key: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
+    n: int, columns: Sequence[AnyArray], first: AnyArray, key: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return the target, left and right block of each product, column by column of the factors."""
-    found: list[tuple[Numbers, Numbers, Numbers]] = [(np.zeros(0, np.int64),) * 3]
+    found: list[tuple[AnyArray, AnyArray, AnyArray]] = [(np.zeros(0, np.int64),) * 3]
     for k, rows in enumerate(columns):
         below = rows[1:]
         low, high = np.tril_indices(len(below))  # row, column of the target
@@ -228,7 +226,7 @@ class LaneCholesky:
     name = "lanes"
     is_direct = True
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedLane":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedLane":
         """Factorize A; the factors of ``previous`` are overwritten."""
         if isinstance(previous, PreparedLane) and previous.factors.pattern is A.pattern:
             factors = previous.factors

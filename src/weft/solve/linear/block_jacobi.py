@@ -1,7 +1,6 @@
 """Conjugate gradients, preconditioned by the inverses of the 3x3 diagonal blocks (block Jacobi)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import warp as wp
 
@@ -16,7 +15,7 @@ from weft.kernel import (
     mat33,
 )
 from weft.solve.linear.conjugate_gradients import ConjugateGradients
-from weft.solve.linear.solver import LinearSolution, Stop
+from weft.solve.linear.solver import LinearSolution, PreparedSolver, Stop
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 DELAY = 12  # iterations over which the decrease of the model is summed
@@ -90,13 +89,14 @@ class BlockJacobiPcg:
     name = "pcg"
     is_direct = False
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPcg":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedPcg":
         """Invert the diagonal blocks of A and list the blocks that are not zero.
 
         Work arrays of ``previous`` are reused.
         """
-        same = isinstance(previous, PreparedPcg) and previous.A.pattern is A.pattern
-        work, p = previous.work if same else PcgWork(A.pattern), A.pattern
+        p = A.pattern
+        same = isinstance(previous, PreparedPcg) and previous.A.pattern is p
+        work = previous.work if isinstance(previous, PreparedPcg) and same else PcgWork(p)
         kernel.launch(invert_diagonal, A.n, p.device_diagonal, A.values, work.inverse)
         kernel.launch(list_blocks, A.n, p.device_row_start, p.device_column, A.values, *work.blocks)
         return PreparedPcg(A, work, self.max_iterations or max(500, 10 * A.n), self.stop)

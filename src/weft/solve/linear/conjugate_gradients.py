@@ -18,7 +18,7 @@ error ``delay`` iterations ago is at least the sum of the decreases since then (
 import enum
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import warp as wp
@@ -26,6 +26,7 @@ import warp as wp
 from weft import kernel
 from weft.kernel import (
     IntArray,
+    Kernel,
     Mat33Array,
     Recorded,
     RecordedLoop,
@@ -393,14 +394,14 @@ class ConjugateGradients:
         return Recorded(multiply, self._partial.shape[0], *own, slice_above=self._worth)
 
     def _dot_product(
-        self, a: WarpArray, b: WarpArray, use: Any, *args: WarpArray
+        self, a: WarpArray, b: WarpArray, use: Kernel, *args: WarpArray
     ) -> Iterator[Recorded]:
         """Record the launches that compute a.b and give it to the kernel ``use``."""
         own = (self.n, self._width, a, b, self._partial)
         yield Recorded(dot_products, self._partial.shape[0], *own, slice_above=self._worth)
         yield from self._sum(self._partial, use, *args)
 
-    def _sum(self, partial: WarpArray, use: Any, *args: WarpArray) -> Iterator[Recorded]:
+    def _sum(self, partial: WarpArray, use: Kernel, *args: WarpArray) -> Iterator[Recorded]:
         """Record the launches that sum ``partial``, then the kernel ``use`` that takes the sum.
 
         While there are more numbers than one thread sums, they are first summed in blocks.

@@ -10,18 +10,21 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse.linalg as spla
 
 from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import AnyArray, Floats, Ints
 from weft.base.errors import SolverError
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.solver import LinearSolution, LinearSolver, Outcome, PreparedSolver
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.solve.sparse.vectors import norm
+
+if TYPE_CHECKING:
+    from pypardiso import PyPardisoSolver
 
 _SYMMETRIC_POSITIVE_DEFINITE, _SYMMETRIC = 2, -2  # PARDISO's matrix types
 _NOT_POSITIVE = -4  # PARDISO's error code for a pivot that is not positive
@@ -44,7 +47,7 @@ class Splu:
     name = "splu"
     is_direct = True
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedSplu":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedSplu":
         """Factorize A. SuperLU has no separate symbolic phase, so ``previous`` is not used."""
         matrix = A.to_scipy().tocsc()
         try:
@@ -64,7 +67,7 @@ class PreparedSplu:
     """SuperLU factors of a matrix; ``factor`` is None if the matrix is not positive definite."""
 
     A: BlockCsr
-    factor: Any
+    factor: spla.SuperLU
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
@@ -74,7 +77,7 @@ class PreparedSplu:
         return _solution(self.A, self.factor.solve(rhs.reshape(-1)).reshape(-1, 3), rhs)
 
 
-def _is_definite(factor: Any) -> bool:
+def _is_definite(factor: spla.SuperLU) -> bool:
     """Return whether all pivots of a symmetric elimination are positive.
 
     Sylvester's law of inertia. A row permutation that differs from the column permutation shows
@@ -99,7 +102,7 @@ class _UpperMap:
     pattern: BlockPattern
 
     @cached_property
-    def structure(self) -> tuple[Any, Any, Any]:
+    def structure(self) -> tuple[Ints, Ints, Ints]:
         """Return row starts, columns, and each entry's index in the flat (b,3,3) block values."""
         p, three = self.pattern, np.arange(3)
         row = p.row
@@ -137,7 +140,7 @@ class Pardiso:
                 "linear solver pardiso", expected="pypardiso", hint="pip install 'weft[direct]'"
             )
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedPardiso":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedPardiso":
         """Factorize A; the numeric factors of ``previous`` are overwritten."""
         if isinstance(previous, PreparedPardiso) and previous.A.pattern is A.pattern:
             engine = previous.engine
@@ -226,7 +229,7 @@ class _PardisoEngine:
 
 
 @cache
-def _loaded() -> Any:
+def _loaded() -> "PyPardisoSolver":
     """Load ``pypardiso`` with the path of MKL and return one of its solvers.
 
     Without the path, ``pypardiso`` searches all installed files twice, which takes a second or more
@@ -256,14 +259,14 @@ def mkl_library() -> str | None:
     return None
 
 
-def _new_solver() -> Any:
+def _new_solver() -> "PyPardisoSolver":
     """Return a new solver on the same library, with a handle and parameters of its own."""
     solver = copy.copy(_loaded())
     solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
     return solver
 
 
-def _pointer(a: Any) -> Any:
+def _pointer(a: AnyArray) -> Any:
     """Return a C pointer to the memory of an array."""
     kind = ctypes.c_double if a.dtype == np.float64 else ctypes.c_int32
     return a.ctypes.data_as(ctypes.POINTER(kind))

@@ -5,7 +5,7 @@ Results are data. A numerical failure is an ``Outcome`` with advice, not an exce
 
 import enum
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from weft.kernel import WarpArray
 from weft.solve.sparse.block_csr import BlockCsr
@@ -101,7 +101,7 @@ class PreparedSolver(Protocol):
 
 
 @runtime_checkable
-class AdaptivePrepared(Protocol):
+class AdaptivePrepared(PreparedSolver, Protocol):
     """Prepared matrix that carries information from its solves over to the next matrix."""
 
     def forget(self) -> None:
@@ -119,7 +119,7 @@ class LinearSolver(Protocol):
     def is_direct(self) -> bool:
         """Return True if a second right-hand side costs little compared with ``prepare``."""
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> PreparedSolver:
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> PreparedSolver:
         """Factorize A, or build its preconditioner.
 
         Args:

@@ -6,7 +6,6 @@ the inverse.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse.linalg as spla
@@ -35,7 +34,7 @@ class SymmetricIndefinite:
     singular: bool = False
 
     def __post_init__(self) -> None:
-        self._lu: Any = None
+        self._lu: spla.SuperLU | None = None
         if have_pardiso():
             self._engine = _PardisoEngine(self.A.pattern, _SYMMETRIC)
             values = np.array(self.A.to_scipy().data).reshape(-1)

@@ -18,7 +18,7 @@ from weft import kernel
 from weft.base.timing import Phases
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
-from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome
+from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver
 from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack_steps
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
@@ -102,7 +102,9 @@ class Minimum:
     x: WarpArray
     counts: Counts
     increment: float  # largest vertex displacement of the last increment
-    prepared: Any  # last matrix as the linear solver prepared it, so that symbolic work is reused
+    prepared: (
+        PreparedSolver | None
+    )  # last matrix as the linear solver prepared it, so that symbolic work is reused
     left: RemainingError = RemainingError()
 
     @property
@@ -142,11 +144,12 @@ class Search:
         problem: Problem,
         x0: WarpArray,
         solver: LinearSolver,
-        previous: Any,
+        previous: PreparedSolver | None,
         arrays: tuple[WarpArray, WarpArray, WarpArray] | None = None,
         value: float = float("nan"),
     ) -> None:
-        self.problem, self.solver, self.prepared = problem, solver, previous
+        self.problem, self.solver = problem, solver
+        self.prepared: Any = previous  # by ``solver``
         if isinstance(previous, AdaptivePrepared):
             previous.forget()
         n = x0.shape[0]
@@ -238,7 +241,7 @@ def minimize(
     solver: LinearSolver,
     descent: Descent,
     line_search: LineSearchSettings | None = None,
-    previous: Any = None,
+    previous: PreparedSolver | None = None,
     watch: Callable[[Iterate, WarpArray], None] | None = None,
 ) -> Minimum:
     """Minimize a function from x0.

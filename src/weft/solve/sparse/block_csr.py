@@ -4,14 +4,14 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import warp as wp
+from numpy.typing import NDArray
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import AnyArray, Floats, Ints
 from weft.kernel import IntArray, Mat33Array, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
 
 
@@ -59,8 +59,8 @@ class BlockPattern:
     @staticmethod
     def _union(n: int, stencils: Sequence[Ints]) -> "BlockPattern":
         """Build the pattern from the union of the stencils' cliques and the diagonal."""
-        rows: list[Any] = [np.arange(n)]
-        columns: list[Any] = [np.arange(n)]
+        rows: list[AnyArray] = [np.arange(n)]
+        columns: list[AnyArray] = [np.arange(n)]
         m = n  # rows of the incidence matrix: one for each vertex alone, then one per stencil
         for stencil in stencils:
             rows.append(m + np.repeat(np.arange(len(stencil)), stencil.shape[1]))
@@ -92,7 +92,7 @@ class BlockPattern:
         return np.searchsorted(self._keys, wanted).astype(np.int32)
 
     @cached_property
-    def _keys(self) -> "np.ndarray[Any, np.dtype[np.int64]]":
+    def _keys(self) -> NDArray[np.int64]:
         """Return one ascending number per block, (b,), row * n + column."""
         return self.row.astype(np.int64) * self.n + self.column
 
@@ -183,7 +183,7 @@ class BlockCsr:
         pattern = BlockPattern(p.n, start, p.column[kept])
         return BlockCsr(pattern, kernel.array(values[kept], mat33))
 
-    def to_scipy(self) -> Any:
+    def to_scipy(self) -> "sp.bsr_matrix":
         """Return a SciPy BSR matrix of shape (3n,3n); on the CPU it shares the block values."""
         p = self.pattern
         values = kernel.numpy(self.values)

@@ -8,7 +8,6 @@ for sparse matrices of ones, once for two patterns.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -73,7 +72,7 @@ def add_pulled_rows(
 class Interpolation:
     """Vertices as weighted sums of points, y = W x, on the device."""
 
-    matrix: Any  # (n,N) SciPy CSR matrix of the weights W
+    matrix: sp.csr_matrix  # (n,N) SciPy CSR matrix of the weights W
 
     @cached_property
     def rows(self) -> ScalarCsr:
@@ -142,7 +141,7 @@ class PullBack:
         kernel.launch(add_pulled_rows, A.n, used, W.transposed.rows, self.product, clear, A.rows)
 
 
-def _product(interpolation: Interpolation, source: BlockPattern) -> tuple[BlockRows, Any]:
+def _product(interpolation: Interpolation, source: BlockPattern) -> tuple[BlockRows, sp.csr_matrix]:
     """Return H W without values for a pattern of H, on the device and as a SciPy matrix."""
     HW = (_ones_of(source) @ _ones(interpolation.matrix)).tocsr()
     HW.sort_indices()
@@ -153,12 +152,12 @@ def _product(interpolation: Interpolation, source: BlockPattern) -> tuple[BlockR
     return out, HW
 
 
-def _ones(W: Any) -> Any:
+def _ones(W: sp.csr_matrix) -> sp.csr_matrix:
     """Return the weights as a sparse matrix of ones."""
     return sp.csr_matrix((np.ones(W.nnz, np.int32), W.indices, W.indptr), shape=W.shape)
 
 
-def _ones_of(pattern: BlockPattern) -> Any:
+def _ones_of(pattern: BlockPattern) -> sp.csr_matrix:
     """Return a pattern as a sparse matrix of ones."""
     ones = np.ones(pattern.n_blocks, np.int32)
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))

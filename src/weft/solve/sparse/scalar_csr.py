@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import warp as wp
 
 from weft import kernel
@@ -49,7 +49,7 @@ class ScalarCsr:
     value: WarpArray  # (b,)
 
     @staticmethod
-    def of(matrix: Any) -> "ScalarCsr":
+    def of(matrix: sp.csr_matrix) -> "ScalarCsr":
         """Copy a SciPy CSR matrix to the device; its column indices are sorted in place first."""
         matrix.sort_indices()
         return ScalarCsr(

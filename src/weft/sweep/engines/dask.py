@@ -9,7 +9,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft.base.errors import SweepError
 from weft.sweep.engines.base import SampleBatch, missing, refused, waiting
@@ -17,6 +17,9 @@ from weft.sweep.faults import full
 from weft.sweep.plan import Sample
 from weft.sweep.status import is_held, read_status
 from weft.sweep.warm import answer
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 AHEAD = 4  # samples per process of the cluster that are submitted in advance
 LOOK = 0.02  # [s] between checks of the futures
@@ -58,7 +61,7 @@ class Dask:
                 with suppress(Exception):  # the connection may be lost
                     client.close(timeout=2)
 
-    def _connected(self, work: SampleBatch) -> Any:
+    def _connected(self, work: SampleBatch) -> "Client":
         """Return a client, after waiting for the scheduler if necessary."""
         from distributed import Client
 
@@ -86,10 +89,10 @@ class Dask:
 class _Session:
     """One connection to the scheduler: it submits samples and collects their results."""
 
-    def __init__(self, client: Any, work: SampleBatch, queue: deque[Sample]) -> None:
+    def __init__(self, client: "Client", work: SampleBatch, queue: deque[Sample]) -> None:
         self.client, self.work, self.queue = client, work, queue
         self.path = str(work.sweep.path.resolve())
-        self.futures: dict[Any, Sample] = {}
+        self.futures: dict[Future, Sample] = {}
         self.size, self.counted = 0, float("-inf")
 
     def serve(self) -> None:
@@ -137,7 +140,7 @@ class _Session:
         )
         self.futures[future] = sample
 
-    def _take(self, future: Any, sample: Sample) -> None:
+    def _take(self, future: "Future", sample: Sample) -> None:
         """Report the result of a future that ended, read from the sample's folder."""
         if future.status == "error":
             self.work.note(f"sample {sample.id}: {type(future.exception()).__name__}; tried again")

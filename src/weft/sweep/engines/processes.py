@@ -12,10 +12,10 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from weft.base.errors import SweepError
 from weft.base.machine import cores, most_threads
+from weft.base.trees import Json
 from weft.io.inside import Inside
 from weft.sweep.engines.base import SampleBatch, refused
 from weft.sweep.faults import BusyError, full, sample_lock
@@ -37,7 +37,7 @@ class _Worker:
     since: float = 0.0
     rest: bytes = b""
 
-    def order(self, **what: Any) -> bool:
+    def order(self, **what: object) -> bool:
         """Send an order; return False if the process has ended."""
         assert self.process.stdin is not None
         try:
@@ -144,7 +144,7 @@ class _Pool:
         for line in lines:
             self._take(worker, json.loads(line))
 
-    def _take(self, worker: _Worker, answer: dict[str, Any]) -> None:
+    def _take(self, worker: _Worker, answer: Json) -> None:
         """Process one answer, and send the next sample."""
         if "warm" in answer and "error" not in answer:
             self.warm = True

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weft.base.errors import SweepError
 from weft.base.machine import LIBRARY_THREADS
@@ -19,6 +19,9 @@ from weft.sweep.faults import full
 from weft.sweep.plan import Sample
 from weft.sweep.status import read_status
 from weft.sweep.warm import answers
+
+if TYPE_CHECKING:
+    from submitit import Executor, Job
 
 AT_ONCE = 64  # tasks that run at a time, by default
 SHARES = 4  # tasks of an array for each one that runs at a time, to balance their load
@@ -57,7 +60,7 @@ class Slurm:
                     job.cancel(check=False)
             raise
 
-    def _submitted(self, work: SampleBatch, shares: Sequence[Sequence[Sample]]) -> list[Any]:
+    def _submitted(self, work: SampleBatch, shares: Sequence[Sequence[Sample]]) -> "list[Job]":
         """Submit the jobs of all shares and return them; wait if the controller does not answer."""
         executor = self._executor(work)
         path, retry = str(work.sweep.path.resolve()), work.retry
@@ -66,7 +69,7 @@ class Slurm:
         while True:
             clock = time.monotonic()
             try:
-                jobs: list[Any] = executor.map_array(
+                jobs: list[Job] = executor.map_array(
                     answers, [path] * len(names), names, [retry] * len(names)
                 )
                 return jobs
@@ -83,7 +86,7 @@ class Slurm:
                 time.sleep(pause)
                 waited += time.monotonic() - clock
 
-    def _executor(self, work: SampleBatch) -> Any:
+    def _executor(self, work: SampleBatch) -> "Executor":
         """Return the executor of submitit with its parameters set."""
         try:
             import submitit
@@ -116,7 +119,7 @@ class _Watch:
     """Observer of the samples' folders while jobs run."""
 
     def __init__(
-        self, work: SampleBatch, jobs: Sequence[Any], local: bool, patience: float
+        self, work: SampleBatch, jobs: "Sequence[Job]", local: bool, patience: float
     ) -> None:
         self.work, self.jobs, self.local, self.patience = work, jobs, local, patience
         self.open = {s.id: s for s in work.samples}
@@ -148,7 +151,7 @@ class _Watch:
 
     def _results(self) -> None:
         """Raise the errors of tasks that ended without all of their samples."""
-        told: list[Any] = []
+        told: list[Job] = []
         for job in self.jobs:
             if job.paths.result_pickle.exists():
                 with suppress(Exception):  # the task may have been killed while it wrote

@@ -8,7 +8,6 @@ in place of the matrix). Its rows sum to one, so rigid translations are represen
 """
 
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -130,7 +129,7 @@ class Csr:
     nnz: int
 
     @staticmethod
-    def of(matrix: Any) -> "Csr":
+    def of(matrix: sp.csr_matrix) -> "Csr":
         """Copy the pattern of a SciPy CSR matrix."""
         start = kernel.array(matrix.indptr.astype(np.int32), wp.int32)
         column = kernel.array(matrix.indices.astype(np.int32), wp.int32)
@@ -240,13 +239,13 @@ def _prolongators(pattern: BlockPattern) -> list[Prolongator]:
     return levels
 
 
-def _graph(pattern: BlockPattern) -> Any:
+def _graph(pattern: BlockPattern) -> sp.csr_matrix:
     """Return the pattern as a SciPy CSR matrix of ones."""
     ones = np.ones(pattern.n_blocks, dtype=np.float32)
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), shape=(pattern.n, pattern.n))
 
 
-def _coarsen(graph: Any, owner: Ints) -> tuple[Prolongator, Any]:
+def _coarsen(graph: sp.csr_matrix, owner: Ints) -> tuple[Prolongator, sp.csr_matrix]:
     """Return the prolongator to the aggregates ``owner`` (n,), and the coarse graph."""
     n = graph.shape[0]
     T = sp.csr_matrix((np.ones(n, np.float32), (np.arange(n), owner)), shape=(n, owner.max() + 1))
@@ -276,7 +275,7 @@ def _coarsen(graph: Any, owner: Ints) -> tuple[Prolongator, Any]:
     return level, coarse
 
 
-def aggregates(graph: Any) -> Ints:
+def aggregates(graph: sp.csr_matrix) -> Ints:
     """Return the aggregate of each vertex, (n,), of a SciPy CSR graph with its diagonal."""
     n = graph.shape[0]
     out, count = np.full(n, -1, dtype=np.int32), np.zeros(1, dtype=np.int32)

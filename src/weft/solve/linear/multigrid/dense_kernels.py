@@ -8,15 +8,13 @@ zero: where no pin stops a rigid motion, the matrix may be singular to round-off
 more negative than round-off explains shows that the matrix is not positive definite.
 """
 
-from typing import Any
-
 import warp as wp
 
-from weft.kernel import IntArray, Scalar, ScalarArray2d
+from weft.kernel import DataType, IntArray, Scalar, ScalarArray2d
 from weft.solve.sparse.block_arithmetic import blocks, ints
 
 _module = wp.get_module("weft.multigrid")
-blocks2d: Any = wp.array2d(dtype=wp.mat33f)
+blocks2d: DataType = wp.array2d(dtype=wp.mat33f)
 ROUNDOFF = wp.constant(wp.float64(1e-5))  # of a pivot in float32, relative to its diagonal entry
 
 

@@ -7,7 +7,6 @@ energy norm (``conjugate_gradients``). Measurements: docs/decisions/0007.
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from weft.kernel import WarpArray
 from weft.solve.linear.block_jacobi import BlockJacobiPcg
@@ -37,7 +36,7 @@ class Multigrid:
     name = "multigrid"
     is_direct = False
 
-    def prepare(self, A: BlockCsr, previous: Any = None) -> "PreparedMultigrid":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedMultigrid":
         """Compute the hierarchy of A; patterns of ``previous`` are reused if A's is the same.
 
         What earlier solves of a search found out about eigenvalues is reused whether the pattern
