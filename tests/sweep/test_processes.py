@@ -124,7 +124,7 @@ def test_a_killed_worker(sweep_file, tmp_path):
 def test_a_killed_parent_stops_its_workers(sweep_file, tmp_path):
     path = sweep_file("design: random\nsamples: 4\nset: {seconds: 1000 s}\n", vary=WIDE)
     started = lambda: [s for s in statuses(tmp_path / "out").values() if s["state"] == "started"]  # noqa: E731
-    with command(path) as process:
+    with command(path, "--workers", "2") as process:
         wait_for(lambda: len(started()) == 2)
         workers = [int(s["where"].split()[1]) for s in started()]
         os.kill(process.pid, signal.SIGKILL)
