@@ -32,6 +32,7 @@ from weft.integrators.assembly import bound
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
+from weft.run.scene_interface import Simulated
 
 WIDE, NARROW = 0.5, 1e-3  # step relative to the size of a number: linear parameters, and others
 # Points and weights of difference quotients: of fourth order, and exact ones for linear parameters.
@@ -46,7 +47,7 @@ class SceneVariant:
     """A scene with a changed value, and the terms of its model that need difference quotients."""
 
     weight: float  # in the difference quotient
-    scene: Any
+    scene: Simulated
     model: Model
     terms: Mapping[int, Bound]  # by index among all terms
     pins: bool = False
@@ -116,7 +117,7 @@ class ParameterDirection:
 
     @staticmethod
     def of(
-        scene: Any, parameter: Parameter, index: tuple[int, ...], base: Model | None = None
+        scene: Simulated, parameter: Parameter, index: tuple[int, ...], base: Model | None = None
     ) -> "ParameterDirection":
         """Build the direction of one number of a parameter.
 
@@ -203,7 +204,7 @@ class NumberDerivative(ParameterDerivative):
         SceneError: a parameter to which no other value can be given.
     """
 
-    def __init__(self, scene: Any, run: RecordedRun, parameter: Parameter) -> None:
+    def __init__(self, scene: Simulated, run: RecordedRun, parameter: Parameter) -> None:
         self.shape = parameter.value.shape
         every = np.ndindex(self.shape)
         self.numbers = [ParameterDirection.of(scene, parameter, i, run.model) for i in every]
@@ -240,12 +241,17 @@ class _Other:
     """A scene with another value, its model, and its weight in the difference quotient."""
 
     weight: float
-    scene: Any
+    scene: Simulated
     model: Model
 
 
 def _other(
-    scene: Any, base: Model, parameter: Parameter, index: tuple[int, ...], shift: float, w: float
+    scene: Simulated,
+    base: Model,
+    parameter: Parameter,
+    index: tuple[int, ...],
+    shift: float,
+    w: float,
 ) -> _Other:
     if shift == 0:
         return _Other(w, scene, base)
@@ -263,7 +269,11 @@ def _other(
 
 
 def _direction(
-    scene: Any, base: Model, parameter: Parameter, index: tuple[int, ...], made: Sequence[_Other]
+    scene: Simulated,
+    base: Model,
+    parameter: Parameter,
+    index: tuple[int, ...],
+    made: Sequence[_Other],
 ) -> ParameterDirection:
     timed = any(m.changing is not None for m in (base, *(o.model for o in made)))
     changes: dict[int, ByName] = {}
@@ -309,7 +319,7 @@ def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
     }
 
 
-def _moved(scene: Any, base: Model, made: Sequence[_Other]) -> tuple[bool, bool, bool]:
+def _moved(scene: Simulated, base: Model, made: Sequence[_Other]) -> tuple[bool, bool, bool]:
     """Return whether pins, bodies and the start have moved in any of the scenes."""
     state = scene.state()
     pins = bodies = start = False

@@ -14,7 +14,6 @@ symmetric.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from weft.integrators.base import Reversible, StepPart
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray
-from weft.solve.linear.solver import LinearSolver
+from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
 
 @dataclass(eq=False)
@@ -62,7 +61,7 @@ def step_back(
     integrator: Reversible,
     solver: LinearSolver,
     after: StateDerivatives,
-    prepared: Any,
+    prepared: PreparedSolver | None,
 ) -> Iterator[ReverseStep]:
     """Differentiate one step backwards; yield its minimizations, the last one first.
 
@@ -100,7 +99,9 @@ class _Link:
     end: Floats  # (n,3) [m]
     at: Floats | None  # (n,3) [m]; None: at the beginning of the step
 
-    def back(self, by_x: Floats, after: StateDerivatives | None, prepared: Any) -> ReverseStep:
+    def back(
+        self, by_x: Floats, after: StateDerivatives | None, prepared: PreparedSolver | None
+    ) -> ReverseStep:
         """Return the derivatives by what the minimization depends on, from those by its end.
 
         ``after`` holds the derivatives by velocity and memory if the end is that of the step; else

@@ -8,7 +8,6 @@ other.
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from weft.energies.step import Step
 from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
 from weft.kernel import vec3
+from weft.run.scene_interface import Simulated
 from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
 SMALL = 1e-6  # difference of states in quotients, relative to the size of the cloth
@@ -32,7 +32,7 @@ TOUCHING, SLIPPED = 1e-8, 1e-3  # the same with contact [m]; part of the elastic
 
 
 def tangents(
-    forward: RecordedRun, scene: Any, parameter: Parameter, solver: LinearSolver
+    forward: RecordedRun, scene: Simulated, parameter: Parameter, solver: LinearSolver
 ) -> tuple[Floats, Floats]:
     """Compute the change of positions and velocities in every frame with a parameter.
 

@@ -16,7 +16,7 @@ from weft.base.arrays import AnyArray
 from weft.kernel.context import device, initialize, is_cpu
 from weft.kernel.launching import launch
 from weft.kernel.segments import current
-from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, vec3
+from weft.kernel.types import DataType, IntArray, Scalar, ScalarArray, WarpArray, WarpStruct, vec3
 
 
 @dataclass
@@ -49,7 +49,7 @@ def array(values: ArrayLike, dtype: DataType) -> WarpArray:
     return wp.array(np.ascontiguousarray(values), dtype=dtype, device=device(), copy=not is_cpu())
 
 
-def records(Struct: Any, n: int, **fields: Any) -> AnyArray:
+def records(Struct: WarpStruct, n: int, **fields: ArrayLike) -> AnyArray:
     """Return n NumPy records of a Warp struct, with these fields; the others are 0."""
     out: AnyArray = np.zeros(n, Struct.numpy_dtype())
     for name, values in fields.items():

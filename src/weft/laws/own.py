@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.base.arrays import Floats
 from weft.base.errors import LawError
 from weft.base.runtime_types import checked
 from weft.laws.base import LawFunctions, SingleLaw
@@ -29,7 +30,7 @@ TOLERANCE = 1e-5  # largest error of the checks, relative to the stiffness
 _STEP = 1e-5  # of F, in the central differences of the checks
 
 # Cache: every set of functions gets one record, and so one set of kernels.
-_made: dict[tuple[Any, ...], LawFunctions] = {}
+_made: dict[tuple[object, ...], LawFunctions] = {}
 
 
 @checked(LawError)
@@ -69,7 +70,7 @@ class OwnLaw(SingleLaw):
             )
         _check(self)
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Floats | float]:
         """Return the fields of ``Params``."""
         return self.values
 
@@ -127,7 +128,7 @@ def _check(law: OwnLaw) -> None:
     _compare(law, "Hessian", product, change.transpose(0, 2, 1).reshape(-1, 6), stiffness)
 
 
-def _compare(law: OwnLaw, what: str, got: Any, expected: Any, stiffness: float) -> None:
+def _compare(law: OwnLaw, what: str, got: Floats, expected: Floats, stiffness: float) -> None:
     """Raise a LawError if a derivative differs from differences by more than ``TOLERANCE``."""
     error = float(np.abs(got - expected).max()) / stiffness
     if not error <= TOLERANCE:

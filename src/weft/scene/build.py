@@ -194,7 +194,7 @@ class Builder:
 
     def _body_mesh(self, m: BodyMeshBlock, name: str) -> Body:
         path = self.source.path.parent / m.file
-        timed: dict[str, Any] = {
+        timed: Json = {
             "scale": m.scale,
             "start": m.start,
             "hold": m.hold,

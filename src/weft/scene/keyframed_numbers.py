@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 from weft.base.settings import Setting, settings_by_field
+from weft.base.trees import Json
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import SelfContact
@@ -109,7 +110,7 @@ def scene_at(scene: "Scene", t: float) -> "Scene":
     Raises:
         SceneError: numbers that do not go together at this time.
     """
-    changes: dict[str, Any] = {}
+    changes: Json = {}
     for path, keys in scene.keyed.items():
         *names, last = path.split(".")
         inside = changes
