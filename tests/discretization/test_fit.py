@@ -13,8 +13,8 @@ from weft.discretization.spline_fit.fit_mesh import fit_pieces, flat_pieces
 from weft.discretization.spline_fit.fit_patch import (
     FitSettings,
     _prepared,
+    corners_of,
     fit_patch,
-    fit_piece,
     fitted_curve,
     initial_net,
 )
@@ -34,6 +34,13 @@ SKIRT = np.concatenate(
 
 def piece(outline, size=0.05):
     return weft.triangulate(outline, size=size).mesh
+
+
+def fit_piece(mesh, n1, n2, corners=None, settings=None):
+    """A patch of n1 x n2 control points fitted to a flat piece."""
+    outline = outline_of(mesh)
+    chosen = corners_of(outline, corners, mesh.source)
+    return fit_patch(outline, sides_of(outline, chosen), n1, n2, settings, mesh.source)
 
 
 def test_straight_sides_are_exact_whatever_the_smoothing():

@@ -7,13 +7,13 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, dense, scatter, still
-from tests.reference.air import frozen_air
+from tests.reference.air import along_spectrum, blown, frozen_air
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.air.expected_motion import extrapolated
-from weft.energies.air.gusts import Gusts, along_spectrum, energy_spectrum
+from weft.energies.air.gusts import Gusts, energy_spectrum
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.air.wind_grid import WindGrid
@@ -166,7 +166,7 @@ def test_the_device_blows_as_numpy_does(device):
     """Gusts at places and a time, carried with the wind."""
     x, waves = RNG.normal(size=(40, 3)), WIND.gusts.waves(WIND.speed)
     U = np.array(WIND.velocity)
-    np.testing.assert_allclose(WIND.at(x, 3.7), U + waves.at(x, 3.7 * U), atol=1e-11)
+    np.testing.assert_allclose(WIND.at(x, 3.7), U + blown(waves, x, 3.7 * U), atol=1e-11)
     np.testing.assert_allclose(WIND.at(x + 0.5 * U, 0.5), WIND.at(x, 0.0), atol=1e-11)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
 from weft.base.errors import PatternError, PatternProblems
-from weft.garment.curves import edge_points
+from weft.garment.curves import edge_curve
 from weft.garment.cutting import cut
 from weft.garment.darts import Dart, Pleat, insert_features
 from weft.garment.edge_chains import EdgeChain
@@ -32,7 +32,7 @@ def assert_seams_meet(garment):
             for at in line.fractions:
                 i, f = chain.on_edge(float(at))
                 s = chain.sides[i]
-                wanted.append(edge_points(panels[s.panel], s.edge, np.array([f]))[0])
+                wanted.append(edge_curve(panels[s.panel], s.edge).points(np.array([f]))[0])
             gap = np.linalg.norm(garment.flat[own] - wanted, axis=1)
             # Where a chain goes from one edge to the next, either may be meant.
             inner = np.abs(line.fractions[:, None] - chain.starts[None]).min(axis=1) > 1e-6

@@ -6,7 +6,7 @@ import pytest
 from tests.garment.patterns import panel, rectangle
 from weft.base.errors import PatternError
 from weft.garment.check import check_pattern
-from weft.garment.curves import edge_length, edge_points, outline_polygon, signed_area
+from weft.garment.curves import edge_curve, edge_length, outline_polygon, signed_area
 from weft.garment.darts import Dart, Pleat, insert_features
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.garment import named_edges
@@ -67,7 +67,9 @@ def test_darts_in_curves_keep_them(curve):
     for e, start in zip(parts, ends[::2]):
         share = edge_length(made, e) / length
         np.testing.assert_allclose(
-            edge_points(made, e, s), edge_points(base, 2, start + s * share), atol=1e-9
+            edge_curve(made, e).points(s),
+            edge_curve(base, 2).points(start + s * share),
+            atol=1e-9,
         )
     for one in seams:
         a, b = (EdgeChain(tuple(x), {"p": made}).length for x in (one.first, one.second))
@@ -161,7 +163,7 @@ def test_mirrored_in_space_is_mirrored_on_paper():
     names = {e.name: i for i, e in enumerate(two.edges)}
     s = np.linspace(0, 1, 7)
     for i, edge in enumerate(one.edges):
-        a, b = edge_points(one, i, s), edge_points(two, names[edge.name], 1 - s)
+        a, b = edge_curve(one, i).points(s), edge_curve(two, names[edge.name]).points(1 - s)
         np.testing.assert_allclose(b, a * [-1, 1], atol=1e-12)
         np.testing.assert_allclose(
             place_points(two, b), place_points(one, a) * [-1, 1, 1], atol=1e-12

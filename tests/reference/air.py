@@ -9,6 +9,18 @@ from weft.energies.air.expected_motion import extrapolated
 from weft.laws import Psd
 
 
+def blown(waves, x, carried):
+    """The velocities of waves at places x (m,3) [m], which the wind has carried so far, (m,3)."""
+    angle = (np.asarray(x) - carried) @ waves.wave.T + waves.phase
+    return np.cos(angle) @ waves.amplitude
+
+
+def along_spectrum(f, sigma, length, speed):
+    """The one-sided spectrum [m^2/s] of the component of gusts along the wind at f [Hz]."""
+    ratio = length / speed
+    return 4 * sigma**2 * ratio / (1 + 70.8 * (np.asarray(f) * ratio) ** 2) ** (5 / 6)
+
+
 @dataclass(frozen=True, eq=False)
 class FrozenAir:
     """Potential of lift and drag in a step: -(K w).d + d.K d/(2 span)."""

@@ -181,8 +181,40 @@ def torch_function(flat: Flat) -> Any:
     except ImportError:
         raise _missing("torch") from None
 
+    first_derivative_only = _first_derivative_only(torch)
+
     def as_tensor(value: Any, q: Any) -> Any:
         return torch.as_tensor(value, dtype=q.dtype, device=q.device)
+
+    class Loss(torch.autograd.Function):  # type: ignore[misc]
+        """Value of the loss; if gradients are on, also its gradient, which is kept for backward."""
+
+        @staticmethod
+        def forward(q: Any, slopes: bool) -> Any:
+            x = q.detach().cpu().numpy()
+            value, gradient = flat(x) if slopes else (flat.value(x), np.zeros(0))
+            return as_tensor(value, q), as_tensor(gradient, q)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.mark_non_differentiable(output[1])
+            ctx.save_for_backward(inputs[0], output[1])
+
+        @staticmethod
+        def backward(ctx: Any, by: Any, _: Any) -> Any:
+            return first_derivative_only.apply(*ctx.saved_tensors, by), None
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, q: Any, slopes: bool) -> Any:
+            """Run the batch one after another."""
+            rows = [Loss.apply(row, slopes) for row in q.movedim(in_dims[0], 0)]
+            return tuple(torch.stack(each) for each in zip(*rows)), (0, 0)
+
+    return lambda q: Loss.apply(q, torch.is_grad_enabled())[0]
+
+
+def _first_derivative_only(torch: Any) -> Any:
+    """Return the autograd function of a gradient times a factor, which refuses a derivative."""
 
     class FirstDerivativeOnly(torch.autograd.Function):  # type: ignore[misc]
         """The gradient at q times a factor, as a function of q that refuses a derivative."""
@@ -206,31 +238,7 @@ def torch_function(flat: Flat) -> Any:
                 hint="leave out create_graph=True, or a term that has gradients in the loss",
             )
 
-    class Loss(torch.autograd.Function):  # type: ignore[misc]
-        """Value of the loss; if gradients are on, also its gradient, which is kept for backward."""
-
-        @staticmethod
-        def forward(q: Any, slopes: bool) -> Any:
-            x = q.detach().cpu().numpy()
-            value, gradient = flat(x) if slopes else (flat.value(x), np.zeros(0))
-            return as_tensor(value, q), as_tensor(gradient, q)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.mark_non_differentiable(output[1])
-            ctx.save_for_backward(inputs[0], output[1])
-
-        @staticmethod
-        def backward(ctx: Any, by: Any, _: Any) -> Any:
-            return FirstDerivativeOnly.apply(*ctx.saved_tensors, by), None
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, q: Any, slopes: bool) -> Any:
-            """Run the batch one after another."""
-            rows = [Loss.apply(row, slopes) for row in q.movedim(in_dims[0], 0)]
-            return tuple(torch.stack(each) for each in zip(*rows)), (0, 0)
-
-    return lambda q: Loss.apply(q, torch.is_grad_enabled())[0]
+    return FirstDerivativeOnly
 
 
 @checked(SceneError)

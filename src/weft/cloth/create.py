@@ -185,16 +185,7 @@ def as_splines(
         )
     quadrature, form = _kinds(rule, bending)
     both = (spans, spans) if isinstance(spans, int) else spans
-    if both is None and size is not None and not size > 0:
-        raise MeshError("spline.span_size", got=size, expected="must be > 0 [m]")
-    area = float(cloth.mesh.rest_area.sum())
-    count = float(both[0]) * both[1] if both else area / (size or math.inf) ** 2
-    if min(both or (1,)) < 1 or not count * PER_SPAN <= memory():
-        raise MeshError(
-            "spline.spans" if both else "spline.span_size",
-            got=both or span_size,
-            expected=f"1 to {memory() // PER_SPAN} spans, not {count:.3g}",
-        )
+    _check_spans(cloth, both, size)
     given = [corners] if corners is not None and np.ndim(corners[0]) == 0 else corners
     mesh = cloth.mesh
     found = fit_pieces(mesh, both, size, given, smooth=smooth, rule=quadrature)
@@ -204,6 +195,20 @@ def as_splines(
     (own,), (old,) = made.parts, cloth.parts
     part = dataclasses.replace(own, name=old.name, thickness=old.thickness)
     return dataclasses.replace(made, mesh=named, given=(part,))
+
+
+def _check_spans(cloth: Cloth, spans: tuple[int, int] | None, size: float | None) -> None:
+    """Raise a MeshError for numbers of spans, or sizes [m], that no memory or no cloth has."""
+    if spans is None and size is not None and not size > 0:
+        raise MeshError("spline.span_size", got=size, expected="must be > 0 [m]")
+    area = float(cloth.mesh.rest_area.sum())
+    count = float(spans[0]) * spans[1] if spans else area / (size or math.inf) ** 2
+    if min(spans or (1,)) < 1 or not count * PER_SPAN <= memory():
+        raise MeshError(
+            "spline.spans" if spans else "spline.span_size",
+            got=spans or size,
+            expected=f"1 to {memory() // PER_SPAN} spans, not {count:.3g}",
+        )
 
 
 def _kinds(rule: str, bending: str) -> tuple[Rule, Bending]:

@@ -337,19 +337,7 @@ def grid(
         MeshError: fewer than two vertices a side, a size that is not positive, an unknown pattern,
             or more vertices than memory holds.
     """
-    if nx < 2 or ny < 2:
-        raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")
-    if nx * ny * PER_GRID_VERTEX > memory():
-        expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
-        raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
-    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
-        raise MeshError(
-            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
-        )
-    if pattern not in ("regular", "alternating", "random"):
-        raise MeshError(
-            "sheet pattern", got=repr(pattern), expected="regular, alternating or random"
-        )
+    _check_grid(nx, ny, width, height, pattern)
     u, v = np.meshgrid(np.linspace(0, width, nx), np.linspace(0, height, ny))
     uv = np.stack([u.ravel(), v.ravel()], axis=1)
     ids = np.arange(nx * ny).reshape(ny, nx)
@@ -373,3 +361,20 @@ def grid(
     borders = {"bottom": ids[0], "top": ids[-1], "left": ids[:, 0], "right": ids[:, -1]}
     groups = {name: np.asarray(v, dtype=np.int32) for name, v in borders.items()}
     return TriangleMesh(vertices, faces, uv[faces], groups, f"sheet {nx} x {ny}")
+
+
+def _check_grid(nx: int, ny: int, width: float, height: float, pattern: str) -> None:
+    """Raise a MeshError for a grid that is too small, or too large for memory."""
+    if nx < 2 or ny < 2:
+        raise MeshError("sheet nx, ny", got=(nx, ny), expected="must be >= 2")
+    if nx * ny * PER_GRID_VERTEX > memory():
+        expected = f"at most {memory() // PER_GRID_VERTEX} vertices in {gib(memory())}"
+        raise MeshError("sheet nx, ny", got=(nx, ny), expected=expected)
+    if not (width > 0 and height > 0 and np.isfinite([width, height]).all()):
+        raise MeshError(
+            "sheet width, height", got=(width, height), expected="must be > 0 and finite [m]"
+        )
+    if pattern not in ("regular", "alternating", "random"):
+        raise MeshError(
+            "sheet pattern", got=repr(pattern), expected="regular, alternating or random"
+        )

@@ -204,14 +204,6 @@ def edge_length(panel: Panel, edge: int) -> float:
     return edge_curve(panel, edge).length
 
 
-def edge_points(panel: Panel, edge: int, fractions: Floats) -> Floats:
-    """Return the points (k,2) [m] of an edge at fractions of its length.
-
-    The fractions 0 and 1 give its corners exactly.
-    """
-    return edge_curve(panel, edge).points(fractions)
-
-
 def outline_polygon(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[Floats, Floats]:
     """Return the outline of a panel as a polygon.
 

@@ -30,11 +30,6 @@ class PanelMesh:
     outline: Sequence[Ints]
     lines: Sequence[Ints]
 
-    @property
-    def n_outline(self) -> int:
-        """Return the number of vertices of the outline, which come first."""
-        return sum(len(e) - 1 for e in self.outline)
-
 
 def panel_mesh(
     panel: Panel,

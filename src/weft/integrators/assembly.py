@@ -148,10 +148,6 @@ class Assembly:
         for term in self.bound:
             term.freeze(step)
 
-    def energy_terms(self, x: WarpArray) -> dict[str, float]:
-        """Return the energy [J] of every term and of its damping at x (n,) vec3, by name."""
-        return summed(self.bound, x)
-
     def value(self, x: WarpArray) -> float:
         """Return the sum [J] of all energies at x (n,) vec3."""
         return sum(b.value(x) for b in self.bound)

@@ -115,31 +115,34 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
 
         return hessian
 
-    def shift_kernel() -> Kernel:
-        shift_of = functions.shift
-
-        @wp.kernel(module=module)
-        def shift(
-            o: int,
-            F: Mat32Array,
-            rate: Mat32Array,
-            p: wp.array(dtype=Params),
-            keep: Scalar,
-            beta: Scalar,
-            out: wp.array(dtype=Params),
-        ):
-            q = o + wp.tid()
-            out[q] = shift_of(F[q], rate[q], p[q], keep, beta)
-
-        return shift
-
     modes = {psd: int(psd) for psd in Psd}
     stress = generated.stress_kernel(functions) if pk1_of is None else pk1_kernel()
     if hessian_of is None:
         hessians = generated.hessian_kernels(functions, modes)
     else:
         hessians = {psd: hessian_kernel(mode) for psd, mode in modes.items()}
-    return LawKernels(psi, stress, hessians, shift_kernel() if functions.shift else None)
+    shift = _shift_kernel(module, functions) if functions.shift else None
+    return LawKernels(psi, stress, hessians, shift)
+
+
+def _shift_kernel(module: Any, functions: LawFunctions) -> Kernel:
+    """Build the kernel that moves the rest values of conditions by their damping."""
+    Params, shift_of = functions.Params, functions.shift
+
+    @wp.kernel(module=module)
+    def shift(
+        o: int,
+        F: Mat32Array,
+        rate: Mat32Array,
+        p: wp.array(dtype=Params),
+        keep: Scalar,
+        beta: Scalar,
+        out: wp.array(dtype=Params),
+    ):
+        q = o + wp.tid()
+        out[q] = shift_of(F[q], rate[q], p[q], keep, beta)
+
+    return shift
 
 
 @checked(LawError, "law", unchecked=("device_parameters", "stages"))

@@ -10,7 +10,6 @@ Departures: thighs are 4 % slimmer, so that they leave a gap; neck and shoulders
 a chest that is large for the height.
 """
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -166,8 +165,3 @@ def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
         "upper_arm": UPPER_ARM_OVER_CHEST * chest,
     }
     return Measures(figure, **{**size, **rest, **said})
-
-
-def list_lengths(measures: Measures) -> dict[str, float]:
-    """Return every length [m] by name."""
-    return {f.name: getattr(measures, f.name) for f in dataclasses.fields(measures)[1:]}

@@ -13,13 +13,11 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.discretization.basis import basis, greville
 from weft.discretization.bspline import Patch, grid
-from weft.discretization.mesh import TriangleMesh
 from weft.discretization.spline_fit.mips import Mips, SidePoints
 from weft.discretization.spline_fit.outline import (
     BoundaryPolygon,
     along_warp,
     check_corners,
-    outline_of,
     sides_of,
     usable_corners,
 )
@@ -125,31 +123,6 @@ def initial_net(bottom: Floats, right: Floats, top: Floats, left: Floats) -> Flo
 def _unit(d: Floats) -> Floats:
     """Return vectors divided by their lengths."""
     return np.asarray(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-300))
-
-
-def fit_piece(
-    mesh: TriangleMesh,
-    n1: int,
-    n2: int,
-    corners: Sequence[int] | None = None,
-    settings: FitSettings | None = None,
-) -> Fitted:
-    """Fit a patch of n1 x n2 control points to a flat piece.
-
-    Args:
-        mesh: one piece, with one set of material coordinates and one border.
-        n1: control points along the sides that run along the warp.
-        n2: control points along the other sides.
-        corners: four vertices of the border, in any order; None: of the vertices where the border
-            turns, the four whose initial net is the most conformal.
-        settings: settings of the fit; None: the defaults.
-
-    Raises:
-        PatchError: no outline, fewer than four corners, or a net that stays inverted.
-    """
-    outline = outline_of(mesh)
-    chosen = corners_of(outline, corners, mesh.source)
-    return fit_patch(outline, sides_of(outline, chosen), n1, n2, settings, mesh.source)
 
 
 def corners_of(outline: BoundaryPolygon, given: Sequence[int] | None, where: str) -> Ints:

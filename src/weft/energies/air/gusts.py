@@ -120,18 +120,14 @@ class Waves:
     amplitude: Floats  # (w,3) [m/s] a
     phase: Floats  # (w,) [rad]
 
-    def at(self, x: Floats, carried: Floats) -> Floats:
-        """Return the velocities at places x (m,3) [m], (m,3) [m/s].
+    def add(self, x: WarpArray, carried: Floats, out: WarpArray) -> None:
+        """Add the velocities of the waves to out (m,) vec3 on the device.
 
         Args:
-            x: (m,3) [m].
+            x: (m,) vec3 places.
             carried: (3,) [m] displacement of the waves by the wind.
+            out: (m,) vec3 [m/s].
         """
-        angle = (np.asarray(x) - carried) @ self.wave.T + self.phase
-        return np.asarray(np.cos(angle) @ self.amplitude)
-
-    def add(self, x: WarpArray, carried: Floats, out: WarpArray) -> None:
-        """Add the velocities of the waves to out (m,) vec3 on the device, as ``at``."""
         # Reducing phases to one turn keeps the kernel's cosine accurate for long distances.
         phase = np.mod((self.phase - self.wave @ carried) / (2 * np.pi), 1.0)
         phases = kernel.array(phase, Scalar)
@@ -148,12 +144,6 @@ def energy_spectrum(k: Floats, sigma: float, length: float) -> Floats:
     """Return E(k) [m^3/s^2] at wave numbers k [1/m]; its integral is 3/2 sigma^2."""
     s = (KARMAN * length * np.asarray(k)) ** 2
     return np.asarray(55 / (9 * np.pi) * sigma**2 * length * s**2 / (1 + s) ** (17 / 6))
-
-
-def along_spectrum(f: Floats, sigma: float, length: float, speed: float) -> Floats:
-    """Return the one-sided spectrum [m^2/s] of the component along the wind at f [Hz]."""
-    ratio = length / speed
-    return np.asarray(4 * sigma**2 * ratio / (1 + 70.8 * (np.asarray(f) * ratio) ** 2) ** (5 / 6))
 
 
 def band_energy(low: float, high: float, sigma: float, length: float) -> float:

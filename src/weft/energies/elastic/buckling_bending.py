@@ -36,7 +36,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
-from weft.energies.elastic.buckled_arc import arc_energy
+from weft.energies.elastic.buckled_arc import arc_energy, inverse_sinc
 from weft.energies.elastic.pair_derivatives import by_logarithms
 from weft.energies.elastic.pair_geometry import (
     material_pairs,
@@ -258,8 +258,7 @@ class BucklingBending(ElementEnergy):
         It is 0 where a pair is not compressed.
         """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
-        angle = np.sqrt(arc_energy(np.minimum(d / self.length, 1.0))[:, 0] / 2)
-        return np.asarray(2 / self.length * angle)
+        return np.asarray(2 / self.length * inverse_sinc(np.minimum(d / self.length, 1.0)))
 
 
 class BoundPairs(BoundElementEnergy):

@@ -217,39 +217,6 @@ def angle_kernels(
         out[i] = energies(hinge[i], angle(x0, x1, x2, x3))
 
     @wp.kernel(module=module)
-    def freeze(
-        o: int,
-        x: Vec3Array,
-        other: Vec3Array,
-        stencil: IntArray2d,
-        rate: Scalar,
-        h: Scalar,
-        past: Scalar,
-        out: wp.array(dtype=Hinge),
-    ):
-        """Freeze the damping of every hinge at its angle at x.
-
-        ``lead`` is h dtheta/dx . v if h is not 0 (``other`` is v), or minus ``past`` times the
-        change of theta since x_(n-1) (``other`` is x_(n-1)).
-        """
-        i = o + wp.tid()
-        x0, x1, x2, x3 = corners(i, x, stencil)
-        theta = angle(x0, x1, x2, x3)
-        lead = Scalar(0.0)
-        if h != Scalar(0.0):
-            v0, v1, v2, v3 = corners(i, other, stencil)
-            g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
-            lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
-        if past != Scalar(0.0):
-            b0, b1, b2, b3 = corners(i, other, stencil)
-            lead -= past * angle_difference(theta, angle(b0, b1, b2, b3))
-        hinge = out[i]
-        hinge.start = theta
-        hinge.rate = rate
-        hinge.lead = lead
-        out[i] = hinge
-
-    @wp.kernel(module=module)
     def forces(
         o: int, x: Vec3Array, stencil: IntArray2d, hinge: wp.array(dtype=Hinge), out: Vec3Array2d
     ):
@@ -286,8 +253,47 @@ def angle_kernels(
             Psd.PROJECTED: (factor, FACTOR),
             Psd.GAUSS_NEWTON: (factor, FACTOR),
         },
-        freeze,
+        _freeze_kernel(module, angle, gradient),
     )
+
+
+def _freeze_kernel(module: Any, angle: Any, gradient: Any) -> Any:
+    """Build the kernel that freezes the damping of hinges; arguments as of ``angle_kernels``."""
+
+    @wp.kernel(module=module)
+    def freeze(
+        o: int,
+        x: Vec3Array,
+        other: Vec3Array,
+        stencil: IntArray2d,
+        rate: Scalar,
+        h: Scalar,
+        past: Scalar,
+        out: wp.array(dtype=Hinge),
+    ):
+        """Freeze the damping of every hinge at its angle at x.
+
+        ``lead`` is h dtheta/dx . v if h is not 0 (``other`` is v), or minus ``past`` times the
+        change of theta since x_(n-1) (``other`` is x_(n-1)).
+        """
+        i = o + wp.tid()
+        x0, x1, x2, x3 = corners(i, x, stencil)
+        theta = angle(x0, x1, x2, x3)
+        lead = Scalar(0.0)
+        if h != Scalar(0.0):
+            v0, v1, v2, v3 = corners(i, other, stencil)
+            g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
+            lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
+        if past != Scalar(0.0):
+            b0, b1, b2, b3 = corners(i, other, stencil)
+            lead -= past * angle_difference(theta, angle(b0, b1, b2, b3))
+        hinge = out[i]
+        hinge.start = theta
+        hinge.rate = rate
+        hinge.lead = lead
+        out[i] = hinge
+
+    return freeze
 
 
 HINGE_KERNELS = angle_kernels(_module, dihedral, dihedral_gradient, hinge_hessian)

@@ -123,19 +123,6 @@ def spring_kernels(
             out[i, a] = g
 
     @wp.kernel(module=module)
-    def measured(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
-        i = o + wp.tid()
-        out[i] = measure(i, x, stencil, p).q
-
-    @wp.kernel(module=module)
-    def slopes(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec3Array3d):
-        i = o + wp.tid()
-        m = measure(i, x, stencil, p)
-        for a in range(stencil.shape[1]):
-            for c in range(count):
-                out[i, c, a] = slope(c, m, i, a, p)
-
-    @wp.kernel(module=module)
     def forces(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
         i = o + wp.tid()
         out[i] = dphi(measure(i, x, stencil, p).q, p.law[i])
@@ -149,11 +136,32 @@ def spring_kernels(
         energy,
         gradient,
         {psd: (hessians[curvature], FULL) for psd, curvature in modes.items()},
-        coordinates=measured,
-        slopes=slopes,
+        **_coordinate_kernels(module, Elements, coordinates),
         forces=forces,
         law=law,
     )
+
+
+def _coordinate_kernels(
+    module: Any, Elements: Any, coordinates: CoordinateFunctions
+) -> dict[str, Any]:
+    """Build the kernels of q and of dq/dx, by their names in ``SpringKernels``."""
+    measure, slope, count = coordinates.measure, coordinates.slope, coordinates.count
+
+    @wp.kernel(module=module)
+    def measured(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
+        i = o + wp.tid()
+        out[i] = measure(i, x, stencil, p).q
+
+    @wp.kernel(module=module)
+    def slopes(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec3Array3d):
+        i = o + wp.tid()
+        m = measure(i, x, stencil, p)
+        for a in range(stencil.shape[1]):
+            for c in range(count):
+                out[i, c, a] = slope(c, m, i, a, p)
+
+    return {"coordinates": measured, "slopes": slopes}
 
 
 def _hessian_kernel(

@@ -4,7 +4,7 @@ Function values have round-off. Where the expected decrease is not much larger t
 accepts a step whose value is equal within round-off.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,49 +42,27 @@ class LineSearchResult(NamedTuple):
     trials: int
 
 
-def backtrack(
-    phi: Callable[[float], float],
-    value: float,
-    slope: float,
-    first: float = 1.0,
-    settings: LineSearchSettings | None = None,
-) -> LineSearchResult:
-    """Find a step a with phi(a) <= phi(0) + c a phi'(0), starting at ``first`` and shrinking.
-
-    Where the expected decrease is not much larger than the round-off of phi, a step is accepted if
-    phi does not grow by more than that round-off. There a comparison of values carries no
-    information; the size of Newton's increment says when to stop.
-
-    Args:
-        phi: value along the direction, as a function of the step.
-        value: phi(0).
-        slope: phi'(0), negative.
-        first: first step tried, in (0, 1].
-        settings: constants; None: the defaults.
-
-    Returns:
-        The accepted step, or step 0 if all trials down to ``settings.shortest`` fail.
-    """
-    search = backtrack_steps(value, slope, first, settings)
-    try:
-        step = next(search)
-        while True:
-            step = search.send(phi(step))
-    except StopIteration as end:
-        found: LineSearchResult = end.value
-        return found
-
-
 def backtrack_steps(
     value: float,
     slope: float,
     first: float = 1.0,
     settings: LineSearchSettings | None = None,
 ) -> Generator[float, float, LineSearchResult]:
-    """Run ``backtrack`` as a generator: yield each trial step and receive phi at that step.
+    """Find a step a with phi(a) <= phi(0) + c a phi'(0), starting at ``first`` and shrinking.
 
-    A caller can advance many searches side by side in this way. Arguments and result are those of
-    ``backtrack``.
+    Where the expected decrease is not much larger than the round-off of phi, a step is accepted if
+    phi does not grow by more than that round-off. There a comparison of values carries no
+    information; the size of Newton's increment says when to stop.
+
+    This is a generator, so that a caller can advance many searches side by side. It yields each
+    trial step, receives phi at that step, and returns the accepted step, or step 0 if all trials
+    down to ``settings.shortest`` fail.
+
+    Args:
+        value: phi(0).
+        slope: phi'(0), negative.
+        first: first step tried, in (0, 1].
+        settings: constants; None: the defaults.
     """
     s = settings or LineSearchSettings()
     # 64 units in the last place of the value, because the value is itself a sum of many terms.

@@ -3,6 +3,9 @@
 All of them gather: a vertex is written by its own kernel index only. ``step`` holds Chebyshev's
 coefficients s_0 to s_2: of the first step, and of the correction and the residual in the second
 step.
+
+Arguments are many arrays, not a struct of a level: a struct is copied for every row, which made a
+cycle 3 to 10 % slower on the CPU (docs/decisions/0007).
 """
 
 import warp as wp

@@ -2,7 +2,8 @@
 
 All of them gather: each row of a matrix is written by one kernel index only. Blocks of zeros (pairs
 that were in contact before) are left out and the rows are compacted, so that the rows of a matrix
-do not depend on the pattern in which it is stored.
+do not depend on the pattern in which it is stored. Arguments are many arrays for the reason that
+``cycle_kernels`` gives.
 """
 
 import warp as wp

@@ -32,7 +32,9 @@ ONE_LAUNCH = 1000  # vertices of a second-to-last level that one thread visits i
 # Relative shift of the coarsest diagonal: only inertia resists a rigid motion that no pin stops, so
 # the matrix may be nearly singular.
 SHIFT = 1e-6
-DENSE = 40  # vertices up to which the coarsest matrix is inverted; a larger one is only smoothed
+# Vertices up to which the coarsest matrix is inverted. A larger one is only smoothed: it is that of
+# many separate pieces, each one vertex, where smoothing is nearly exact (docs/decisions/0007).
+DENSE = 40
 
 
 class Level:
