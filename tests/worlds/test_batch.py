@@ -14,6 +14,7 @@ from weft.contact import sphere
 from weft.integrators.backward_euler import BackwardEuler
 from weft.scene.build import load_scene
 from weft.worlds.group import WorldGroup
+from weft.worlds.group_terms import JoinedTerm
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_what_is_joined_is_joined():
     with kernel.use(threads=1):
         (group,) = weft.batch([hanging(k) for k in range(3)]).groups
     assert isinstance(group, WorldGroup) and group.of == 3
-    names = [t.name for t in group.terms if not isinstance(t, list)]
+    names = [t.bound.name for t in group.terms if isinstance(t, JoinedTerm)]
     assert names == ["membrane", "bending", "gravity", "inertia"]
 
 

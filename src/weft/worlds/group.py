@@ -14,18 +14,20 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.contact_energy import ContactEnergy
-from weft.energies.base import Bound, Energy, FastEnergy
+from weft.energies.base import Bound
 from weft.energies.batched import joined
 from weft.energies.inertia import Inertia
-from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
+from weft.integrators.assembly import bound
 from weft.integrators.potential import Potential, zero_at_fixed
 from weft.kernel import Vec3Array, WarpArray, vec3
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
+from weft.solve.linear.solver import LinearSolver
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, close
 from weft.worlds.batched_solver import GroupLanes
+from weft.worlds.group_terms import GroupTerm, JoinedTerm, SeparateTerms
 from weft.worlds.world import World
 
 
@@ -56,6 +58,10 @@ class WorldGroup:
         ]
         self.psd: Psd = worlds[0].stepper.settings.psd
         self.lanes = None if symbolic is None else GroupLanes(self.pattern, self.of, symbolic)
+        # solver that the search of each world sees
+        self.linear: Sequence[LinearSolver] = [w.linear for w in worlds]
+        if self.lanes is not None:
+            self.linear = self.lanes.worlds
         self._bind()
 
     @staticmethod
@@ -65,23 +71,30 @@ class WorldGroup:
     def _bind(self) -> None:
         """Bind the terms in the order of a single world, each for all worlds or for one."""
         models = [w.model for w in self.worlds]
-        self.terms: list[Bound | list[Bound]] = []
+        self.terms: list[GroupTerm] = []
+        self.apart: list[list[Bound]] = [[] for _ in models]  # terms of each world alone
         for energies in zip(*(m.energies for m in models), strict=True):
             one = joined(energies, self.n)
             if one is None:
-                self.terms.append([_bound(e, self.pattern) for e in energies])
+                self._add_separate([bound(e, self.pattern) for e in energies])
             else:
-                self.terms.append(_bound(one, self.joined_pattern))
-        self.terms.append(Inertia(np.concatenate([m.mass for m in models])))
+                self.terms.append(JoinedTerm(bound(one, self.joined_pattern), self.of))
+        inertia = Inertia(np.concatenate([m.mass for m in models]))
+        self.terms.append(JoinedTerm(inertia, self.of))
         for m, own in zip(models, self.own):
             vars(m.assembly).update(pattern=self.pattern, matrix=own)
         if models[0].contact is not None:
-            touching = []
+            touching: list[Bound] = []
             for m in models:
                 assert m.contact is not None
                 touching.append(ContactEnergy(m.contact, m.assembly.phases))
-            self.terms.append(list(touching))
-        self.apart = [[t[w] for t in self.terms if isinstance(t, list)] for w in range(self.of)]
+            self._add_separate(touching)
+
+    def _add_separate(self, terms: Sequence[Bound]) -> None:
+        """Add a term that is evaluated world by world."""
+        self.terms.append(SeparateTerms(terms, self.n))
+        for mine, term in zip(self.apart, terms):
+            mine.append(term)
 
     def begin(self, steps: Sequence[Step]) -> list[Potential]:
         """Begin a step; return the potentials of the terms that are evaluated world by world."""
@@ -89,8 +102,7 @@ class WorldGroup:
         self._fixed = kernel.array(together.fixed.astype(np.int32), wp.int32)
         self._any_fixed = bool(together.fixed.any())
         for term in self.terms:
-            if isinstance(term, Bound):
-                term.freeze(together)
+            term.freeze(together)
         return [
             Potential(world.model, step, self.psd, terms)
             for world, step, terms in zip(self.worlds, steps, self.apart)
@@ -123,12 +135,7 @@ class WorldGroup:
         """Return Phi [J] of the active worlds at x (of * n,) vec3, by index in the group."""
         total = np.zeros(self.of)
         for term in self.terms:
-            if isinstance(term, Bound):
-                with kernel.shares(self.of, active):
-                    total = total + term.value(x)
-            else:
-                for w in active:
-                    total[w] += term[w].value(self._of(x, w, self.n))
+            total = total + term.value(active, x)
         return {w: float(total[w]) for w in active}
 
     def gradients(self, active: Sequence[int]) -> None:
@@ -137,12 +144,7 @@ class WorldGroup:
         with kernel.shares(self.of, active):
             kernel.launch(clear, rows, g)
         for term in self.terms:
-            if isinstance(term, Bound):
-                with kernel.shares(self.of, active):
-                    term.add_gradient(x, g)
-            else:
-                for w in active:
-                    term[w].add_gradient(*self.parts[w][:2])
+            term.add_gradient(active, x, g)
         if self._any_fixed:
             with kernel.shares(self.of, active):
                 kernel.launch(zero_at_fixed, rows, self._fixed, 1, g)
@@ -155,14 +157,7 @@ class WorldGroup:
         A = self.matrix.begin()
         found = {w: self.own[w] for w in active}
         for term in self.terms:
-            if isinstance(term, Bound):
-                with kernel.shares(self.of, active):
-                    term.add_hessian(self.x, self.psd, A)
-            else:
-                with kernel.shares(self.of, active):
-                    A.finish()
-                for w in active:
-                    found[w] = term[w].add_hessian(self.parts[w][0], self.psd, found[w])
+            term.add_hessian(active, self.x, self.psd, A, found)
         with kernel.shares(self.of, active):
             close(A.finish(), self._fixed)
         for w in active:
@@ -170,25 +165,22 @@ class WorldGroup:
                 close(found[w], self._of(self._fixed, w, self.n))
         return found
 
+    def solve_together(self, stale: Sequence[int], now: Sequence[int]) -> None:
+        """Factorize the matrices of the worlds ``stale``, and solve for the gradients of ``now``.
+
+        Only solvers whose matrices are factorized side by side do so; others wait for their search.
+        """
+        if self.lanes is not None:
+            if stale:
+                self.lanes.prepare(self.matrix.values, stale)
+            self.lanes.solve(self.g, now)
+
     def terms_of(self, active: Sequence[int]) -> dict[int, dict[str, float]]:
         """Return the energies [J] of the active worlds at ``x`` by name."""
         found: dict[int, dict[str, float]] = {w: {} for w in active}
-
-        def add(w: int, name: str, value: float) -> None:
-            found[w][name] = found[w].get(name, 0.0) + value
-
         for term in self.terms:
-            if isinstance(term, Bound):
-                with kernel.shares(self.of, active):
-                    energies = term.terms(self.x)
-                for name, values in energies.items():
-                    every = np.broadcast_to(values, self.of).tolist()
-                    for w in active:
-                        add(w, name, every[w])
-            else:
-                for w in active:
-                    for name, value in term[w].terms(self.parts[w][0]).items():
-                        add(w, name, value)
+            for w, name, value in term.terms(active, self.x):
+                found[w][name] = found[w].get(name, 0.0) + value
         return found
 
 
@@ -196,10 +188,6 @@ class WorldGroup:
 def clear(o: int, g: Vec3Array):
     """Set g to zero."""
     g[o + wp.tid()] = vec3(wp.float64(0.0))
-
-
-def _bound(e: Energy, pattern: BlockPattern) -> Bound:
-    return e.bind(pattern) if isinstance(e, FastEnergy) else NumpyEnergy(e, pattern)
 
 
 def _repeated(p: BlockPattern, times: int) -> BlockPattern:

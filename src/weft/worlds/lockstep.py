@@ -131,13 +131,12 @@ def _searches(
 def _search(group: WorldGroup, w: int, step: Step, phi: Potential) -> RequestGenerator:
     """Return the search of one world, as in ``Integrator._minimize``."""
     world = group.worlds[w]
-    linear = world.linear if group.lanes is None else group.lanes.worlds[w]
     newton = world.stepper.settings.newton(step, world.model.loose)
     x, g, trial = group.parts[w]
     problem = WorldProblem(phi)
 
     def begin(start: WarpArray, before: PreparedSolver | None) -> Search:
-        return Search(problem, start, linear, before, (x, g, trial))
+        return Search(problem, start, group.linear[w], before, (x, g, trial))
 
     return minimize_lagged_steps(phi, begin, x, newton, world.prepared, world.model.lags)
 
@@ -192,10 +191,7 @@ def _answer(
             for w in stale:
                 problem: Any = waiting[w][1].problem
                 problem.matrix = matrices[w]
-        if group.lanes is not None:
-            if stale:
-                group.lanes.prepare(group.matrix.values, stale)
-            group.lanes.solve(group.g, now)
+        group.solve_together(stale, now)
         return {}
     begun = [w for w in now if waiting[w][0] is Request.START]
     unknown = [w for w in begun if w not in known]
