@@ -67,7 +67,7 @@ def test_strips_of_a_grid_bend_with_the_rigidity_of_their_yarns(D):
     u, v = mesh.vertices[:, 0], -mesh.vertices[:, 2]
     form = QuadraticBending.of(mesh, D)
     y = np.einsum(
-        "ha,hai->hi", form.form.coefficient, np.stack([u * u / 2, u * v, v * v / 2], 1)[mesh.hinges]
+        "ha,hai->hi", form.coefficient, np.stack([u * u / 2, u * v, v * v / 2], 1)[mesh.hinges]
     )
     inner = np.abs(mesh.vertices[mesh.hinges[:, :2]][..., [0, 2]].mean(1)).max(1) < 0.25 + 1e-3
     Q = np.einsum("h,hi,hj->ij", form.weight[inner], y[inner], y[inner]) / 0.25
@@ -102,7 +102,7 @@ def test_a_seam_counts_every_side_in_its_own_material():
 def test_collapsed_faces_change_nothing():
     """The matrix is bitwise the same where faces are points or needles; forces are K x."""
     form = QuadraticBending.of(MESH, (2e-5, 1e-5))
-    bound, K = form.bind(PATTERN), form.form.matrix(MESH.n_vertices)
+    bound, K = form.bind(PATTERN), form.matrix(MESH.n_vertices)
     matrices = []
     for shape in (np.array(MESH.vertices), bent(MESH)):
         shape = shape.copy()
@@ -130,7 +130,7 @@ def test_a_curved_rest_shape_is_refused():
         QuadraticBending.of(MESH, (-1.0, 1.0))
     for flat in ("as-given", np.zeros(len(MESH.hinges))):
         form = QuadraticBending.of(MESH, (1.0, 1.0), flat)
-        assert np.abs(form.form.amount(MESH.vertices)).max() < 1e-12
+        assert np.abs(form.amount(MESH.vertices)).max() < 1e-12
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ differences of the gradient.
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.equality import are_equal
 from weft.base.errors import LawError, SceneError
 from weft.base.runtime_types import checked
@@ -30,37 +30,14 @@ from weft.energies.step import Step
 ByName = Mapping[str, Floats]
 
 
-@runtime_checkable
-class Differentiable(Protocol):
-    """An energy that has mixed derivatives."""
-
-    @property
-    def stencil(self) -> Ints:
-        """Vertices of each local energy, (m,k)."""
-
-    @property
-    def constants(self) -> ByName:
-        """Constants by name, (m,...)."""
-
-    @property
-    def structure(self) -> object:
-        """Data besides the constants."""
-
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by name, (m,k,3,...)."""
+def has_constants(thing: object) -> bool:
+    """Return whether an energy, masses or contact tell their constants from the rest."""
+    return hasattr(thing, "constants") and hasattr(thing, "structure")
 
 
-@runtime_checkable
-class HasConstants(Protocol):
-    """Energies, masses and contact that tell their constants from the rest of their data."""
-
-    @property
-    def constants(self) -> ByName:
-        """Constants by name."""
-
-    @property
-    def structure(self) -> object:
-        """Data besides the constants."""
+def has_mixed(energy: object) -> bool:
+    """Return whether an energy has mixed derivatives."""
+    return has_constants(energy) and hasattr(energy, "mixed") and hasattr(energy, "stencil")
 
 
 @checked(SceneError)
@@ -68,7 +45,7 @@ def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None
     """Return d(by . dE/dx)/dc by name, (m,...), at positions x, in a step or at rest.
 
     Args:
-        energy: one that is ``Differentiable``.
+        energy: one that ``has_mixed`` derivatives.
         x: (n,3) [m].
         by: (n,3) vector that the gradient is contracted with.
         step: for which the energy is frozen; None: undamped.
@@ -90,7 +67,7 @@ def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None
     """Return the change of the gradient along a change of constants, d2E/dx dc . change, (n,3) [N].
 
     Args:
-        energy: one that is ``Differentiable``.
+        energy: one that ``has_mixed`` derivatives.
         x: (n,3) [m].
         change: by name, (m,...) of some constants.
         step: for which the energy is frozen; None: undamped.
@@ -118,7 +95,7 @@ def check(energy: object) -> None:
     Raises:
         LawError: an energy that has none.
     """
-    if not isinstance(energy, Differentiable):
+    if not has_mixed(energy):
         raise LawError(
             f"energy {getattr(energy, 'name', '')}",
             got="no mixed derivatives",
@@ -129,7 +106,7 @@ def check(energy: object) -> None:
 
 def differ_by_constants(one: Any, other: Any) -> bool:
     """Return whether two energies of one kind differ by constants alone, if at all."""
-    same = type(one) is type(other) and isinstance(one, HasConstants)
+    same = type(one) is type(other) and has_constants(one)
     return same and are_equal(one.structure, other.structure)
 
 

@@ -18,7 +18,7 @@ from weft.base.arrays import Bools, Floats, Forces, Positions
 from weft.base.timing import Phases
 from weft.base.trees import Json
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName, Differentiable, by_constants
+from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.step import Step
 from weft.integrators.assembly import summed
 from weft.integrators.model import Model
@@ -136,11 +136,8 @@ class Potential:
         Returns:
             For every energy in turn, the derivatives by name of the constant.
         """
-        known = (isinstance(e, Differentiable) for e in self._energies)
         at = np.asarray(x, dtype=np.float64)
-        return [
-            by_constants(e, at, by, self.step) if k else {} for e, k in zip(self._energies, known)
-        ]
+        return [by_constants(e, at, by, self.step) if has_mixed(e) else {} for e in self._energies]
 
     def reaction(self, x: Positions) -> Forces:
         """Return the force (n,3) [N] that each pin exerts at x (n,3) [m]; zero at free vertices."""

@@ -55,7 +55,7 @@ def cylinder_energies(mesh: TriangleMesh) -> Floats:
     The columns are hinge weights of (1, 0) N m and (0, 1) N m.
     """
     # its coefficients are the derivative of the angle
-    form = QuadraticBending.of(mesh, (1.0, 1.0)).form
+    form = QuadraticBending.of(mesh, (1.0, 1.0))
     uv = mesh.vertex_uv
     assert uv is not None
     angle = [(form.coefficient * (z**2 / 2)[mesh.hinges]).sum(1) for z in uv.T]

@@ -83,13 +83,13 @@ def _mean(made: Sequence[Any], rows: Ints, left: Ints, right: Ints) -> Any:
 
     one = made[0]
     if isinstance(one, QuadraticBending):
-        form = dataclasses.replace(
-            one.form,
-            stencil=one.form.stencil[rows],
-            coefficient=one.form.coefficient[rows],
-            weight=mean([e.form.weight for e in made]),
+        return dataclasses.replace(
+            one,
+            stencil=one.stencil[rows],
+            coefficient=one.coefficient[rows],
+            weight=mean([e.weight for e in made]),
+            frame=one.frame[rows],
         )
-        return dataclasses.replace(one, form=form, frame=one.frame[rows])
     if isinstance(one, BucklingBending):
         return dataclasses.replace(
             one,

@@ -23,15 +23,15 @@ it is refused.
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
 from weft.energies.base import Bound, damping_of
-from weft.energies.by_constants import ByName, by_constants
+from weft.energies.by_constants import ByName
 from weft.energies.elastic.curvature_damping import CurvatureDamping
 from weft.energies.elastic.hinge_bending import (
     STRIP,
@@ -40,7 +40,7 @@ from weft.energies.elastic.hinge_bending import (
     material_corners,
     rest_angles,
 )
-from weft.energies.elastic.quadratic_form import QuadraticForm
+from weft.energies.elastic.quadratic_form import BoundQuadraticForm, QuadraticForm
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -53,7 +53,7 @@ FOLDED = 0.03  # [1] cos(theta/2), the length of the mean normal, below which da
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticBending:
+class QuadraticBending(QuadraticForm):
     """Bending energy of the inner edges of a mesh, as a quadratic form, and its damping.
 
     Damping is that of the curvature n.y, n the mean normal of both faces (``curvature_damping``):
@@ -61,11 +61,12 @@ class QuadraticBending:
     bending, which is an upper bound of its own Hessian if the cloth does not stretch, and constant.
     """
 
-    form: QuadraticForm
-    frame: Floats  # (h,4,2) [1/m] derivatives along each edge and across it, at its middle
-    n_vertices: int
     name: str = "bending"
-    damping: float = 0.0  # [s] beta
+    # (h,4,2) [1/m] derivatives along each edge and across it, at its middle
+    frame: Floats = field(default_factory=lambda: np.zeros((0, 4, 2)))
+    n_vertices: int = 0
+
+    rest_tables = ("weight", "coefficient", "gradient")
 
     @staticmethod
     def of(
@@ -90,38 +91,20 @@ class QuadraticBending:
         _require_flat(rest_angles(mesh, rest))
         weight = hinge_weight(mesh, strip_weights(stiffness)) / STRIP
         coefficient, frame = coefficients(material_corners(mesh))
-        form = QuadraticForm(mesh.hinges, coefficient, weight)
-        return QuadraticBending(form, frame, mesh.n_vertices, damping=damping)
-
-    @property
-    def stencil(self) -> Ints:
-        """Vertices of each hinge, (h,4)."""
-        return self.form.stencil
-
-    @property
-    def weight(self) -> Floats:
-        """Weights w of the hinges, (h,) [J]."""
-        return self.form.weight
-
-    def value(self, x: Positions) -> Floats:
-        """Return the energy of each hinge, (h,) [J], undamped."""
-        return self.form.value(x)
-
-    def gradient(self, x: Positions) -> Floats:
-        """Return the gradient of each hinge's energy, (h,4,3) [N], undamped."""
-        return self.form.gradient(x)
-
-    def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
-        """Return the Hessian, (h,4,4,3,3) [N/m], undamped; it is the same for every x and psd."""
-        return self.form.hessian(x, psd)
+        return QuadraticBending(
+            mesh.hinges,
+            coefficient,
+            weight,
+            damping=damping,
+            frame=frame,
+            n_vertices=mesh.n_vertices,
+        )
 
     @property
     def rate(self) -> CurvatureDamping:
         """Damping of this bending energy."""
         how = (self.damping, self.n_vertices, self.name, FOLDED)
-        return CurvatureDamping(self.form, self.frame, *how)
-
-    rest_tables = ("weight", "coefficient", "gradient")
+        return CurvatureDamping(self, self.frame, *how)
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by weights, coefficients and frames."""
@@ -136,39 +119,45 @@ class QuadraticBending:
     @property
     def structure(self) -> object:
         """Data besides the constants: the edges."""
-        return self.form.structure, self.n_vertices
+        return super().structure, self.n_vertices
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (h,4,3,...)."""
-        return self._with_form(self.form.mixed(x), self.rate.mixed(x, step))
+        return _sum(super().mixed(x), self.rate.mixed(x, step))
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . dE/dx)/dc by constant, (h,...)."""
-        return self._with_form(by_constants(self.form, x, by), self.rate.by_constants(x, by, step))
-
-    def _with_form(self, elastic: ByName, late: ByName) -> ByName:
-        """Return derivatives of both parts, from those of the form and of damping."""
-        return {**late, **{name: elastic[name] + late[name] for name in self.form.rest_tables}}
+        local = np.asarray(by)[self.stencil]
+        elastic = {
+            name: np.einsum("mak...,mak->m...", d, local) for name, d in super().mixed(x).items()
+        }
+        return _sum(elastic, self.rate.by_constants(x, by, step))
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
         """Bind the energy and its damping to the block pattern of a matrix."""
         return BoundQuadratic(self, pattern)
 
 
-class BoundQuadratic(Bound):
+def _sum(elastic: ByName, late: ByName) -> ByName:
+    """Return derivatives by constants of bending, from those of its form and of its damping."""
+    return {**late, **{name: elastic[name] + late[name] for name in ("weight", "coefficient")}}
+
+
+class BoundQuadratic(BoundQuadraticForm):
     """Quadratic bending bound to a block pattern: one matrix for every iteration, damped or not."""
 
-    is_elastic = True
+    is_condition = False
+    add_condition_hessian = Bound.add_condition_hessian
+    energy: QuadraticBending
 
     def __init__(self, bending: QuadraticBending, pattern: BlockPattern) -> None:
-        self.energy, self.name, self.damping = bending, bending.name, bending.damping
-        self.form = bending.form.bind(pattern)
+        super().__init__(bending, pattern)
         self.rate = bending.rate.bind(pattern) if bending.damping > 0 else None
         # Damping has the Hessian of bending in place of its own.
         self.has_exact_hessian = self.rate is None
         self._scale = 1.0
 
-    def update_constants(self, energy: QuadraticBending) -> None:
+    def update_constants(self, energy: QuadraticBending) -> None:  # type: ignore[override]
         """Replace weights and damping by those of another energy.
 
         Raises:
@@ -180,13 +169,12 @@ class BoundQuadratic(Bound):
                 got="keyframes from or to 0",
                 expected="more than 0 at every key, with `bending: quadratic`",
             )
-        self.energy, self.damping = energy, energy.damping
-        self.form.update_constants(energy.form)
+        super().update_constants(energy)
         if self.rate is not None:
             self.rate.update_constants(energy.rate)
 
     def freeze(self, step: Step) -> None:
-        """Freeze damping for a step, with the rate beta/h."""
+        """Freeze damping for a step, with the rate beta/h; that of the form itself is not used."""
         if self.rate is not None:
             self.rate.freeze(step)
             self._scale = 1.0 + self.damping / step.span
@@ -198,31 +186,31 @@ class BoundQuadratic(Bound):
 
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
-        return self.form.value(x) + (0.0 if self.rate is None else self.rate.value(x))
+        return super().value(x) + (0.0 if self.rate is None else self.rate.value(x))
 
     def add_value(self, x: WarpArray, numbers: Reductions) -> None:
         """Add the total energy [J] to the numbers that the host reads together."""
         if self.rate is None:
-            self.form.add_value(x, numbers)
+            super().add_value(x, numbers)
         else:
             numbers.add(self.value(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""
-        elastic = {self.name: self.form.value(x)}
+        elastic = {self.name: super().value(x)}
         if self.rate is None:
             return elastic
         return {**elastic, damping_of(self.name): self.rate.value(x)}
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
-        self.form.add_gradient(x, g)
+        super().add_gradient(x, g)
         if self.rate is not None:
             self.rate.add_gradient(x, g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add (1 + beta/h) K to A and return A."""
-        return self.form.add_scaled(self._scale, A)
+        return self.add_scaled(self._scale, A)
 
 
 def strip_weights(stiffness: tuple[float, float]) -> tuple[float, float]:
