@@ -496,7 +496,7 @@ def classes():
     for module in (*energies, *bodies):
         made = importlib.import_module(module.name)
         for name, found in inspect.getmembers(made, inspect.isclass):
-            fields = inspect.get_annotations(found)
+            fields = {a for kind in found.__mro__ for a in inspect.get_annotations(kind)}
             has = all(hasattr(found, a) or a in fields for a in ("stencil", "gradient", "hessian"))
             if has and found.__module__ == module.name:
                 yield name
