@@ -125,7 +125,7 @@ def law_kernels(functions: LawFunctions) -> LawKernels:
     return LawKernels(psi, stress, hessians, shift)
 
 
-def _shift_kernel(module: Any, functions: LawFunctions) -> Kernel:
+def _shift_kernel(module: wp.Module, functions: LawFunctions) -> Kernel:
     """Build the kernel that moves the rest values of conditions by their damping."""
     Params, shift_of = functions.Params, functions.shift
 

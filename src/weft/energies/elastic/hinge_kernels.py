@@ -12,6 +12,7 @@ from weft.energies.element_energy import ElementKernels
 from weft.energies.gather import FACTOR, SYMMETRIC, packed
 from weft.kernel import (
     IntArray2d,
+    Kernel,
     Mat33Array2d,
     Scalar,
     ScalarArray,
@@ -257,7 +258,7 @@ def angle_kernels(
     )
 
 
-def _freeze_kernel(module: Any, angle: Any, gradient: Any) -> Any:
+def _freeze_kernel(module: wp.Module, angle: WarpFunction, gradient: WarpFunction) -> Kernel:
     """Build the kernel that freezes the damping of hinges; arguments as of ``angle_kernels``."""
 
     @wp.kernel(module=module)

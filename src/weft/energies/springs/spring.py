@@ -143,8 +143,8 @@ def spring_kernels(
 
 
 def _coordinate_kernels(
-    module: Any, Elements: Any, coordinates: CoordinateFunctions
-) -> dict[str, Any]:
+    module: wp.Module, Elements: WarpStruct, coordinates: CoordinateFunctions
+) -> dict[str, Kernel]:
     """Build the kernels of q and of dq/dx, by their names in ``SpringKernels``."""
     measure, slope, count = coordinates.measure, coordinates.slope, coordinates.count
 
