@@ -239,10 +239,9 @@ class Pressure:
         """Return the local Hessians, (m,3,3,3,3) [N/m], without the rank-one update."""
         if psd != Psd.EXACT:
             return np.zeros((len(self.faces), 3, 3, 3, 3))
-        p, out = (
-            self.at(float(self.volumes(x).sum()))[1],
-            SYMMETRIC.take(Scratch(), *self.faces.shape),
-        )
+        p = self.at(float(self.volumes(x).sum()))[1]
+        scratch = Scratch()  # it owns the array, so it has to stay until the array is read
+        out = SYMMETRIC.take(scratch, *self.faces.shape)
         self.launch(volume_hessians, kernel.points(x), out, Scalar(-p))
         return SYMMETRIC.full(np.array(kernel.numpy(out)), 3)
 
