@@ -89,6 +89,7 @@ def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
 
 def table(report: "Report") -> list[str]:
     """Lines about panels with their edges, seams with lengths and ease, and elastics."""
+    from weft.garment.check_panel import is_drawable
     from weft.garment.curves import edge_length, outline_polygon, signed_area
     from weft.show.pattern.pattern_sheet import names_of
 
@@ -101,22 +102,22 @@ def table(report: "Report") -> list[str]:
     every = {p.name: p for p in pattern.panels}
     whole = 0.0
     for panel in pattern.panels:
-        try:
-            points = outline_polygon(panel)[0]
-            size = points.max(axis=0) - points.min(axis=0)
-            cloth = abs(signed_area(points)) - sum(abs(signed_area(h)) for h in panel.holes)
-            whole += cloth
-            lines.append(
-                f"{panel.name}: {100 * size[0]:.1f} x {100 * size[1]:.1f} cm, "
-                f"{1e4 * cloth:.0f} cm^2, layer {panel.layer}"
-            )
-            for i, edge in enumerate(panel.edges):
-                name, kind = edge.name or str(i), edge.curve.name.lower()
-                length = f"{100 * edge_length(panel, i):.1f} cm"
-                seam = sewn.get((panel.name, i), "")
-                lines.append(f"  {i:>3} {name:<20} {kind:<10} {length:>9}  {seam}".rstrip())
-        except (ValueError, IndexError, ZeroDivisionError):
+        if not is_drawable(panel):
             lines.append(f"{panel.name}: cannot be drawn")
+            continue
+        points = outline_polygon(panel)[0]
+        size = points.max(axis=0) - points.min(axis=0)
+        cloth = abs(signed_area(points)) - sum(abs(signed_area(h)) for h in panel.holes)
+        whole += cloth
+        lines.append(
+            f"{panel.name}: {100 * size[0]:.1f} x {100 * size[1]:.1f} cm, "
+            f"{1e4 * cloth:.0f} cm^2, layer {panel.layer}"
+        )
+        for i, edge in enumerate(panel.edges):
+            name, kind = edge.name or str(i), edge.curve.name.lower()
+            length = f"{100 * edge_length(panel, i):.1f} cm"
+            seam = sewn.get((panel.name, i), "")
+            lines.append(f"  {i:>3} {name:<20} {kind:<10} {length:>9}  {seam}".rstrip())
     if report.seams:
         lines += ["", f"{'seam':<22} {'first':>9} {'second':>9} {'ease':>8}  joins"]
     for m in report.seams:

@@ -56,7 +56,7 @@ class PlacedBlock(DocumentBlock[S]):
         """Return a value below this block in SI; it needs a unit unless ``unit`` is 1."""
         try:
             return QuantityIn(unit, bare=False, per_angle=per_angle)(value)
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise self.document.refused((*self.loc, *loc), value, str(error)) from None
 
     def file(self, name: str) -> Path:

@@ -19,12 +19,17 @@ LARGEST = 100.0  # [m] largest extent of a panel: larger ones are mistakes of un
 def panel_problems(panel: Panel) -> list[WeftError]:
     """Return every error of a panel that can be found without the other panels."""
     what = f"panel {panel.name}"
-    found = [*_check_numbers(panel, what)]
+    found = [*_check_points(panel, what), *_check_numbers(panel, what)]
     if not found:
         found += _check_edges(panel, what)
     if not found:
         found += _check_outline(panel, what)
     return found
+
+
+def is_drawable(panel: Panel) -> bool:
+    """Return whether a panel's points are complete enough to be drawn, right or wrong."""
+    return not any(_check_points(panel, ""))
 
 
 def edge_name(panel: Panel, edge: int) -> str:
@@ -33,8 +38,8 @@ def edge_name(panel: Panel, edge: int) -> str:
     return f"edge {edge} ({name})" if name and name != str(edge) else f"edge {edge}"
 
 
-def _check_numbers(panel: Panel, what: str) -> Iterator[WeftError]:
-    """Yield errors of shapes of arrays and of numbers that are not finite or out of range."""
+def _check_points(panel: Panel, what: str) -> Iterator[WeftError]:
+    """Yield errors of points: too few, no arrays (n,2), or not finite."""
     corners = _points(panel.corners)
     if corners is None or len(corners) < 2:
         yield PatternError(
@@ -81,6 +86,10 @@ def _check_numbers(panel: Panel, what: str) -> Iterator[WeftError]:
             yield PatternError(
                 f"{what}, {kind} {i}", got=points[i].tolist(), expected="finite numbers"
             )
+
+
+def _check_numbers(panel: Panel, what: str) -> Iterator[WeftError]:
+    """Yield errors of other numbers that are not finite or out of range."""
     scalars = {"grain": panel.grain, "thickness": panel.thickness, "layer": panel.layer}
     scalars |= {f"fold {i}: angle": f.angle for i, f in enumerate(panel.folds)}
     for name, value in scalars.items():

@@ -1,5 +1,6 @@
 """Shapes of SVG files as strokes; lines, Béziers and arcs keep their kind."""
 
+import math
 import re
 from dataclasses import dataclass
 from importlib import import_module
@@ -23,11 +24,30 @@ SHAPES = ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon")
 GAP = 1e-4  # [m] an outline whose ends are closer is closed: less than the width of a pencil line
 LARGEST = 1e4  # [m] largest coordinate
 MOST_COMMANDS = 100_000
-_PATH = re.compile(r"[MmZzLlHhVvCcSsQqTtAa0-9eE+\-.,\s]*$")
+_NUMBER = r"(?>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[\s,]*)"
+_FLAG = r"(?>[01][\s,]*)"
+
+
+def _repeated(*counts: int) -> str:
+    """Return a pattern of numbers in one of these counts."""
+    return "(?:" + "|".join(f"{_NUMBER}{{{n}}}" for n in counts) + ")"
+
+
+_ARGUMENTS = {  # of the commands of path data
+    "Zz": "",
+    "HhVv": f"{_NUMBER}+",
+    "MmLlTt": f"{_repeated(2)}+",
+    "SsQq": f"{_repeated(4)}+",
+    "Cc": f"{_repeated(6)}+",
+    "Aa": f"(?:{_repeated(3)}{_FLAG}{{2}}{_repeated(2)})+",
+}
+_COMMAND = "|".join(rf"[{names}][\s,]*{given}" for names, given in _ARGUMENTS.items())
+_PATH = re.compile(rf"[\s,]*(?>{_COMMAND})*+$")
 _TRANSFORM = re.compile(
-    r"\s*(?:(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([-+0-9eE.,\s]*\)[\s,]*)*$"
+    rf"\s*(?:(?:matrix\s*\(\s*{_repeated(6)}|(?:translate|scale)\s*\(\s*{_repeated(2, 1)}"
+    rf"|rotate\s*\(\s*{_repeated(3, 1)}|skew[XY]\s*\(\s*{_NUMBER})\)[\s,]*)*$"
 )
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBERS = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +102,10 @@ def transform_matrix(node: Node, file: str) -> "Matrix":
             raise _shape_error(
                 each, file, "transform", text, "translate(...), matrix(...) and such"
             )
-        try:
-            total = total * svg.Matrix(text)
-            values = [float(v) for v in (total.a, total.b, total.c, total.d, total.e, total.f)]
-        except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as problem:
-            raise _shape_error(each, file, "transform", text, "a transform") from problem
+        if not all(math.isfinite(float(number)) for number in _NUMBERS.findall(text)):
+            raise _shape_error(each, file, "transform", text, "finite numbers")
+        total = total * svg.Matrix(text)
+        values = [float(v) for v in (total.a, total.b, total.c, total.d, total.e, total.f)]
         if not (np.isfinite(values).all() and abs(np.linalg.det(_linear_part(total))) > 1e-12):
             raise _shape_error(each, file, "transform", text, "one that keeps areas above zero")
     return total
@@ -107,7 +126,7 @@ def shape_chains(node: Node, file: str, meters: float) -> list[StrokeChain]:
     matrix = transform_matrix(node, file)
     try:
         path = svg.Path(_data(node, file, svg))
-    except (ValueError, TypeError, IndexError, AttributeError, ArithmeticError) as problem:
+    except (ValueError, ArithmeticError) as problem:  # numbers that no arc or curve can have
         text = node.attributes.get("d", "")
         raise _shape_error(node, file, "path", text[:60], "SVG path data") from problem
     chains: list[list[list[Stroke]]] = []
@@ -227,7 +246,7 @@ def _data(node: Node, file: str, svg: ModuleType) -> "SvgPath":
         return text
     if node.tag in ("polyline", "polygon"):
         text = node.attributes.get("points", "")
-        numbers = _NUMBER.findall(text)
+        numbers = _NUMBERS.findall(text)
         if len(numbers) < 4 or len(numbers) % 2:
             raise _shape_error(node, file, "points", text[:60], "pairs of numbers")
         return f"M{','.join(numbers)}" + ("Z" if node.tag == "polygon" else "")

@@ -108,10 +108,10 @@ def owner_of(inside: Inside) -> Json | None:
     try:
         with inside.reading(NAME) as file:
             owner = json.loads(file.read(4096))
-        named = {"pid", "host", "start", "since"} <= owner.keys() and isinstance(owner["pid"], int)
-    except (OSError, RunError, ValueError, AttributeError, RecursionError):
+    except (OSError, RunError, ValueError, RecursionError):
         return None
-    return owner if named else None
+    named = isinstance(owner, dict) and {"pid", "host", "start", "since"} <= owner.keys()
+    return owner if named and isinstance(owner["pid"], int) else None
 
 
 def is_written(inside: Inside) -> bool:

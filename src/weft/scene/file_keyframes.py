@@ -108,10 +108,10 @@ def _found(tree: Yaml, loc: Loc) -> Iterator[tuple[Loc, YamlMapping]]:
 
 
 def _first(value: YamlMapping) -> Yaml:
-    try:
-        return value["keys"][0][1]
-    except (LookupError, TypeError):
-        return None
+    """Return the number of the first key; None if keys are not written as pairs."""
+    keys = value["keys"]
+    first = keys[0] if isinstance(keys, list) and keys else None
+    return first[1] if isinstance(first, list) and len(first) > 1 else None
 
 
 def _read(file: BaseModel, loc: Loc) -> tuple[str, float]:

@@ -100,25 +100,32 @@ def read_plan(inside: Inside) -> list[Sample]:
     try:
         with inside.reading(PLAN) as file:
             lines = [json.loads(line) for line in file]
-        plan = [Sample(r["id"], r["values"], r["seed"], k) for k, r in enumerate(lines)]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-        raise SweepError(
-            PLAN,
-            got=got,
-            where=str(inside.root),
-            expected="what weft wrote",
-            hint="`weft sweep SWEEP.yaml` writes it anew",
-        ) from error
-    strange = [s.id for s in plan if len(s.id) != NAME or not s.id.isalnum()]
+        raise _damaged_plan(inside, got) from error
+    strange = [k for k, line in enumerate(lines, 1) if not _is_sample(line)]
     if strange:
-        raise SweepError(
-            PLAN,
-            got=f"samples {shortened(strange)}",
-            where=str(inside.root),
-            expected="what weft wrote",
-        )
-    return plan
+        raise _damaged_plan(inside, f"no samples in lines {shortened(strange)}")
+    return [Sample(r["id"], r["values"], r["seed"], k) for k, r in enumerate(lines)]
+
+
+def _is_sample(line: Yaml) -> bool:
+    """Return whether a line of the plan is one that ``write_plan`` writes."""
+    if not isinstance(line, dict) or line.keys() != {"id", "seed", "values"}:
+        return False
+    name, values = line["id"], line["values"]
+    named = isinstance(name, str) and len(name) == NAME and name.isalnum()
+    return named and isinstance(line["seed"], int) and isinstance(values, dict)
+
+
+def _damaged_plan(inside: Inside, got: str) -> SweepError:
+    return SweepError(
+        PLAN,
+        got=got,
+        where=str(inside.root),
+        expected="what weft wrote",
+        hint="`weft sweep SWEEP.yaml` writes it anew",
+    )
 
 
 def _digest(tree: Yaml) -> str:

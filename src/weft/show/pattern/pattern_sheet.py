@@ -13,7 +13,7 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.keyframes import first_of
 from weft.garment.check import Match, Report
-from weft.garment.check_panel import panel_problems
+from weft.garment.check_panel import is_drawable, panel_problems
 from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Closing, Elastic, Panel, SeamSide
@@ -59,7 +59,7 @@ class PatternSheet:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        drawable = [p for p in report.pattern.panels if _drawable(p)]
+        drawable = [p for p in report.pattern.panels if is_drawable(p)]
         self.panels = {p.name: p for p in drawable}
         self.outlines = {n: outline_polygon(p, SMOOTH)[0] for n, p in self.panels.items()}
         self.rooms = {n: roomiest([self.outlines[n], *p.holes]) for n, p in self.panels.items()}
@@ -265,19 +265,6 @@ class PatternSheet:
         self.pen.text((x + w / 2, y + 19), f"{100 * unit:g} cm", INK, 15, "mm")
         note = "right sides up; edges: number, name, length in cm; arrows meet along a seam"
         self.pen.text((x + w + 30, y + 2), note, QUIET, 14, "lm")
-
-
-def _drawable(panel: Panel) -> bool:
-    """Return whether a panel's numbers are complete enough to be drawn, right or wrong."""
-    try:
-        points = outline_polygon(panel)[0]
-        inner = [
-            np.asarray(h, dtype=np.float64).reshape(-1, 2) for h in (*panel.holes, *panel.lines)
-        ]
-        every = np.concatenate([points, *inner])
-        return bool(len(points) >= 2 and np.isfinite(every).all())
-    except (ValueError, IndexError, TypeError, ZeroDivisionError):
-        return False
 
 
 def _fabric_name(fabric: object) -> str:

@@ -49,13 +49,15 @@ def read_keys(text: str) -> tuple[Key, ...]:
     """
     keys = []
     wanted = "FRAME:AZIMUTH,ELEVATION[,DISTANCE] twice or more, such as '0:30,15 60:120,10,0.6'"
-    try:
-        for word in text.split():
-            frame, pose = word.split(":")
-            azimuth, elevation, *rest = (float(n) for n in pose.split(","))
-            keys.append(Key(float(frame), azimuth, elevation, *rest))
-    except (ValueError, TypeError):
-        raise WeftError("camera", got=text, expected=wanted) from None
+    for word in text.split():
+        frame, _, pose = word.partition(":")
+        try:
+            numbers = [float(number) for number in (frame, *pose.split(","))]
+        except ValueError:
+            numbers = []
+        if not 3 <= len(numbers) <= 4:
+            raise WeftError("camera", got=text, expected=wanted)
+        keys.append(Key(*numbers))
     frames = [k.frame for k in keys]
     if len(keys) < 2 or any(b <= a for a, b in pairwise(frames)):
         raise WeftError("camera", got=text, expected=f"{wanted}; frames grow")
