@@ -116,16 +116,3 @@ def test_elsewhere_one_position_does():
         term.freeze(step)
         y = kernel.points(np.concatenate([state.x, step.bodies[0]]))
         assert len(places_around(term.search, y)) == number
-
-
-def test_friction_with_a_gap_that_changes():
-    """Friction begins with the gap of the step before."""
-    gap = weft.Keys([(0, 0.003), (0.02, 0.0045)])
-    scene = landing(keyed={"contact.gap": gap}).with_(settings=weft.StepSettings(tolerance=1e-10))
-    by = Adjoint(scene, noise(16), ["positions"], frames=3, fps=200)().gradient["positions"]
-    way = np.random.default_rng(0).normal(size=(16, 3))
-
-    def along(s):
-        return Adjoint(with_start(scene, dx=s * way), noise(16), frames=3, fps=200).value()
-
-    assert float((by * way).sum()) == pytest.approx(quotient(along, 1e-7), rel=1e-5)

@@ -256,12 +256,8 @@ def test_what_is_missing_is_named():
 
 
 def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
-    """Wind that turns on, and cloth that stiffens: recorded, and made afterwards by the laws."""
+    """Wind that turns on: recorded, and made afterwards by the laws."""
     cloth = weft.sheet(4, 4, 0.3, 0.3, fabric="cotton")
-    stiff = dataclasses.replace(
-        cloth.fabric, keyed={"stretch_warp": weft.Keys([(0.0, 100.0), (0.1, 1000.0)])}
-    )
-    cloth = dataclasses.replace(cloth, fabric=stiff)
     keys = {"wind.velocity.2": weft.Keys([(0.0, 0.0), (0.1, 5.0)])}
     made = {"wind": weft.Wind(), "keyed": keys, "gravity": (0.0, 0.0, 0.0), "step": 0.02}
     scene = weft.Scene(cloth, [weft.Pin(cloth.corners("top"))], record=["air", "stress"], **made)
@@ -276,8 +272,6 @@ def test_fields_of_numbers_that_change_are_of_their_time(tmp_path):
         np.testing.assert_allclose(run.field(name, 4), again, rtol=1e-12, atol=1e-12)
     constant = dataclasses.replace(scene.physics(), changing=None)
     assert np.abs(bare.field("air", 4, physics=constant)).max() < 0.5 * late
-    softer = np.abs(bare.field("stress", 4, physics=constant)[:, 0]).max()
-    assert softer < 0.5 * np.abs(run.field("stress", 4)[:, 0]).max()
 
 
 @pytest.fixture

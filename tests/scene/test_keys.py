@@ -9,7 +9,7 @@ import pytest
 
 import weft
 from tests.test_simulation import same_run
-from weft.base.errors import FabricError, SceneError, SceneProblems, WeftError
+from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.keyframes import Keys
 from weft.contact import sphere
 from weft.contact.collision_groups import Friction
@@ -79,16 +79,6 @@ def flattened(corners):
     return np.moveaxis(np.array(columns), 2, 0)
 
 
-def fabric_pair(field, before, after, make=sheet, **changes):
-    """Scenes with a field of the fabric that jumps, and before and after it."""
-    own = {f: jump(before, after) for f in field.split()}
-    first = dict.fromkeys(field.split(), before)
-    last = dict.fromkeys(field.split(), after)
-    keyed = dataclasses.replace(COTTON, **{**first, "keyed": own})
-    fabrics = keyed, dataclasses.replace(COTTON, **first), dataclasses.replace(COTTON, **last)
-    return [make(f, **changes) for f in fabrics]
-
-
 def scene_pair(path, before, after, make, said):
     """The same of a number of the scene; ``said`` makes the scene's arguments of a number."""
     keyed = make(**said(before), keyed={path: jump(before, after)})
@@ -103,7 +93,6 @@ KINDS = {
     "gravity": lambda: scene_pair(
         "gravity.1", -9.81, 3.0, sheet, lambda v: {"gravity": (0.0, v, 0.0)}
     ),
-    "damping": lambda: scene_pair("damping", 0.0, 0.1, sheet, lambda v: {"damping": v}),
     "pressure": lambda: scene_pair("pressure", 10.0, 60.0, balloon, lambda v: {"pressure": v}),
     "gas": lambda: scene_pair(
         "pressure.pressure", 10.0, 60.0, balloon, lambda v: {"pressure": weft.Gas(v, 0.03)}
@@ -126,41 +115,7 @@ KINDS = {
     "stick": lambda: scene_pair(
         "contact.stick", 1e-3, 1e-1, sliding, lambda v: {"contact": rough(0.5, v)}
     ),
-    "stretch": lambda: fabric_pair("stretch_warp stretch_weft", 2000.0, 500.0),
-    "shear": lambda: fabric_pair("shear", 100.0, 5.0),
-    "bending": lambda: fabric_pair("bending_warp bending_weft", 1e-5, 1e-3),
-    "fabric damping": lambda: fabric_pair("damping", 0.0, 0.2),
-    "rest_stretch": lambda: fabric_pair("rest_stretch_warp", 1.0, 1.1),
-    "crease_yield": lambda: fabric_pair("crease_yield", 0.1, 1e3),
-    "yield": lambda: fabric_pair("yield_warp", 1e-6, 0.1),
-    "quadratic": lambda: fabric_pair("bending_warp", 1e-5, 1e-3, spline_free, bending="quadratic"),
-    "pairs": lambda: fabric_pair(
-        "bending_warp", 1e-5, 1e-3, buckling=weft.BucklingForm(compression=50.0)
-    ),
-    "compression": lambda: scene_pair(
-        "buckling.compression",
-        50.0,
-        500.0,
-        sheet,
-        lambda v: {"buckling": weft.BucklingForm(compression=v)},
-    ),
-    "splines": lambda: fabric_pair("bending_warp bending_weft", 1e-5, 1e-3, spline),
-    "1998": lambda: fabric_pair(
-        "stretch_warp bending_warp", 300.0, 900.0, integrator="baraff_witkin_1998"
-    ),
-    "1998, multigrid": lambda: fabric_pair(
-        "stretch_warp bending_warp",
-        300.0,
-        900.0,
-        integrator=weft.BaraffWitkin1998(weft.Settings1998(linear="multigrid")),
-    ),
 }
-
-
-def spline_free(fabric=COTTON, **changes):
-    """A flat sheet, as quadratic bending wants it."""
-    cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=fabric)
-    return weft.Scene(cloth, [weft.Pin(cloth.border("left"))], step=STEP, **changes)
 
 
 def run(scene, steps, state=None, memory=None):
@@ -268,22 +223,6 @@ def test_pressure_on_a_ramp_stretches_a_balloon_as_constant_pressure_does():
     assert grown[0] > 0 and grown[2] / grown[0] == pytest.approx(4.0, rel=0.05)
 
 
-def test_stiffness_on_a_ramp_in_a_held_strip():
-    """Nothing moves, so the energy is k(t) e^2 A/2 of the step's end."""
-    keys = Keys([(0.0, 100.0), (0.1, 500.0)])
-    fabric = dataclasses.replace(COTTON, stretch_warp=100.0, keyed={"stretch_warp": keys})
-    cloth = weft.sheet(4, 3, 0.2, 0.1, fabric=fabric)
-    x = np.array(cloth.vertices) * [1.05, 1.0, 1.0]
-    cloth = dataclasses.replace(cloth, mesh=cloth.mesh.with_vertices(x))
-    scene = weft.Scene(cloth, [weft.Pin(np.arange(12))], gravity=(0, 0, 0), damping=0.0)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for k in range(1, 6):
-        state, memory, report = stepper.step(model, state, memory, STEP)
-        expected = 0.5 * keys.at(k * STEP) * 0.05**2 * 0.02
-        assert report.terms["membrane"] == pytest.approx(expected, rel=1e-9)
-
-
 def test_keys():
     points = [(0.0, 1.0), (1.0, 3.0), (2.0, 3.0), (4.0, -1.0)]
     linear, smooth, hold = (Keys(points, b) for b in ("linear", "smooth", "hold"))
@@ -312,28 +251,28 @@ def test_bad_keys(said):
 FILE = """\
 cloth:
   sheet: {nx: 7, ny: 7}
-  fabric:
-    preset: cotton
-    bending: {keys: [[0 s, 1e-5 N*m], [1 s, 1e-4 N*m]]}
+  fabric: cotton
 pins: [{corners: top}]
 gravity: [{keys: [[0 s, 0], [1 s, 5]]}, {keys: [[0, -9.81 m/s^2], [500 ms, -1]]}, 0]
-damping: {keys: [[0 s, 0 ms], [1 s, 20 ms]], between: smooth}
-wind: {velocity: [0, 0, {keys: [[0 s, 0], [0.2 s, 6 m/s]]}]}
+wind:
+  velocity: [0, 0, {keys: [[0 s, 0], [0.2 s, 6 m/s]]}]
+  drag: {keys: [[0 s, 1.2], [1 s, 1.4]], between: smooth}
 contact: {friction: {keys: [[0 s, 0.1], [0.1 s, 0.5]], between: hold}}
 step: 10 ms
 seconds: 0.2 s
 """
 REFUSED = {
-    "damping, key 1.*must be >= 0": "damping.keys.1.1=-3 ms",
+    "wind.drag, key 1.*must be >= 0": "wind.drag.keys.1.1=-3",
+    "field of wind.drag.*between": "wind.drag.beetween=smooth",
+    "one of linear, smooth, hold": "wind.drag.between=cubic",
+    "damping = keyframes.*what cloth is made of": "damping={keys: [[0 s, 1 ms]]}",
+    "contact.thickness = keyframes.*the room": "contact.thickness={keys: [[0 s, 1 mm]]}",
+    "cloth.fabric.shear": "cloth.fabric={preset: cotton, shear: {keys: [[0 s, 10 N/m]]}}",
     "gravity.0: keys.*times that increase": "gravity.0.keys.1.0=-1 s",
     "gravity.0, key 1.*finite": "gravity.0.keys.1.1=.nan",
     "wind.velocity.2, key 1.*a speed": "wind.velocity.2.keys.1.1=6 m",
-    "contact.friction.static, key 1.*must be >= 0": "contact.friction.keys.1.1=-1",
+    "contact.friction, key 1.*must be >= 0": "contact.friction.keys.1.1=-1",
     r"contact.friction.keys = \[\].*pairs": "contact.friction.keys=[]",
-    "field of damping.*between": "damping.beetween=smooth",
-    "one of linear, smooth, hold": "damping.between=cubic",
-    "fabric.bending_warp.*must be >= 0.*t = 1 s": "cloth.fabric.bending.keys.1.1=-1 N*m",
-    "thickness = keyframes.*does not keep": "cloth.fabric.thickness={keys: [[0 s, 1 mm]]}",
     "step = keyframes.*adaptive": "step={keys: [[0 s, 1 ms]]}",
     "cloth.sheet.width = keyframes.*mesh": "cloth.sheet.width={keys: [[0 s, 1 m]]}",
     "pins.0.until = keyframes.*path": "pins.0.until={keys: [[0 s, 1 s]]}",
@@ -354,10 +293,9 @@ def test_a_file_s_numbers_and_paths_into_its_keys(tmp_path):
     (tmp_path / "s.yaml").write_text(FILE)
     scene = load_scene(tmp_path / "s.yaml", ["gravity.1.keys.1.1=-2 m/s^2"]).scene
     assert scene.keyed["gravity.1"] == Keys([(0.0, -9.81), (0.5, -2.0)])
-    assert scene.keyed["damping"] == Keys([(0.0, 0.0), (1.0, 0.02)], "smooth")
+    assert scene.keyed["wind.drag"] == Keys([(0.0, 1.2), (1.0, 1.4)], "smooth")
     assert scene_at(scene, 0.25).gravity == (1.25, (-9.81 - 2.0) / 2, 0)
     assert scene_at(scene, 0.1).contact.friction.static == 0.5
-    assert scene.cloth.fabric.at(0.5).bending_weft == pytest.approx(5.5e-5)
 
 
 HOW = {"fps": 25, "progress": False, "fsync": False}
@@ -385,9 +323,6 @@ def test_resume_is_bitwise_and_other_keys_are_another_scene(tmp_path):
     with pytest.raises(WeftError, match=r"another scene .*keyed"):
         other = scene("gravity.1.keys.1.1=-3")
         weft.simulate(other, frames=4, out=tmp_path / "b", resume=True, **HOW)
-    with pytest.raises(WeftError, match=r"another scene"):
-        bent = scene("cloth.fabric.bending.keys.1.1=2e-4 N*m")
-        weft.simulate(bent, frames=4, out=tmp_path / "b", resume=True, **HOW)
 
 
 def test_paths_in_python():
@@ -403,16 +338,20 @@ def test_paths_in_python():
         sheet(**wind(), keyed={"wind.lift": jump(1.0, 2.0)})
     with pytest.raises(SceneError, match=r"keyed pressure = Gas"):
         balloon(pressure=weft.Gas(1.0, 0.03), keyed={"pressure": jump(1.0, 2.0)})
-    with pytest.raises(FabricError, match=r"curve_warp = keyframes"):
-        dataclasses.replace(COTTON, keyed={"curve_warp": jump(0.1, 0.2)})
-    with pytest.raises(SceneError, match=r"damping.*keyframes from or to 0"):
-        run(spline(damping=0.0, keyed={"damping": jump(0.0, 0.1)}), 4)
+    with pytest.raises(SceneError, match=r"damping = keyframes"):
+        sheet(damping=0.0, keyed={"damping": jump(0.0, 0.1)})
 
 
 def test_explained():
-    for path in ("scene.damping", "scene.gravity", "scene.wind.drag", "scene.contact.friction"):
+    for path in ("scene.pressure", "scene.gravity", "scene.wind.drag", "scene.contact.friction"):
         assert "may have keyframes" in explain(path)[1][0].meaning, path
-    for path in ("scene.step", "scene.contact.lags", "scene.velocity"):
+    for path in (
+        "scene.step",
+        "scene.damping",
+        "scene.contact.gap",
+        "scene.contact.lags",
+        "scene.velocity",
+    ):
         assert "keyframes" not in explain(path)[1][0].meaning, path
 
 
@@ -421,7 +360,7 @@ def test_sweeps_reach_inside(tmp_path):
     from weft.sweep.file import overrides
 
     (tmp_path / "s.yaml").write_text(FILE)
-    values = {"gravity.1.keys.1.1": "-2 m/s^2", "cloth.fabric.bending.keys.1.1": "2e-4 N*m"}
+    values = {"gravity.1.keys.1.1": "-2 m/s^2", "wind.drag.keys.1.1": "1.5"}
     scene = load_scene(tmp_path / "s.yaml", overrides(values)).scene
     assert scene.keyed["gravity.1"].values == [-9.81, -2.0]
-    assert scene.cloth.fabric.keyed["bending_warp"].values == [1e-5, 2e-4]
+    assert scene.keyed["wind.drag"].values == [1.2, 1.5]

@@ -1,4 +1,4 @@
-"""Densities, thickness, limits of strain, gusts, attachments and elastics that change in time: each
+"""Gusts, attachments and elastics that change in time: each
 against scenes of constant numbers or a closed form; resume; and what is refused.
 """
 
@@ -20,24 +20,16 @@ from tests.scene.test_keys import (
     whole_and_resumed,
     wind,
 )
-from weft.base.errors import FabricError, SceneError, SceneProblems, SimulationError
+from weft.base.errors import SceneError, SceneProblems
 from weft.base.keyframes import Keys
 from weft.contact import plate
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.springs.bonds import Bonds
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.build import load_scene
-from weft.scene.changing_scene import gust_offset, thickness_at
+from weft.scene.changing_scene import gust_offset
 from weft.scene.explain import explain
 from weft.scene.keyframed_numbers import scene_at
-
-
-def of_fabric(before, after, make=sheet, **changes):
-    """Scenes of fabrics with a number that jumps, and of what is before and after."""
-    own = {field: jump(v, after[field]) for field, v in before.items()}
-    keyed = dataclasses.replace(COTTON, **before, keyed=own)
-    constant = (dataclasses.replace(COTTON, **numbers) for numbers in (before, after))
-    return [make(fabric, **changes) for fabric in (keyed, *constant)]
 
 
 def tied(kind, field, before, after, make=sheet, **more):
@@ -82,27 +74,12 @@ def rings(field, before, after, **more):
     return [made(before, keyed=path), made(before), made(after)]
 
 
-def dense(make=sheet, **changes):
-    return of_fabric({"density": 0.1}, {"density": 0.3}, make, **{**wind(), **changes})
-
-
 def gusts(intensity):
     return wind(gusts=weft.Gusts(intensity, 0.2, 1))
 
 
 PLACE = (0.25, 0.3, 0.1)
 KINDS = {
-    "density": dense,
-    "density, splines": lambda: dense(spline),
-    "density, bdf2": lambda: dense(integrator="bdf2"),
-    "density, 1998": lambda: dense(integrator="baraff_witkin_1998"),
-    "density, one solve": lambda: dense(integrator="bdf2_semi_implicit"),
-    "limit": lambda: of_fabric(
-        {"limit_warp": 0.2}, {"limit_warp": 0.12}, sheet, gravity=(0, -300, 0)
-    ),
-    "limit, splines": lambda: of_fabric(
-        {"limit_warp": 0.01}, {"limit_warp": 0.009}, spline, gravity=(600, 0, 0)
-    ),
     "intensity": lambda: [
         sheet(**gusts(0.1), keyed={"wind.gusts.intensity": jump(0.1, 0.5)}),
         sheet(**gusts(0.1)),
@@ -202,30 +179,17 @@ def test_gusts_of_a_wind_that_stays_are_those_of_no_keys():
     np.testing.assert_allclose(keyed.x, plain.x, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-def test_mass_that_comes_has_the_velocity_of_the_cloth(make, tmp_path):
-    """Free cloth that gets heavier falls as it did, with the kinetic energy of what it weighs."""
-    wet = dataclasses.replace(COTTON, density=0.1, keyed={"density": Keys([(0, 0.1), (0.1, 0.4)])})
-    cloth = make(5, 5, 0.2, 0.2, fabric=wet)
-    made = weft.simulate(
-        weft.Scene(cloth, step=STEP), frames=2, fps=20, out=tmp_path / "a", progress=False
-    )
-    line = made.metrics[-1]
-    assert line["t"] == pytest.approx(0.1)
-    np.testing.assert_allclose(made.folder.frame(2)["v"][:, 1], -0.981, rtol=1e-6)
-    assert line["kinetic"] == pytest.approx(0.5 * 0.4 * 0.04 * 0.981**2, rel=1e-6)
-
-
 def test_a_spring_in_time_holds_the_weight_of_the_time():
-    """At rest, r = L + m g/k with density, length and stiffness of the step's end."""
-    density, length = Keys([(0, 0.1), (1, 0.2)]), Keys([(0, 0.2), (1, 0.1)])
+    """At rest, r = L + m g/k with length, stiffness and gravity of the step's end."""
+    gravity, length = Keys([(0, -9.81), (1, -19.62)]), Keys([(0, 0.2), (1, 0.1)])
     stiffness = Keys([(0, 1.0), (1, 3.0)], "smooth")
-    wet = dataclasses.replace(COTTON, density=0.1, keyed={"density": density})
-    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=wet).moved((0, 0, 0), (90, 0, 0))
+    light = dataclasses.replace(COTTON, density=0.1)
+    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=light).moved((0, 0, 0), (90, 0, 0))
     corner = cloth.corners("top-left")
     place = cloth.vertices[corner[0]] + [0.0, 0.3, 0.0]
     spring = weft.Spring(corner, at=tuple(place), length=0.2, stiffness=1.0)
     keyed = {"attachments.0.length": length, "attachments.0.stiffness": stiffness}
+    keyed |= {"gravity.1": gravity}
     scene = weft.Scene(
         cloth,
         attachments=[spring],
@@ -238,119 +202,10 @@ def test_a_spring_in_time_holds_the_weight_of_the_time():
     for t in (0.25, 0.5, 1.0):
         state, memory, report = stepper.step(model, state, memory, t - state.t)
         assert report.outcome.ok
-        pull = density.at(t) * 0.01 * 9.81
+        pull = -0.1 * 0.01 * gravity.at(t)
         assert report.attachments["attachment 1"]["largest"] == pytest.approx(pull, rel=1e-4)
         r = np.linalg.norm(state.x[corner[0]] - place)
         assert r == pytest.approx(length.at(t) + pull / stiffness.at(t), rel=1e-4)
-
-
-@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-def test_a_limit_falls_onto_cloth_that_hangs(make):
-    """It is above every strain in every step, falls by half of the room at most, and gets where it
-    is asked to be.
-    """
-    fall = {"limit_weft": Keys([(0.0, 0.5), (0.1, 0.5), (0.15, 0.02)])}
-    soft = dataclasses.replace(COTTON, stretch_weft=30.0, limit_weft=0.5, keyed=fall, density=0.5)
-    n = 5 if make is weft.sheet else 4
-    cloth = make(n, n, 0.2, 0.2, fabric=soft).moved((0, 0, 0), (90, 0, 0))
-    scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], step=STEP)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    (limits,) = (e for e in model.energies if e.name == "strain limit")
-    memory, largest, before = stepper.init(model, state), 0.0, 1.5
-    for _ in range(40):
-        strain = limits.measured(state.x)[:, 1].max()
-        state, memory, report = stepper.step(model, state, memory, STEP)
-        assert report.outcome.ok
-        now, reached = memory["strain limit"][1], limits.measured(state.x)[:, 1].max()
-        assert reached < now and now >= before - 0.5 * (before - strain) - 1e-12
-        before, largest = now, max(largest, reached)
-    assert largest > 1.02 > reached and now == pytest.approx(1.02)
-
-
-def test_cloth_that_is_held_beyond_a_limit_stops_by_name():
-    fall = {"limit_warp": Keys([(0.0, 0.2), (0.05, 0.03)])}
-    fabric = dataclasses.replace(COTTON, limit_warp=0.2, keyed=fall)
-    cloth = weft.sheet(4, 3, 0.2, 0.1, fabric=fabric)
-    x = np.array(cloth.vertices) * [1.05, 1.0, 1.0]
-    cloth = dataclasses.replace(cloth, mesh=cloth.mesh.with_vertices(x))
-    ends = np.concatenate([cloth.border("left"), cloth.border("right")])
-    scene = weft.Scene(cloth, [weft.Pin(ends)], gravity=(0, 0, 0), step=STEP)
-    with pytest.raises(
-        SimulationError, match=r"strain limit of warp at t = .*near \(.*strain 0.05"
-    ):
-        run(scene, 40)
-
-
-def lying(fabric=COTTON, make=weft.sheet, n=6, **contact):
-    """A sheet that falls on a plate, with contact as it is said."""
-    cloth = make(n, n, 0.2, 0.2, fabric=fabric).moved((0.003, 1.5e-3, 0.002))
-    keyed = contact.pop("keyed", {})
-    return weft.Scene(
-        cloth,
-        bodies=[plate(0.5, 0.5, 0.1)],
-        step=STEP,
-        keyed=keyed,
-        contact=weft.SelfContact(gap=2e-3, **contact),
-    )
-
-
-GROWS = Keys([(0.0, 2e-4), (0.05, 2e-4), (0.25, 4e-3)])
-
-
-@pytest.mark.parametrize(
-    "integrator",
-    ["backward_euler", "bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"],
-)
-def test_thickness_lifts_what_lies(integrator):
-    """Nothing is ever nearer than its thickness, which gets where it is asked to be."""
-    scene = lying(thickness=2e-4, keyed={"contact.thickness": GROWS})
-    scene = dataclasses.replace(scene, integrator=integrator)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(15):
-        state, memory, report = stepper.step(model, state, memory, 2 * STEP)
-        assert report.outcome.ok
-        kept, asked = memory["thickness"], thickness_at(scene, state.t)
-        assert (kept <= asked + 1e-15).all() and (kept > asked - 2e-3).all()
-        assert state.x[:, 1].min() > kept.mean()
-        assert report.contact["least_distance"] is None or (
-            report.contact["least_distance"] > kept.mean()
-        )
-    np.testing.assert_allclose(memory["thickness"], 4e-3)
-    assert state.x[:, 1].min() > 4e-3
-
-
-@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
-def test_thickness_of_fabrics_and_bodies(make):
-    """Each is its own; a pair keeps the mean."""
-    thick = dataclasses.replace(COTTON, thickness=2e-4, keyed={"thickness": GROWS})
-    scene, cloth = lying(COTTON, make), lying(COTTON, make).cloth
-    part = dataclasses.replace(cloth.parts[0], fabric=thick, thickness="fabric")
-    body = dataclasses.replace(scene.bodies[0], thickness=1e-3)
-    down = {"bodies.0.thickness": Keys([(0.1, 1e-3), (0.12, 0.0)])}
-    cloth = dataclasses.replace(cloth, given=(part,))
-    scene = dataclasses.replace(scene, cloth=cloth, bodies=[body], keyed=down)
-    state, memory = run(scene, 30)
-    np.testing.assert_allclose(memory["thickness"], [4e-3, 0.0])
-    y = scene.model().vertices(state.x)[:, 1]
-    assert 2e-3 < y.min() < 4e-3
-
-
-def pressed(pinch):
-    """A sheet between two plates, whose thickness grows beyond what they leave."""
-    scene = lying(n=4, thickness=2e-4, pinch=pinch, keyed={"contact.thickness": GROWS})
-    above = plate(0.5, 0.5, 0.1, name="above").moved((0, 5e-3, 0))
-    return dataclasses.replace(scene, bodies=[*scene.bodies, above])
-
-
-def test_thickness_without_room_stops_by_name_or_thins():
-    with pytest.raises(
-        SimulationError, match=r"thickness of cloth and .* = room for 0.0025 m.*pinch: thin"
-    ):
-        run(pressed("stop"), 40)
-    state, memory = run(pressed("thin"), 27)
-    assert state.x[:, 1].min() > 0 and state.x[:, 1].max() < 5e-3
-    assert memory["thickness"].max() < 2.5e-3
 
 
 def test_a_band_has_the_tension_of_the_time():
@@ -385,13 +240,9 @@ cloths:
   - sheet: {nx: 7, ny: 7, width: 30 cm, height: 30 cm}
     thickness: fabric
     DISCRETIZATION
-    fabric:
-      preset: cotton
-      density: {keys: [[0 s, 100 g/m^2], [0.1 s, 300 g/m^2]]}
-      thickness: {keys: [[0 s, 0.2 mm], [0.1 s, 0.6 mm]], between: smooth}
-      limit: {keys: [[0 s, 30 %], [0.1 s, 5 %]]}
+    fabric: {preset: cotton, limit: 30 %}
     translation: [0, 2 mm, 0]
-bodies: [{plate: {width: 1 m, depth: 1 m}, thickness: {keys: [[0 s, 0.1 mm], [0.1 s, 0.3 mm]]}}]
+bodies: [{plate: {width: 1 m, depth: 1 m}, thickness: 0.2 mm}]
 wind:
   velocity: [{keys: [[0 s, 1 m/s], [0.1 s, 6 m/s]]}, 0, 0]
   gusts: {intensity: {keys: [[0 s, 0.1], [0.2 s, 0.5]]}, length: 20 cm}
@@ -406,7 +257,7 @@ attachments:
     at: [15 cm, 20 cm, -15 cm]
     stiffness: {keys: [[0 s, 1 N/m], [0.2 s, 8 N/m]]}
     damping: {keys: [[0 s, 0 s], [0.2 s, 30 ms]]}
-contact: {gap: 2 mm, friction: 0.2, thickness: {keys: [[0 s, 0 mm], [1 s, 0.1 mm]]}}
+contact: {gap: 2 mm, thickness: 0.1 mm, friction: {keys: [[0 s, 0.1], [0.2 s, 0.4]]}}
 step: 10 ms
 seconds: 0.2 s
 """
@@ -423,9 +274,7 @@ def test_resume_is_bitwise(tmp_path, kind, linear):
     this step also where contact changes the pattern.
     """
     solver = f"integrator: {{backward_euler: {{linear: {linear}}}}}\n"
-    whole = whole_and_resumed(tmp_path, solver + FILE.replace("DISCRETIZATION", MADE_OF[kind]))
-    kept = whole.folder.frame(4)
-    assert any("thickness" in name for name in kept) and any("strain limit" in n for n in kept)
+    whole_and_resumed(tmp_path, solver + FILE.replace("DISCRETIZATION", MADE_OF[kind]))
 
 
 TIED = "attachments.1={kind: cloth, vertices: [0], to: {vertices: [8]}"
@@ -434,14 +283,10 @@ REFUSED = {
     "wind.gusts.length.*> 0.*": "wind.gusts.length={keys: [[0 s, 1 m], [1 s, 0 m]]}",
     "attachments.0.at.0 = keyframes.*path": "attachments.0.at.0={keys: [[0 s, 1 m]]}",
     "cloths.0.sheet.nx = keyframes.*mesh": "cloths.0.sheet.nx={keys: [[0 s, 7]]}",
-    "contact.gap, key 1.*>= 1e-12": "contact.gap={keys: [[0 s, 1 mm], [1 s, 0 mm]]}",
     "attachments.1.within = keyframes.*at the start": f"{TIED}, within: {{keys: [[0 s, 1 m]]}}}}",
     "attachments.1.closing = keyframes.*time itself": f"{TIED}, closing: {{keys: [[0 s, 1 s]]}}}}",
     "sewing.closing = keyframes.*time": "sewing.closing={keys: [[0 s, 1 s]]}",
     "attachments.0.length = -0.01.*must be > 0.*t = 0.1 s": "attachments.0.length.keys.1.1=-1 cm",
-    "fabric.limit_warp.*must be > 0.*t = 0.1 s": "cloths.0.fabric.limit.keys.1.1=-1 %",
-    "fabric.density.*must be > 0.*t = 0.1 s": "cloths.0.fabric.density.keys.1.1=0 g/m^2",
-    "does not keep its fabric's": "cloths.0.thickness=1 mm",
 }
 
 
@@ -459,13 +304,6 @@ def test_refused_in_python():
         dataclasses.replace(keyed, attachments=[weft.Rope(corner, at=PLACE)])
     with pytest.raises(SceneError, match=r"attachments.0.spacing.*from or to 0"):
         rings("spacing", 0.02, 0.0)[0]
-    with pytest.raises(FabricError, match=r"fabric\.limit_warp"):
-        dataclasses.replace(COTTON, limit_warp=0.2, keyed={"limit_warp": jump(0.2, -0.1)})
-    with pytest.raises(SceneError, match=r"a barrier, with bdf2_semi_implicit"):
-        run(
-            of_fabric({"limit_warp": 0.2}, {"limit_warp": 0.1}, integrator="bdf2_semi_implicit")[0],
-            1,
-        )
 
 
 def test_explained():
@@ -473,14 +311,8 @@ def test_explained():
         "attachments.length",
         "attachments.stiffness",
         "wind.gusts.intensity",
-        "contact.thickness",
-        "bodies.thickness",
-        "contact.gap",
-        "cloth.thickness",
-        "cloths.thickness",
         "wind.gusts.length",
         "wind.span",
-        "pressed.angle",
         "bodies.rigid.joints.stiffness",
         "attachments.release.force",
     ):

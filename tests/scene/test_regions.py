@@ -294,18 +294,3 @@ def test_among_other_cloths(mesh):
         ("denim", len(mesh.regions["near"])),
         ("silk", len(mesh.faces) - len(mesh.regions["near"])),
     ]
-
-
-def test_numbers_of_a_region_may_change_in_time(file, tmp_path):
-    """Keyframes in a region's fabric: the hinges between regions follow, too."""
-    keyed = "{preset: wool, bending: {keys: [[0 s, 1e-5 N*m], [1 s, 3e-5 N*m]]}}"
-    override = [
-        "contact=null",
-        "bodies=[]",
-        f"cloth.fabrics={{near: silk, far: silk, tip: {keyed}}}",
-    ]
-    scene = load_scene(file, override).scene
-    model = scene.model()
-    k = next(i for i, e in enumerate(model.energies) if e.name == "bending between regions")
-    before, after = (model.changing(t).energies[k].weight for t in (0.0, 1.0))
-    assert (after >= before).all() and after.max() > 1.2 * before.max()

@@ -66,10 +66,6 @@ class RecordedRun:
 
     def _check(self) -> None:
         model, times = self.model, self.model.times
-        if model.changing is not None and model.changing(0.0).thickness is not None:
-            # it grows as far as there is room, and steps hand the rest on
-            got = "thickness that changes in time (`keys`)"
-            raise SceneError("derivatives of a run", got=got, expected="a scene without them")
         in_time = zip(*(model.parts_at(t) for t in times)) if len(times) > 1 else ()
         every: list[Sequence[Any]] = list(in_time) or [()] * len(model.assembly.terms)
         for term, parts in zip(model.assembly.terms, every, strict=True):

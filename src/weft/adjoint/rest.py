@@ -40,7 +40,6 @@ class RestDerivative(ParameterDerivative):
             (scene.conditions is not None, "the conditions of 1998"),
             (scene.rest_angles != "flat", f"rest_angles {scene.rest_angles}"),
             (bool(scene.pressed), "lines that are pressed in"),
-            (any(f.keyed for f in scene.cloth.fabrics), "a fabric that changes in time (keys)"),
         ):
             if bad:
                 raise SceneError(

@@ -217,10 +217,6 @@ def _keyframed(scene: Any, constant: Mapping[str, Parameter]) -> Iterator[Parame
         name = path.replace("pressure.", "gas.")
         like = constant.get(name) or constant.get(path.rsplit(".", 1)[0])
         yield _keys(name, keys, Place(("keyed", path), _with_values), like)
-    for k, prefix in enumerate(fabric_prefixes(scene)):
-        for field, keys in (scene.cloth.fabrics[k].keyed or {}).items():
-            place = Place(("cloth", "fabrics", k, "keyed", field), _with_values)
-            yield _keys(f"{prefix}.{field}", keys, place, constant.get(f"{prefix}.{field}"))
 
 
 def _keys(name: str, keys: Keys, place: Place, like: Parameter | None) -> Parameter:

@@ -118,10 +118,6 @@ class Keys:
         """The numbers at the keys."""
         return [v for _, v in self.points]
 
-    def times(self, factor: float) -> "Keys":
-        """Return the keyframes with all numbers multiplied by a factor."""
-        return Keys([(t, factor * v) for t, v in self.points], self.between)
-
     def at(self, t: float) -> float:
         """Return the number at time t [s]."""
         times, values = self._columns

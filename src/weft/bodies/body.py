@@ -9,7 +9,7 @@ import numpy as np
 from weft.base.arrays import Angles, Faces, Point, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import setting
+from weft.base.settings import ROOM, setting
 from weft.bodies.motion.pins import Path, Pin
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.bodies.rigid.settings import Rigid
@@ -42,7 +42,7 @@ class Body:
     path: Path | None = None
     name: str = "body"
     thickness: float | None = setting(
-        None, "kept from it; none: contact.thickness", "m", least=0, keyframes=True
+        None, "kept from it; none: contact.thickness", "m", least=0, constant=ROOM
     )
     frames: BodyFrames | None = None
     rigid: Rigid | None = None

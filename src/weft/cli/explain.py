@@ -89,7 +89,7 @@ def _fabric() -> object:
     """The fields of a fabric, with units and the range of the presets."""
     from rich.table import Table
 
-    from weft.fabric.fabric import CHANGING, described_fields
+    from weft.fabric.fabric import described_fields
 
     table = Table(
         box=None,
@@ -101,5 +101,5 @@ def _fabric() -> object:
     for column in ("field", "unit", "presets"):
         table.add_column(column)
     for name, unit, meaning in described_fields():
-        table.add_row(name, unit + (", keyframes" if name in CHANGING else ""), meaning)
+        table.add_row(name, unit, meaning)
     return table

@@ -40,8 +40,8 @@ class ClothPart:
         fabric: fabric of its faces; with regions, the fabric of the first one.
         vertices: indices of its vertices.
         faces: indices of its faces.
-        thickness: [m] distance kept in contact, or keyframes of it; ``fabric``: the thickness of
-            its fabric, which may change in time; None: that of the scene's contact.
+        thickness: [m] distance kept in contact; ``fabric``: the thickness of its fabric; None: that
+            of the scene's contact.
         regions: sets of faces with fabrics of their own; empty: all faces are of ``fabric``.
     """
 
@@ -52,11 +52,9 @@ class ClothPart:
     thickness: ContactThickness = None
     regions: Sequence[Region] = ()
 
-    def kept(self, t: float = 0.0) -> float | None:
-        """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
-        it.
-        """
-        return contact_thickness(self.thickness, self.fabric, t)
+    def kept(self) -> float | None:
+        """Return the distance [m] kept in contact; None: as the scene's contact has it."""
+        return contact_thickness(self.thickness, self.fabric)
 
     @property
     def kinds(self) -> Sequence[Region]:
@@ -72,7 +70,7 @@ class ClothPart:
         return dataclasses.replace(self, fabric=fabric, regions=tuple(regions))
 
 
-@checked(MeshError, "cloth", unchecked=("mass_at", "vertex_maximum"))
+@checked(MeshError, "cloth", unchecked=("vertex_maximum",))
 @dataclass(frozen=True, eq=False, repr=False)
 class Cloth:
     """A mesh and its fabric; the arrays of the mesh are available as properties.
@@ -237,13 +235,13 @@ class Cloth:
         """(n,) [kg] mass lumped to the vertices of the mesh, at the start."""
         density = np.zeros(self.n_vertices)
         for part in self.parts:
-            density[part.vertices] = part.fabric.at(0.0).density
+            density[part.vertices] = part.fabric.density
         mass = density * self.mesh.vertex_area
         for part in self.parts:
             if part.regions:
                 mass[part.vertices] = 0.0
             for region in part.regions:
-                density_here = region.fabric.at(0.0).density
+                density_here = region.fabric.density
                 third = density_here * self.mesh.rest_area[region.faces] / 3
                 np.add.at(mass, self.mesh.faces[region.faces].reshape(-1), np.repeat(third, 3))
         return mass
@@ -251,13 +249,7 @@ class Cloth:
     @property
     def mass(self) -> Floats:
         """(N,) [kg] mass lumped to the points, at the start."""
-        return self.mass_at(0.0)
-
-    def mass_at(self, t: float) -> Floats:
-        """Return the mass (N,) [kg] lumped to the points at time t [s], at which densities are
-        taken.
-        """
-        return np.asarray(sum(fabric.at(t).density * s.area for fabric, s in self.region_surfaces))
+        return np.asarray(sum(fabric.density * s.area for fabric, s in self.region_surfaces))
 
     def vertex_maximum(self, value: Callable[[Fabric], float]) -> Floats:
         """Return the largest value (n,) that a number of the fabrics has around each vertex; 0 for

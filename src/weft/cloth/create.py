@@ -12,12 +12,11 @@ import numpy as np
 
 from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions
 from weft.base.errors import MeshError, check_known
-from weft.base.keyframes import Keys
 from weft.base.machine import memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Length, Seed, Size
 from weft.cloth.cloth import Cloth, ClothPart
-from weft.cloth.regions import fabric_regions, fabric_thickness
+from weft.cloth.regions import fabric_regions
 from weft.discretization.bspline import rectangle
 from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
@@ -35,16 +34,15 @@ DISCRETIZATIONS = ("triangles", "bspline")
 def joined(
     cloths: Sequence[Cloth],
     names: Sequence[str] | None = None,
-    thickness: Sequence[Length | Literal["fabric"] | Keys | None] | None = None,
+    thickness: Sequence[Length | Literal["fabric"] | None] | None = None,
 ) -> Cloth:
     """Join several cloths into one for simulation together; they interact by contact alone.
 
     Args:
         cloths: at least one cloth, each at its start.
         names: name of each cloth; None: ``cloth 1``, ``cloth 2``, ...
-        thickness: [m] distance that each cloth keeps in contact, or keyframes of it; ``fabric``:
-            the thickness of its fabric, which may change in time; None: that of the scene's
-            contact.
+        thickness: [m] distance that each cloth keeps in contact; ``fabric``: the thickness of its
+            fabric; None: that of the scene's contact.
 
     Raises:
         MeshError: there are no cloths, a name occurs twice, or a cloth of splines is already
@@ -328,9 +326,7 @@ def with_regions(
     """
     regions = fabric_regions(mesh, fabrics, rest)
     if own:
-        regions = tuple(
-            dataclasses.replace(r, thickness=fabric_thickness(r.fabric)) for r in regions
-        )
+        regions = tuple(dataclasses.replace(r, thickness=r.fabric.thickness) for r in regions)
     vertices = np.arange(mesh.n_vertices, dtype=np.int32)
     faces = np.arange(len(mesh.faces), dtype=np.int32)
     first = regions[0].fabric

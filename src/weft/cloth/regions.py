@@ -8,24 +8,16 @@ import numpy as np
 
 from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import MeshError, did_you_mean, shortened
-from weft.base.keyframes import Keys
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
 
 # [m] distance kept in contact
-ContactThickness: TypeAlias = "float | Keys | Literal['fabric'] | None"
+ContactThickness: TypeAlias = "float | Literal['fabric'] | None"
 
 
-def contact_thickness(thickness: ContactThickness, fabric: Fabric, t: float) -> float | None:
-    """Return the distance [m] that cloth of a fabric keeps in contact at time t [s]."""
-    if isinstance(thickness, Keys):
-        return thickness.at(t)
-    return fabric.at(t).thickness if thickness == "fabric" else thickness
-
-
-def fabric_thickness(fabric: Fabric) -> ContactThickness:
-    """Return a fabric's own thickness [m], or ``"fabric"`` if the thickness changes in time."""
-    return "fabric" if "thickness" in (fabric.keyed or {}) else fabric.thickness
+def contact_thickness(thickness: ContactThickness, fabric: Fabric) -> float | None:
+    """Return the distance [m] that cloth of a fabric keeps in contact; None: the scene's."""
+    return fabric.thickness if thickness == "fabric" else thickness
 
 
 @dataclass(frozen=True)
@@ -36,8 +28,8 @@ class Region:
         name: name of the region in messages and in the pairs of the scene's contact.
         fabric: fabric of its faces.
         faces: indices of its faces, ascending.
-        thickness: [m] distance kept in contact, or keyframes of it; ``fabric``: the thickness of
-            its fabric, which may change in time; None: that of the scene's contact.
+        thickness: [m] distance kept in contact; ``fabric``: the thickness of its fabric; None: that
+            of the scene's contact.
     """
 
     name: str
@@ -45,11 +37,9 @@ class Region:
     faces: Ints
     thickness: ContactThickness = None
 
-    def kept(self, t: float = 0.0) -> float | None:
-        """Return the distance [m] kept in contact at time t [s]; None: as the scene's contact has
-        it.
-        """
-        return contact_thickness(self.thickness, self.fabric, t)
+    def kept(self) -> float | None:
+        """Return the distance [m] kept in contact; None: as the scene's contact has it."""
+        return contact_thickness(self.thickness, self.fabric)
 
     def shifted(self, first: int, name: str) -> "Region":
         """Return the region as part of a joined cloth: with face indices increased and another

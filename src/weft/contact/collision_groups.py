@@ -69,7 +69,6 @@ class CollisionGroups:
     kinetic: Floats  # (k,k) kinetic coefficients
     apart: Sequence[tuple[Bools, Bools]] = ()  # vertices (n,) of two groups that ignore each other
     sewn: Ints | None = None  # (n,) the same number for vertices that are sewn together
-    most: float = 0.0  # [m] largest thickness at any time, if it changes
 
     def __post_init__(self) -> None:
         if len(self.apart) > MOST_APART:
@@ -92,8 +91,8 @@ class CollisionGroups:
 
     @property
     def thickest(self) -> float:
-        """Return the largest thickness [m] of a pair at any time."""
-        return max(float(self.thickness.max(initial=0.0)), self.most)
+        """Return the largest thickness [m] of a pair."""
+        return float(self.thickness.max(initial=0.0))
 
     def of_pairs(self, stencil: Ints, kind: Ints) -> tuple[Ints, Ints]:
         """Return a vertex of the first and one of the second side of every pair, (m,) each, for

@@ -18,7 +18,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import REQUIRED, Accepts, documented, setting
+from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, joined_faces, joined_positions
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, shown
 from weft.contact.assembly.embedding import ContactEmbedding, IdentityEmbedding, WeightedEmbedding
@@ -80,14 +80,14 @@ class SelfContact:
         "from which on it is pushed apart; less than 5 heights of the cloth's triangles",
         "m",
         least=1e-12,
-        keyframes=True,
+        constant=ROOM,
     )
     thickness: float = setting(
         0.0,
         "that is kept in any case; cloths and bodies may have their own, a pair keeps the mean",
         "m",
         least=0,
-        keyframes=True,
+        constant=ROOM,
     )
     friction: float | Friction = setting(
         0.0,
@@ -145,7 +145,6 @@ class Contact:
         bodies: bodies that the cloth meets and does not move.
         embedding: maps the points that are simulated to the n vertices; None: they are the same.
         loose: rigid bodies, whose vertices are the last of the n.
-        widest: [m] the largest gap at any time, if it changes; None: it is constant.
     """
 
     mesh: CollisionMesh
@@ -154,7 +153,6 @@ class Contact:
     bodies: Sequence[Body] = ()
     embedding: Embedding | None = None
     loose: RigidBodies = NONE
-    widest: float | None = None
 
     @staticmethod
     def of(
@@ -166,8 +164,6 @@ class Contact:
         embedding: Embedding | None = None,
         sewn: Ints | None = None,
         loose: RigidBodies | None = None,
-        kept: tuple[Floats, float] | None = None,
-        widest: float | None = None,
     ) -> "Contact":
         """Return the contact of a mesh with itself and with bodies, from the positions of its
         vertices.
@@ -183,9 +179,6 @@ class Contact:
                 them do not meet primitives with another; (n+b,) with vertices of bodies. None: none
                 are sewn.
             loose: rigid bodies; None: there are none.
-            kept: thickness that changes in time: (k,) [m] of pieces and then bodies, rigid ones
-                first, at the start, and the largest at any time [m]; None: it is constant.
-            widest: [m] the largest gap at any time, if it changes; None: it is constant.
 
         Raises:
             SceneError: the gap is several edges of the mesh, the thickness is one, a name does not
@@ -197,20 +190,16 @@ class Contact:
         rest = np.concatenate([_flat(mesh), joined_positions(together, 0.0)])
         moved = n + int(loose.count.sum())
         sides = dataclasses.replace(sides_of(mesh, settings, together, pieces), first_body=moved)
-        if kept is not None:
-            first, most = kept
-            sides = dataclasses.replace(sides, thickness=first[sides.part], most=most)
         if sewn is not None or len(loose):
             cloth_ids = np.arange(n, dtype=np.int32) if sewn is None else sewn
             sides = dataclasses.replace(sides, sewn=loose.apart(cloth_ids, n, len(rest)))
         contact = Contact(
-            CollisionMesh(every, rest, sides, settings.gap if widest is None else widest),
+            CollisionMesh(every, rest, sides, settings.gap),
             np.concatenate([mass, loose.shares]),
             settings,
             tuple(bodies),
             loose.embedding(embedding, n),
             loose,
-            widest,
         )
         edges = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
         shortest = float(edges.min())
@@ -255,18 +244,13 @@ class Contact:
 
     @property
     def gap(self) -> float:
-        """Return the gap dhat [m] at the start."""
+        """Return the gap dhat [m]."""
         return self.settings.gap
-
-    @property
-    def largest_gap(self) -> float:
-        """Return the largest gap [m] at any time."""
-        return self.gap if self.widest is None else self.widest
 
     @property
     def reach(self) -> float:
         """Return the largest distance [m] at which pairs push each other."""
-        return self.largest_gap + self.mesh.sides.thickest
+        return self.gap + self.mesh.sides.thickest
 
     @cached_property
     def stiffness(self) -> float:

@@ -4,7 +4,6 @@
 ``assembly.embedding`` maps points to vertices; this module joins them for one step after another.
 """
 
-import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,7 +17,6 @@ from weft.contact.assembly.contact_matrix import PairBlocks
 from weft.contact.assembly.lumped_pairs import LumpedPairs
 from weft.contact.barrier.barrier import barrier_energy, barrier_factors, barrier_gradient
 from weft.contact.barrier.kinks import places_around
-from weft.contact.barrier.schedules import GapSchedule, ThicknessSchedule
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.ccd.carry_along import CarryAlong
 from weft.contact.collision_groups import friction_of
@@ -61,7 +59,7 @@ class ContactEnergy(Bound):
         self.contact, self.embedded = contact, contact.embedded()
         self.phases = Phases() if phases is None else phases
         barrier = contact.stiffness, contact.gap
-        self.search = ContactDetector(contact.mesh, *barrier, self.phases, contact.widest)
+        self.search = ContactDetector(contact.mesh, *barrier, self.phases)
         n = len(contact.mesh.rest)
         self._y, self._dy = kernel.zeros(n, vec3), kernel.zeros(n, vec3)
         sides = contact.mesh.sides
@@ -73,24 +71,14 @@ class ContactEnergy(Bound):
         self.friction: FrictionSet | None = None
         self._slopes: ContactSlopes | None = None  # of the step and friction that are frozen
         self.blocked = None
-        self._thickness, self._gap = ThicknessSchedule(contact), GapSchedule(contact)
         self._check = IntersectionCheck(contact.mesh)
 
     def update_constants(self, energy: SelfContact) -> None:
-        """Use the friction and the gap of these settings from the next step on; other settings
-        stay.
-        """
-        self._gap.asked = energy.gap
+        """Use the friction of these settings from the next step on; other settings stay."""
         sides = self.contact.mesh.sides
         static, kinetic = friction_of(energy, sides.names)
         self._rubbing = bool((static > 0).any()), energy.stick
         self._table = friction_coefficients(static, kinetic, sides.part)
-
-    def thicken(self, asked: Floats | None) -> None:
-        """Request the thickness (k,) [m] of pieces and bodies from the next step on; None: it is
-        constant.
-        """
-        self._thickness.asked = asked
 
     def freeze(self, step: Step) -> None:
         """Begin a step.
@@ -107,32 +95,28 @@ class ContactEnergy(Bound):
         self.step, self.blocked = step, None
         self.friction = self._slopes = None
         self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
-        self._gap.begin(step)
         self._put(self._y, None, step.bodies[1])
         self._put(self._dy, None, np.zeros_like(step.bodies[1]))
         settings, sides = self.contact.settings, self.contact.mesh.sides
         x = np.asarray(step.state.x)
         y, dy = CarryAlong(self.search, self.embedded, step, x).everything(step.start - x)
         start = kernel.points(y)
-        if self._thickness.asked is not None:
-            self._thickness.grow(self.search, start, step)
         if settings.pinch == "thin" and sides.thickest > 0:
             self._measure_room(start)
         if self._rubs:
             slip, n = step.kept.get(SLIP), self.embedded.n
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
             # The candidates of the path that is tried first also serve the contacts at its start.
-            # These push with the stiffness and gap of the step that led there.
+            # These push with the stiffness of the step that led there.
             self.search.find_candidates_along(start, kernel.points(dy))
             self.push_as(before=True)
             self._freeze_friction(start, self.search.contacts(start))
         self.push_as(before=False)
 
     def push_as(self, *, before: bool) -> None:
-        """Set the stiffness and the gap of the step before this one, or of this one."""
-        part, g = self._firmness, self._gap
-        firmness, gap = (part.before, g.before) if before else (part.now, g.now)
-        self.search.stiffen(self.contact.stiffness_of(gap) * firmness, gap)
+        """Set the stiffness of the step before this one, or of this one."""
+        firmness = self._firmness.before if before else self._firmness.now
+        self.search.stiffen(self.contact.stiffness * firmness)
 
     @property
     def _rubs(self) -> bool:
@@ -169,8 +153,7 @@ class ContactEnergy(Bound):
         if len(near) == 0:
             return
         pairs, kinds = (kernel.numpy(a) for a in near.device)
-        now = dataclasses.replace(sides, thickness=self._thickness.of_vertices)
-        keep = np.maximum(now.thickness_of(pairs, kinds), 1e-300)
+        keep = np.maximum(sides.thickness_of(pairs, kinds), 1e-300)
         part = kernel.numpy(near.distances(y)) / keep
         k = int(np.argmin(part))
         if part[k] <= 1.0:
@@ -357,13 +340,12 @@ class ContactEnergy(Bound):
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return the values that the next step needs, after a step that ended at x.
 
-        These are the firmness (``barrier.stiffness``), the elastic slip of friction (``friction``),
-        and the thickness and the gap if they change.
+        These are the firmness (``barrier.stiffness``) and the elastic slip of friction
+        (``friction``).
         """
         kept: dict[str, Floats] = {}
         if self.step.scale is not None:
             kept[FIRMNESS] = self._firmness.after(*self._pressed(x)).saved()
-        kept.update(self._thickness.saved() | self._gap.saved())
         if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
@@ -442,7 +424,7 @@ class ContactEnergy(Bound):
             return 0.0, 1.0
         g = kernel.zeros(self.embedded.n, vec3)
         self._gather(contacts, self._forces(y, contacts), g)
-        kept = self.search.thickness_part * self._thickness.largest
+        kept = self.search.thickness_part * self.contact.mesh.sides.thickest
         room = (contacts.least_distance(y) - kept) / self.search.gap
         return max_norm(g) / self.contact.force_at_half_gap, room
 
@@ -456,12 +438,11 @@ class ContactEnergy(Bound):
         """Return figures of the contacts at x, by name.
 
         These are the number of pairs, the least distance [m], the work of friction [J] in the step,
-        a thickness or gap that differs from the requested one, and where bodies pinch the cloth.
+        and where bodies pinch the cloth.
         """
         y, contacts = self._at(x)
         found: Json = {"count": len(contacts), "least_distance": None}
         found["friction_work"] = 0.0
-        found.update(self._thickness.told() | self._gap.told())
         if len(contacts):
             found["least_distance"] = contacts.least_distance(y)
         if self.friction:

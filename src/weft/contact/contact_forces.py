@@ -4,12 +4,10 @@ pressed.
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.contact.contact import Contact
 from weft.contact.friction.friction import normal_forces
 from weft.contact.narrow_phase.classify import contacts
-from weft.kernel import Scalar
 
 
 def contact_loads(
@@ -18,8 +16,6 @@ def contact_loads(
     t: float,
     area: Floats,
     firmness: float = 1.0,
-    kept: Floats | None = None,
-    gap: float | None = None,
 ) -> dict[str, Floats]:
     """Return the contact points, forces and pressures at x and time t.
 
@@ -29,8 +25,6 @@ def contact_loads(
         t: [s] time.
         area: (c,) [m^2] area of cloth around each of its vertices.
         firmness: factor on the stiffness in the step that led to x.
-        kept: (k,) [m] thickness of pieces and bodies in that step; None: it does not change.
-        gap: [m] gap of that step; None: it does not change.
 
     Returns:
         ``contact_points`` (m,3) [m] halfway between the closest points of every pair that pushes,
@@ -38,10 +32,7 @@ def contact_loads(
     """
     y = np.concatenate([x, contact.body_positions(t)])
     near = contact.mesh.candidates(y, contact.reach)
-    thick = None if kept is None else kernel.array(kept[contact.mesh.sides.part], Scalar)
-    gap = contact.gap if gap is None else gap
-    stiffness = firmness * contact.stiffness_of(gap)
-    set_ = contacts(contact.mesh, y, near, stiffness, gap, thickness=thick)
+    set_ = contacts(contact.mesh, y, near, firmness * contact.stiffness, contact.gap)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}
         return {**none, "pressure": np.zeros(len(area))}

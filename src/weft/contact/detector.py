@@ -70,7 +70,6 @@ class ContactDetector:
         stiffness: [J/m^4] of the barrier.
         gap: [m] distance beyond the thickness below which pairs push each other.
         phases: counts the seconds of each phase.
-        widest: [m] the largest gap at any time; None: the gap is constant.
     """
 
     def __init__(
@@ -79,15 +78,13 @@ class ContactDetector:
         stiffness: float,
         gap: float,
         phases: Phases | None = None,
-        widest: float | None = None,
     ) -> None:
         self.mesh, self.stiffness, self.gap = mesh, stiffness, gap
-        self.widest = gap if widest is None else widest
         self.phases = Phases() if phases is None else phases
         self.thickness_part = 1.0  # part of the thickness that is kept
         self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
         self.thickness = mesh.device_thickness  # (n,) [m]
-        closer = mesh.adjacency.closer(self.widest)
+        closer = mesh.adjacency.closer(self.gap)
         self._nearby = CandidateCache(mesh, self.reach, closer)
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
         self.begin(mesh.excluded_without_pins)
@@ -109,23 +106,15 @@ class ContactDetector:
         self._contacts: tuple[Candidates, ContactSet] | None = None
         self._separations: dict[tuple[float, float | None, float], Separation] = {}
 
-    def thicken(self, thickness: WarpArray) -> None:
-        """Set the thickness of the vertices, (n,) [m], at most the largest at any time."""
-        self.thickness = thickness
-        self.set_thickness_scale(self.thickness_part)
-
-    def stiffen(self, stiffness: float, gap: float | None = None) -> None:
-        """Set the stiffness [J/m^4] and the gap [m] of the barrier; a gap of None stays, and none
-        may exceed the largest at any time.
-        """
-        gap = self.gap if gap is None else gap
-        if (stiffness, gap) != (self.stiffness, self.gap):
-            self.stiffness, self.gap, self._contacts = stiffness, gap, None
+    def stiffen(self, stiffness: float) -> None:
+        """Set the stiffness [J/m^4] of the barrier."""
+        if stiffness != self.stiffness:
+            self.stiffness, self._contacts = stiffness, None
 
     @property
     def reach(self) -> float:
         """Return the largest distance [m] at which pairs push each other."""
-        return self.widest + self.mesh.sides.thickest
+        return self.gap + self.mesh.sides.thickest
 
     def _separation(
         self, gap: float, adjacent_gap: float | None = None, stiffness: float = 0.0
@@ -232,8 +221,8 @@ class ContactDetector:
                 self.mesh.candidates(y, MARGIN * self.reach, None, *about),
                 DisplacementBound.at(y, y),
             )
-        less = self.mesh.adjacency.gap_among(candidates, self.widest)
-        reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.widest, less))
+        less = self.mesh.adjacency.gap_among(candidates, self.gap)
+        reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.gap, less))
         nearer = separation(kernel.zeros(1), 1.0, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
         near = chosen(candidates, mark_near, y, *pairs, worth=WORTH_SLICING)

@@ -96,9 +96,6 @@ class Bound(ABC):
             f"energy {self.name}", got="keyframes", expected="numbers that stay as they are"
         )
 
-    def update_masses(self, mass: Floats) -> None:  # noqa: B027 (only terms with masses override it)
-        """Take new masses (n,) [kg] of the points, from the next step on."""
-
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energies [J] of its parts by name; they sum to ``value``."""
         return {self.name: self.value(x)}

@@ -108,10 +108,6 @@ class Inertia(DiagonalQuadratic):
         """The masses."""
         return Masses(self.mass)
 
-    def update_masses(self, mass: Floats) -> None:
-        """Take new masses; velocities stay, because mass that is added moves with the cloth."""
-        self.mass = mass
-
     def freeze(self, step: Step) -> None:
         """Take the prediction and the scale of a step."""
         self.acts = step.scale is not None

@@ -5,7 +5,6 @@ Presets are stored in ``fabrics/*.yaml``. Every number has a source, which begin
 ``estimated: ...`` by us from what is known of such cloth.
 """
 
-import dataclasses
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +17,12 @@ import numpy as np
 
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, check_known
-from weft.base.keyframes import Keys
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
 from weft.base.trees import Json, YamlMapping
 from weft.base.yaml_lines import kind_of, parse_yaml, read_yaml
 from weft.fabric.fields import FabricFields as FabricFields
-from weft.fabric.values import curve, optional, quantity, sourced
+from weft.fabric.values import curve, optional, quantity
 
 MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")
@@ -41,7 +39,7 @@ FAR = 5.0  # factor outside the range of all presets from which a number raises 
 CurveLike = Accepts(Curve | Sequence[tuple[float, float]] | None)
 
 
-@checked(FabricError, "fabric", unchecked=("at",))
+@checked(FabricError, "fabric")
 @documented
 @dataclass(frozen=True, repr=False)
 class Fabric:
@@ -51,39 +49,36 @@ class Fabric:
         FabricError: a value out of range.
     """
 
-    density: float = setting(REQUIRED, "mass per area", "kg/m^2", above=0, keyframes=True)
+    density: float = setting(REQUIRED, "mass per area", "kg/m^2", above=0)
     stretch_warp: float = setting(
-        REQUIRED, "force per width and strain, along the warp", "N/m", above=0, keyframes=True
+        REQUIRED, "force per width and strain, along the warp", "N/m", above=0
     )
-    stretch_weft: float = setting(REQUIRED, "along the weft", "N/m", above=0, keyframes=True)
+    stretch_weft: float = setting(REQUIRED, "along the weft", "N/m", above=0)
     shear: float = setting(
-        REQUIRED, "shear force per width and radian", "N/m", least=0, per_angle=True, keyframes=True
+        REQUIRED, "shear force per width and radian", "N/m", least=0, per_angle=True
     )
     bending_warp: float = setting(
         REQUIRED,
         "moment per width and curvature, of bending the warp yarns",
         "N*m",
         least=0,
-        keyframes=True,
     )
-    bending_weft: float = setting(REQUIRED, "of the weft yarns", "N*m", least=0, keyframes=True)
-    thickness: float = setting(5e-4, "", "m", above=0, keyframes=True)
-    damping: float = setting(
-        0.0, "time constant of stiffness-proportional damping", "s", least=0, keyframes=True
-    )
+    bending_weft: float = setting(REQUIRED, "of the weft yarns", "N*m", least=0)
+    thickness: float = setting(5e-4, "", "m", above=0)
+    damping: float = setting(0.0, "time constant of stiffness-proportional damping", "s", least=0)
     rest_stretch_warp: float = setting(
-        1.0, "stretch at which the warp carries no force", "1", above=0, keyframes=True
+        1.0, "stretch at which the warp carries no force", "1", above=0
     )
-    rest_stretch_weft: float = setting(1.0, "of the weft", "1", above=0, keyframes=True)
+    rest_stretch_weft: float = setting(1.0, "of the weft", "1", above=0)
     name: str = "custom"
     title: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)  # source of each field's number
     limit_warp: float | None = setting(
-        None, "largest strain of the warp, never passed; none: no limit", "1", keyframes=True
+        None, "largest strain of the warp, never passed; none: no limit", "1"
     )
-    limit_weft: float | None = setting(None, "of the weft", "1", keyframes=True)
+    limit_weft: float | None = setting(None, "of the weft", "1")
     limit_shear: float | None = setting(
-        None, "largest angle of shear", "rad", above=0, below=np.pi / 2, keyframes=True
+        None, "largest angle of shear", "rad", above=0, below=np.pi / 2
     )
     # curves of force per width over strain, used instead of stretch_warp and stretch_weft
     curve_warp: Annotated[Curve | None, CurveLike] = None
@@ -93,39 +88,34 @@ class Fabric:
         "elastic curvature beyond which bending leaves a crease",
         "1/m",
         least=0,
-        keyframes=True,
     )
     crease_hardening: float | None = setting(
         None,
         "of the moment after yield: 1/(1 + it) of what is bent further is left",
         "1",
         least=0,
-        keyframes=True,
     )
     crease_recovery: float | None = setting(
         None,
         "time constant in which creases recover, as they else do not",
         "s",
         above=0,
-        keyframes=True,
     )
     crease_lasting: float | None = setting(
-        None, "part of a crease that never recovers, 0 to 1", "1", least=0, most=1, keyframes=True
+        None, "part of a crease that never recovers, 0 to 1", "1", least=0, most=1
     )
     yield_warp: float | None = setting(
-        None, "strain from which on the warp is drawn out for good", "1", least=0, keyframes=True
+        None, "strain from which on the warp is drawn out for good", "1", least=0
     )
     yield_weft: float | None = setting(
-        None, "strain from which on the weft is drawn out for good", "1", least=0, keyframes=True
+        None, "strain from which on the weft is drawn out for good", "1", least=0
     )
     yield_hardening: float | None = setting(
         None,
         "of the force after yield: 1/(1 + it) of what is pulled further is left",
         "1",
         least=0,
-        keyframes=True,
     )
-    keyed: Mapping[str, Keys] | None = None  # keyframes of the numbers that change, by field
 
     def __repr__(self) -> str:
         title = f" ({self.title})" if self.title else ""
@@ -156,13 +146,6 @@ class Fabric:
         """True if the fabric keeps creases or a permanent stretch."""
         return self.crease_yield is not None or self.has_yield_strain
 
-    def at(self, t: float) -> "Fabric":
-        """Return the fabric with its numbers at time t [s]."""
-        if not self.keyed:
-            return self
-        now = {name: keys.at(t) for name, keys in self.keyed.items()}
-        return dataclasses.replace(self, keyed=None, **now)  # type: ignore[arg-type]
-
     @classmethod
     def of(cls, value: "FabricLike") -> "Fabric":
         """Build a fabric from a preset's name, a .yaml file, or fields with units, as in YAML.
@@ -185,7 +168,6 @@ class Fabric:
     def __post_init__(self) -> None:
         self._check_limits()
         self._check_memory()
-        self._check_keyed()
 
     def _check_limits(self) -> None:
         """Check that limits are larger than the strain at rest, and convert points to curves."""
@@ -204,23 +186,6 @@ class Fabric:
             if value is not None and not isinstance(value, Curve):
                 object.__setattr__(self, name, Curve(value))
 
-    def _check_keyed(self) -> None:
-        """Check that numbers with keyframes may change in time, and are allowed at every key."""
-        for name in self.keyed or {}:
-            if name not in CHANGING:
-                raise FabricError(
-                    f"fabric.{name}",
-                    got="keyframes",
-                    expected="a number that stays as it is",
-                    hint=f"these may change: {', '.join(CHANGING)}",
-                )
-        for t in sorted({t for keys in (self.keyed or {}).values() for t, _ in keys.points}):
-            try:
-                self.at(t)
-            except FabricError as error:
-                error.hint = f"at the key of t = {t:g} s"
-                raise
-
     def _check_memory(self) -> None:
         """Check that every field that depends on another one comes with it."""
         for name, needed in NEEDED.items():
@@ -237,7 +202,6 @@ _UNIT = {name: about.unit for name, about in SETTINGS.items()}
 UNITS: Mapping[str, str] = {k: u for k, u in _UNIT.items() if getattr(Fabric, k, 0) is not None}
 OPTIONAL: Mapping[str, str] = {k: u for k, u in _UNIT.items() if k not in UNITS}
 LIMITS: Mapping[str, str] = {k: u for k, u in OPTIONAL.items() if k.startswith("limit")}
-CHANGING = tuple(name for name, about in SETTINGS.items() if about.keyframes)
 
 
 @lru_cache(maxsize=1)
@@ -308,8 +272,6 @@ def _from_fields(fields: YamlMapping, where: str, name: str, depth: int) -> Fabr
     base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
     values: dict[str, float] = {}
     sources = dict(base.sources) if base is not None else {}
-    keyed: dict[str, Keys] = {}
-    fields = _without_keys(fields, where, keyed)
     for key in [k for k in UNITS if k in fields]:
         values[key], sources[key] = quantity(fields[key], SETTINGS[key], f"{where}.{key}")
     more: Json = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
@@ -331,40 +293,11 @@ def _from_fields(fields: YamlMapping, where: str, name: str, depth: int) -> Fabr
         )
     title = str(fields.get("title") or (base.title if base else ""))
     called = str(fields.get("name", name))
-    if base is not None and base.keyed:
-        keyed = {**{k: v for k, v in base.keyed.items() if k not in fields}, **keyed}
-    if keyed:
-        more["keyed"] = keyed
     made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
     if where != name:  # not for presets themselves, which define the ranges
         for key in [k for k in UNITS if k in fields]:
             _doubt(key, values[key], f"{where}.{key}")
     return made
-
-
-def _without_keys(fields: YamlMapping, where: str, keyed: dict[str, Keys]) -> YamlMapping:
-    """Return fields with the first key in place of keyframes, which are added to ``keyed``."""
-    out = dict(fields)
-    for name, value in fields.items():
-        value, source = sourced(value, where) if not Keys.is_keyframes(value) else (value, "")
-        if not Keys.is_keyframes(value):
-            continue
-        what = f"{where}.{name}"
-        if name not in CHANGING:
-            raise FabricError(
-                what,
-                got="keyframes",
-                expected="a number that stays as it is",
-                hint=f"these may change: {', '.join(CHANGING)}",
-            )
-        timed, between = Keys.said(value, what)
-        read = quantity if name in UNITS else optional
-        numbers = [(t, read(v, SETTINGS[name], f"{what} at {t:g} s")[0]) for t, v in timed]
-        if any(v is None for _, v in numbers):
-            raise FabricError(what, got="none at a key", expected="numbers")
-        keyed[name] = Keys.of(numbers, between, what, FabricError)  # type: ignore[arg-type]
-        out[name] = {"value": timed[0][1], "source": source or "given: keyframes"}
-    return out
 
 
 @lru_cache(maxsize=1)

@@ -163,12 +163,9 @@ def _start(document: FitDocument, said: str) -> Fabric:
     """Return the starting fabric: a preset, or a file beside the fit file."""
     beside = document.path.parent / said
     try:
-        start = fabric(beside if said.endswith((".yaml", ".yml")) else said)
+        return fabric(beside if said.endswith((".yaml", ".yml")) else said)
     except WeftError as error:
         raise document.placed(error, ("start",)) from None
-    if start.keyed:
-        raise document.refused(("start",), said, "a fabric whose numbers do not change in time")
-    return start
 
 
 def _set_fixed_fields(

@@ -18,9 +18,9 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     create_model,
 )
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import core_schema
 
-from weft.base.errors import PatternError, UnitError
+from weft.base.errors import SceneError, UnitError
 from weft.base.keyframes import Between, Keys
 from weft.base.schema.block import Block
 from weft.base.schema.document import DocumentBlock
@@ -98,10 +98,9 @@ class Keyframed:
             return Expression(self.unit)(value, info)
         block = handler(value)
         try:
-            return Keys.of(block.keys, block.between, str(info.field_name), PatternError)
-        except PatternError as error:
-            details = {"text": str(error), "error": error}
-            raise PydanticCustomError("weft", "{text}", details) from None
+            return Keys(block.keys, block.between)
+        except SceneError as error:
+            raise ValueError(f"{error.expected}, not {error.got}") from None
 
 
 def read_measures(

@@ -173,8 +173,7 @@ class Seam:
         flip: True if the second chain is reversed; None: inferred from the right sides of the
             panels, and reported in a warning.
         closing: sewn for good, a zip or buttons.
-        angle: [rad] fold angle between the panels at the seam, 0: they lie flat. The angle,
-            ``fold_stiffness`` and ``strength`` may be keyframes in times of the animation.
+        angle: [rad] fold angle between the panels at the seam, 0: they lie flat.
         fold_stiffness: [N m/rad per m] with which the seam keeps its angle; None: the bending
             stiffness of the fabric.
         strength: [N/m] at which the seam tears; None: never.
@@ -193,9 +192,9 @@ class Seam:
     second: Sequence[SeamSide]
     flip: bool | None = None
     closing: Closing = Closing.SEWN
-    angle: float | Keys = 0.0
-    fold_stiffness: float | Keys | None = None
-    strength: float | Keys | None = None
+    angle: float = 0.0
+    fold_stiffness: float | None = None
+    strength: float | None = None
     buttons: int = 5
     open_at: float | None = None
     close_at: float | None = None

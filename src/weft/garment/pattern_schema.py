@@ -13,7 +13,7 @@ from weft.base.schema.block import Block, ListOrBlock
 from weft.base.schema.document import YamlDocument
 from weft.base.trees import Json, Yaml
 from weft.garment.darts import PleatKind
-from weft.garment.measures import Angle, FoldStiffness, Keyframed, Length, Number, Time
+from weft.garment.measures import Angle, Expression, FoldStiffness, Keyframed, Length, Number, Time
 
 MOST_LAYERS = 100
 MOST_BUTTONS = 1000
@@ -188,9 +188,9 @@ class SeamBlock(Block):
     join: Sides
     flip: Truth | None = None
     closing: Literal["sewn", "zip", "buttons"] | None = None
-    angle: Annotated[float | Keys, Keyframed("rad")] | None = None
-    fold_stiffness: Annotated[float | Keys, Keyframed("N")] | None = None
-    strength: Annotated[float | Keys, Keyframed("N/m")] | None = None
+    angle: Angle | None = None
+    fold_stiffness: FoldStiffness | None = None
+    strength: Annotated[float, BeforeValidator(Expression("N/m"))] | None = None
     buttons: Annotated[int, Strict(), Field(ge=0, lt=MOST_BUTTONS)] | None = None
     open_at: Time | None = None
     close_at: Time | None = None

@@ -21,23 +21,18 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Energies, contact, masses and thickness that replace those of a model at one time."""
+    """Energies and contact that replace those of a model at one time."""
 
     energies: Mapping[int, Energy]  # by index in the model; kind and stencil are the same
     contact: SelfContact | None = None  # its friction is used
-    mass: Floats | None = None  # (n,) [kg]; None: that of the model
-    thickness: Floats | None = None  # (k,) [m] of cloth pieces and bodies; None: constant
 
     def update(self, terms: Mapping[int, Bound]) -> None:
         """Update terms, by index in ``Assembly.terms``, to these constants."""
         for k, term in terms.items():
             if k in self.energies:
                 term.update_constants(self.energies[k])
-            if self.mass is not None:
-                term.update_masses(self.mass)
             if self.contact is not None and isinstance(term, ContactEnergy):
                 term.update_constants(self.contact)
-                term.thicken(self.thickness)
 
 
 class Changing(Protocol):
@@ -49,9 +44,6 @@ class Changing(Protocol):
 
     def __call__(self, t: float) -> Changed:
         """Return the replacements at time t [s]; equal constants give the same object."""
-
-    def mass_at(self, t: float) -> Floats:
-        """Return the masses (n,) [kg] at time t [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,24 +115,10 @@ class Assembly:
         """The one matrix that Hessians are assembled into."""
         return BlockCsr.zeros(self.pattern)
 
-    @property
-    def mass_now(self) -> Floats:
-        """Masses (n,) [kg] at the time of the constants set last."""
-        now = self._taken[-1]
-        return self.mass if now is None or now.mass is None else now.mass
-
-    @property
-    def device_mass(self) -> WarpArray:
-        """``mass_now`` on the device, (n,) [kg]."""
-        of, made = self._on_device[-1]
-        if of is not self.mass_now:
-            made = kernel.array(self.mass_now, Scalar)
-            self._on_device[:] = [(self.mass_now, made)]
-        return made
-
     @cached_property
-    def _on_device(self) -> list[tuple[Floats, WarpArray]]:
-        return [(self.mass, kernel.array(self.mass, Scalar))]
+    def device_mass(self) -> WarpArray:
+        """``mass`` on the device, (n,) [kg]."""
+        return kernel.array(self.mass, Scalar)
 
     def freeze(self, step: Step) -> None:
         """Begin a step: update the constants, and let every energy store what it needs of it."""

@@ -177,7 +177,7 @@ class BaraffWitkin1998:
         """
         system = self._linearized(model, step, Psd.PROJECTED, None)
         scale_by(system.A, 1 / step.dt**2)
-        force = model.assembly.mass_now[:, None] * step.state.v / step.dt + system.force
+        force = model.assembly.mass[:, None] * step.state.v / step.dt + system.force
         return QuadraticModel(system.A, kernel.array(force, vec3), step.device_origin)
 
     def _constraints(self, step: Step) -> tuple[list[Constraint], Positions | None]:
@@ -272,7 +272,7 @@ class BaraffWitkin1998:
                 pull = -(G @ state.v.reshape(-1)).reshape(-1, 3)
                 forces[name] = forces.get(name, 0.0) + pull
                 rate = rate + G
-        mass = sp.diags(np.repeat(model.assembly.mass_now, 3))
+        mass = sp.diags(np.repeat(model.assembly.mass, 3))
         return System(A, (mass - A) / dt**2 + rate / dt, -rate, made.b, forces)
 
     def _beta(self, term: Bound) -> float:
@@ -329,5 +329,5 @@ class BaraffWitkin1998:
         scale_by(A, h * h)
         add_diagonal(A, a.device_mass)
         A.multiply(v, out)
-        b = a.mass_now[:, None] * state.v + h * force - kernel.numpy(out) - h * pull
+        b = a.mass[:, None] * state.v + h * force - kernel.numpy(out) - h * pull
         return Linearized(A, np.asarray(b), force)

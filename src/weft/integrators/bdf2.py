@@ -98,7 +98,7 @@ def is_impact(model: Model, speed: Velocities, change: Forces, dt: float) -> boo
         change: (n,3) [N] change of the barrier forces in the step.
         dt: [s] length of the step.
     """
-    mass = model.assembly.mass_now
+    mass = model.assembly.mass
     impulse = 0.5 * dt**2 * float(np.einsum("n,ni,ni->", 1 / mass, change, change))
     kinetic = 0.5 * float(np.einsum("n,ni,ni->", mass, speed, speed) + mass.sum() * SLOW**2)
     return impulse > IMPACT * kinetic

@@ -193,7 +193,7 @@ def _gains_energy(model: Model, step: Step, quadratic: QuadraticModel, x: WarpAr
     is no stretch: if contact turns the cloth by a large angle in one step, the cloth ends with
     elastic energy that no work has paid for.
     """
-    mass, v = model.assembly.mass_now, step.velocity(kernel.numpy(x))
+    mass, v = model.assembly.mass, step.velocity(kernel.numpy(x))
     before, after = (0.5 * float(np.einsum("n,ni,ni->", mass, u, u)) for u in (step.state.v, v))
     stored = model.assembly.value(x) - model.assembly.value(step.device_state)
     gain = after - before + stored - quadratic.work(x)

@@ -26,7 +26,7 @@ from weft.energies.step import Step
 from weft.integrators.assembly import Assembly, Changed, Changing
 
 
-@checked(SceneError, "model", unchecked=("mass_at", "bodies", "step", "vertices", "prescribed"))
+@checked(SceneError, "model", unchecked=("bodies", "step", "vertices", "prescribed"))
 @dataclass(frozen=True, eq=False)
 class Model:
     """Masses, energies, pins and contact of one simulation.
@@ -91,7 +91,7 @@ class Model:
         """Return ``parts`` with the constants of time t [s], contact as numbers and settings."""
         now = Changed({}) if self.changing is None else self.changing(t)
         found: list[Any] = [now.energies.get(k, e) for k, e in enumerate(self.energies)]
-        found.append(Masses(self.mass_at(t)))
+        found.append(Masses(self.mass))
         if self.contact is not None:
             c = self.contact
             found.append((c.structure, c.constants, now.contact or c.settings))
@@ -104,13 +104,9 @@ class Model:
         size = float(np.linalg.norm(np.sum(fields, axis=0))) if fields else 0.0
         return max(size, self.heaviest)
 
-    def mass_at(self, t: float) -> Floats:
-        """Return the masses (n,) [kg] at time t [s]."""
-        return self.mass if self.changing is None else self.changing.mass_at(t)
-
     @property
     def changes(self) -> bool:
-        """True if masses or constants of energies change in time."""
+        """True if constants of energies change in time."""
         return self.changing is not None or any(getattr(e, "changes", False) for e in self.energies)
 
     def bodies(self, t: float) -> Positions:

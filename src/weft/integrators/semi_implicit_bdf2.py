@@ -122,7 +122,7 @@ class SemiImplicitBdf2:
         refuse_for_one_solve(model, x, "bdf2_semi_implicit")
         g = kernel.zeros(a.n, vec3)
         a.add_gradient(x, g)
-        pull = a.mass_now[:, None] / step.scale * (step.predicted - step.state.x)
+        pull = a.mass[:, None] / step.scale * (step.predicted - step.state.x)
         b: Floats = pull - kernel.numpy(g)
         A = self._matrix(model, step, x, psd)
         ids = np.flatnonzero(step.fixed).astype(np.int32)
@@ -140,7 +140,7 @@ class SemiImplicitBdf2:
         """Assemble M/s + H(x), which is valid until the next call."""
         assert step.scale is not None
         A = model.assembly.hessian(x, psd)
-        add_diagonal(A, kernel.array(model.assembly.mass_now / step.scale, Scalar))
+        add_diagonal(A, kernel.array(model.assembly.mass / step.scale, Scalar))
         return A
 
     def _model_of(self, model: Model, step: Step, b: Floats) -> QuadraticModel:

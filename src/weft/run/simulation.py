@@ -19,7 +19,6 @@ from weft.base.errors import RunError, SceneError, SimulationError
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
-from weft.contact.barrier.schedules import THICKNESS, gap_of
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.contact_forces import contact_loads
 from weft.contact.memory import FIRMNESS
@@ -257,9 +256,7 @@ class Loop:
         more: dict[str, AnyArray] = {}
         if contact is not None:
             x, kept = contact.moved(state.x), AdaptiveStiffness.of(place.memory.get(FIRMNESS))
-            thick = place.memory.get(THICKNESS)
-            gap = gap_of(place.memory)
-            more.update(contact_loads(contact, x, state.t, self.area, kept.before, thick, gap))
+            more.update(contact_loads(contact, x, state.t, self.area, kept.before))
             if self.scene.bodies:
                 more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
             excluded = contact.excluded(self.model.prescribed(state.t)[0])
@@ -393,7 +390,7 @@ class Loop:
         return {
             **line,
             **plain(part.report),
-            "kinetic": 0.5 * float(np.sum(self.model.mass_at(state.t) * (state.v**2).sum(1))),
+            "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **({"intersections": self.crossing} if frame_end else {}),
             **({"bodies": self.model.rigid_body_states(state)} if self.model.loose else {}),

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from weft.base.schema.block import Block, FromBlock
 from weft.base.schema.quantities import Degrees, Length, Point, Size, Time
-from weft.base.settings import Setting
+from weft.base.settings import ROOM, Setting
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import Body, box, capsule, plate, ring, sphere
@@ -157,8 +157,7 @@ SHAPES = (
 )
 
 _SHAPE = Setting(
-    constant="a shape stays; it moves along bodies.path, deforms as a mesh of frames, and keeps a "
-    "bodies.thickness that may change"
+    constant="a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
 )
 _FIGURE = Setting(constant="a figure stays who it is; it moves as its motion says")
 _FRAMES = Setting(constant="a shape and the times of its frames")
@@ -197,7 +196,7 @@ class BodyBlock(Block):
     mesh: Annotated[BodyMeshBlock | None, _FRAMES] = Field(
         None, description="a mesh file, or frames of one"
     )
-    thickness: Annotated[Length | None, Setting(keyframes=True)] = Field(
+    thickness: Annotated[Length | None, Setting(constant=ROOM)] = Field(
         None, ge=0, description="[m] kept from it; none: contact.thickness"
     )
     translation: Annotated[Point, PLACE] = Field(

@@ -16,7 +16,7 @@ from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments import Attachment
 from weft.cloth.cloth import Cloth
 from weft.cloth.create import as_splines, spline_sheet, with_regions
-from weft.cloth.regions import ContactThickness, fabric_thickness
+from weft.cloth.regions import ContactThickness
 from weft.contact import Body, load_animated, load_body, load_cached, load_frames
 from weft.discretization.mesh import TriangleMesh, grid, isolated_error
 from weft.fabric.fabric import Fabric, fabric
@@ -95,11 +95,6 @@ class Builder:
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
-        self._kept = {  # keyframes of thickness, by the number of the cloth
-            k: keyed.pop(path)
-            for k, (loc, _) in enumerate(blocks)
-            if (path := dotted((*loc, "thickness"))) in keyed
-        }
         made = [self._source_of(loc, block) for loc, block in blocks]
         things = [thing for thing in made if thing is not None]
         outfit = None
@@ -285,8 +280,6 @@ class Builder:
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths
         thickness = [_thickness(k, b, thing) for k, (b, thing) in enumerate(zip(blocks, things))]
-        for k, keys in self._kept.items():
-            thickness[k] = keys
         names = [b.name or f"cloth {k + 1}" for k, b in enumerate(blocks)]
         if len({b.rest_angles for b in blocks}) > 1:
             raise SceneError("cloths", got="different rest_angles", expected="the same for all")
@@ -355,7 +348,7 @@ def _thickness(
     if block.thickness != "fabric":
         return block.thickness
     if isinstance(thing, Cloth):
-        return fabric_thickness(thing.fabric)
+        return thing.fabric.thickness
     raise SceneError(
         f"cloths.{number}.thickness",
         got="fabric",

@@ -1,4 +1,7 @@
-"""Energies that act on the points of a scene: elastic energies, pressure, air and gravity."""
+"""Energies that act on the points of a scene: elastic energies; pressure, air and gravity.
+
+Pins, contact, attachments and the user's energies are not among them.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -16,33 +19,28 @@ if TYPE_CHECKING:
     from weft.scene.scene import Scene
 
 
-def build_energies(
-    scene: "Scene", mass: Floats, t: float = 0.0, gust_offset: GustOffset = None
-) -> tuple[Energy, ...]:
-    """Build the elastic, pressure, air and gravity energies of a scene.
-
-    Pins, contact, attachments and the user's energies are not included.
-
-    Args:
-        scene: what is simulated, with the numbers of the time t.
-        mass: (n,) [kg] of every point.
-        t: [s] time at which keyframes of the fabrics are evaluated.
-        gust_offset: [m] distance that the wind has carried its gusts until t; None: a steady wind,
-            whose distance follows from its velocity.
-
-    Returns:
-        The energies in the order elastic, bending between regions, pressure, air, gravity.
-    """
+def build_elastic(scene: "Scene") -> tuple[Energy, ...]:
+    """Build the elastic energies of a scene's cloth: of its parts, then of borders of regions."""
     elastic: tuple[Energy, ...] = ()
     for k, (fabric, surface) in enumerate(scene.cloth.elements):
         number = "" if k == 0 else f" {k + 1}"
-        elastic = (*elastic, *elastic_energies(scene, fabric, surface, number, t))
-    elastic = (*elastic, *border_energies(scene, t))
+        elastic = (*elastic, *elastic_energies(scene, fabric, surface, number))
+    return (*elastic, *border_energies(scene))
+
+
+def build_loads(scene: "Scene", mass: Floats, gust_offset: GustOffset = None) -> tuple[Energy, ...]:
+    """Build the energies of pressure, air and gravity, gravity last.
+
+    Args:
+        scene: what is simulated, with the numbers of the time at which the loads act.
+        mass: (n,) [kg] of every point.
+        gust_offset: [m] distance that the wind has carried its gusts until then; None: a steady
+            wind, whose distance follows from its velocity.
+    """
     inside: tuple[Energy, ...] = ()
     if scene.pressure is not None:
         inside = (Pressure.of(scene.cloth.mesh, scene.pressure),)
     onset = scene.gravity_from
     if np.ndim(onset) == 2:
         onset = np.pad(np.asarray(onset), ((0, len(mass) - len(onset)), (0, 0)))
-    around = air_energies(scene, gust_offset)
-    return (*elastic, *inside, *around, Gravity(mass, scene.gravity, onset))
+    return (*inside, *air_energies(scene, gust_offset), Gravity(mass, scene.gravity, onset))

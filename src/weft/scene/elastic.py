@@ -55,15 +55,14 @@ def elastic_energies(
 
     Args:
         scene: laws, forms and damping.
-        fabric: of the surface; evaluated at the time t.
+        fabric: of the surface.
         surface: triangles or splines.
         number: suffix of the energies' names, which tells several surfaces apart.
-        t: [s].
 
     Raises:
         SceneError: a fabric or bending energy that the integrator cannot minimize.
     """
-    form, samples, fabric = _form(scene), surface.samples(), fabric.at(t)
+    form, samples, fabric = _form(scene), surface.samples(), fabric
     if form is None:
         beta = damping_of(scene, fabric)
         membranes: Made = (membrane_of(fabric, samples, scene.law_of(fabric), beta),)

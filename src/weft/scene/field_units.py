@@ -12,7 +12,7 @@ from weft.base.schema.block import Block
 from weft.base.schema.quantities import unit_in
 from weft.base.settings import KEYFRAMES
 from weft.base.trees import Json, Yaml
-from weft.fabric.fabric import CHANGING, CURVES, OPTIONAL, UNITS
+from weft.fabric.fabric import CURVES, OPTIONAL, UNITS
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
 _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
@@ -74,10 +74,6 @@ def _fabric_fields() -> Json:
         fields[name] = {"type": ["number", "string", "object", "null"], "unit": unit, **sourced}
     fields["limit"] = {**fields["limit_warp"], "type": [*fields["limit_warp"]["type"], "array"]}
     fields["yield"] = fields["limit"]
-    for name in {*CHANGING, *(n.removesuffix("_warp") for n in CHANGING)} & fields.keys():
-        kinds = fields[name]["type"]
-        if "object" not in kinds:
-            fields[name] = {**fields[name], "type": [*kinds, "object"]}
     for name in ("curve", *CURVES):
         fields[name] = {"type": ["array", "object", "null"], "unit": "1, N/m"}
     return {"properties": fields, "additionalProperties": False}

@@ -2,7 +2,7 @@
 
 The schema knows only numbers. A file is therefore validated with each keyframe's first number in
 its place, and then with every other one of them: each number has the unit and the bounds of its
-field. Keyframes of fabrics are read with the fabric (``fabric``).
+field.
 """
 
 import copy
@@ -94,9 +94,7 @@ def read_keyframes(
 
 
 def _found(tree: Yaml, loc: Loc) -> Iterator[tuple[Loc, YamlMapping]]:
-    """Yield the keyframes of a tree, except those of fabrics."""
-    if loc[-1:] == ("fabric",) or loc[-2:-1] == ("fabrics",):
-        return
+    """Yield the keyframes of a tree."""
     if Keys.is_keyframes(tree):
         yield loc, tree
     elif isinstance(tree, Mapping):

@@ -1,10 +1,9 @@
 """Keyframed numbers of a scene: which ones are allowed, and the scene at a time.
 
 A number is named by its path among the scene's objects: ``gravity.1``, ``wind.velocity.0``,
-``contact.friction.static``. Fabrics have keyframes of their own (``Fabric.keyed``), and so has
-the thickness of a cloth in contact (``ClothPart.thickness``). Whether a number may change is
-declared with it (``Setting.keyframes``); others are refused by name, with the reason that the
-declaration gives (``Setting.constant``).
+``contact.friction.static``. Whether a number may change is declared with it
+(``Setting.keyframes``); others are refused by name, with the reason that the declaration gives
+(``Setting.constant``).
 """
 
 import dataclasses
@@ -15,9 +14,7 @@ from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 from weft.base.settings import Setting, settings_by_field
 from weft.base.trees import Json
-from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
-from weft.contact.contact import SelfContact
 from weft.energies.air.wind import Wind
 
 if TYPE_CHECKING:
@@ -35,14 +32,7 @@ def check_keyframes(scene: "Scene") -> None:
         if not isinstance(given, Keys):
             got = type(given).__name__
             raise SceneError(f"keyed {path}", got=got, expected="weft.Keys")
-        if path.startswith("cloth"):
-            raise SceneError(
-                f"keyed {path}",
-                got="a scene, which has one cloth of several parts",
-                expected="weft.joined([...], thickness=[weft.Keys(...)])",
-            )
         _check_number_at(scene, path)
-    _check_thickness(scene)
     for path, keys in scene.keyed.items():
         if path.endswith(".spacing") and not min(keys.values) > 0:
             raise SceneError(
@@ -69,7 +59,7 @@ def _check_number_at(scene: "Scene", path: str) -> None:
             about = known.get(name, Setting())
             found = hasattr(thing, name)
             thing = getattr(thing, name, None)
-        if not found or (thing is None and path != "damping"):
+        if not found or thing is None:
             raise SceneError(f"keyed {path}", got=f"a scene without {name}", expected="a number")
     if not about.keyframes:
         raise constant_number_error(path, about.constant)
@@ -89,23 +79,8 @@ def constant_number_error(path: str, reason: str) -> SceneError:
     )
 
 
-def _check_thickness(scene: "Scene") -> None:
-    """Raise unless keyframes of thickness are used by their cloth and are at least 0."""
-    for part in scene.cloth.regions:
-        if "thickness" in (part.fabric.keyed or {}) and part.thickness != "fabric":
-            raise SceneError(
-                f"fabric {part.fabric.name}.thickness",
-                got=f"keyframes, in {part.name}, which does not keep its fabric's",
-                expected="`thickness: fabric`, of that cloth",
-                hint="or keyframes of contact.thickness",
-            )
-        own = part.thickness.values if isinstance(part.thickness, Keys) else ()
-        if min(own, default=0.0) < 0:
-            raise SceneError(f"thickness of {part.name}", got=min(own), expected="must be >= 0 [m]")
-
-
 def scene_at(scene: "Scene", t: float) -> "Scene":
-    """Return the scene with the numbers of the time t [s]; fabrics stay as they are.
+    """Return the scene with the numbers of the time t [s].
 
     Raises:
         SceneError: numbers that do not go together at this time.
@@ -136,37 +111,6 @@ def _with(thing: Any, changes: Any) -> Any:
     if isinstance(thing, Wind) and not any(new.get("velocity", thing.velocity)):
         new["gusts"] = None  # a wind of zero velocity refuses gusts
     return dataclasses.replace(thing, **new)
-
-
-def has_keyframes(scene: "Scene") -> bool:
-    """Return whether any number of a scene has keyframes."""
-    return len(all_keyframes(scene)) > 0
-
-
-def all_keyframes(scene: "Scene") -> Sequence[Keys]:
-    """Return all keyframes of a scene, of its fabrics and of the thickness of its cloth."""
-    fabrics = [keys for f in scene.cloth.fabrics for keys in (f.keyed or {}).values()]
-    return [*scene.keyed.values(), *fabrics, *thickness_keyframes(scene.cloth)]
-
-
-def thickness_keyframes(cloth: Cloth) -> Sequence[Keys]:
-    """Return the keyframes of the thickness of a cloth's parts and regions."""
-    kept = [part.thickness for part in cloth.parts]
-    kept += [region.thickness for part in cloth.parts for region in part.regions]
-    return [keys for keys in kept if isinstance(keys, Keys)]
-
-
-def contact_at_start(scene: "Scene") -> SelfContact:
-    """Return the contact settings at t = 0: with the gap of the first key, if the gap changes."""
-    assert scene.contact is not None
-    gap = scene.keyed.get("contact.gap")
-    return scene.contact if gap is None else dataclasses.replace(scene.contact, gap=gap.at(0.0))
-
-
-def largest_gap(scene: "Scene") -> float | None:
-    """Return the largest gap [m] of contact at any time; None: it does not change."""
-    keys = scene.keyed.get("contact.gap")
-    return None if keys is None else max(keys.values)
 
 
 def largest_gravity(scene: "Scene") -> float:

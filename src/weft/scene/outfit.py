@@ -152,7 +152,7 @@ class Outfit:
             for line in garment.seams:
                 with said_in(garment.pattern, f"seam {line.seam.name}"):
                     if line.seam.closing is Closing.SEWN:
-                        own = [joint_of(line, start, begin, until)]
+                        own = [joint_of(line, start, begin)]
                         joints[turn] += own
                     else:
                         own = openings(line, start, (begin, until), apart)
@@ -306,27 +306,24 @@ def panel_cloth(thing: Garment | SplineGarment, name: str, fabric: FabricLike) -
     return Cloth(mesh, as_fabric(fabric), (), made_of)
 
 
-def joint_of(line: SeamLine, start: int, begin: float, since: float = 0.0) -> SeamRows:
+def joint_of(line: SeamLine, start: int, begin: float) -> SeamRows:
     """Return the rows of a seam that is sewn for good.
 
     Args:
         line: the seam, with its pairs of vertices.
         start: number of its garment's first vertex.
         begin: [s] when sewing starts.
-        since: [s] when the animation begins, from which times of the seam's keyframes count.
     """
     seam = line.seam
-    angle = seam.angle
     return SeamRows(
         line.pairs + start,
         line.segments,
         seam.name,
-        angle=angle.times(-1.0) if isinstance(angle, Keys) else -angle,  # valleys are positive
+        angle=-seam.angle,  # valleys are positive
         fold_stiffness=seam.fold_stiffness,
         strength=np.inf if seam.strength is None else seam.strength,
         life=(begin, np.inf),
         window=seam.window,
-        since=since,
     )
 
 
@@ -390,7 +387,6 @@ def openings(
             life=life,
             apart=apart,
             share=share,
-            since=times[1],
         )
         for row, life in made
     ]

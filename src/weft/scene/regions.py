@@ -53,21 +53,17 @@ def _between(scene: "Scene", part: ClothPart, surface: Triangles, t: float) -> l
     rows = np.flatnonzero(sides[:, 0] != sides[:, 1]).astype(np.int32)
     if len(rows) == 0:
         return []
-    made: list[Any] = [_bending(scene, r.fabric, surface, t, None) for r in part.regions]
+    made: list[Any] = [_bending(scene, r.fabric, surface, None) for r in part.regions]
     if len({type(e) for e in made}) > 1:  # only some laws buckle: take hinges on all borders
-        made = [_bending(scene, r.fabric, surface, t, "hinges") for r in part.regions]
+        made = [_bending(scene, r.fabric, surface, "hinges") for r in part.regions]
     left, right = sides[rows].T
     damping = max(e.damping for e in made)
     return [dataclasses.replace(_mean(made, rows, left, right), damping=damping)]
 
 
-def _bending(
-    scene: "Scene", fabric: Fabric, surface: Triangles, t: float, name: str | None
-) -> Energy:
-    """Build the bending that a part would have if all of it were of one fabric, at the time
-    t [s].
-    """
-    plain: Any = dataclasses.replace(fabric.at(t), **UNCREASED)  # type: ignore[arg-type]
+def _bending(scene: "Scene", fabric: Fabric, surface: Triangles, name: str | None) -> Energy:
+    """Build the bending that a part would have if all of it were of one fabric."""
+    plain: Any = dataclasses.replace(fabric, **UNCREASED)  # type: ignore[arg-type]
     return bending_of_triangles(scene, plain, surface, name)
 
 
@@ -116,7 +112,7 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
     """
     found: list[CollisionPiece] = []
     for part in cloth.parts:
-        kept = _kept(part, 0.0)
+        kept = [part.kept() if k.thickness is None else k.kept() for k in part.kinds]
         if not part.regions:
             found.append(CollisionPiece(part.name, part.vertices, part.kept()))
             continue
@@ -126,27 +122,13 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
     return found
 
 
-def kept_at(cloth: Cloth, t: float) -> list[float | None]:
-    """Return the thickness [m] of each piece in contact at the time t [s].
-
-    The entry is None where the thickness is that of the scene's contact. The order is that of
-    ``pieces_of``.
-    """
-    return [kept for part in cloth.parts for kept in _kept(part, t)]
-
-
-def _kept(part: ClothPart, t: float) -> list[float | None]:
-    """Return the thicknesses [m] of a part's regions, or of the part itself if it has none."""
-    return [part.kept(t) if k.thickness is None else k.kept(t) for k in part.kinds]
-
-
-def laws_of(scene: "Scene", t: float = 0.0) -> list[tuple[Law, Any]]:
-    """Return the membrane laws at the time t [s], each with the faces that it applies to.
+def laws_of(scene: "Scene") -> list[tuple[Law, Any]]:
+    """Return the membrane laws, each with the faces that it applies to.
 
     The second entry of a pair is the number of consecutive faces, or face ids if the cloth has
     regions.
     """
     parts = scene.cloth.parts
     if not any(part.regions for part in parts):
-        return [(scene.law_of(p.fabric.at(t)), len(p.faces)) for p in parts]
-    return [(scene.law_of(r.fabric.at(t)), r.faces) for r in scene.cloth.regions]
+        return [(scene.law_of(p.fabric), len(p.faces)) for p in parts]
+    return [(scene.law_of(r.fabric), r.faces) for r in scene.cloth.regions]

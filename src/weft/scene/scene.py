@@ -16,7 +16,7 @@ from weft.base.arrays import ArrayArgument, ArrayOf, Floats, Positions
 from weft.base.errors import SceneError, check_known
 from weft.base.keyframes import Keys
 from weft.base.runtime_types import check_value, checked
-from weft.base.settings import Accepts, documented, setting
+from weft.base.settings import MATERIAL, Accepts, documented, setting
 from weft.base.trees import YamlMapping
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Pin
@@ -39,13 +39,10 @@ from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.feasible_start import FeasibleStart, feasible_start
 from weft.integrators.model import Model
 from weft.laws.base import Law
-from weft.scene.build_energies import build_energies
+from weft.scene.build_energies import build_elastic, build_loads
 from weft.scene.changing_scene import (
     ChangingScene,
     gust_offset,
-    largest_thickness,
-    thickness_at,
-    thickness_changes,
 )
 from weft.scene.checks import check_attachments, check_energies, check_ropes, check_solver
 from weft.scene.elastic import BENDING, check_start
@@ -53,9 +50,6 @@ from weft.scene.identity import identity
 from weft.scene.integrators import INTEGRATORS, Settings, check_stepper, name_of
 from weft.scene.keyframed_numbers import (
     check_keyframes,
-    contact_at_start,
-    has_keyframes,
-    largest_gap,
     largest_gravity,
     scene_at,
 )
@@ -106,7 +100,11 @@ class Scene:
     )
     gravity: tuple[float, float, float] = setting((0.0, -9.81, 0.0), "", "m/s^2", keyframes=True)
     damping: float | None = setting(
-        None, "of stiffness-proportional damping; none: the fabric's", "s", least=0, keyframes=True
+        None,
+        "of stiffness-proportional damping; none: the fabric's",
+        "s",
+        least=0,
+        constant=MATERIAL,
     )
     step: float = setting(
         0.02,
@@ -138,7 +136,7 @@ class Scene:
     law: Law | Callable[[Fabric], Law] | None = setting(
         None,
         "of the membrane; none: the fabric's curves, or baraff_witkin",
-        constant="directions of the yarns in the material; the fabric's stiffness may change",
+        constant="directions of the yarns in the material",
     )
     bending: str | None = setting(
         None,
@@ -166,8 +164,7 @@ class Scene:
         None,
         "condition energies of 1998; none: weft's law, or with baraff_witkin_1998 the conditions' "
         "defaults",
-        constant="what energies of 1998 are made of; they take the fabric's stiffness, which may "
-        "change",
+        constant="what energies of 1998 are made of",
     )
     contact: SelfContact | None = setting(
         None, "the cloth does not pass through itself ({}: defaults); none: it does"
@@ -338,17 +335,18 @@ class Scene:
         }
         cloth.surfaces.require(*(name for name, given in special.items() if given))
         mass = np.concatenate([cloth.mass, np.full(held.anchors, ANCHOR), loose.point_mass])
-        *made, weight = build_energies(self, mass)
+        *air, weight = build_loads(self, mass)
+        made = (*build_elastic(self), *air)
         ties = self.attached
         moved, others = rigid_energies(loose, self._unmoved), (*made, *held.energies, weight)
         check_ropes(moved, [e.name for e in others])
         energies = (*made, *held.energies, *moved, weight)
         changing = None
-        if has_keyframes(self):
-            places = [*range(len(made)), len(energies) - 1]
+        if self.keyed:
+            loads = [*range(len(made) - len(air), len(made)), len(energies) - 1]
             tied = range(len(energies), len(energies) + len(ties.energies))
             rigid = range(len(energies) - 1 - len(moved), len(energies) - 1)
-            changing = ChangingScene(self, mass, places, tied, rigid)
+            changing = ChangingScene(self, mass, loads, tied, rigid)
         check_energies(ties.energies, [e.name for e in energies], len(mass), "attachments")
         energies = (*energies, *ties.energies)
         check_energies(self.energies, [e.name for e in energies], len(cloth.points))
@@ -362,23 +360,16 @@ class Scene:
         contact = None
         if self.contact is not None:
             pieces = pieces_of(cloth, self.contact.thickness)
-            kept = (
-                (thickness_at(self, 0.0), largest_thickness(self))
-                if thickness_changes(self)
-                else None
-            )
             b = sum(len(body.vertices) for body in self._unmoved)
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
-                contact_at_start(self),
+                self.contact,
                 self._unmoved,
                 pieces,
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
                 loose,
-                kept,
-                largest_gap(self),
             )
         start = np.concatenate([held.points, loose.points])
         rest = (contact, embedding, changing, largest_gravity(self))
@@ -392,7 +383,7 @@ class Scene:
     def physics(self) -> Physics:
         """Return the laws and the wind from which stress and air fields are computed."""
         made = self._physics_at(0.0)
-        if not has_keyframes(self):
+        if not self.keyed:
             return made
         return dataclasses.replace(made, changing=self._physics_at)
 
@@ -400,7 +391,7 @@ class Scene:
         """Return laws and wind at the time t [s]; laws are None with the conditions of 1998."""
         plain = self.conditions is not None or self.is_1998
         wind = scene_at(self, t).wind if self.keyed else self.wind
-        return Physics(None if plain else laws_of(self, t), wind, gust_offset(self, t))
+        return Physics(None if plain else laws_of(self), wind, gust_offset(self, t))
 
     @cached_property
     def loose(self) -> RigidBodies:
@@ -426,7 +417,7 @@ class Scene:
             own = [p.kept() for p in self.cloth.parts] + [r.kept() for r in self.cloth.regions]
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
-            reach = contact_at_start(self).gap + max([self.contact.thickness, *known])
+            reach = self.contact.gap + max([self.contact.thickness, *known])
         made = attached(self.attachments, self.cloth, self._unmoved, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)
         return made

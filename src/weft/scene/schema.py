@@ -31,7 +31,7 @@ from weft.base.schema.quantities import (
     Time,
     Volume,
 )
-from weft.base.settings import Setting
+from weft.base.settings import MATERIAL, ROOM, Setting
 from weft.base.trees import Json
 from weft.bodies.motion.pins import Path
 from weft.energies.air.wind import Wind
@@ -47,7 +47,7 @@ from weft.scene.scene import Scene
 from weft.scene.selection import MOTION, PLACE, NamedBlock, SelectionBlock
 
 _MESH = Setting(constant="the mesh stays: what is simulated are its points")
-_CUT = Setting(constant="what is cut stays; elastics and seams of its pattern have keyframes there")
+_CUT = Setting(constant="what is cut stays; elastics of its pattern have keyframes there")
 _RELEASE = Setting(constant="a time itself; how pins move until then is their path")
 
 
@@ -155,7 +155,7 @@ class ClothBlock(Block):
     """A cloth and where it starts. Give one of ``sheet``, ``panel``, ``mesh`` and ``garment``."""
 
     name: str = Field("", description="for messages, pins and contact pairs; none: cloth 1, ...")
-    thickness: Annotated[Length | Literal["fabric"] | None, Setting(keyframes=True)] = Field(
+    thickness: Annotated[Length | Literal["fabric"] | None, Setting(constant=ROOM)] = Field(
         None, description="[m] kept in contact, or `fabric`: the fabric's; none: contact.thickness"
     )
     sheet: Annotated[SheetBlock | None, _MESH] = Field(None, description="a rectangle")
@@ -340,7 +340,7 @@ SCENE_TYPES: Mapping[str, object] = {  # fields of a scene that a file writes in
     "bodies": (list[BodyBlock], []),
 }
 _OF_RUN = Setting(constant="times of the run, and of what is written")
-_FABRIC = Setting(constant="numbers of its fabric may change")
+_FABRIC = Setting(constant=MATERIAL)
 
 
 class _Cloths(Block):

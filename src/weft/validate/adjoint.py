@@ -269,10 +269,6 @@ class _Weight:
         """Return the gravity energy at the time t [s]."""
         return Changed({2: Gravity(self.mass, (0.0, self.keys.at(t), 0.0))})
 
-    def mass_at(self, t: float) -> Floats:
-        """Return the masses (n,) [kg], which do not change."""
-        return self.mass
-
 
 def _setup(name: str, touches: bool, tolerance: float = 1e-10) -> tuple[Setup, list[Parameter]]:
     tolerance = max(tolerance, 1e-8) if touches else tolerance

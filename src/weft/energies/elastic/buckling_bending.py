@@ -33,7 +33,7 @@ from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import documented, setting
+from weft.base.settings import MATERIAL, documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.buckled_arc import arc_energy, inverse_sinc
@@ -72,7 +72,7 @@ class BucklingForm:
         "N/m",
         above=0,
         finite=False,
-        keyframes=True,
+        constant=MATERIAL,
     )
     calibrate: bool = setting(
         True, "bend a strip of this mesh with the fabric's rigidity; false: k = D"

@@ -9,7 +9,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats, Ints
 from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
-from weft.base.settings import REQUIRED, documented, setting
+from weft.base.settings import MATERIAL, REQUIRED, documented, setting
 from weft.discretization.mesh import TriangleMesh
 
 NEAR = 0.02  # largest distance of an edge's ends from the line, over the length of the edge
@@ -30,13 +30,13 @@ class Pressed:
         REQUIRED,
         "of points in material coordinates, along edges of the mesh",
         "m",
-        constant="the mesh stays: what is simulated are its points; the angle may change",
+        constant="the mesh stays: what is simulated are its points",
     )
     angle: float = setting(
         REQUIRED,
         "of the fold at rest, 0: flat; positive where the right side is outside",
         "rad",
-        keyframes=True,
+        constant=MATERIAL,
     )
     cloth: str | None = setting(None, "of which cloth, where there are several")
 

@@ -7,16 +7,14 @@ interval are positive. A step uses at most nine tenths of the bound, so no sampl
 limit.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import SceneError, SimulationError
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.membrane_by_constants import DAMPING
@@ -193,53 +191,16 @@ class BoundLimits(BoundMembrane):
 
     limits = True
     is_elastic = False
-    remembers_jumps = True  # limits that change in time are refused
 
     energy: StrainLimits
 
     def __init__(self, energy: StrainLimits, pattern: BlockPattern) -> None:
         super().__init__(energy, pattern)
-        self.asked: StrainLimits | None = None  # requested limits, if these change in time
-        self._start = energy.law.most  # limits before any step, if these change
-        self._take(energy)
-        self._D = kernel.empty(len(self.samples), mat32)
-
-    def check_derivatives(self, in_time: Sequence[Any] = ()) -> None:
-        """Raise an error for limits that change in time.
-
-        Raises:
-            SceneError: such limits.
-        """
-        super().check_derivatives()
-        if any(e.law.most != in_time[0].law.most for e in in_time):
-            got = "limits of strain that change in time (`keys`)"
-            raise SceneError("derivatives of a run", got=got, expected="a scene without them")
-
-    def update_constants(self, energy: StrainLimits) -> None:  # type: ignore[override]
-        """Request other limits; ``freeze`` applies them as far as the cloth is within them."""
-        self.asked = energy
-
-    def _take(self, energy: StrainLimits) -> None:
-        """Apply limits."""
-        super().update_constants(energy)
         self._most = tuple(Scalar(m) for m in energy.law.most)
-
-    def freeze(self, step: Step) -> None:
-        """Apply the requested limits; a limit that falls moves only as far as there is room.
-
-        Raises:
-            SimulationError: cloth that is held beyond a limit.
-        """
-        if self.asked is not None:
-            before = step.kept.get(self.name, np.array(self._start))
-            self._take(falling(self.asked, before, np.asarray(step.state.x), step.t))
+        self._D = kernel.empty(len(self.samples), mat32)
 
     def zero_tables(self) -> None:
         """Return None: how the term depends on the rest shape is not known."""
-
-    def remember(self, x: WarpArray) -> Mapping[str, Floats]:
-        """Return the present limits, if they change in time."""
-        return {} if self.asked is None else {self.name: np.array(self.energy.law.most)}
 
     def reach(self, x: WarpArray, d: WarpArray) -> float:
         """Return the multiple of d (n,) vec3 at which the nearest limit is met; it may exceed 1."""
@@ -257,49 +218,3 @@ class BoundLimits(BoundMembrane):
     def settled(self, x: WarpArray, d: WarpArray) -> bool:
         """Return whether d goes at most a tenth of the way to the nearest limit."""
         return SETTLED * self.reach(x, d) >= 1.0
-
-
-def falling(asked: StrainLimits, before: Floats, x: Positions, t: float) -> StrainLimits:
-    """Return limits between those of the step before and the requested ones.
-
-    A limit that falls moves by at most half of the room above the largest strain, so that cloth at
-    x (n,3) is within it, and its barrier pulls the cloth further.
-
-    Args:
-        asked: the requested limits.
-        before: (3,) largest stretch of warp and weft and sine of shear in the step before.
-        x: (n,3) [m] positions at the start of the step.
-        t: [s] its end.
-
-    Raises:
-        SimulationError: there is no room left, because something holds the cloth beyond the
-            requested limit.
-    """
-    wanted, measured = np.array(asked.law.most), asked.measured(x)
-    largest = measured.max(0)
-    now = np.where(wanted >= before, wanted, np.maximum(wanted, before - FALL * (before - largest)))
-    late = np.flatnonzero(now > wanted)
-    if len(late) == 0:
-        return asked
-    rest = np.array([*asked.law.rest, 0.0])
-    width = (1 - asked.law.onset) * (now - rest)
-    for k in late.tolist():
-        if now[k] - largest[k] < HELD * width[k]:
-            q = int(measured[:, k].argmax())
-            place = x[asked.stencil[q]].mean(0)
-            said = [f"strain {m - 1:.4g}" for m in (*largest[:2], *wanted[:2])]
-            angles = [
-                f"shear {np.degrees(np.arcsin(min(m[2], 1.0))):.3g} deg" for m in (largest, wanted)
-            ]
-            got, limit = (said[k], said[k + 2]) if k < 2 else angles
-            raise SimulationError(
-                f"{asked.name} of {('warp', 'weft', 'shear')[k]} at t = {t:.6g} s near "
-                f"({', '.join(f'{c:.4g}' for c in place)})",
-                got=f"{got}, at which the cloth is held",
-                expected=f"room to come below {limit}",
-                hint="let go of what holds it, or a limit that falls less",
-            )
-    stretch = [None if m >= NO_LIMIT else float(m) for m in now[:2]]
-    shear = None if now[2] >= NO_LIMIT else float(np.arcsin(now[2]))
-    law = replace(asked.law, stretch=(stretch[0], stretch[1]), shear=shear)
-    return replace(asked, law=law)

@@ -99,10 +99,6 @@ class BoundDrag(DiagonalQuadratic):
         super().__init__(energy.mass)
         self.energy, self.name = energy, energy.name
 
-    def update_masses(self, mass: Floats) -> None:
-        """Take new masses; the points of the drag are the first of all points."""
-        self.energy = dataclasses.replace(self.energy, mass=mass[: len(self.energy.mass)])
-
     def freeze(self, step: Step) -> None:
         """Measure velocities as the step does; there is no drag in an equilibrium."""
         drag = self.energy

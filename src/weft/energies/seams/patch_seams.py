@@ -13,12 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats, Ints
-from weft.base.keyframes import first_of
 from weft.base.trees import Json
 from weft.discretization.embedding import Embedding
 from weft.discretization.spline_surface import SMOOTH, SplineSurface
 from weft.energies.seams.seam_hinges import SeamHinges
-from weft.energies.seams.seam_keyframes import FoldingKeys
 from weft.energies.seams.sewing import SeamPanels, SeamRows
 
 
@@ -78,7 +76,7 @@ def hinges_of_patches(
     """
     n = len(weights)
     stencils, tips, weight = [], [weights], []
-    angle, foldings = list[Floats](), list[FoldingKeys]()
+    angle: list[Floats] = []
     for joint in joints:
         edges = sides.facing(joint)
         one, two = (_tips(parts, e) for e in (edges.near, edges.other))
@@ -90,11 +88,8 @@ def hinges_of_patches(
             rigidity = 0.5 * (one.rigidity + two.rigidity)
             weight.append(SMOOTH * rigidity * length / (0.5 * (one.across + two.across)))
         else:
-            weight.append(first_of(joint.fold_stiffness) * length)
-        first = sum(len(a) for a in angle)
-        rows_of = np.arange(first, first + len(k), dtype=np.int32)
-        foldings += joint.folding(rows_of, length)
-        angle.append(np.full(len(k), first_of(joint.angle)))
+            weight.append(joint.fold_stiffness * length)
+        angle.append(np.full(len(k), joint.angle))
     rows = np.concatenate([np.zeros((0, 4), dtype=np.int32), *stencils]).astype(np.int32)
     every = Embedding.joined(tips, weights.n_points)
     none = np.zeros(0)
@@ -106,7 +101,6 @@ def hinges_of_patches(
         "seams",
         damping,
         begin,
-        foldings=foldings,
     )
     assert len(every) == n + 2 * len(rows)
     return hinges, every

@@ -4,20 +4,17 @@ They are hinges like any other (``hinge_bending``), with the edge of the one pan
 both, and act from the time at which the seam is closed. An angle other than 0 is a pressed crease.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import SceneError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.elastic.hinge_geometry import HingeGeometry
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.rest_shape import RestShape
-from weft.energies.seams.seam_keyframes import FoldingKeys, folded
 from weft.energies.step import Step
 from weft.solve.sparse.block_csr import BlockPattern
 
@@ -26,14 +23,13 @@ from weft.solve.sparse.block_csr import BlockPattern
 class SeamHinges(HingeBending):
     """Hinges (h,4) across seams, which act from the time ``begin`` [s].
 
-    They have weights and rest angles; ``foldings`` are those whose numbers change in time.
+    They have weights and rest angles.
     """
 
     begin: float = 0.0
     # Geometry from which weights are computed; None: weights do not depend on the cut.
     across: HingeGeometry | None = field(default=None, compare=False)
     name: str = "seams"
-    foldings: Sequence[FoldingKeys] = ()
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by the weights."""
@@ -41,35 +37,19 @@ class SeamHinges(HingeBending):
         rest.add_seam_weights(self.across, by["weight"])
 
     @property
-    def changes(self) -> bool:
-        """True if numbers of some hinges have keyframes."""
-        return len(self.foldings) > 0
-
-    def at(self, t: float) -> "SeamHinges":
-        """Return the hinges with the numbers of the time t [s]."""
-        weight, angle = folded(self.foldings, t, self.weight, self.rest_angle)
-        return replace(self, weight=weight, rest_angle=angle)
-
-    @property
     def structure(self) -> tuple[object, ...]:
-        """Data besides the constants: the hinges, the time from which they act, and keyframes."""
-        return *super().structure, self.begin, self.foldings
+        """Data besides the constants: the hinges, and the time from which they act."""
+        return *super().structure, self.begin
 
     def acts(self, t: float) -> bool:
         """Return whether seams are closed in a step that ends at t [s]."""
         return t > self.begin * (1 + 1e-12)
 
     def mixed(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3); zero before seams are closed.
-
-        It is zero, too, for constants that keyframes replace.
-        """
-        mixed = {name: np.array(d) for name, d in super().mixed(x, step).items()}
+        """Return d gradient/dc by constant, (h,4,3); zero before seams are closed."""
+        mixed = super().mixed(x, step)
         if step is not None and not self.acts(step.t):
             return {name: np.zeros_like(d) for name, d in mixed.items()}
-        for folding in self.foldings:
-            for name in folding.replaced:
-                mixed[name][folding.rows] = 0.0
         return mixed
 
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "SeamHinges":
@@ -91,21 +71,9 @@ class BoundSeams(BoundElementEnergy):
     def freeze(self, step: Step) -> None:
         """Take whether seams are closed at the end of the step, and their damping."""
         self.acts = self.energy.acts(step.t)
-        if self.energy.foldings:
-            self.update_constants(self.energy.at(step.t))
         if self.acts:
             super().freeze(step)
 
     def zero_tables(self) -> dict[str, Floats] | None:
-        """Return zeros for the weights, if they are computed from the cut.
-
-        Raises:
-            SceneError: seams whose numbers change in time.
-        """
-        if self.energy.foldings:
-            raise SceneError(
-                "parameter rest",
-                got="a seam whose fold changes in time (keys)",
-                expected="seams that stay as they are",
-            )
+        """Return zeros for the weights, if they are computed from the cut."""
         return None if self.energy.across is None else super().zero_tables()

@@ -14,13 +14,11 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.base.errors import SceneError
-from weft.base.keyframes import Keys, as_keys, first_of
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_geometry import HingeGeometry
 from weft.energies.seams.seam_hinges import SeamHinges
-from weft.energies.seams.seam_keyframes import FoldingKeys, TearingKeys
 from weft.energies.springs.bonds import Bonds
 
 TIMES = "a time itself; zips and buttons have close_at and open_at, in the pattern"
@@ -47,15 +45,14 @@ class Sewing:
         "of seams, over the stiffness of the fabric in stretch",
         above=0,
         most=1e4,
-        constant="what holds seams closed, the stiffer the better; strength, angle and "
-        "fold_stiffness of a seam have keyframes, in the pattern",
+        constant="what holds seams closed, the stiffer the better",
     )
     drag: float = setting(
         5.0,
         "rate at which motion dies until the animation begins",
         "1/s",
         least=0,
-        constant="it acts until the animation begins; `damping` may change",
+        constant="it acts until the animation begins",
     )
     onset: float = setting(
         0.3, "in which gravity grows, once seams are closed", "s", least=0, constant=TIMES
@@ -77,35 +74,25 @@ class SeamRows:
         pairs: (k,2) points of both sides.
         segments: (s,2) rows of ``pairs`` between which both sides have an edge; None: all in turn.
         name: of the seam.
-        angle: [rad] fold between the panels, 0: flat; this and the next two may be keyframes.
+        angle: [rad] fold between the panels, 0: flat.
         fold_stiffness: [N m/rad per m]; None: as the fabrics bend.
         strength: [N/m] at which it tears; infinite: never.
         life: (2,) [s] from when, and until when it holds.
         apart: [m] distance up to which its points are free: 0, or what zips leave.
         window: begin and end of its closing, as parts of the time that sewing takes.
         share: [m] of the seam that each point holds; None: half of the segments to both sides.
-        since: [s] when the animation begins, in whose times keyframes are.
     """
 
     pairs: Ints
     segments: Ints | None = None
     name: str = ""
-    angle: float | Keys = 0.0
-    fold_stiffness: float | Keys | None = None
-    strength: float | Keys = np.inf
+    angle: float = 0.0
+    fold_stiffness: float | None = None
+    strength: float = np.inf
     life: tuple[float, float] = (0.0, np.inf)
     apart: float = 0.0
     window: tuple[float, float] = (0.0, 1.0)
     share: float | None = None
-    since: float = 0.0
-
-    def folding(self, rows: Ints, length: Floats) -> list[FoldingKeys]:
-        """Return the keyframes of the hinges ``rows`` with these lengths [m], if there are any."""
-        angle, stiff = self.angle, self.fold_stiffness
-        if not (isinstance(angle, Keys) or isinstance(stiff, Keys)):
-            return []
-        keys = None if stiff is None else as_keys(stiff)
-        return [FoldingKeys(rows, as_keys(angle), length, keys, self.since)]
 
     @property
     def rows(self) -> AnyArray:
@@ -161,10 +148,6 @@ class SeamPanels:
         gap = np.linalg.norm(x[pairs[:, 1]] - x[pairs[:, 0]], axis=1)
         held = np.minimum(*self.stretch[pairs].T) * sewing.stiffness
         begin, (first, last) = joint.life[0], joint.window
-        strength, tearing = first_of(joint.strength), list[TearingKeys]()
-        if isinstance(joint.strength, Keys):
-            rows = np.arange(len(pairs), dtype=np.int32)
-            tearing = [TearingKeys(rows, reach, joint.strength, joint.since)]
         return Bonds(
             pairs,
             held,
@@ -173,9 +156,8 @@ class SeamPanels:
             last=joint.apart,
             closing=(begin + first * sewing.closing, begin + last * sewing.closing),
             life=joint.life,
-            strength=np.where(reach > 0, strength * np.maximum(reach, 1e-300), np.inf),
+            strength=np.where(reach > 0, joint.strength * np.maximum(reach, 1e-300), np.inf),
             name=joint.name or "seam",
-            tearing=tearing,
         )
 
     def reach(self, joint: SeamRows) -> Floats:
@@ -208,15 +190,12 @@ class SeamPanels:
 
         There are none where a seam joins a right side to a wrong one, or where a side has no face.
         """
-        stencils, angles, sides, foldings, first = [], [], [], list[FoldingKeys](), 0
+        stencils, angles, sides = [], [], []
         for joint in joints:
             found, across = self._across(joint)
             stencils.append(found)
             sides.append(across)
-            angles.append(np.full(len(found), first_of(joint.angle)))
-            rows = np.arange(first, first + len(found), dtype=np.int32)
-            foldings += joint.folding(rows, across.lengths(self.mesh))
-            first += len(found)
+            angles.append(np.full(len(found), joint.angle))
         empty, every = np.zeros((0, 4), dtype=np.int32), HingeGeometry.joined(sides)
         return SeamHinges(
             np.concatenate([empty, *stencils]).astype(np.int32),
@@ -227,7 +206,6 @@ class SeamPanels:
             damping,
             begin,
             across=every,
-            foldings=foldings,
         )
 
     def facing(self, joint: SeamRows) -> "Facing":
@@ -254,8 +232,7 @@ class SeamPanels:
         f = self.facing(joint)
         stencil = np.stack([f.start, f.end, f.one[:, 1], f.two[:, 1]], axis=1)
         faces = np.stack([f.one[:, 0], f.two[:, 0]], axis=1)
-        stiff = joint.fold_stiffness
-        own = np.nan if stiff is None else first_of(stiff)
+        own = np.nan if joint.fold_stiffness is None else joint.fold_stiffness
         edges = np.stack([f.near, f.other], axis=1)
         return stencil, HingeGeometry(faces, edges, self.bending[faces], np.full(len(faces), own))
 

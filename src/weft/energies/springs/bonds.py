@@ -25,7 +25,6 @@ from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.rest_shape import RestShape
 from weft.energies.seams.elastic_bands import ElasticBand
-from weft.energies.seams.seam_keyframes import TearingKeys
 from weft.energies.springs.distance import AttachedPoints
 from weft.energies.springs.point_springs import CONVEX
 from weft.energies.springs.spring import SpringEnergy, SteppedSpring
@@ -49,7 +48,6 @@ class Bonds(SpringEnergy):
         strength: (m,) [N] at which it tears; infinite: never.
         name: of the energy.
         bands: bonds among them whose ``last`` and ``stiffness`` change in time.
-        tearing: bonds among them whose ``strength`` does.
         along: (m,) [m] cloth along each, to which its lengths are in proportion and its stiffness
             in inverse proportion (elastics); nan, and None: it does not depend on the cloth.
 
@@ -69,7 +67,6 @@ class Bonds(SpringEnergy):
     name: str = "bonds"
     damping: float = 0.0
     bands: Sequence[ElasticBand] = ()
-    tearing: Sequence[TearingKeys] = ()
     along: Floats | None = field(default=None, compare=False)
 
     kernels = CONVEX
@@ -120,14 +117,7 @@ class Bonds(SpringEnergy):
     @property
     def changes(self) -> bool:
         """True if numbers of some bonds have keyframes."""
-        return len(self.bands) + len(self.tearing) > 0
-
-    def strengths(self, t: float) -> Floats:
-        """Return the tension at which bonds tear, (m,) [N], at time t [s]."""
-        found = np.array(self.strength)
-        for seam in self.tearing:
-            found[seam.rows] = seam.strengths(t)
-        return found
+        return len(self.bands) > 0
 
     def stiffness_at(self, t: float) -> Floats:
         """Return the stiffness, (m,) [N/m], at time t [s]."""
@@ -238,11 +228,10 @@ class Bonds(SpringEnergy):
         arrays: Json = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}
         starts = np.cumsum([0, *(len(b.pairs) for b in several)])
         bands = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.bands]
-        tearing = [replace(d, rows=d.rows + s) for s, b in zip(starts, several) for d in b.tearing]
         made = [np.full(len(b.pairs), np.nan) if b.along is None else b.along for b in several]
         along = None if all(b.along is None for b in several) else np.concatenate(made)
         n = several[0].n_vertices
-        return Bonds(**arrays, n_vertices=n, name=name, bands=bands, tearing=tearing, along=along)
+        return Bonds(**arrays, n_vertices=n, name=name, bands=bands, along=along)
 
 
 class BoundBonds(SteppedSpring):
@@ -253,7 +242,7 @@ class BoundBonds(SteppedSpring):
 
     def __init__(self, energy: Bonds, pattern: BlockPattern) -> None:
         super().__init__(energy, pattern)
-        self._tears = bool(np.isfinite(energy.strength).any() or energy.tearing)
+        self._tears = bool(np.isfinite(energy.strength).any())
         self._torn = np.zeros(len(energy.pairs), dtype=bool)
         self._t = 0.0
 
@@ -295,5 +284,5 @@ class BoundBonds(SteppedSpring):
         if not self._tears:
             return {}
         pull = self.energy.forces_along(x, self.parameters)[:, 0]
-        torn = self._torn | (pull > self.energy.strengths(self._t))
+        torn = self._torn | (pull > np.asarray(self.energy.strength))
         return {self.energy.memory: torn.astype(np.float64)}

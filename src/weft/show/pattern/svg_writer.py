@@ -219,16 +219,10 @@ def _seam(seam: Seam) -> Json | list[Yaml]:
     for key in ("flip", "angle", "fold_stiffness", "strength", "buttons", "open_at", "close_at"):
         value = getattr(seam, key)
         if value != getattr(usual, key):
-            entry[key] = said(_degrees(value) if key == "angle" else value)
+            entry[key] = float(np.degrees(value)) if key == "angle" else value
     if seam.closing is not Closing.SEWN:
         entry["closing"] = seam.closing.name.lower()
     return entry if len(entry) > 1 else list(entry["join"])
-
-
-def _degrees(angle: float | Keys) -> float | Keys:
-    """Return an angle [rad], or its keyframes, in degrees."""
-    factor = float(np.degrees(1.0))
-    return angle.times(factor) if isinstance(angle, Keys) else float(np.degrees(angle))
 
 
 def _chain(sides: Sequence[SeamSide]) -> list[str] | str:
