@@ -3,6 +3,5 @@
 Read ``barrier`` first: it has the value, gradient and projected Hessian of one pair.
 ``exact_hessian`` has the second derivative without projection, ``by_constants`` the mixed
 derivatives by stiffness, gap and thickness. ``stiffness`` adapts the stiffness to the forces that
-press. ``schedules`` hold a gap and a thickness that change in time. ``kinks`` finds positions where
-the second derivative of the barrier jumps.
+press. ``kinks`` finds positions where the second derivative of the barrier jumps.
 """

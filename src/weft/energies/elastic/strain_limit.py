@@ -24,10 +24,6 @@ from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
 from weft.solve.sparse.block_csr import BlockPattern
 
 PART = 0.9  # largest part of the way to a limit that a step may go
-FALL = 0.5  # part of the room between cloth and a limit by which the limit may fall in a step
-# Room above the cloth, over the distance from onset to limit, below which a falling limit gives up:
-# something holds the cloth beyond the limit.
-HELD = 1e-3
 SETTLED = 0.1  # largest part of the way to a limit that a search's last displacement may go
 # Number of times that the interval for shear is halved, and of bisections that enlarge it again.
 HALVINGS, REFINED = 40, 4
