@@ -8,7 +8,8 @@ warnings), ``cutting`` (the function ``cut`` from a pattern to a garment) with i
 ``garment`` (the result), ``topology`` (pieces and openings once it is sewn) and ``spline_panels``
 (spline patches).
 
-``formats.read_pattern`` reads pattern files of every format: ``yaml_pattern`` (weft's own),
+``formats.read_pattern`` reads pattern files of every format: ``yaml_pattern`` (weft's own, with
+the fields that ``pattern_schema`` declares, whose numbers are arithmetic on ``measures``),
 ``garmentcode`` (JSON), ``svg`` and ``dxf`` (drawings, with the seams in a file that ``sidecar``
 reads). ``read_pattern`` is imported when it is first used.
 """
