@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.loads.drag import FROZEN
 from weft.energies.loads.gravity import Gravity
+from weft.energies.loads.settling_drag import FROZEN
 from weft.energies.seams.sewing import Sewing
 from weft.garment.cutting import cut
 from weft.garment.yaml_pattern import parse_yaml_pattern

@@ -11,7 +11,7 @@ from weft.adjoint import EnergyLoss, Mean, Outline, Strain, Sum, material_points
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import MeshError, SceneError
 from weft.contact.contact_set import ContactSet, parallel_threshold
-from weft.contact.derivatives.mollifier_threshold import by_rest_positions, threshold_slopes
+from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 
 
 def along_rest(scene, loss, h, **run):

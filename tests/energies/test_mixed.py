@@ -37,9 +37,9 @@ from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
 from weft.energies.embedded import EmbeddedEnergy
-from weft.energies.loads.drag import Drag
 from weft.energies.loads.gravity import Gravity
 from weft.energies.loads.pressure import Gas, Pressure
+from weft.energies.loads.settling_drag import Drag
 from weft.energies.seams.patch_seams import hinges_of_patches
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.seams.sewing import SeamPanels

@@ -13,8 +13,8 @@ from weft.cloth.cloth import Cloth
 from weft.contact.contact import SelfContact
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.loads.drag import Drag
 from weft.energies.loads.gravity import Gravity
+from weft.energies.loads.settling_drag import Drag
 from weft.energies.seams.sewing import SeamPanels, SeamRows, Sewing
 from weft.energies.springs.bonds import Bonds
 from weft.energies.state import State

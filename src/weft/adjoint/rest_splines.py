@@ -24,7 +24,7 @@ from weft.discretization.quadrature import QuadraturePoints, Rule, bending_point
 from weft.discretization.samples import Samples
 from weft.discretization.spline_surface import Bending, SplineSurface, grid_faces
 from weft.energies.by_constants import ByName
-from weft.energies.elastic.hinge_geometry import by_areas
+from weft.energies.elastic.hinge_weights import by_areas
 from weft.energies.rest_shape import RestShape
 from weft.fabric.fabric import Fabric
 

@@ -1,7 +1,7 @@
 """Derivatives by the material coordinates of triangle corners, from derivatives by tables.
 
 Slopes G of shape functions change by dG_a = -sum_b (G_a . dX_b) G_b, areas by dw = w sum_b G_b .
-dX_b. Weights of hinges are differentiated in ``energies.elastic.hinge_geometry``. Other tables of
+dX_b. Weights of hinges are differentiated in ``energies.elastic.hinge_weights``. Other tables of
 hinges depend on the two faces of an edge, and are differentiated edge by edge, by quotients of four
 points.
 """
@@ -15,7 +15,7 @@ from weft.base.arrays import Floats, Ints
 from weft.cloth.cloth import Cloth
 from weft.discretization.samples import Samples
 from weft.energies.by_constants import ByName
-from weft.energies.elastic.hinge_geometry import HingeGeometry, by_areas
+from weft.energies.elastic.hinge_weights import HingeGeometry, by_areas
 from weft.energies.rest_shape import RestShape, Tables
 
 PART = 1e-3  # step of difference quotients over the length of an edge; relative error 1e-11

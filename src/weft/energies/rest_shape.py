@@ -15,7 +15,7 @@ from weft.discretization.samples import Samples
 from weft.energies.by_constants import ByName
 
 if TYPE_CHECKING:
-    from weft.energies.elastic.hinge_geometry import HingeGeometry
+    from weft.energies.elastic.hinge_weights import HingeGeometry
 
 Tables = Callable[[Floats], Sequence[Floats]]
 
@@ -44,7 +44,7 @@ class RestShape:
     def add_hinge_weights(
         self, hinges: Ints, by: Floats, rigidity: Callable[[Floats], Floats] | None = None
     ) -> None:
-        """Add derivatives by the weights of hinges inside the mesh (``hinge_geometry``).
+        """Add derivatives by the weights of hinges inside the mesh (``hinge_weights``).
 
         Args:
             hinges: (h,4) vertices.

@@ -25,7 +25,7 @@ from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import Energy
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.embedded import EmbeddedEnergy
-from weft.energies.loads.drag import Drag
+from weft.energies.loads.settling_drag import Drag
 from weft.energies.seams.elastic_bands import ElasticBand
 from weft.energies.seams.patch_seams import PatchedPart, hinges_of_patches
 from weft.energies.seams.sewing import SeamPanels, SeamRows, Sewing

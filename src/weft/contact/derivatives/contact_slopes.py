@@ -17,7 +17,7 @@ from weft import kernel
 from weft.base.arrays import Floats
 from weft.contact.assembly.embedding import WeightedEmbedding
 from weft.contact.barrier.kinks import places_around
-from weft.contact.derivatives.mollifier_threshold import by_rest_positions, threshold_slopes
+from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 from weft.contact.derivatives.sliding_pairs import SlidingPairs
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.gather import gather_gradient

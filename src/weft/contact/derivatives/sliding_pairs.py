@@ -8,7 +8,7 @@ from weft import kernel
 from weft.base.arrays import AnyArray, Floats
 from weft.contact.barrier.kinks import places_around
 from weft.contact.contact_set import closest_of
-from weft.contact.derivatives.mollifier_threshold import by_rest_positions, threshold_slopes
+from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 from weft.contact.derivatives.sliding_pair_slopes import Slopes, slopes_of, smoothed_friction
 from weft.contact.distance.distance import PairKind
 from weft.contact.friction.friction import normal_forces

@@ -12,7 +12,7 @@ from weft.base.arrays import Floats, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.elastic.hinge_geometry import HingeGeometry
+from weft.energies.elastic.hinge_weights import HingeGeometry
 from weft.energies.element_energy import BoundElementEnergy
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
