@@ -12,8 +12,9 @@ from benchmarks.measure import BenchMeasure, at_most, best_time, info
 from weft import kernel
 from weft.base.arrays import Faces, Positions
 from weft.contact.barrier.barrier import barrier_factors, barrier_gradient
+from weft.contact.broad_phase.candidate_search import Trees, find_candidates
 from weft.contact.ccd.conservative_advancement import max_step
-from weft.contact.collision_mesh import CollisionMesh, Trees
+from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.discretization.mesh import grid
 from weft.kernel import vec3
@@ -52,7 +53,7 @@ def broad_phase(repeats: int = 5) -> tuple[float, float | None]:
     """[s] of our broad phase and of ipctk's; None: it is not installed."""
     x, faces = sheets()
     mesh, trees = CollisionMesh(faces, x), Trees()
-    ours = best_time(lambda: mesh.candidates(x, GAP, trees=trees), repeats)
+    ours = best_time(lambda: find_candidates(mesh, x, GAP, trees=trees), repeats)
     try:
         import ipctk
     except ImportError:
@@ -65,14 +66,14 @@ def broad_phase(repeats: int = 5) -> tuple[float, float | None]:
 def _ours(x: Positions, dx: Positions, faces: Faces) -> dict[str, float]:
     """[s] of each phase."""
     mesh, trees = CollisionMesh(faces, x), Trees()
-    candidates, swept = mesh.candidates(x, GAP), mesh.candidates(x, GAP, x + dx)
+    candidates, swept = find_candidates(mesh, x, GAP), find_candidates(mesh, x, GAP, x + dx)
     points, narrow = kernel.array(x, vec3), NarrowPhase(mesh)
     kept = mesh.separation(candidates, GAP, 1.0)
     set_ = narrow.contacts(points, candidates, kept)
     m = len(set_)
     gradient, factors = kernel.empty((m, 4), vec3), kernel.empty((m, 3, 4), vec3)
     return {
-        "broad phase": best_time(lambda: mesh.candidates(x, GAP, trees=trees), 5),
+        "broad phase": best_time(lambda: find_candidates(mesh, x, GAP, trees=trees), 5),
         "narrow phase": best_time(lambda: narrow.contacts(points, candidates, kept), 5),
         "gradient": best_time(
             lambda: kernel.launch(barrier_gradient, m, points, *set_.device, gradient), 5

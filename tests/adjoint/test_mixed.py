@@ -12,7 +12,7 @@ from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.recorded_run import RecordedRun
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_energy import ContactEnergy
-from weft.contact.derivatives.by_constants import ContactNumbers, constants_of
+from weft.contact.derivatives.by_constants import ContactNumbers
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.memory import SLIP
 from weft.kernel import vec3
@@ -68,7 +68,7 @@ def touching(request):
 def test_contact_by_its_numbers(touching, name):
     """Forces, and the slip that is kept, against contacts with other numbers."""
     contact, at_end, step, x = touching
-    values = constants_of(contact)[name]
+    values = contact.constants[name]
 
     def of(factor):
         term, g = ContactEnergy(other(contact, name, factor)), kernel.zeros(x.shape[0], vec3)

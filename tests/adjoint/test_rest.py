@@ -7,10 +7,10 @@ import pytest
 
 import weft
 from tests.adjoint.cases import folded, landing, noise, quotient, with_start
+from tests.reference.contact_sets import contact_set, parallel_threshold
 from weft.adjoint import EnergyLoss, Mean, Outline, Strain, Sum, material_points
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import MeshError, SceneError
-from weft.contact.contact_set import ContactSet, parallel_threshold
 from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 
 
@@ -61,9 +61,9 @@ def test_slopes_by_the_threshold():
     eps = parallel_threshold(x, stencil)
 
     def gradient(e):
-        return ContactSet.of(stencil, np.ones(m), 100.0, 3e-3, 0.0, e).gradient(x)
+        return contact_set(stencil, np.ones(m), 100.0, 3e-3, 0.0, e).gradient(x)
 
-    set_ = ContactSet.of(stencil, np.ones(m), 100.0, 3e-3, 0.0, eps)
+    set_ = contact_set(stencil, np.ones(m), 100.0, 3e-3, 0.0, eps)
     got = threshold_slopes(set_, x, np.arange(m, dtype=np.int32))
     h = 1e-4
     step = (gradient((1 + h) * eps) - gradient((1 - h) * eps)) / (2 * h * eps)[:, None, None]

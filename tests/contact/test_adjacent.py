@@ -5,15 +5,15 @@ import pytest
 
 import weft
 from tests.contact.test_neighborhood import every_pair, named
+from tests.reference.contact_sets import energies
 from weft import kernel
 from weft.base.errors import SceneError
-from weft.contact.broad_phase.candidate_cache import CandidateCache
+from weft.contact.broad_phase.candidate_search import CandidateCache, find_candidates
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_energy import ContactEnergy
-from weft.contact.contact_set import distances_of
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, distances_of
 from weft.contact.narrow_phase.adjacent_pairs import LEAST, PART, Adjacency
 from weft.contact.narrow_phase.classify import contacts
 from weft.discretization.mesh import grid
@@ -77,7 +77,7 @@ def test_flat_cloth_does_not_touch_itself(gap):
     cloth = weft.sheet(12, 12, 11 * EDGE, 11 * EDGE, pattern="alternating")
     contact = weft.Scene(cloth, contact=weft.SelfContact(gap)).model().contact
     x = np.array(cloth.vertices)
-    near = contact.mesh.candidates(x, gap)
+    near = find_candidates(contact.mesh, x, gap)
     found = contacts(contact.mesh, kernel.points(x), near, 1.0, gap)
     assert len(found) == 0
     plain = CollisionMesh(contact.mesh.faces, contact.mesh.rest, contact.mesh.sides)
@@ -123,8 +123,9 @@ def test_forces_are_slopes_of_one_energy(rng):
 
     def energy(h):
         at = kernel.points(x + h * d)
-        near = mesh.candidates(at, 4e-3)
-        return contacts(mesh, at, near, contact.stiffness, 4e-3).value(x + h * d).sum()
+        near = find_candidates(mesh, at, 4e-3)
+        found = contacts(mesh, at, near, contact.stiffness, 4e-3)
+        return energies(found, x + h * d).sum()
 
     h = 1e-9
     slope = (8 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / (12 * h)

@@ -6,13 +6,14 @@ import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
 from tests.reference.barrier import barrier_hessian
+from tests.reference.contact_sets import contact_set, distances, energies, parallel_threshold
 from weft import kernel
-from weft.contact.broad_phase.candidates import Candidates, least_distance
+from weft.contact.broad_phase.candidate_search import find_candidates
+from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.contact_set import ContactSet, closest_of, parallel_threshold
-from weft.contact.distance.distance import PairKind, separation
+from weft.contact.distance.distance import PairKind, closest_of, separation
 from weft.contact.narrow_phase.classify import contacts as contacts_of
 from weft.discretization.mesh import grid
 from weft.laws import Psd
@@ -54,7 +55,7 @@ def oracle(x, X, faces):
 
 def contacts(x, X, faces, stiffness=3.0, gap=GAP, thickness=0.0):
     mesh = CollisionMesh(faces, X, CollisionGroups.one(len(X), thickness))
-    candidates = mesh.candidates(x, gap + thickness)
+    candidates = find_candidates(mesh, x, gap + thickness)
     return contacts_of(mesh, x, candidates, stiffness, gap)
 
 
@@ -78,7 +79,7 @@ def test_energy_gradient_and_hessian_are_ipctk_s(scene, thickness):
     potential = ipctk.BarrierPotential(GAP, 3.0)
     ours = contacts(x, X, faces, thickness=thickness)
     assert 0 < len(ours) <= len(collisions)
-    assert ours.value(x).sum() == pytest.approx(potential(collisions, mesh, x), rel=1e-12)
+    assert energies(ours, x).sum() == pytest.approx(potential(collisions, mesh, x), rel=1e-12)
     g = np.zeros_like(x)
     np.add.at(g, ours.stencil.reshape(-1), ours.gradient(x).reshape(-1, 3))
     expected = potential.gradient(collisions, mesh, x).reshape(-1, 3)
@@ -97,7 +98,7 @@ def test_candidates_contain_ipctk_s(scene):
     mesh, surface = oracle(x, X, faces), CollisionMesh(faces, X)
     theirs = ipctk.Candidates()
     theirs.build(mesh, x, GAP / 2, ipctk.BruteForce())
-    ours = surface.candidates(x, GAP)
+    ours = find_candidates(surface, x, GAP)
     edges, E, F = surface.edges, mesh.edges, mesh.faces
     np.testing.assert_array_equal(np.sort(E, axis=1)[np.lexsort(E.T[::-1])], edges)
     faces_found = {(a, tuple(sorted(f))) for a, *f in ours.point_triangle.tolist()}
@@ -156,7 +157,7 @@ def test_derivatives(thickness, rng):
         np.add.at(g, set_.stencil.reshape(-1), set_.gradient(y).reshape(-1, 3))
         return g
 
-    assert_derivative(lambda y: set_.value(y).sum(), (gradient(x) * d).sum(), x, d, 1e-6)
+    assert_derivative(lambda y: energies(set_, y).sum(), (gradient(x) * d).sum(), x, d, 1e-6)
     exact = (assembled(set_, x, set_.hessian(x)) @ d.reshape(-1)).reshape(-1, 3)
     difference = (gradient(x + 1e-4 * d) - gradient(x - 1e-4 * d)) / 2e-4
     np.testing.assert_allclose(exact, difference, atol=1e-5 * np.abs(exact).max())
@@ -180,10 +181,10 @@ def test_change_of_room(thickness, rng):
     x, X, faces = SCENES["close"]
     found = contacts(x, X, faces, thickness=thickness)
     d, e = rng.normal(size=x.shape), 1e-7
-    ahead, behind = (found.distances(x + s * e * d) for s in (1, -1))
-    rates = np.abs(ahead - behind) / (2 * e) / (found.distances(x) - thickness)
+    ahead, behind = (distances(found, x + s * e * d) for s in (1, -1))
+    rates = np.abs(ahead - behind) / (2 * e) / (distances(found, x) - thickness)
     assert len(found) > 100
-    got = found.change_of_room(kernel.points(x), kernel.points(d))
+    got = kernel.largest(found.changes_of_room(kernel.points(x), kernel.points(d)))
     assert got == pytest.approx(rates.max(), rel=1e-5)
 
 
@@ -236,8 +237,8 @@ def test_energy_is_infinite_at_the_thickness_and_zero_at_the_gap():
         (0.1, 0.0),
     ):
         x[0, 1] = height
-        set_ = ContactSet.of(np.array([[0, 1, 2, 3]]), np.array([0]), 1.0, 0.05, 0.01)
-        value = set_.value(x)[0]
+        set_ = contact_set(np.array([[0, 1, 2, 3]]), np.array([0]), 1.0, 0.05, 0.01)
+        value = energies(set_, x)[0]
         assert value == expected if expected is not None else 0 < value < np.inf
 
 
@@ -250,7 +251,7 @@ def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
     dx = 0.08 * rng.normal(size=x.shape)
     dx[: len(x) // 2, 1] += 0.1
     surface = CollisionMesh(faces, X)
-    candidates = surface.candidates(x, thickness, x + dx)
+    candidates = find_candidates(surface, x, thickness, x + dx)
     t = max_step(x, dx, candidates, separation(thickness))
     assert 0 < t < 1
     assert t == step_lengths(x, dx, candidates, separation(thickness)).min()
@@ -261,8 +262,8 @@ def test_ccd_never_allows_what_tight_inclusion_forbids(seed, thickness):
     tight = theirs.compute_collision_free_stepsize(mesh, x, x + dx, thickness)
     assert t <= tight * (1 + 1e-9)
     assert t > 0.5 * tight
-    before = least_distance(x, candidates) - thickness
-    after = least_distance(x + t * dx, candidates) - thickness
+    before = candidates.distances(x).min() - thickness
+    after = candidates.distances(x + t * dx).min() - thickness
     assert after >= 0.999 * FRACTION * before
 
 
@@ -270,11 +271,11 @@ def test_ccd_of_common_and_of_separating_motion():
     x, X, faces = sheets(2)
     surface = CollisionMesh(faces, X)
     shift = np.broadcast_to([5.0, -3.0, 1.0], x.shape)
-    assert max_step(x, shift, surface.candidates(x, 0.0, x + shift)) == 1.0
+    assert max_step(x, shift, find_candidates(surface, x, 0.0, x + shift)) == 1.0
     apart = np.where(np.arange(len(x))[:, None] < len(x) // 2, [0, -1.0, 0], [0, 1.0, 0])
-    assert max_step(x, apart, surface.candidates(x, 0.0, x + apart)) == 1.0
+    assert max_step(x, apart, find_candidates(surface, x, 0.0, x + apart)) == 1.0
     none = Candidates(np.zeros((0, 4), np.int32), 0)
-    assert max_step(x, apart, none) == 1.0 and least_distance(x, none) == np.inf
+    assert max_step(x, apart, none) == 1.0 and len(none.distances(x)) == 0
 
 
 def test_ccd_of_a_fast_point():

@@ -13,11 +13,12 @@ from weft.contact.broad_phase.aabb import (
     sharing,
     shrunk_overlap_mask,
 )
-from weft.contact.broad_phase.candidates import UNKNOWN, Pairs, stayed
+from weft.contact.broad_phase.candidate_search import find_candidates
+from weft.contact.broad_phase.candidates import UNKNOWN, stayed
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
 from weft.contact.ccd.conservative_advancement import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.distance.distance import PairKind, Separation, separation
+from weft.contact.distance.distance import PairKind, Pairs, Separation, separation
 from weft.contact.narrow_phase.distance_bounds import (
     DisplacementBound,
     VertexMotion,
@@ -289,7 +290,7 @@ def test_the_least_of_words_is_the_least_of_all(rng):
     mesh = grid(6, 6, 1, 1)
     x = np.concatenate([np.array(mesh.vertices), np.array(mesh.vertices) + [0.01, 0.01, 0.05]])
     faces = np.concatenate([mesh.faces, mesh.faces + mesh.n_vertices])
-    candidates = CollisionMesh(faces, x).candidates(x, 0.3)
+    candidates = find_candidates(CollisionMesh(faces, x), x, 0.3)
     kinds = kernel.numpy(candidates.device[1])
     assert (kinds[: candidates.points] == PairKind.POINT_TRIANGLE).all() and len(kinds) > 10 * WORD
     for _ in range(5):

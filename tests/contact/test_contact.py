@@ -9,6 +9,7 @@ import pytest
 import weft
 from tests.checks import assert_derivative, touching
 from tests.contact.test_barrier import sheets
+from tests.reference.contact_sets import contact_set
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
@@ -16,7 +17,6 @@ from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.contact.assembly.contact_matrix import ExtendedMatrix, PairBlocks, pattern_with_pairs
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.contact_set import ContactSet
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.fabric.fabric import fabric
 from weft.kernel import vec3
@@ -155,7 +155,7 @@ def test_joined_matrix_is_the_sum():
     kept = ExtendedMatrix.of(pattern_with_pairs(pattern, set_.device[0]))
 
     def fits(pairs, part=1.0):
-        some = ContactSet.of(pairs, np.zeros(len(pairs)), 1.0, 1.0)
+        some = contact_set(pairs, np.zeros(len(pairs)), 1.0, 1.0)
         ones = kernel.array(np.full((len(pairs), 3, 4, 3), part), vec3)
         return kept.add(A, [PairBlocks(some, some.device[0], ones)]) is not None
 

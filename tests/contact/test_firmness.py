@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.reference.contact_sets import contact_set
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cloth.cloth import Cloth
@@ -11,7 +12,6 @@ from weft.contact import sphere
 from weft.contact.barrier.stiffness import AdaptiveStiffness, push
 from weft.contact.contact import SelfContact
 from weft.contact.contact_forces import contact_loads
-from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import PairKind
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import fabric
@@ -102,7 +102,7 @@ def test_firmness():
 def test_push_is_the_barrier_s():
     """Forces of a point over a point, over the one at half the gap."""
     x = np.array([[0.0, 0, 0], [0, 1, 0]])
-    pair = ContactSet.of(np.array([[0, 1, 0, 0]]), np.array([PairKind.POINT_POINT]), 1.0, 1.0)
+    pair = contact_set(np.array([[0, 1, 0, 0]]), np.array([PairKind.POINT_POINT]), 1.0, 1.0)
     half, near, far = (np.abs(pair.gradient(r * x)[0]).max() for r in (0.5, 0.01, 0.9))
     assert push(0.01) == pytest.approx(near / half, rel=1e-4)
     assert push(0.9) == pytest.approx(far / half, rel=1e-4) and push(1.0) == push(2.0) == 0.0

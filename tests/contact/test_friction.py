@@ -7,13 +7,14 @@ import pytest
 import weft
 from tests.checks import assert_derivative
 from tests.contact.test_barrier import GAP, SCENES, contacts
+from tests.reference.contact_sets import contact_set, uniform_friction
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections, plate
-from weft.contact.contact_set import ContactSet, closest_of
-from weft.contact.friction.friction import FrictionSet, normal_forces, uniform_friction
+from weft.contact.distance.distance import closest_of
+from weft.contact.friction.friction import FrictionSet, normal_forces
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.fabric.fabric import Fabric
 from weft.kernel import vec3
@@ -43,7 +44,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
     every = contacts(x, X, faces)
     apart = every.touch["parallel"] == 0
     friction = FrictionSet.of(
-        ContactSet(every.stencil[apart], every.touch[apart]),
+        every.among(apart),
         x,
         x,
         uniform_friction(MU),
@@ -54,7 +55,7 @@ def test_energy_and_force_are_ipctk_s(scene, rng):
         expected = potential.gradient(tangential, mesh, d).reshape(-1, 3)
         got = gradient_of(friction, x + d)
         np.testing.assert_allclose(got, expected, atol=1e-9 * np.abs(expected).max())
-        value = friction.value(kernel.array(x + d, vec3))
+        value = kernel.total(friction.energies(kernel.array(x + d, vec3)))
         assert value == pytest.approx(potential(tangential, mesh, d), rel=1e-9)
 
 
@@ -68,7 +69,7 @@ def test_derivatives(rng, KINETIC, held):
     y, d = x + 1e-3 * rng.normal(size=x.shape), 1e-3 * rng.normal(size=x.shape)
 
     def value(p):
-        return friction.value(kernel.array(p, vec3))
+        return kernel.total(friction.energies(kernel.array(p, vec3)))
 
     assert_derivative(value, (gradient_of(friction, y) * d).sum(), y, d, 1e-6)
     f = np.array(kernel.numpy(friction.factors(kernel.points(y))))
@@ -89,7 +90,7 @@ def test_slip_is_kept(rng):
     length 1 at most, nothing where nothing presses; and shared where both sides have a slip.
     """
     x = np.array([[0.2, 0.01, 0.2], [0, 0, 0], [0, 0, 1], [1, 0, 0], [5.0, 5, 5]])
-    one = ContactSet.of(np.array([[0, 1, 2, 3]]), np.zeros(1, np.int32), 3.0, 0.05)
+    one = contact_set(np.array([[0, 1, 2, 3]]), np.zeros(1, np.int32), 3.0, 0.05)
     q = np.zeros((5, 3))
     q[0] = [0.3, 0.7, -0.2]
 

@@ -12,7 +12,7 @@ from tests.checks import rotations
 from weft.base.errors import MeshError
 from weft.contact import intersections
 from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
-from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
+from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder, pieces_of
 from weft.contact.exact.orientation import det2_signs, det3_signs, orient2d, orient3d
 from weft.discretization.mesh import grid
@@ -153,10 +153,10 @@ def test_broad_phase_is_complete(rng):
         low, high = moved.min(1), moved.max(1)
         meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
         expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
-        got = [tuple(p) for p in tree.own_overlaps().tolist()]
+        got = [tuple(p) for p in Overlaps(tree).listed().tolist()]
         assert len(got) == len(set(got)) and set(got) >= expected
         assert len(got) <= 1.02 * len(expected) + 2
-        other = tree.overlaps(Boxes.around(moved[:50]))
+        other = Overlaps(tree, Boxes.around(moved[:50])).listed()
         assert {tuple(p) for p in other.tolist()} >= {
             (i, j) for i, j in np.argwhere(meets[:50]).tolist()
         }

@@ -6,11 +6,11 @@ import pytest
 from tests.contact.test_neighborhood import every_pair, named
 from weft import kernel
 from weft.contact.broad_phase.aabb import MovingPoints
+from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.contact_set import distances_of
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, distances_of
 from weft.discretization.mesh import grid
 
 REACH = 0.04  # [m]
@@ -43,8 +43,8 @@ def test_no_pair_is_left_out_that_comes_within_reach(seed, moves, away):
     places = MovingPoints(low, high, ways if moves else None)
     closer = mesh.adjacency.closer(REACH)
     assert closer is not None
-    boxes = mesh.candidates(places, REACH)
-    found = mesh.candidates(places, REACH, closer=closer, lines=True)
+    boxes = find_candidates(mesh, places, REACH)
+    found = find_candidates(mesh, places, REACH, closer=closer, lines=True)
     for kind in ("point_triangle", "edge_edge"):
         met, left = (getattr(c, kind).tolist() for c in (boxes, found))
         assert [row for row in met if row in left] == left

@@ -9,15 +9,14 @@ import weft
 from tests.contact.test_barrier import GAP, sheets
 from weft import kernel
 from weft.bodies.shapes.primitives import sphere
-from weft.contact.broad_phase import candidate_cache as neighborhood
+from weft.contact.broad_phase import candidate_search as neighborhood
 from weft.contact.broad_phase.aabb import MovingPoints
-from weft.contact.broad_phase.candidate_cache import CandidateCache
+from weft.contact.broad_phase.candidate_search import CandidateCache, find_candidates
 from weft.contact.broad_phase.candidates import UNKNOWN
-from weft.contact.ccd.conservative_advancement import max_step
+from weft.contact.ccd.conservative_advancement import add_max_step, max_step
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
-from weft.contact.contact_set import distances_of
-from weft.contact.distance.distance import PairKind, separation
+from weft.contact.distance.distance import PairKind, distances_of, separation
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.discretization.mesh import grid
@@ -106,12 +105,15 @@ def test_bounds_of_distances_never_exceed_them():
     for x, d in ways:
         y, end = kernel.points(x), kernel.points(x + d)
         found = near.along(y, end)
-        with_bounds = max_step(y, kernel.points(d), found, separation(gap=GAP), near.since)
+        numbers, way = kernel.Reductions(), kernel.points(d)
+        about = (separation(gap=GAP), near.since, kernel.empty(1), numbers)
+        place = add_max_step(y, way, found, *about)
+        with_bounds = numbers[place]
         assert with_bounds >= max_step(y, kernel.points(d), found) - 1e-12
         found = near.along(end, end)
         kept = ways.mesh.separation(found, GAP, 1.0)
         contacts = narrow.contacts(end, found, kept, near.since)
-        anew = NarrowPhase(ways.mesh).contacts(end, ways.mesh.candidates(end, GAP), kept)
+        anew = NarrowPhase(ways.mesh).contacts(end, find_candidates(ways.mesh, end, GAP), kept)
         assert {tuple(sorted(set(p))) for p in contacts.stencil.tolist()} == {
             tuple(sorted(set(p))) for p in anew.stencil.tolist()
         }
@@ -145,7 +147,7 @@ def test_what_flies_together_is_not_near_all_it_flies_past(fine, monkeypatch):
     assert falling == still or (fine and falling < still)
     low, high = np.minimum(x, x - [0.2, 0.3, 0.1]), np.maximum(x, x - [0.2, 0.3, 0.1])
     swept = MovingPoints(kernel.points(low), kernel.points(high))
-    assert len(surface.candidates(swept, 1e-3)) > 5 * max(still, 100)
+    assert len(find_candidates(surface, swept, 1e-3)) > 5 * max(still, 100)
 
 
 def test_what_swings_is_not_near_all_it_swings_past(monkeypatch):
@@ -166,7 +168,7 @@ def test_what_swings_is_not_near_all_it_swings_past(monkeypatch):
     still = len(CandidateCache(surface, 1e-3).along(y, y))
     assert len(CandidateCache(surface, 1e-3).along(y, z)) < still
     swept = MovingPoints(kernel.points(np.minimum(x, end)), kernel.points(np.maximum(x, end)))
-    assert len(surface.candidates(swept, 1e-3)) > 5 * still
+    assert len(find_candidates(surface, swept, 1e-3)) > 5 * still
 
 
 def test_edges_of_bodies_are_found_by_those_of_cloth():
@@ -182,8 +184,8 @@ def test_edges_of_bodies_are_found_by_those_of_cloth():
         held[list(fixed)] = True
         out = mesh.excluded(held)
         assert 0 < out.free <= (mesh.edges[:, 0] < n).sum() < len(mesh.edges)
-        every = mesh.candidates(x, 0.03, None, dataclasses.replace(out, free=None))
-        few = mesh.candidates(x, 0.03, None, out)
+        every = find_candidates(mesh, x, 0.03, None, dataclasses.replace(out, free=None))
+        few = find_candidates(mesh, x, 0.03, None, out)
         assert len(few) > 500
         assert np.array_equal(few.pairs, every.pairs)
 
@@ -194,14 +196,14 @@ def test_bounds_are_kept_where_they_are_measured_from_anew(rng):
     """
     x, X, faces = sheets(4)
     mesh = CollisionMesh(faces, X)
-    found = mesh.candidates(x, 0.5)
+    found = find_candidates(mesh, x, 0.5)
     kinds = kernel.numpy(found.device[1])
     before = distances_of(x, found.pairs, kinds)
     found.bound.assign(before)
     moved = x + [3.0, -1.0, 2.0] + 0.02 * rng.normal(size=x.shape)
     y, since = kernel.points(moved), DisplacementBound.at(kernel.points(x), kernel.points(x))
     since.measure(y, y)
-    since.begin(y, found)
+    since.begin(y, found.struct)
     bound, now = kernel.numpy(found.bound), distances_of(moved, found.pairs, kinds)
     assert len(found) > 100 and (bound <= now + 1e-12).all()
     assert (bound > before - 0.3).all() and (bound < before).all()

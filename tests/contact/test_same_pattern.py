@@ -5,11 +5,11 @@ import pytest
 import warp as wp
 
 import weft
+from tests.reference.contact_sets import contact_set
 from weft import kernel
 from weft.contact.assembly import contact_matrix as rows
 from weft.contact.assembly import embedding
 from weft.contact.assembly import lumped_pairs as latecomers
-from weft.contact.contact_set import ContactSet
 from weft.contact.detector import ContactDetector
 from weft.kernel import mat33, vec3
 from weft.solve.linear.multigrid.solver import Multigrid
@@ -144,10 +144,10 @@ def test_lumped_matrices_are_more_than_the_whole(rng):
 
     def added(pattern, late):
         A, missing = BlockCsr.zeros(pattern), kernel.zeros(1, wp.int32)
-        touch = ContactSet.of(stencil, np.zeros(m, np.int32), 1.0, 1.0)
+        touch = contact_set(stencil, np.zeros(m, np.int32), 1.0, 1.0)
         local = kernel.array(factors, vec3)
         marks = None if late is None else kernel.array(late, wp.uint8)
-        rows.PairBlocks(touch, touch.device[0], local, marks).add(A, missing)
+        rows.PairBlocks(touch, local, marks).add(A, missing)
         out = np.zeros((n, n, 3, 3))
         out[pattern.row, pattern.column] = kernel.numpy(A.values)
         return out, int(kernel.scalar(missing))

@@ -6,8 +6,7 @@ import pytest
 from weft import kernel
 from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.planar_truncation import KEEP, cut_ways, least_parts
-from weft.contact.contact_set import distances_of
-from weft.contact.distance.distance import PairKind, separation
+from weft.contact.distance.distance import PairKind, distances_of, separation
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
 from weft.kernel import Scalar, vec3
 from weft.kernel.granularity import WORD

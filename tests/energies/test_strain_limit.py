@@ -109,8 +109,9 @@ def test_settled_looks_at_limits():
     bound = energy.bind(BlockPattern.of(16, [energy.stencil]))
     x = np.array(mesh.vertices) * [1.0999, 1, 1]
     d = 1e-4 * np.array(mesh.vertices) * [1, 0, 0]
-    assert not bound.settled(kernel.array(x, vec3), kernel.array(d, vec3))
-    assert bound.settled(kernel.array(x, vec3), kernel.array(1e-2 * d, vec3))
+    for length, small in ((1.0, False), (1e-2, True)):
+        asked = kernel.array(x, vec3), kernel.array(length * d, vec3)
+        assert bound.is_settled(*asked, kernel.Reductions())() == small
 
 
 def test_a_start_beyond_a_limit_is_refused():

@@ -12,8 +12,8 @@ import warp as wp
 from tests.structs import struct_of
 from weft.contact.assembly import contact_matrix
 from weft.contact.broad_phase import aabb, candidates, overlap_query
-from weft.contact.broad_phase.candidates import Pairs
 from weft.contact.broad_phase.tree_order import TreeLayout
+from weft.contact.distance.distance import Pairs
 from weft.contact.narrow_phase import adjacent_pairs, distance_bounds
 from weft.energies import gather
 from weft.kernel import Scalar, mat33, native_code, vec2, vec3

@@ -1,17 +1,27 @@
 """Contact of cloth with itself and with bodies, with friction; cloth never passes through anything.
 
-Read in this order: ``contact`` (the settings ``SelfContact``, and ``Contact``, which holds for a
-whole simulation), ``collision_groups`` (what meets what, thickness, coefficients of friction),
-``collision_mesh`` (triangles of cloth and bodies; its ``candidates`` is the one entry to the broad
-phase). Then the pipeline of a step: ``broad_phase`` (candidate pairs), ``narrow_phase`` (pairs in
-contact), ``distance`` (closest points, mollifier of edges), ``barrier`` (energy of a pair, its
-adaptive stiffness) and ``friction``, ``contact_set`` (pairs as data), ``ccd`` (how far a step may
-go), ``detector`` (joins these for one minimization), ``assembly`` (matrix with contact),
-``contact_energy`` (contact as a term of the potential: where barrier and friction enter value,
-gradient, Hessian and largest step). ``derivatives`` are those by parameters, ``exact`` checks that
-nothing intersects, ``untangling`` removes intersections at the start, ``contact_forces`` evaluates
-forces for pictures. Bodies are defined in ``weft.bodies``; their public names are offered here,
-too.
+The method is incremental potential contact (Li et al. 2020), and folders have the names that
+ipc-toolkit gives them. Read in this order:
+
+1. ``contact``: the settings ``SelfContact``, and ``Contact``, which holds for a whole simulation.
+   ``collision_groups``: what meets what, thickness, coefficients of friction. ``collision_mesh``:
+   the triangles of cloth and bodies.
+2. ``distance``: closest points of the pairs point-triangle and edge-edge, and the mollifier of
+   edges. ``barrier``: energy, gradient and Hessian of a pair, and its adaptive stiffness.
+   ``contact_set``: the pairs in contact, as data.
+3. ``broad_phase``: candidate pairs, whose boxes overlap (``candidate_search`` is the entry to it).
+   ``narrow_phase``: which of them are in contact. ``ccd``: how far a step may go.
+   ``detector`` joins these for one minimization; what it proposes before the host knows the lengths
+   of lists, it confirms when they are read.
+4. ``friction``: lagged Coulomb friction as a potential. ``assembly``: the matrix with the blocks of
+   pairs, and the map between points and vertices.
+5. ``contact_energy``: contact as a term of the potential. Barrier and friction enter its value,
+   gradient, Hessian and largest step here.
+
+Besides these, ``exact`` checks that nothing intersects, ``untangling`` removes intersections at the
+start, ``derivatives`` are those by the start of a step and by constants, ``memory`` names what a
+step leaves to the next, and ``contact_forces`` evaluates forces for pictures. Bodies are defined in
+``weft.bodies``; their public names are offered here, too.
 """
 
 from weft.bodies.body import Body

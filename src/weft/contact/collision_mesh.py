@@ -2,21 +2,23 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Bools, Faces, Ints, Positions
-from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
-from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
-from weft.contact.broad_phase.candidates import Candidates
+from weft.contact.broad_phase.aabb import Primitives
 from weft.contact.broad_phase.tree_order import TreeOrder, pieces_of
 from weft.contact.collision_groups import CollisionGroups, Marks
 from weft.contact.distance.distance import Separation, separation
-from weft.contact.narrow_phase.adjacent_pairs import Adjacency, AdjacentPairGap, height_of
+from weft.contact.narrow_phase.adjacent_pairs import Adjacency, height_of
 from weft.discretization.mesh import unique_edges
 from weft.kernel import Scalar, WarpArray, vec3
+
+if TYPE_CHECKING:
+    from weft.contact.broad_phase.candidates import Candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +36,6 @@ class Excluded:
     triangles: WarpArray | None = None
     # Edges from this place on are all prescribed: pairs of edges are found from the others.
     free: int | None = None
-
-
-@dataclass(eq=False)
-class Trees:
-    """Hierarchies over faces and edges, which are refitted from search to search."""
-
-    faces: BoundingVolumeHierarchy | None = None
-    edges: BoundingVolumeHierarchy | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +132,7 @@ class CollisionMesh:
 
     def separation(
         self,
-        candidates: Candidates,
+        candidates: "Candidates",
         gap: float,
         stiffness: float = 0.0,
         scale: float = 1.0,
@@ -157,54 +151,3 @@ class CollisionMesh:
         thickness = self.device_thickness if thickness is None else thickness
         adjacent_gap = self.adjacency.gap_among(candidates, gap)
         return separation(thickness, scale, gap, adjacent_gap, stiffness)
-
-    def candidates(
-        self,
-        x: Positions | WarpArray | MovingPoints,
-        reach: float,
-        end: Positions | WarpArray | None = None,
-        excluded: Excluded | None = None,
-        trees: Trees | None = None,
-        closer: AdjacentPairGap | None = None,
-        lines: bool = False,
-    ) -> Candidates:
-        """Return the pairs whose boxes are at most ``reach`` [m] apart.
-
-        Pairs are left out if they share a vertex, if a vertex of one primitive is sewn to a vertex
-        of the other, or if they are excluded.
-
-        Args:
-            x: (n,3) [m] positions, or regions of the vertices.
-            reach: [m] search distance.
-            end: (n,3) [m] positions at the end of straight paths: two boxes are a pair if they are
-                near at the same time of their paths. None: vertices do not move.
-            excluded: pairs that are left out.
-            trees: hierarchies of an earlier search, which are refitted; None: new ones.
-            closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
-            lines: whether pairs are left out that a separating axis keeps ``reach`` apart all the
-                time.
-        """
-        out, trees = excluded or self.excluded_without_pins, trees or Trees()
-        faces, edges, vertices = self.primitives
-        places = x if isinstance(x, MovingPoints) else MovingPoints.of(x, end)
-
-        def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
-            return Boxes(places, inside, reach / 2, marks, self.device_sewn, lines)
-
-        trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
-        trees.edges = _updated(trees.edges, boxes(edges, out.edges))
-        how = (closer, reach if lines else 0.0)
-        points = trees.faces.stencils(boxes(vertices, out.points), None, *how)
-        pairs = trees.edges.stencils(None, out.free, *how)
-        stencil = kernel.empty((len(points) + len(pairs), 4), wp.int32)
-        points.write(stencil, 0)
-        pairs.write(stencil, len(points))
-        return Candidates(stencil, len(points))
-
-
-def _updated(tree: BoundingVolumeHierarchy | None, boxes: Boxes) -> BoundingVolumeHierarchy:
-    """Return the tree with new boxes, or a new tree if there is none."""
-    if tree is None:
-        return BoundingVolumeHierarchy(boxes)
-    tree.update(boxes)
-    return tree

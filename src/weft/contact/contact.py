@@ -21,11 +21,10 @@ from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, joined_faces, joined_positions
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, shown
-from weft.contact.assembly.embedding import ContactEmbedding, IdentityEmbedding, WeightedEmbedding
-from weft.contact.broad_phase.candidates import least_distance
+from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
+from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.collision_groups import CollisionPiece, Friction, sides_of
 from weft.contact.collision_mesh import CollisionMesh, Excluded
-from weft.contact.derivatives.by_constants import constants_of, structure_of
 from weft.contact.exact.intersections import apart_from_seams, intersections
 from weft.contact.narrow_phase.adjacent_pairs import farthest_reach
 from weft.discretization.embedding import Embedding
@@ -234,13 +233,26 @@ class Contact:
 
     @property
     def constants(self) -> Mapping[str, Floats]:
-        """Constants by name that may change a little (``derivatives.by_constants``)."""
-        return constants_of(self)
+        """Constants by name that may change a little (``derivatives.by_constants``).
+
+        They are stiffness [J/m^4], gap [m], thickness (n,) [m] of the vertices, static and kinetic
+        coefficients (k,k) of pieces and bodies, and stick [m/s].
+        """
+        sides = self.mesh.sides
+        return {
+            "stiffness": np.asarray(self.stiffness),
+            "gap": np.asarray(self.gap),
+            "thickness": sides.thickness,
+            "static": sides.static,
+            "kinetic": sides.kinetic,
+            "stick": np.asarray(self.settings.stick),
+        }
 
     @property
     def structure(self) -> object:
         """Data besides the constants and the places of bodies."""
-        return structure_of(self)
+        s = self.settings
+        return s.friction_from, s.lags, s.pinch, s.resolve, self.mesh.sides.part
 
     @property
     def gap(self) -> float:
@@ -298,7 +310,8 @@ class Contact:
         pairs are farther apart than the reach.
         """
         y = np.concatenate([x, self.body_positions(t)])
-        return least_distance(y, self.mesh.candidates(y, self.reach))
+        near = find_candidates(self.mesh, y, self.reach)
+        return float(near.distances(y).min(initial=np.inf))
 
     def excluded(self, fixed: Bools) -> Excluded:
         """Return the pairs that are left out if the points ``fixed`` (N,) are prescribed."""
@@ -307,7 +320,7 @@ class Contact:
     def embedded(self) -> ContactEmbedding:
         """Return a new map from the points to the vertices."""
         if self.embedding is None or self.weights is None:
-            return IdentityEmbedding(len(self.mass))
+            return ContactEmbedding(len(self.mass))
         return WeightedEmbedding(self.embedding, self.weights)
 
     def crossings(self, x: Positions, t: float = 0.0, excluded: Excluded | None = None) -> Ints:
@@ -351,11 +364,11 @@ class Contact:
         sides = self.mesh.sides
         if sides.thickest == 0:
             return
-        near = self.mesh.candidates(y, sides.thickest)
+        near = find_candidates(self.mesh, y, sides.thickest)
         if len(near) == 0:
             return
         pairs, kinds = (kernel.numpy(a) for a in near.device)
-        room = kernel.numpy(near.distances(y)) - sides.thickness_of(pairs, kinds)
+        room = near.distances(y) - sides.thickness_of(pairs, kinds)
         if room.min() <= 0:
             k = int(np.argmin(room))
             a, b = (int(s[k]) for s in sides.of_pairs(pairs, kinds))

@@ -4,7 +4,7 @@
 ``assembly.embedding`` maps points to vertices; this module joins them for one step after another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import warp as wp
@@ -15,13 +15,12 @@ from weft.base.timing import Phases
 from weft.base.trees import Json
 from weft.contact.assembly.contact_matrix import PairBlocks
 from weft.contact.assembly.lumped_pairs import LumpedPairs
-from weft.contact.barrier.barrier import barrier_energy, barrier_factors, barrier_gradient
 from weft.contact.barrier.kinks import places_around
 from weft.contact.barrier.stiffness import AdaptiveStiffness
 from weft.contact.ccd.carry_along import CarryAlong
 from weft.contact.collision_groups import friction_of
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.contact_set import ContactSet
+from weft.contact.contact_set import ContactSet, PairSet
 from weft.contact.derivatives.by_constants import ContactNumbers
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
@@ -154,7 +153,7 @@ class ContactEnergy(Bound):
             return
         pairs, kinds = (kernel.numpy(a) for a in near.device)
         keep = np.maximum(sides.thickness_of(pairs, kinds), 1e-300)
-        part = kernel.numpy(near.distances(y)) / keep
+        part = near.distances(y) / keep
         k = int(np.argmin(part))
         if part[k] <= 1.0:
             self.search.set_thickness_scale(PART * float(part[k]))
@@ -182,13 +181,30 @@ class ContactEnergy(Bound):
         name.
         """
         y, contacts = self._at(x)
-        with self.phases("barrier"):
-            out = kernel.empty(len(contacts))
-            kernel.launch(barrier_energy, len(contacts), y, *contacts.device, out)
-            terms = {self.name: kernel.total(out)}
+        numbers = kernel.Reductions()
+        places = [numbers.add_sum(e) for e in self._energies(y, contacts)]
+        found = dict(zip((self.name, "friction"), (numbers[place] for place in places)))
         if self._rubbing[0]:
-            terms["friction"] = self.friction.value(y) if self.friction else 0.0
-        return terms
+            found.setdefault("friction", 0.0)
+        return found
+
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> int:
+        """Add the energy [J] of all pairs at x to the numbers that the host reads together."""
+        y = self._put(self._y, x)
+        contacts = self.search.propose_contacts(y, numbers)
+        return numbers.add_sum(*self._energies(y, contacts))
+
+    def confirm(self, numbers: kernel.Reductions) -> bool:
+        """Return whether all contacts were there when the energy was added last."""
+        return self.search.confirm(numbers)
+
+    def _energies(self, y: WarpArray, contacts: ContactSet) -> list[WarpArray]:
+        """Return the energy [J] of each contact and of each pair with friction at y."""
+        with self.phases("barrier"):
+            out = [contacts.energies(y)]
+        if self._rubbing[0] and self.friction:
+            out.append(self.friction.energies(y))
+        return out
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx at x to g, (N,) vec3 [N]."""
@@ -196,12 +212,12 @@ class ContactEnergy(Bound):
         with self.phases("barrier"):
             local = self.embedded.gradient_of(g)
             if len(contacts):
-                self._gather(contacts, self._forces(y, contacts), local)
+                self._gather(contacts, contacts.gradients(y), local)
             if self.friction:
                 self._gather(self.friction, self.friction.gradient(y), local)
             self.embedded.pull_back(local, g)
 
-    def _gather(self, pairs: ContactSet | FrictionSet, forces: WarpArray, g: WarpArray) -> None:
+    def _gather(self, pairs: PairSet, forces: WarpArray, g: WarpArray) -> None:
         """Add the forces of pairs (m,4) to the vertices, g (n,)."""
         i = pairs.incidence(self.embedded.n)
         arrays = (i.start, i.element, i.place, forces, g)
@@ -220,14 +236,17 @@ class ContactEnergy(Bound):
         if len(contacts) == 0 and not self.friction and not self.embedded.has_joined:
             return A
         with self.phases("contact matrix"):
-            local = self._blocks(y, contacts, psd)
+            if psd is Psd.EXACT:
+                local = contacts.exact(y)
+            else:
+                local = contacts.factors(y, psd, self._factors.take(len(contacts)))
             lumps = self.step.lumps and psd is not Psd.EXACT
             late = self._latecomers.among(y, contacts) if lumps else None
-            blocks = [PairBlocks(contacts, contacts.device[0], local, late)]
+            blocks = [PairBlocks(contacts, local, late)]
             if self.friction:
                 f = self.friction
                 local = f.hessians(y) if psd is Psd.EXACT else f.factors(y)
-                blocks.append(PairBlocks(f, f.pairs, local))
+                blocks.append(PairBlocks(f, local))
             every = lumps and self._latecomers.matters
             return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y, every))
 
@@ -243,19 +262,10 @@ class ContactEnergy(Bound):
         for place in places:
             contacts = self.search.contacts(place)
             local = np.array(kernel.numpy(contacts.exact(place))) / len(places)
-            blocks.append(PairBlocks(contacts, contacts.device[0], kernel.array(local, mat33)))
+            blocks.append(PairBlocks(contacts, kernel.array(local, mat33)))
         if self.friction:
-            blocks.append(PairBlocks(self.friction, self.friction.pairs, self.friction.hessians(y)))
+            blocks.append(PairBlocks(self.friction, self.friction.hessians(y)))
         return self.embedded.add_hessian(A.finish(), blocks, lambda: self.search.soon(y))
-
-    def _blocks(self, y: WarpArray, contacts: ContactSet, psd: Psd) -> WarpArray:
-        """Return the exact Hessians of the contacts, or the factors of the projected ones."""
-        if psd is Psd.EXACT:
-            return contacts.exact(y)
-        factors = self._factors.take(len(contacts))
-        turn = int(psd is not Psd.GAUSS_NEWTON)
-        kernel.launch(barrier_factors, len(contacts), y, *contacts.device, turn, factors)
-        return factors
 
     def max_step(self, x: WarpArray, d: WarpArray) -> float:
         """Return the part of the displacement d, in [0, 1], that points may go from x before a pair
@@ -263,14 +273,19 @@ class ContactEnergy(Bound):
         """
         return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
 
-    def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether d changes the distance of no pair by more than ``SETTLED`` of its room.
+    def is_settled(
+        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
+    ) -> Callable[[], bool]:
+        """Return a function that says whether d changes the distance of no pair by more than
+        ``SETTLED`` of its room.
 
         Newton's increment at most doubles the room of a pair that is far too near, so for such a
         pair a small increment does not mean that the balance is near.
         """
         y, contacts = self._at(x)
-        return contacts.change_of_room(y, self._put(self._dy, d)) <= SETTLED
+        changes = contacts.changes_of_room(y, self._put(self._dy, d))
+        largest = numbers.add_largest(changes)
+        return lambda: numbers[largest] <= SETTLED
 
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """Return d with the displacement of every vertex cut to the part that its near pairs leave
@@ -423,16 +438,10 @@ class ContactEnergy(Bound):
         if len(contacts) == 0:
             return 0.0, 1.0
         g = kernel.zeros(self.embedded.n, vec3)
-        self._gather(contacts, self._forces(y, contacts), g)
+        self._gather(contacts, contacts.gradients(y), g)
         kept = self.search.thickness_part * self.contact.mesh.sides.thickest
         room = (contacts.least_distance(y) - kept) / self.search.gap
         return max_norm(g) / self.contact.force_at_half_gap, room
-
-    def _forces(self, y: WarpArray, contacts: ContactSet) -> WarpArray:
-        """Return the gradient of each contact's energy, (m,4) vec3 [N]."""
-        forces = kernel.empty((len(contacts), 4), vec3)
-        kernel.launch(barrier_gradient, len(contacts), y, *contacts.device, forces)
-        return forces
 
     def report(self, x: WarpArray) -> Json:
         """Return figures of the contacts at x, by name.

@@ -5,6 +5,7 @@ pressed.
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.contact import Contact
 from weft.contact.friction.friction import normal_forces
 from weft.contact.narrow_phase.classify import contacts
@@ -31,7 +32,7 @@ def contact_loads(
         ``contact_forces`` (m,) [N] between them, and ``pressure`` (c,) [Pa] on the cloth.
     """
     y = np.concatenate([x, contact.body_positions(t)])
-    near = contact.mesh.candidates(y, contact.reach)
+    near = find_candidates(contact.mesh, y, contact.reach)
     set_ = contacts(contact.mesh, y, near, firmness * contact.stiffness, contact.gap)
     if len(set_) == 0:
         none = {"contact_points": np.zeros((0, 3)), "contact_forces": np.zeros(0)}

@@ -13,17 +13,17 @@ from weft import kernel
 from weft.base.arrays import Ints
 from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
-from weft.contact.broad_phase.candidate_cache import CandidateCache
-from weft.contact.broad_phase.candidates import Candidates, Pairs, chosen, kind_of
-from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
+from weft.contact.broad_phase.candidate_search import CandidateCache, Trees, find_candidates
+from weft.contact.broad_phase.candidates import Candidates, chosen
+from weft.contact.ccd.conservative_advancement import FRACTION, add_max_step, step_lengths
 from weft.contact.ccd.planar_truncation import cut_ways, least_parts
-from weft.contact.collision_mesh import CollisionMesh, Excluded, Trees
+from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance.distance import Separation, closest, combination, separation
+from weft.contact.distance.distance import Pairs, Separation, closest_at, kind_of, separation
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
 from weft.contact.narrow_phase.classify import NarrowPhase
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
-from weft.kernel import BitsArray, IntArray, Scalar, Vec3Array, WarpArray, corners, vec3
+from weft.kernel import BitsArray, IntArray, Reductions, Scalar, Vec3Array, WarpArray, vec3
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
 from weft.solve.sparse.vectors import combine, equal
@@ -54,9 +54,8 @@ def mark_near(
         k = lowest_set_bit(left)
         left = left & (left - wp.uint32(1))
         i = first + k
-        a, b, c, d = corners(i, x, pairs.stencil)
-        p = closest(kind_of(i, pairs.points), a, b, c, d)
-        if wp.length(combination(p.w, a, b, c, d)) < own_gap(i, pairs, separation):
+        _p, v = closest_at(kind_of(i, pairs.points), i, x, pairs.stencil)
+        if wp.length(v) < own_gap(i, pairs, separation):
             out = out | (wp.uint32(1) << wp.uint32(k))
     bits[w] = out
     number[w] = wp.bit_count(out)
@@ -82,11 +81,12 @@ class ContactDetector:
         self.mesh, self.stiffness, self.gap = mesh, stiffness, gap
         self.phases = Phases() if phases is None else phases
         self.thickness_part = 1.0  # part of the thickness that is kept
-        self._trees, self.narrow = Trees(), NarrowPhase(mesh).contacts
+        self._trees, self.narrow = Trees(), NarrowPhase(mesh)
         self.thickness = mesh.device_thickness  # (n,) [m]
         closer = mesh.adjacency.closer(self.gap)
         self._nearby = CandidateCache(mesh, self.reach, closer)
         self._end, self._where = (kernel.empty(len(mesh.rest), vec3) for _ in range(2))
+        self._limit = kernel.empty(1)
         self.begin(mesh.excluded_without_pins)
 
     def begin(self, excluded: Excluded, thickness_part: float = 1.0) -> None:
@@ -129,7 +129,7 @@ class ContactDetector:
     def near(self, y: WarpArray, reach: float) -> Candidates:
         """Return the candidates at y within ``reach`` [m], found by a separate search."""
         with self.phases("broad"):
-            return self.mesh.candidates(y, reach, None, self._excluded, self._trees)
+            return find_candidates(self.mesh, y, reach, None, self._excluded, self._trees)
 
     def along(self, y: WarpArray, end: WarpArray) -> Candidates:
         """Return the candidates of the straight path from y to ``end``.
@@ -145,10 +145,16 @@ class ContactDetector:
         thickness.
         """
         combine(y, 1.0, dy, self._end)
-        candidates = self.along(y, self._end)
-        with self.phases("ccd"):
-            kept = self._separation(FRACTION * self.gap)
-            return max_step(y, dy, candidates, kept, self._nearby.since)
+        kept, since = self._separation(FRACTION * self.gap), self._nearby.since
+        while True:
+            numbers = Reductions()
+            with self.phases("broad"):
+                candidates = self._nearby.propose(y, self._end, numbers)
+            with self.phases("ccd"):
+                place = add_max_step(y, dy, candidates, kept, since, self._limit, numbers)
+                part = numbers[place]
+            if self._nearby.confirm(numbers):
+                return part
 
     def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""
@@ -195,18 +201,42 @@ class ContactDetector:
         """Return the pairs in contact at y; value, gradient and Hessian at the same y share one
         set.
         """
+        while True:
+            numbers = Reductions()
+            found = self.propose_contacts(y, numbers)
+            if self.confirm(numbers):
+                return found
+
+    def propose_contacts(self, y: WarpArray, numbers: Reductions) -> ContactSet:
+        """Return the contacts at y, which ``confirm`` has to confirm.
+
+        On devices other than the CPU their lists have as much room as those before needed, and the
+        numbers of pairs are added to ``numbers``.
+        """
         if self._contacts is not None:
             of, found = self._contacts
             if of is self._nearby.found and equal(y, self._where):
                 return found
-        candidates = self.along(y, y)
+        with self.phases("broad"):
+            candidates = self._nearby.propose(y, y, numbers)
         with self.phases("narrow"):
             adjacent_gap = self.mesh.adjacency.gap_among(candidates, self.gap)
             kept = self._separation(self.gap, adjacent_gap, self.stiffness)
-            found = self.narrow(y, candidates, kept, self._nearby.since)
+            found = self.narrow.propose(y, candidates, kept, self._nearby.since, numbers)
         kernel.copy(y, self._where)
         self._contacts = candidates, found
         return found
+
+    def confirm(self, numbers: Reductions) -> bool:
+        """Return whether the contacts that were proposed last are all, after the numbers are read;
+        if not, the next proposal has them.
+        """
+        with self.phases("broad"):
+            confirmed = self._nearby.confirm(numbers)
+        confirmed = self.narrow.confirm() and confirmed
+        if not confirmed:
+            self._contacts = None
+        return confirmed
 
     def soon(self, y: WarpArray, every: bool = False) -> WarpArray:
         """Return the pairs that may be in contact soon, (k,4) on the device.
@@ -218,12 +248,12 @@ class ContactDetector:
         if every:
             about = (self._excluded, self._trees, self._nearby.closer, True)
             candidates, since = (
-                self.mesh.candidates(y, MARGIN * self.reach, None, *about),
+                find_candidates(self.mesh, y, MARGIN * self.reach, None, *about),
                 DisplacementBound.at(y, y),
             )
         less = self.mesh.adjacency.gap_among(candidates, self.gap)
         reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.gap, less))
         nearer = separation(kernel.zeros(1), 1.0, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
-        near = chosen(candidates, mark_near, y, *pairs, worth=WORTH_SLICING)
+        near = chosen(candidates, Reductions(), mark_near, y, *pairs, worth=WORTH_SLICING)
         return near.moved().device_stencil

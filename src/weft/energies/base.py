@@ -14,7 +14,7 @@ takes these on to the rest shape (``energies.rest_shape``).
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -55,12 +55,20 @@ class Bound(ABC):
     def value(self, x: WarpArray) -> float:
         """Return the total energy [J]."""
 
-    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
-        """Add the total energy [J] to the numbers that the host reads together.
+    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
+        """Add the total energy [J] to the numbers that the host reads together; return its place.
 
         By default ``value`` is read at once. Terms that sum an array on the device override this.
         """
-        numbers.add(self.value(x))
+        return numbers.add(self.value(x))
+
+    def confirm(self, numbers: Reductions) -> bool:
+        """Return whether the number that was added last is the energy.
+
+        A term that launches kernels before it knows the lengths of its lists may find that they
+        were longer than assumed. It corrects the lengths, and the value is computed again.
+        """
+        return True
 
     @abstractmethod
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
@@ -125,12 +133,14 @@ class Bound(ABC):
         """Return whether surfaces intersect at x that did not when the step began."""
         return False
 
-    def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether d, the last displacement of a search, is small for this term too.
+    def is_settled(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
+        """Return a function that says whether d, the last displacement of a search, is small for
+        this term too.
 
-        A term that rises without bound may be far from balance although no point moves far.
+        A term that rises without bound may be far from balance although no point moves far. What
+        decides that is added to ``numbers``, which the host reads when the function is called.
         """
-        return True
+        return lambda: True
 
     def lag(self, x: WarpArray) -> bool:
         """Evaluate lagged quantities again at x, and return whether this may change the potential.
@@ -347,10 +357,9 @@ class SummedBound(Bound):
         """Return the total energy [J]."""
         return kernel.total(self.energies(x)) if self.acts else 0.0
 
-    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
+    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
         """Add the total energy [J] to the numbers that the host reads together."""
-        if self.acts:
-            numbers.add_sum(self.energies(x))
+        return numbers.add_sum(self.energies(x)) if self.acts else numbers.add(0.0)
 
 
 class DampedBound(SummedBound):

@@ -48,10 +48,11 @@ class DiagonalQuadratic(Bound):
             return 0.0
         return 0.5 * kernel.total(self._distances(x))
 
-    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> None:
+    def add_value(self, x: WarpArray, numbers: kernel.Reductions) -> int:
         """Add the energy [J] to the numbers that the host reads together."""
-        if self.acts:
-            numbers.add_sum(self._distances(x), 0.5)
+        if not self.acts:
+            return numbers.add(0.0)
+        return numbers.add_sum(self._distances(x), factor=0.5)
 
     def _distances(self, x: WarpArray) -> WarpArray:
         """Return w |x - c|^2 of every vertex."""

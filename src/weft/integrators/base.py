@@ -32,7 +32,7 @@ from weft.integrators.lagged_friction import minimize_lagged
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.solve.linear.select import LINEAR_SOLVERS, linear_solver
-from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver, Stop
+from weft.solve.linear.solver import LinearSolver, Outcome, PreparedSolver, Stop
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import Counts, Minimum
 from weft.solve.newton.psd import Psd
@@ -325,8 +325,8 @@ class Solver:
     def on(self, model: Model) -> LinearSolver:
         """Return the solver for the matrices of a step of a model.
 
-        A new model starts without reused work. What a solver learned in earlier steps is forgotten,
-        so that a run that resumes takes the same steps.
+        A new model starts without reused work. ``minimize.Search`` forgets what a solver learned in
+        earlier searches.
         """
         if self.model is not model:
             self.model, self.prepared, self.prepared_contact = model, None, None
@@ -334,9 +334,6 @@ class Solver:
             pattern = model.assembly.pattern
             self.work = BlockCsr.zeros(pattern) if self.filters else None
             self.linear = linear_solver(self.name, n, self.stop, touching, pattern)
-        for prepared in (self.prepared, self.prepared_contact):
-            if isinstance(prepared, AdaptivePrepared):
-                prepared.forget()
         return self.linear
 
 

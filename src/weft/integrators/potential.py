@@ -7,7 +7,7 @@ whatever x says.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NewType
 
 import numpy as np
@@ -267,10 +267,12 @@ class Potential:
     def value_at(self, x: WarpArray) -> float:
         """Return Phi [J] at a device array (n,) vec3 whose pinned vertices are at their targets."""
         with self.phases("elastic"):
-            numbers = kernel.Reductions()
-            for term in self.terms_of_phi:
-                term.add_value(x, numbers)
-            return sum(numbers.read())
+            while True:
+                numbers = kernel.Reductions()
+                places = [term.add_value(x, numbers) for term in self.terms_of_phi]
+                value = sum(numbers[place] for place in places)
+                if all(term.confirm(numbers) for term in self.terms_of_phi):
+                    return value
 
     def gradient_at(self, x: WarpArray, out: WarpArray) -> None:
         """Write dPhi/dx [N] at x into out, (n,) vec3."""
@@ -320,9 +322,14 @@ class Potential:
             held = held if shorter is None else shorter
         return held
 
-    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether d, as the last displacement of a search, is small to every term."""
-        return all(term.settled(x, d) for term in self.terms_of_phi)
+    def is_settled_at(
+        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
+    ) -> Callable[[], bool]:
+        """Return a function that says whether d, as the last displacement of a search, is small to
+        every term; it reads what was added to ``numbers``.
+        """
+        terms = [term.is_settled(x, d, numbers) for term in self.terms_of_phi]
+        return lambda: all(settled() for settled in terms)
 
     def update_lagged_terms(self, x: WarpArray, *, rubs: bool = True, blows: bool = True) -> bool:
         """Evaluate again at x what terms keep constant during a search.

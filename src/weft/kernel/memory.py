@@ -219,55 +219,129 @@ def total(a: WarpArray) -> float:
 
 
 class Reductions:
-    """Numbers that are computed from arrays on the device, and that the host reads together."""
+    """Numbers that are computed from arrays on the device, and that the host reads together.
+
+    Every ``add`` returns the place of its number. The first ``numbers[place]`` reads all numbers
+    that were added before.
+    """
 
     MOST = 64  # arrays
+    EAGER = True  # on the CPU numbers are computed when they are added; tests set this to False
 
     def __init__(self) -> None:
+        self._eager = self.EAGER and is_cpu()
         # Factor, first place on the device and end; or a known number and no places.
         self._parts: list[tuple[float, int, int]] = []
         self._device: WarpArray = None
+        self._found: list[float] | None = None
 
-    def add(self, number: float) -> None:
+    def add(self, number: float) -> int:
         """Add a number that is known already."""
         self._parts.append((number, 0, 0))
+        self._found = None
+        return len(self._parts) - 1
 
-    def add_sum(self, a: WarpArray, factor: float = 1.0) -> None:
-        """Add ``factor`` times the sum of all numbers of an array, as ``total`` computes it."""
-        if a.device.is_cpu:
-            self.add(factor * float(view(a).sum()))
-        elif a.shape[0] == 0:
-            self.add(0.0)
-        else:
-            out = self._place(a.dtype, factor)
-            wp.utils.array_sum(a, out=out)
+    def add_sum(self, *arrays: WarpArray, factor: float = 1.0) -> int:
+        """Add ``factor`` times the sum of all numbers of some arrays, as ``total`` computes each of
+        them.
+        """
+        if self._eager or all(a.shape[0] == 0 for a in arrays):
+            return self.add(sum(factor * float(view(a).sum()) for a in arrays if a.shape[0]))
+        places = []
+        for a in arrays:
+            places.append(self._place(a.dtype))
+            if a.shape[0] == 0:
+                places[-1].zero_()
+            else:
+                wp.utils.array_sum(a, out=places[-1])
+        return self._join(factor, len(places))
 
-    def add_largest(self, a: WarpArray) -> None:
+    def add_count(self, flags: WarpArray) -> int:
+        """Add the sum of an int32 array."""
+        if self._eager:
+            return self.add(int(view(flags).sum()))
+        out = self._place(Scalar)
+        out.zero_()
+        launch(_add_flag, flags.shape[0], flags, out)
+        return self._join(1.0)
+
+    def add_scan(self, flags: WarpArray, out: WarpArray) -> int:
+        """Write the exclusive prefix sums of flags (int32) into ``out``, and add the sum of all."""
+        prefix_sums(flags, out)
+        if flags.shape[0] == 0:
+            return self.add(0)
+        if self._eager:
+            return self.add(int(view(out)[-1]) + int(view(flags)[-1]))
+        launch(_last_sum, 1, flags, out, self._place(Scalar))
+        return self._join(1.0)
+
+    def add_entries(self, a: WarpArray) -> list[int]:
+        """Add each entry of a short int32 array; return their places."""
+        if self._eager:
+            return [self.add(number) for number in view(a).tolist()]
+        places = []
+        for k in range(a.shape[0]):
+            launch(_copy_entry, 1, a, k, self._place(Scalar))
+            places.append(self._join(1.0))
+        return places
+
+    def add_largest(self, a: WarpArray) -> int:
         """Add the largest number of a scalar array, at least 0."""
-        if a.device.is_cpu:
-            self.add(float(view(a).max(initial=0.0)))
-        else:
-            out = self._place(Scalar, -1.0)
-            out.zero_()
-            launch(_least, a.shape[0], a, Scalar(-1.0), out)
+        if self._eager:
+            return self.add(float(view(a).max(initial=0.0)))
+        return self._add_extreme(a, -1.0, 0.0)
 
-    def _place(self, dtype: DataType, factor: float) -> WarpArray:
-        """Return an array of length 1 for the next result, which counts ``factor`` times."""
+    def add_least(self, a: WarpArray) -> int:
+        """Add the smallest number of a scalar array; infinity if it has length 0."""
+        if self._eager:
+            return self.add(float(view(a).min(initial=np.inf)))
+        return self._add_extreme(a, 1.0, np.inf)
+
+    def _add_extreme(self, a: WarpArray, sign: float, start: float) -> int:
+        """Add the smallest of ``start`` and of sign times the numbers of a, times ``sign``."""
+        out = self._place(Scalar)
+        out.fill_(start)
+        launch(_least, a.shape[0], a, Scalar(sign), out)
+        return self._join(sign)
+
+    def _place(self, dtype: DataType) -> WarpArray:
+        """Return an array of length 1 for the next result."""
         if self._device is None:
             self._device = empty(4 * self.MOST)
         first = max((end for _, _, end in self._parts), default=0)
         end = first + wp.types.type_size_in_bytes(dtype) // 8
-        self._parts.append((factor, first, end))
+        self._parts.append((1.0, first, end))
         place = self._device.ptr + 8 * first
         return wp.array(ptr=place, shape=1, dtype=dtype, device=self._device.device)
 
+    def _join(self, factor: float, count: int = 1) -> int:
+        """Make one number of the last ``count`` places, the sum times ``factor``; return its
+        place.
+        """
+        last = self._parts[-count:]
+        del self._parts[-count:]
+        self._parts.append((factor, last[0][1], last[-1][2]))
+        self._found = None
+        return len(self._parts) - 1
+
+    def peek(self, place: int) -> float | None:
+        """Return a number without reading if the host knows it, as on the CPU, else None."""
+        number, first, end = self._parts[place]
+        return number if first == end else None
+
+    def __getitem__(self, place: int) -> float:
+        """Return the number at a place."""
+        return self.read()[place]
+
     def read(self) -> list[float]:
         """Return all numbers in the order in which they were added."""
-        _count("scalars")
-        if self._device is None:
-            return [number for number, _, _ in self._parts]
-        found = self._device.numpy()
-        return [f * float(found[a:b].sum()) if b > a else f for f, a, b in self._parts]
+        if self._found is None:
+            _count("scalars")
+            on_device = np.zeros(0) if self._device is None else self._device.numpy()
+            self._found = [
+                f if a == b else f * float(on_device[a:b].sum()) for f, a, b in self._parts
+            ]
+        return self._found
 
 
 def columns(a: WarpArray) -> list[Any]:
@@ -293,12 +367,14 @@ def _column_sums(values: AnyArray) -> list[float]:
     return [float(values[:, k].sum()) for k in range(values.shape[1])]
 
 
-def mean(a: WarpArray, n: int) -> AnyArray:
-    """Return the mean of the first n vectors of an array, (3,)."""
-    _count("scalars")
+def sum_into(a: WarpArray, n: int, out: WarpArray, place: int) -> None:
+    """Write the sum of the first n vectors (vec3) of an array to one entry of ``out``, without
+    reading.
+    """
     if a.device.is_cpu:
-        return np.array(_column_sums(view(a)[:n])) / n
-    return np.array(wp.utils.array_sum(a[:n])) / n
+        view(out)[place] = _column_sums(view(a)[:n])
+    else:
+        wp.utils.array_sum(a[:n], out=out[place : place + 1])
 
 
 def least(a: WarpArray, empty: float = float("inf")) -> float:
@@ -309,6 +385,16 @@ def least(a: WarpArray, empty: float = float("inf")) -> float:
 def largest(a: WarpArray, empty: float = 0.0) -> float:
     """Return the largest number of a scalar array; ``empty`` if it has length 0."""
     return -_extreme(a, -1.0, -empty)
+
+
+def least_into(a: WarpArray, out: WarpArray) -> None:
+    """Write the smallest number of a scalar array and of ``out`` (1,) to ``out``, without
+    reading.
+    """
+    if a.device.is_cpu:
+        view(out)[0] = view(a).min(initial=view(out)[0])
+    else:
+        launch(_least, a.shape[0], a, Scalar(1.0), out)
 
 
 def _extreme(a: WarpArray, sign: float, empty: float) -> float:
@@ -346,22 +432,29 @@ def scan(flags: WarpArray, out: WarpArray) -> int:
     """Write the exclusive prefix sums of flags (int32) into ``out``; return the sum of all, the
     only number that is read.
     """
-    prefix_sums(flags, out)
     if flags.shape[0] == 0:
         return 0
-    _count("scalars")
-    if flags.device.is_cpu:
-        return int(view(out)[-1]) + int(view(flags)[-1])
-    last = wp.empty(1, dtype=wp.int32, device=flags.device)
-    launch(_last_sum, 1, flags, out, last)
-    return int(last.numpy()[0])
+    numbers = Reductions()
+    return int(numbers[numbers.add_scan(flags, out)])
 
 
 @wp.kernel(module=wp.get_module("weft.kernel"))
-def _last_sum(o: int, flags: IntArray, sums: IntArray, out: IntArray):
+def _last_sum(o: int, flags: IntArray, sums: IntArray, out: ScalarArray):
     """Write the sum of all flags from their exclusive prefix sums."""
     last = flags.shape[0] - 1
-    out[0] = sums[last] + flags[last]
+    out[0] = Scalar(sums[last] + flags[last])
+
+
+@wp.kernel(module=wp.get_module("weft.kernel"))
+def _add_flag(o: int, flags: IntArray, out: ScalarArray):
+    """Sum integers by atomic operations, on devices other than the CPU."""
+    wp.atomic_add(out, 0, Scalar(flags[o + wp.tid()]))
+
+
+@wp.kernel(module=wp.get_module("weft.kernel"))
+def _copy_entry(o: int, a: IntArray, k: int, out: ScalarArray):
+    """Write one entry as a scalar."""
+    out[0] = Scalar(a[k])
 
 
 def sort(keys: WarpArray, n: int) -> None:

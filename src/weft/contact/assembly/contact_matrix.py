@@ -6,12 +6,12 @@ it (order of elimination, aggregates) stays valid while contacts come and go wit
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import warp as wp
 
 from weft import kernel
+from weft.contact.contact_set import PairSet
 from weft.kernel import (
     ByteArray,
     DataType,
@@ -29,10 +29,6 @@ from weft.kernel import (
 from weft.kernel.native_code import native
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern, BlockRows, block_at
 from weft.solve.sparse.incidence import Incidence, IncidenceRows
-
-if TYPE_CHECKING:
-    from weft.contact.contact_set import ContactSet
-    from weft.contact.friction.friction import FrictionSet
 
 _module = wp.get_module("weft.contact_rows")
 PARTS = 256  # number of parts of the rows on devices other than the CPU
@@ -242,8 +238,7 @@ ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, lump_blocks)
 class PairBlocks:
     """Hessians of pairs on the device."""
 
-    pairs: "ContactSet | FrictionSet"  # a ContactSet or FrictionSet
-    stencil: WarpArray  # (m,4) int32
+    pairs: PairSet
     local: WarpArray  # (m,r,4) vec3 factors, or (m,4,4) mat33 blocks
     late: WarpArray | None = None  # (m,) uint8 1: lumped (``lumped_pairs``); None: no pair is
 
@@ -262,7 +257,7 @@ class PairBlocks:
         add = ADD_BLOCKS if self.local.dtype is mat33 else ADD_FACTORS
         source = (kernel.empty(0, wp.int32), A.values) if begin is None else begin
         late = kernel.empty(0, wp.uint8) if self.late is None else self.late
-        about = (i.rows, self.stencil, self.local, *source, A.rows, late, missing)
+        about = (i.rows, self.pairs.device[0], self.local, *source, A.rows, late, missing)
         kernel.launch(add, A.n, *about)
 
 

@@ -6,7 +6,6 @@ gradients as W^T g, Hessians as W^T H W. Collision detection is exact for the tr
 vertices, so these never intersect.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -27,96 +26,6 @@ from weft.solve.sparse.pull_back import Interpolation, PullBack
 
 _module = wp.get_module("weft.embedded")
 Soon = Callable[[], WarpArray]  # (k,4) pairs that soon may be in contact, on the device
-
-
-class ContactEmbedding(ABC):
-    """A map from points (N,3) to vertices (n,3), and back. Matrix patterns are kept from one matrix
-    to the next.
-    """
-
-    n: int  # number of vertices
-
-    def __init__(self) -> None:
-        self._joined: ExtendedMatrix | None = None
-        self._values = kernel.GrowingArray(mat33)
-        self.has_joined = False  # whether a matrix of this step has blocks of pairs
-
-    @abstractmethod
-    def to_surface(self, x: WarpArray, out: WarpArray) -> None:
-        """Write the vertices of points (N,) vec3 into the first n entries of ``out``."""
-
-    @abstractmethod
-    def of(self, x: Positions) -> Positions:
-        """Return the vertices (n,3) of points (N,3)."""
-
-    @abstractmethod
-    def whole(self, points: Bools) -> Bools:
-        """Return which vertices depend only on the given points (N,) bool, (n,) bool."""
-
-    @abstractmethod
-    def points_of(self, vertices: Ints) -> tuple[Ints, Bools]:
-        """Return the points on which vertices (k,) depend, (k,w), and which of these entries count,
-        (k,w) bool.
-        """
-
-    @abstractmethod
-    def gradient_of(self, g: WarpArray) -> WarpArray:
-        """Return the array in which gradients by the vertices (n,) vec3 are summed; ``pull_back``
-        then adds it to g (N,).
-        """
-
-    @abstractmethod
-    def pull_back(self, local: WarpArray, g: WarpArray) -> None:
-        """Add the gradient ``local`` by the vertices to the gradient g by the points."""
-
-    @abstractmethod
-    def bounds(self, d: WarpArray, size: int) -> WarpArray | None:
-        """Return how far vertices move at most if points move by d (N,), (size,) [m].
-
-        Entries after those of the vertices are 0. None if the vertices are the points: then the
-        part of a point's displacement is the part of its vertex's displacement.
-        """
-
-    @abstractmethod
-    def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """Return the displacements d of points, shortened so that every vertex keeps within its
-        part (n,), (N,) vec3.
-        """
-
-    @abstractmethod
-    def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """Return A plus the blocks of pairs of vertices, on a pattern that holds both.
-
-        Args:
-            A: matrix of the points.
-            blocks: Hessians of the pairs.
-            soon: returns the pairs that soon may be in contact, which a new pattern also holds.
-        """
-
-    def begin(self, same_pattern: bool) -> None:
-        """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
-        on earlier steps.
-        """
-        self.has_joined = False
-        if not same_pattern:
-            self.forget()
-
-    def forget(self) -> None:
-        """Discard the pattern."""
-        self._joined = None
-
-    def _joined_with(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """Return the matrix A of the vertices plus the blocks."""
-        matrix, self.has_joined = None, True
-        if self._joined is not None and self._joined.extends(A):
-            matrix = self._joined.add(A, blocks)
-        if matrix is None:
-            every = stacked([*(b.stencil for b in blocks), soon()])
-            pattern = pattern_with_pairs(A.pattern, every)
-            self._joined = ExtendedMatrix.of(pattern, self._values.take(pattern.n_blocks))
-            matrix = self._joined.add(A, blocks)
-        assert matrix is not None  # the new pattern has every pair's blocks
-        return matrix
 
 
 @wp.kernel(module=_module)
@@ -150,48 +59,96 @@ def shorten_points(
     out[v] = least * d[v]
 
 
-class IdentityEmbedding(ContactEmbedding):
-    """The embedding of vertices that are the points themselves."""
+class ContactEmbedding:
+    """The map from points (N,3) to vertices (n,3), and back; here vertices are the points
+    themselves. Matrix patterns are kept from one matrix to the next.
+    """
 
     def __init__(self, n: int) -> None:
-        super().__init__()
-        self.n = n
+        self.n = n  # number of vertices
+        self._joined: ExtendedMatrix | None = None
+        self._values = kernel.GrowingArray(mat33)
+        self.has_joined = False  # whether a matrix of this step has blocks of pairs
 
     def to_surface(self, x: WarpArray, out: WarpArray) -> None:
-        """Copy x to ``out``."""
+        """Write the vertices of points (N,) vec3 into the first n entries of ``out``."""
         kernel.copy(x, out)
 
     def of(self, x: Positions) -> Positions:
-        """Return x."""
+        """Return the vertices (n,3) of points (N,3)."""
         return x
 
     def whole(self, points: Bools) -> Bools:
-        """Return ``points``."""
+        """Return which vertices depend only on the given points (N,) bool, (n,) bool."""
         return points
 
     def points_of(self, vertices: Ints) -> tuple[Ints, Bools]:
-        """Return the vertices, which are their own points."""
+        """Return the points on which vertices (k,) depend, (k,w), and which of these entries count,
+        (k,w) bool.
+        """
         return vertices[:, None], np.ones((len(vertices), 1), dtype=bool)
 
     def gradient_of(self, g: WarpArray) -> WarpArray:
-        """Return g."""
+        """Return the array in which gradients by the vertices (n,) vec3 are summed; ``pull_back``
+        then adds it to g (N,).
+        """
         return g
 
     def pull_back(self, local: WarpArray, g: WarpArray) -> None:
-        """Do nothing, because the gradient was summed in g itself."""
+        """Add the gradient ``local`` by the vertices to the gradient g by the points, if it was not
+        summed in g itself.
+        """
 
-    def bounds(self, d: WarpArray, size: int) -> None:
-        """Return None, because vertices are points."""
+    def bounds(self, d: WarpArray, size: int) -> WarpArray | None:
+        """Return how far vertices move at most if points move by d (N,), (size,) [m].
+
+        Entries after those of the vertices are 0. None if the vertices are the points: then the
+        part of a point's displacement is the part of its vertex's displacement.
+        """
+        return None
 
     def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
-        """Return part[v] d[v], (N,) vec3."""
+        """Return the displacements d of points, shortened so that every vertex keeps within its
+        part (n,), (N,) vec3.
+        """
         out = kernel.empty(self.n, vec3)
         kernel.launch(shorten, self.n, d, part, out)
         return out
 
     def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
-        """Return A plus the blocks."""
+        """Return A plus the blocks of pairs of vertices, on a pattern that holds both.
+
+        Args:
+            A: matrix of the points.
+            blocks: Hessians of the pairs.
+            soon: returns the pairs that soon may be in contact, which a new pattern also holds.
+        """
         return self._joined_with(A, blocks, soon)
+
+    def begin(self, same_pattern: bool) -> None:
+        """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
+        on earlier steps.
+        """
+        self.has_joined = False
+        if not same_pattern:
+            self.forget()
+
+    def forget(self) -> None:
+        """Discard the pattern."""
+        self._joined = None
+
+    def _joined_with(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
+        """Return the matrix A of the vertices plus the blocks."""
+        matrix, self.has_joined = None, True
+        if self._joined is not None and self._joined.extends(A):
+            matrix = self._joined.add(A, blocks)
+        if matrix is None:
+            every = stacked([*(b.pairs.device[0] for b in blocks), soon()])
+            pattern = pattern_with_pairs(A.pattern, every)
+            self._joined = ExtendedMatrix.of(pattern, self._values.take(pattern.n_blocks))
+            matrix = self._joined.add(A, blocks)
+        assert matrix is not None  # the new pattern has every pair's blocks
+        return matrix
 
 
 @wp.kernel(module=_module)
@@ -211,8 +168,8 @@ class WeightedEmbedding(ContactEmbedding):
     """
 
     def __init__(self, embedding: Embedding, weights: Interpolation) -> None:
-        super().__init__()
-        self.W, self.weights, self.n = embedding, weights, len(embedding)
+        super().__init__(len(embedding))
+        self.W, self.weights = embedding, weights
         # The matrix of the vertices without contacts, which is zero and is never written to.
         self.nothing = BlockCsr.zeros(BlockPattern.of(self.n, []))
         self._pulled: tuple[PullBack, ExtendedMatrix] | None = None

@@ -16,9 +16,9 @@ import warp as wp
 from weft import kernel
 from weft.contact.barrier.barrier import BarrierParameters
 from weft.contact.contact_set import ContactSet
-from weft.contact.distance.distance import closest, combination
+from weft.contact.distance.distance import closest_at
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN
-from weft.kernel import ByteArray, IntArray, IntArray2d, Scalar, Vec3Array, WarpArray, corners, vec3
+from weft.kernel import ByteArray, IntArray, IntArray2d, Scalar, Vec3Array, WarpArray, vec3
 
 FEW = 0.05  # of the pairs: if more come late, a new pattern is made
 LEAST = 1.0  # pairs for each vertex on average: with fewer, a new pattern costs little
@@ -36,9 +36,8 @@ def mark_late(
 ):
     """Mark the pairs that were too far apart at ``before`` to have blocks."""
     i = o + wp.tid()
-    a, b, c, d = corners(i, before, stencil)
-    p = closest(touch[i].kind, a, b, c, d)
-    far = wp.length(combination(p.w, a, b, c, d)) >= Scalar(MARGIN) * (touch[i].gap + thickest)
+    _p, v = closest_at(touch[i].kind, i, before, stencil)
+    far = wp.length(v) >= Scalar(MARGIN) * (touch[i].gap + thickest)
     late[i] = wp.uint8(wp.where(far, 1, 0))
     number[i] = wp.where(far, 1, 0)
 

@@ -24,9 +24,15 @@ derivatives of the mollifier.
 
 import warp as wp
 
-from weft.contact.distance.distance import Closest, closest, combination, mollifier, vec4
+from weft.contact.distance.distance import (
+    Closest,
+    closest,
+    closest_at,
+    combination,
+    mollifier,
+    vec4,
+)
 from weft.kernel import (
-    IntArray,
     IntArray2d,
     Scalar,
     ScalarArray,
@@ -76,6 +82,17 @@ def width(t: BarrierParameters):
 
 
 @wp.func
+def barrier_at(t: BarrierParameters, v: vec3):
+    """Return b, b' and b'' of a pair with the vector v between its closest points.
+
+    A clamp keeps the logarithm finite at or below the thickness, where the energy is infinite.
+    """
+    y = wp.max(wp.dot(v, v) - t.thickness * t.thickness, Scalar(1e-300))
+    value, slope, second = barrier(y, width(t))
+    return value, slope, second
+
+
+@wp.func
 def mollified(t: BarrierParameters, a: vec3, b: vec3, c: vec3, d: vec3):
     """Return m and dm/dC of a pair: 1 and 0 if it has no mollifier."""
     m = Scalar(1.0)
@@ -83,39 +100,6 @@ def mollified(t: BarrierParameters, a: vec3, b: vec3, c: vec3, d: vec3):
     if t.parallel > Scalar(0.0):
         m, dm = mollifier(b - a, d - c, t.parallel)
     return m, dm
-
-
-@wp.kernel(module=_module)
-def closest_points(
-    o: int,
-    x: Vec3Array,
-    stencil: IntArray2d,
-    kind: IntArray,
-    distance: ScalarArray,
-    weights: wp.array(dtype=vec4),
-    free: IntArray,
-    dw: wp.array2d(dtype=vec4),
-):
-    """Write the distance, the weights and the free parameters of every pair."""
-    i = o + wp.tid()
-    a, b, c, d = corners(i, x, stencil)
-    p = closest(kind[i], a, b, c, d)
-    distance[i] = wp.length(combination(p.w, a, b, c, d))
-    weights[i] = p.w
-    free[i] = p.free
-    dw[i, 0] = p.dw0
-    dw[i, 1] = p.dw1
-
-
-@wp.kernel(module=_module)
-def pair_distances(
-    o: int, x: Vec3Array, stencil: IntArray2d, kind: IntArray, distance: ScalarArray
-):
-    """Write the distance of every candidate pair."""
-    i = o + wp.tid()
-    a, b, c, d = corners(i, x, stencil)
-    p = closest(kind[i], a, b, c, d)
-    distance[i] = wp.length(combination(p.w, a, b, c, d))
 
 
 @wp.kernel(module=_module)
@@ -128,9 +112,8 @@ def set_distances(
 ):
     """Write the distance of every pair of a contact set."""
     i = o + wp.tid()
-    a, b, c, d = corners(i, x, stencil)
-    p = closest(touch[i].kind, a, b, c, d)
-    distance[i] = wp.length(combination(p.w, a, b, c, d))
+    _p, v = closest_at(touch[i].kind, i, x, stencil)
+    distance[i] = wp.length(v)
 
 
 @wp.kernel(module=_module)
@@ -148,9 +131,7 @@ def relative_distance_changes(
     """
     i = o + wp.tid()
     t = touch[i]
-    a, b, c, e = corners(i, x, stencil)
-    p = closest(t.kind, a, b, c, e)
-    v = combination(p.w, a, b, c, e)
+    p, v = closest_at(t.kind, i, x, stencil)
     da, db, dc, de = corners(i, d, stencil)
     distance = wp.max(wp.length(v), Scalar(1e-300))
     change = wp.abs(wp.dot(combination(p.w, da, db, dc, de), v)) / distance
@@ -165,9 +146,14 @@ def barrier_energy(
     touch: wp.array(dtype=BarrierParameters),
     out: ScalarArray,
 ):
-    """Write E of every pair; infinite at or below the thickness."""
+    """Write E of every pair; infinite at or below the thickness, 0 for unused rows (without a
+    gap).
+    """
     i = o + wp.tid()
     t = touch[i]
+    if t.gap == Scalar(0.0):
+        out[i] = Scalar(0.0)
+        return
     a, b, c, d = corners(i, x, stencil)
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
@@ -194,9 +180,7 @@ def barrier_gradient(
     a, b, c, d = corners(i, x, stencil)
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
-    y = wp.dot(v, v) - t.thickness * t.thickness
-    # The clamp keeps the logarithm finite; at such a position the energy is infinite.
-    value, slope, _second = barrier(wp.max(y, Scalar(1e-300)), width(t))
+    value, slope, _second = barrier_at(t, v)
     m, dm = mollified(t, a, b, c, d)
     two = Scalar(2.0)
     spread(
@@ -318,8 +302,7 @@ def barrier_factors(
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     D = wp.dot(v, v)
-    y = wp.max(D - t.thickness * t.thickness, Scalar(1e-300))
-    _value, slope, second = barrier(y, width(t))
+    _value, slope, second = barrier_at(t, v)
     m, _dm = mollified(t, a, b, c, d)
     k = t.stiffness * m
     length = wp.sqrt(D)

@@ -10,7 +10,7 @@ exchanged dC/df. Tests compare the result with the same formulas in NumPy.
 
 import warp as wp
 
-from weft.contact.barrier.barrier import BarrierParameters, barrier, width
+from weft.contact.barrier.barrier import BarrierParameters, barrier_at
 from weft.contact.distance.distance import Closest, closest, combination, vec4
 from weft.kernel import IntArray2d, Mat33Array3d, Scalar, Vec3Array, corners, mat33, vec3
 
@@ -59,8 +59,7 @@ def barrier_hessians(
     at = _mat43(a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], d[0], d[1], d[2])
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
-    y = wp.max(wp.dot(v, v) - t.thickness * t.thickness, Scalar(1e-300))
-    value, slope, second = barrier(y, width(t))
+    value, slope, second = barrier_at(t, v)
     one = wp.identity(n=3, dtype=Scalar)
     two = Scalar(2.0)
     e = b - a

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft import kernel
-from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.contact_set import ContactSet
 from weft.contact.detector import ContactDetector
+from weft.contact.distance.distance import closest_of
 from weft.kernel import WarpArray
 
 APART = 1e-8  # of the gap: far above round-off, far below what changes a derivative

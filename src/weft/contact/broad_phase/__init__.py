@@ -7,6 +7,6 @@ Read in this order. ``tree_order`` sorts primitives into the leaves of a binary 
 encloses them in axis-aligned bounding boxes, and compares one box with the eight boxes of a leaf at
 once. ``overlap_query`` says which boxes search and which overlapping pairs are reported, after a
 test by separating axes. ``bvh`` is the bounding volume hierarchy and its traversal. ``candidates``
-holds the candidate pairs and selects some of them; ``candidate_cache`` reuses them from one search
-direction to the next.
+are the pairs that result, and how some of them are selected; ``candidate_search`` finds them, and
+uses them again from one search direction to the next.
 """

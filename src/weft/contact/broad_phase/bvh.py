@@ -32,7 +32,7 @@ from weft.contact.broad_phase.overlap_query import (
 )
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.narrow_phase.adjacent_pairs import AdjacentPairGap
-from weft.kernel import IntArray, IntArray2d, WarpArray
+from weft.kernel import IntArray, IntArray2d, Reductions, WarpArray
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 _module = wp.get_module("weft.broad_phase")
@@ -230,48 +230,6 @@ class BoundingVolumeHierarchy:
         self.boxes = boxes
         self._enclose()
 
-    def overlaps(self, boxes: Boxes) -> Ints:
-        """Return the overlapping pairs (box of ``boxes``, box of the tree), (p,2)."""
-        return Overlaps(self, boxes).listed()
-
-    def own_overlaps(self) -> Ints:
-        """Return the overlapping pairs i < j of the tree's own boxes, (p,2)."""
-        return Overlaps(self, None).listed()
-
-    def stencils(
-        self,
-        boxes: Boxes | None = None,
-        query_mask: int | None = None,
-        closer: AdjacentPairGap | None = None,
-        wanted: float = 0.0,
-    ) -> "Overlaps":
-        """Find the overlapping pairs that may be in contact, as the vertices of both primitives.
-
-        Pairs that share a vertex (or vertices sewn together) or ignore each other are left out.
-
-        Args:
-            boxes: boxes that search; None: the tree's own boxes, each pair once.
-            query_mask: number of boxes that search, from the first one; None: all.
-            closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
-            wanted: [m] pairs that a separating axis keeps this far apart are left out; 0: no such
-                test.
-        """
-        apart = _apart(boxes or self.boxes, self.boxes)
-        return Overlaps(self, boxes, apart, query_mask, None, closer, wanted)
-
-    def stencils_of_moved(
-        self,
-        boxes: Boxes | None,
-        moved: Moved,
-        closer: AdjacentPairGap | None = None,
-        wanted: float = 0.0,
-    ) -> "Overlaps":
-        """Find the pairs of ``stencils`` with at least one box that has moved, given by
-        ``moved``.
-        """
-        apart = _apart(boxes or self.boxes, self.boxes)
-        return Overlaps(self, boxes, apart, None, moved, closer, wanted)
-
     def rebound(self, moved: WarpArray, places: MovingPoints, grow: float) -> None:
         """Refit the tree after new boxes, enlarged by ``grow`` [m], are computed for the boxes with
         a set bit in ``moved``.
@@ -287,43 +245,41 @@ class BoundingVolumeHierarchy:
             kernel.launch_in_order(enclose_nodes, ends, inner, layout.struct.beyond, bounds)
 
 
-def _apart(boxes: Boxes, others: Boxes) -> int:
-    """Return the exclusion level of an ``OverlapQuery``: 2 if both sides have group bits,
-    else 1.
-    """
-    return 2 if boxes.has_marks and others.has_marks else 1
-
-
 class Overlaps:
     """Overlapping boxes, which are counted at once and written when there is memory for them.
 
     Args:
         tree: the hierarchy that is searched.
         boxes: boxes that search; None: the tree's own boxes, each pair once.
-        apart: 0 for all pairs, 1 for pairs without a common vertex, 2 for pairs that may be in
-            contact.
+        stencils: whether pairs are those that may be in contact, written as the vertices of both
+            primitives: pairs that share a vertex (or vertices sewn together) or ignore each other
+            are left out. Else all pairs of boxes.
         query_mask: number of boxes that search, from the first one; None: all.
         moved: report only pairs with a box that has moved; None: all pairs.
         closer: reduces the search distance of adjacent pairs; None: all pairs are alike.
         wanted: [m] leave out pairs that a separating axis keeps this far apart, if the boxes know
             vertices; 0: no such test.
+        numbers: with which the number of pairs is read; None: alone.
     """
 
     def __init__(
         self,
         tree: BoundingVolumeHierarchy,
-        boxes: Boxes | None,
-        apart: int = 0,
+        boxes: Boxes | None = None,
+        *,
+        stencils: bool = False,
         query_mask: int | None = None,
         moved: Moved | None = None,
         closer: AdjacentPairGap | None = None,
         wanted: float = 0.0,
+        numbers: Reductions | None = None,
     ) -> None:
         b, still = boxes or tree.boxes, kernel.empty(0, wp.uint32)
         n, layout = len(b), b.inside.layout
         m = moved or Moved(still, still, QueryScope.ANY)
         q = OverlapQuery()
-        q.moved, q.theirs, q.others, q.apart = m.mine, m.theirs, int(m.others), apart
+        q.moved, q.theirs, q.others = m.mine, m.theirs, int(m.others)
+        q.apart = (2 if b.has_marks and tree.boxes.has_marks else 1) if stencils else 0
         if closer is not None:
             q.closer, about = closer.by, closer.adjacency
             q.connected, q.neighbors = about.start, about.neighbors
@@ -343,12 +299,13 @@ class Overlaps:
         if not self._leaves:
             count.zero_()
         self._ask(kernel.empty((0, 0), wp.int32), 0)
-        self._count = kernel.scan(count, start)
-        self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if apart else 2
+        self._numbers = numbers or Reductions()
+        self._count = self._numbers.add_scan(count, start)
+        self._width = b.ids.shape[1] + tree.boxes.ids.shape[1] if stencils else 2
 
     def __len__(self) -> int:
         """Return the number of overlapping pairs."""
-        return self._count
+        return int(self._numbers[self._count])
 
     def write(self, out: WarpArray, begin: int) -> None:
         """Write all pairs into the rows of ``out`` (k,width) int32, from row ``begin`` on."""

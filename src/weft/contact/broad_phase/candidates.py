@@ -4,45 +4,29 @@ Pairs are selected from such a list by a bit mask: a kernel marks the pairs that
 each; a scan of the numbers of set bits gives the rows to which each thread copies its pairs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Ints, Positions
-from weft.contact.barrier.barrier import pair_distances
-from weft.contact.distance.distance import PairKind
-from weft.kernel import BitsArray, ByteArray, IntArray, IntArray2d, Kernel, ScalarArray, WarpArray
+from weft.base.arrays import Floats, Ints, Positions
+from weft.contact.distance.distance import Pairs, distances_of, kind_of
+from weft.kernel import (
+    BitsArray,
+    IntArray,
+    IntArray2d,
+    Kernel,
+    Reductions,
+    WarpArray,
+)
 from weft.kernel.bitmask import mask_below
 from weft.kernel.granularity import bits_per_thread
 from weft.kernel.native_code import native
 
 _module = wp.get_module("weft.candidates")
 UNKNOWN = -1e300  # [m] lower bound of a distance that has not been computed
-
-
-@wp.struct
-class Pairs:
-    """Candidate pairs in the form that kernels take: vertex-face pairs first, then edge-edge
-    pairs.
-    """
-
-    stencil: IntArray2d  # (p+e,4) vertex, face; then edge, edge
-    points: wp.int32  # p, the number of vertex-face pairs
-    # (p+e,) [m] lower bounds of distances, which hold at the origin of a ``VertexMotion``
-    bound: ScalarArray
-    # (p+e,) 1: edges of the mesh connect both sides; empty: that makes no difference
-    adjacent: ByteArray
-
-
-@wp.func
-def kind_of(i: int, points: int):
-    """Return the ``PairKind`` of candidate i: the first ``points`` candidates are vertex-face
-    pairs, the others are edge-edge pairs.
-    """
-    return wp.where(i < points, int(PairKind.POINT_TRIANGLE), int(PairKind.EDGE_EDGE))
 
 
 @wp.kernel(module=_module)
@@ -119,24 +103,13 @@ class Candidates:
         """Return the vertices of the edge-edge pairs, (e,4) on the host."""
         return self.pairs[self.points :]
 
-    def distances(self, x: Positions | WarpArray) -> WarpArray:
-        """Return the distance of each pair at x (n,3) [m], (p+e,) [m] on the device."""
-        out = kernel.empty(len(self))
-        kernel.launch(pair_distances, len(self), kernel.points(x), *self.device, out)
-        return out
+    def distances(self, x: Positions | WarpArray) -> Floats:
+        """Return the distance of each pair at x (n,3) [m], (p+e,) [m]."""
+        return distances_of(x, *self.device)
 
     def __len__(self) -> int:
         """Return the number of candidate pairs."""
         return int(self.stencil.shape[0])
-
-
-def least_distance(x: Positions, candidates: Candidates) -> float:
-    """Return the distance [m] of the nearest candidate pair at x (n,3) [m]; infinity without
-    candidates.
-    """
-    if len(candidates) == 0:
-        return np.inf
-    return kernel.least(candidates.distances(x))
 
 
 @wp.func_native(native("compaction.h", "stayed"))
@@ -199,8 +172,8 @@ class CompactedPairs:
     of: Candidates  # the pairs from which these are selected
     bits: WarpArray  # (w,) uint32, bits of ``bits_per_thread`` candidates each
     place: WarpArray  # (w,) int32 number of selected pairs before those of a word
-    number: int  # of selected pairs
-    points: int  # number of selected vertex-face pairs
+    numbers: Reductions
+    places: Sequence[int]  # among ``numbers``: of all selected pairs, and of vertex-face pairs
 
     def moved(self, points: int = 0, edges: int = 0) -> Candidates:
         """Return the selected pairs, with their bounds and marks, and with room for new pairs.
@@ -210,30 +183,36 @@ class CompactedPairs:
             edges: number of rows left free for new edge-edge pairs, at the end. Bounds of new
                 pairs are ``UNKNOWN``; their vertices are not initialized.
         """
-        number = self.number + points + edges
+        number, kept_points = len(self) + points + edges, self.points
         bound, marked = kernel.empty(number), self.of.adjacent is not None
-        for begin, new in ((self.points, points), (number - edges, edges)):
+        for begin, new in ((kept_points, points), (number - edges, edges)):
             if new:
                 bound[begin : begin + new].fill_(UNKNOWN)
         adjacent = kernel.empty(number, wp.uint8) if marked else None
         stencil = kernel.empty((number, 4), wp.int32)
-        out = Candidates(stencil, self.points + points, bound, adjacent)
+        out = Candidates(stencil, kept_points + points, bound, adjacent)
         kept = (self.of.struct, self.bits, self.place, bits_per_thread(), points, out.struct)
         kernel.launch(keep, self.bits.shape[0], *kept, slice_above=_above())
         return out
 
     def __len__(self) -> int:
         """Return the number of selected pairs."""
-        return self.number
+        return int(self.numbers[self.places[0]])
+
+    @property
+    def points(self) -> int:
+        """Return the number of selected vertex-face pairs."""
+        return int(self.numbers[self.places[1]])
 
 
 def chosen(
-    of: Candidates, mark: Kernel, *arguments: object, worth: int | None = None
+    of: Candidates, numbers: Reductions, mark: Kernel, *arguments: object, worth: int | None = None
 ) -> CompactedPairs:
     """Select the candidate pairs that a kernel marks.
 
     Args:
         of: the candidate pairs.
+        numbers: with which the numbers of selected pairs are read.
         mark: kernel that takes ``arguments``, the number of pairs of each thread, and the arrays
             to which it writes their bits and the number of set bits.
         arguments: the first arguments of the kernel.
@@ -246,13 +225,10 @@ def chosen(
     count, place = (kernel.empty(words, wp.int32) for _ in range(2))
     above = _above() if worth is None else worth // width
     kernel.launch(mark, words, *arguments, width, bits, count, slice_above=above)
-    if words == 0:
-        return CompactedPairs(of, bits, place, 0, 0)
     kernel.prefix_sums(count, place)
-    numbers = kernel.empty(2, wp.int32)
-    kernel.launch(count_selected, 1, bits, count, place, of.points, width, numbers)
-    number, points = kernel.scalars(numbers)
-    return CompactedPairs(of, bits, place, number, points)
+    selected = kernel.zeros(2, wp.int32)
+    kernel.launch(count_selected, min(words, 1), bits, count, place, of.points, width, selected)
+    return CompactedPairs(of, bits, place, numbers, numbers.add_entries(selected))
 
 
 def _above() -> int:

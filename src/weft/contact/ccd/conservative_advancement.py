@@ -12,18 +12,21 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.contact.broad_phase.bvh import WORTH_SLICING
-from weft.contact.broad_phase.candidates import Candidates, Pairs, kind_of
+from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.distance.distance import (
+    Pairs,
     Separation,
     approach,
     approached,
     closest,
+    closest_at,
     combination,
+    kind_of,
     pair_thickness,
     separation,
 )
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
-from weft.kernel import Scalar, ScalarArray, Vec3Array, WarpArray, corners, vec3
+from weft.kernel import Reductions, Scalar, ScalarArray, Vec3Array, WarpArray, corners, vec3
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
 from weft.solve.sparse.vectors import combine
@@ -93,18 +96,19 @@ def advance(
     pairs: Pairs,
     separation: Separation,
     motion: VertexMotion,
-    limit: Scalar,
+    known: ScalarArray,
     stride: int,
     width: int,
     out: ScalarArray,
 ):
-    """Write the largest part of the step dx, in [0, limit], that ``width`` pairs may go.
+    """Write the largest part of the step dx, in [0, known[0]], that ``width`` pairs may go.
 
     Every ``stride``-th pair is tested. Pairs are skipped if bounds say that they stay farther apart
     than the separation.
     """
     w = o + wp.tid()
     first = w * width
+    limit = known[0]
     count = wp.min(width, (pairs.stencil.shape[0] + stride - 1) / stride - first)
     left = undecided(pairs, separation, motion, first, count, stride, limit)
     least = limit
@@ -113,9 +117,8 @@ def advance(
         left = left & (left - wp.uint32(1))
         kind = kind_of(i, pairs.points)
         thickness = pair_thickness(kind, i, pairs.stencil, separation)
-        a, b, c, d = corners(i, x, pairs.stencil)
-        p = closest(kind, a, b, c, d)
-        distance = wp.length(combination(p.w, a, b, c, d))
+        _p, v = closest_at(kind, i, x, pairs.stencil)
+        distance = wp.length(v)
         pairs.bound[i] = distance - approached(kind, i, pairs.stencil, motion.origin, x)
         t = max_step_of_pair(i, x, dx, pairs, distance, thickness, limit)
         least = wp.min(least, t)
@@ -143,7 +146,8 @@ def step_lengths(
     pairs, since = _without_bounds(y, dy, candidates)
     # Without a gap that is certainly kept no pair is skipped, and each gets a result of its own.
     alone = separation(kept.thickness, float(kept.scale), np.inf)
-    return np.array(kernel.numpy(_advanced(y, dy, pairs, alone, since, 1.0, 1, 1)))
+    whole = kernel.array([1.0], Scalar)
+    return np.array(kernel.numpy(_advanced(y, dy, pairs, alone, since, whole, 1, 1)))
 
 
 def max_step(
@@ -151,11 +155,8 @@ def max_step(
     dx: Floats | WarpArray,
     candidates: Candidates,
     kept: "Separation | None" = None,
-    since: DisplacementBound | None = None,
 ) -> float:
     """Return the largest part of dx, in [0, 1], that all pairs may go.
-
-    A few pairs are tested first: the others need to be followed only as far as these may go.
 
     Args:
         x: (n,3) [m] positions.
@@ -163,18 +164,43 @@ def max_step(
         candidates: the pairs.
         kept: thickness that pairs keep; pairs that certainly stay farther apart by its gap are
             skipped. None: no thickness and no gap.
-        since: displacements of the path since the candidates' bounds were computed; None: no bounds
-            are known, and no pair is skipped because of them.
+    """
+    y, dy, numbers = kernel.points(x), kernel.points(dx), kernel.Reductions()
+    pairs, since = _without_bounds(y, dy, candidates)
+    about = (kept or separation(), since, kernel.empty(1), numbers)
+    return numbers[add_max_step(y, dy, pairs, *about)]
+
+
+def add_max_step(
+    y: WarpArray,
+    dy: WarpArray,
+    candidates: Candidates,
+    kept: Separation,
+    since: DisplacementBound,
+    limit: WarpArray,
+    numbers: Reductions,
+) -> int:
+    """Add the largest part of dy, in [0, 1], that all pairs may go to ``numbers``; return its
+    place.
+
+    A few pairs are tested first: the others need to be followed only as far as these may go.
+
+    Args:
+        y: (n,) vec3 [m] positions.
+        dy: (n,) vec3 [m] displacements.
+        candidates: the pairs.
+        kept: thickness that pairs keep; pairs that certainly stay farther apart by its gap are
+            skipped.
+        since: displacements of the path since the candidates' bounds were computed.
+        limit: (1,) work memory.
+        numbers: that the host reads together.
     """
     if len(candidates) == 0:
-        return 1.0
-    y, dy, kept, limit = kernel.points(x), kernel.points(dx), kept or separation(), 1.0
-    pairs = candidates
-    if since is None:
-        pairs, since = _without_bounds(y, dy, candidates)
+        return numbers.add(1.0)
+    limit.fill_(1.0)
     if len(candidates) > 100 * SAMPLE:
-        limit = kernel.least(_advanced(y, dy, pairs, kept, since, 1.0, SAMPLE))
-    return kernel.least(_advanced(y, dy, pairs, kept, since, limit, 1))
+        kernel.least_into(_advanced(y, dy, candidates, kept, since, limit, SAMPLE), limit)
+    return numbers.add_least(_advanced(y, dy, candidates, kept, since, limit, 1))
 
 
 def _without_bounds(
@@ -192,14 +218,16 @@ def _advanced(
     candidates: Candidates,
     kept: Separation,
     since: DisplacementBound,
-    limit: float,
+    limit: WarpArray,
     stride: int,
     width: int | None = None,
 ) -> WarpArray:
-    """Return the least part of every ``width`` pairs; None: as many as suit the device."""
+    """Return the least part of every ``width`` pairs, at most ``limit`` (1,); None: as many pairs
+    as suit the device.
+    """
     width = bits_per_thread() if width is None else width
     n = -(-len(candidates) // (stride * width))
     out = kernel.empty(n)
-    about = (candidates.struct, kept, since.motion, Scalar(limit), stride, width, out)
+    about = (candidates.struct, kept, since.motion, limit, stride, width, out)
     kernel.launch(advance, n, y, dy, *about, slice_above=WORTH_SLICING // width)
     return out

@@ -10,17 +10,17 @@ instead, by half the distance.
 
 import warp as wp
 
-from weft.contact.broad_phase.candidates import Pairs, kind_of
 from weft.contact.distance.distance import (
     PairKind,
+    Pairs,
     Separation,
-    closest,
-    combination,
+    closest_at,
+    kind_of,
     pair_thickness,
     vec4,
 )
 from weft.contact.narrow_phase.distance_bounds import VertexMotion, undecided
-from weft.kernel import Scalar, ScalarArray, ScalarArray2d, Vec3Array, corners
+from weft.kernel import Scalar, ScalarArray, ScalarArray2d, Vec3Array
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
 KEEP = 0.15  # of its room that a pair keeps: a bit more than ``FRACTION`` of ``max_step``
@@ -43,8 +43,7 @@ def cut(
     kind = kind_of(i, pairs.points)
     kept = pair_thickness(kind, i, pairs.stencil, separation)
     zero = Scalar(0.0)
-    a, b, c, d = corners(i, y, pairs.stencil)
-    v = combination(closest(kind, a, b, c, d).w, a, b, c, d)
+    _p, v = closest_at(kind, i, y, pairs.stencil)
     distance = wp.length(v)
     n = v / wp.max(distance, Scalar(1e-300))
     first = int(1)  # number of vertices of the first side, which n points to

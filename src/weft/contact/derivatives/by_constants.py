@@ -9,7 +9,6 @@ stiffness changes by jumps, which are left out.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,33 +22,7 @@ from weft.contact.derivatives.sliding_pairs import SlidingPairs
 from weft.contact.friction.friction import changed_loads
 from weft.contact.memory import SLIP
 
-if TYPE_CHECKING:
-    from weft.contact.contact import Contact
-
 Numbers = Mapping[str, Floats]
-
-
-def constants_of(contact: "Contact") -> dict[str, Floats]:
-    """Return the constants of a contact by name.
-
-    They are stiffness [J/m^4], gap [m], thickness (n,) [m] of the vertices, static and kinetic
-    coefficients (k,k) of pieces and bodies, and stick [m/s].
-    """
-    sides, s = contact.mesh.sides, contact.settings
-    return {
-        "stiffness": np.asarray(contact.stiffness),
-        "gap": np.asarray(contact.gap),
-        "thickness": sides.thickness,
-        "static": sides.static,
-        "kinetic": sides.kinetic,
-        "stick": np.asarray(s.stick),
-    }
-
-
-def structure_of(contact: "Contact") -> object:
-    """Return what else contacts of one scene can differ in, except for the places of bodies."""
-    s = contact.settings
-    return s.friction_from, s.lags, s.pinch, s.resolve, contact.mesh.sides.part
 
 
 class ContactNumbers:
@@ -62,7 +35,7 @@ class ContactNumbers:
         """Return the change (N,3) [N] of dE/dx at the points with given changes of constants.
 
         Args:
-            change: changes of some of ``constants_of``, by name.
+            change: changes of some of ``Contact.constants``, by name.
 
         Returns:
             The change of the forces, and the changes of what friction remembers, by name.
@@ -140,28 +113,15 @@ class ContactNumbers:
     @staticmethod
     def _remembered(slides: SlidingPairs, slope: Mapping[str, Floats]) -> Floats:
         """Return (n,3) the change of the remembered elastic slip (``friction.update_slips``)."""
-        s = slides.slide
-        w, n = np.where(slides.own, s["w"], 0.0), slides.n
-        _, d = slides._moved()
-        t = (s["t0"], s["t1"])
-        change = sum((d * a).sum(1)[:, None] * a for a in t) / s["smooth"][:, None]
-        changes = -(slope["e"] / s["smooth"])[:, None] * change
-        share, shares = s["load"][:, None] * w, slope["load"][:, None] * w
+        s, r, n = slides.slide, slides.slips(), slides.n
+        changes = -(slope["e"] / s["smooth"])[:, None] * r.change
+        shares = slope["load"][:, None] * np.where(slides.own, s["w"], 0.0)
         ids = np.minimum(slides.stencil, n - 1)
-        load, loads, total, totals = np.zeros(n), np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3))
-        np.add.at(load, ids, np.abs(share))
-        np.add.at(loads, ids, np.sign(share) * shares)
-        np.add.at(total, ids, share[:, :, None] * change[:, None])
-        more = shares[:, :, None] * change[:, None] + share[:, :, None] * changes[:, None]
+        loads, totals = np.zeros(n), np.zeros((n, 3))
+        np.add.at(loads, ids, np.sign(r.share) * shares)
+        more = shares[:, :, None] * r.change[:, None] + r.share[:, :, None] * changes[:, None]
         np.add.at(totals, ids, more)
-        pressed = (load > 0)[:, None]
-        safe = np.where(pressed[:, 0], load, 1.0)[:, None]
-        q = slides.slip + total / safe
-        dq = (totals - total * loads[:, None] / safe) / safe
-        length = np.linalg.norm(q, axis=1, keepdims=True)
-        unit = q / np.maximum(length, 1e-300)
-        cut = (dq - unit * (unit * dq).sum(1, keepdims=True)) / np.maximum(length, 1.0)
-        return np.asarray(np.where(pressed, np.where(length > 1, cut, dq), 0.0))
+        return r.cut((totals - r.total * loads[:, None] / r.safe) / r.safe)
 
 
 def _rise_slope(y: Floats, s: AnyArray, static: Floats, kinetic: Floats, e: Floats) -> Floats:

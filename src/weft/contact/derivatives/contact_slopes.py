@@ -20,7 +20,6 @@ from weft.contact.barrier.kinks import places_around
 from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 from weft.contact.derivatives.sliding_pairs import SlidingPairs
 from weft.contact.memory import FIRMNESS, SLIP
-from weft.energies.gather import gather_gradient
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray, vec3
@@ -135,9 +134,8 @@ class ContactSlopes:
         y, contacts = self.term._at(self.x)
         if len(contacts) == 0:
             return
-        i, g = contacts.incidence(self.n), kernel.zeros(self.n, vec3)
-        arrays = (i.start, i.element, i.place, self.term._forces(y, contacts), g)
-        kernel.launch(gather_gradient, self.n, *arrays)
+        g = kernel.zeros(self.n, vec3)
+        self.term._gather(contacts, contacts.gradients(y), g)
         s = float((np.array(kernel.numpy(g)) * surface[: self.n]).sum())
         self.by_stiffness += s
         into.keep(FIRMNESS, np.array([0.0, s / self.term._firmness.now]))
@@ -163,8 +161,7 @@ class ContactSlopes:
             rows = np.flatnonzero((stencil >= self.n).any(1))
             if len(rows) == 0:
                 continue
-            some = type(contacts)(np.ascontiguousarray(stencil[rows]), contacts.touch[rows])
-            H = some.hessian(kernel.numpy(place)) / len(places)
+            H = contacts.among(rows).hessian(kernel.numpy(place)) / len(places)
             local = np.einsum("mabij,mbj->mai", H, surface[stencil[rows]])
             np.add.at(out, stencil[rows], local)
         into.after += out[self.n :]

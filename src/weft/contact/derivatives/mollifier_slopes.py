@@ -12,7 +12,8 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.contact.barrier.barrier import PARALLEL_PART
-from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance.distance import closest_of
 
 
 def threshold_slopes(contacts: ContactSet, y: Positions, rows: Ints) -> Floats:

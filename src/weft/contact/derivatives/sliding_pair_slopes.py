@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import AnyArray, Floats, Ints
-from weft.contact.contact_set import ContactSet, closest_of
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance.distance import closest_of
 
 
 @dataclass(frozen=True, eq=False)

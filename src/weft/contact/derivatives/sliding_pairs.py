@@ -1,22 +1,41 @@
 """Pairs that slide in a step, and the derivatives of their friction."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import AnyArray, Floats
+from weft.base.arrays import AnyArray, Bools, Floats
 from weft.contact.barrier.kinks import places_around
-from weft.contact.contact_set import closest_of
 from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 from weft.contact.derivatives.sliding_pair_slopes import Slopes, slopes_of, smoothed_friction
-from weft.contact.distance.distance import PairKind
+from weft.contact.distance.distance import PairKind, closest_of
 from weft.contact.friction.friction import normal_forces
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 
 if TYPE_CHECKING:
     from weft.contact.contact_energy import ContactEnergy
+
+
+class Slips(NamedTuple):
+    """Slips of pairs in a step, and the slip q of each vertex before it is cut to length 1."""
+
+    change: Floats  # (m,3) slip of each pair, in units of e
+    share: Floats  # (m,4) [N] load of each vertex of a pair
+    total: Floats  # (n,3) [N] sum of shares times changes
+    safe: Floats  # (n,1) [N] sum of absolute shares; 1 where nothing presses
+    pressed: Bools  # (n,1) whether a pair presses
+    length: Floats  # (n,1) of q
+    unit: Floats  # (n,3) direction of q
+
+    def cut(self, dq: Floats) -> Floats:
+        """Return the change (n,3) of the slip that is remembered, from a change of q; or the
+        derivative by q from the one by that slip, because the map is symmetric.
+        """
+        along = (self.unit * dq).sum(1, keepdims=True)
+        cut = (dq - self.unit * along) / np.maximum(self.length, 1.0)
+        return np.asarray(np.where(self.pressed, np.where(self.length > 1, cut, dq), 0.0))
 
 
 class SlidingPairs:
@@ -48,7 +67,7 @@ class SlidingPairs:
         self.y, self.n, self.start = y, term.embedded.n, np.array(kernel.numpy(place))
         self.contacts = term.search.contacts(place)
         f = term.friction_of(place, self.contacts)
-        self.slide: AnyArray = np.array(kernel.numpy(f.slide))
+        self.slide: AnyArray = np.array(kernel.numpy(f.device[1]))
         self.stencil = np.array(f.stencil)
         self.origin = np.array(kernel.numpy(f.origin))
         self.slip = np.array(kernel.numpy(term._slip))
@@ -98,40 +117,46 @@ class SlidingPairs:
         corners = (self.y - self.origin)[self.stencil]
         return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
 
+    def slips(self) -> "Slips":
+        """Return what friction remembers after the step (``friction.kernels.update_slips``)."""
+        s, n = self.slide, self.n
+        _, d = self._moved()
+        change = sum((d * a).sum(1)[:, None] * a for a in (s["t0"], s["t1"]))
+        change = change / s["smooth"][:, None]
+        share = np.where(self.own, s["load"][:, None] * s["w"], 0.0)
+        ids = np.minimum(self.stencil, n - 1)
+        load, total = np.zeros(n), np.zeros((n, 3))
+        np.add.at(load, ids, np.abs(share))
+        np.add.at(total, ids, share[:, :, None] * change[:, None])
+        pressed = (load > 0)[:, None]
+        safe = np.where(pressed, load[:, None], 1.0)
+        q = self.slip + total / safe
+        length = np.linalg.norm(q, axis=1, keepdims=True)
+        unit = q / np.maximum(length, 1e-300)
+        return Slips(change, share, total, safe, pressed, length, unit)
+
     def remembered(self, by: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives by the end (n+b,3) and by the slip before (n,3).
 
         ``by`` (n,3) are the derivatives by the slip after the step.
         """
-        s, w = self.slide, np.asarray(self.slide["w"])
+        s, w, r = self.slide, np.asarray(self.slide["w"]), self.slips()
         corners, d = self._moved()
         t = (s["t0"], s["t1"])
-        along = [(d * axis).sum(1) for axis in t]
-        smooth = s["smooth"][:, None]
-        change = (along[0][:, None] * t[0] + along[1][:, None] * t[1]) / smooth
-        share = np.where(self.own, s["load"][:, None] * w, 0.0)
-        ids = np.minimum(self.stencil, self.n - 1)
-        load, total = np.zeros(self.n), np.zeros((self.n, 3))
-        np.add.at(load, ids, np.abs(share))
-        np.add.at(total, ids, share[:, :, None] * change[:, None])
-        pressed = load > 0
-        safe = np.where(pressed, load, 1.0)[:, None]
-        q = self.slip + total / safe
-        length = np.linalg.norm(q, axis=1, keepdims=True)
-        unit = q / np.maximum(length, 1e-300)
-        cut = (by - unit * (unit * by).sum(1, keepdims=True)) / np.maximum(length, 1.0)
-        inner = np.where(pressed[:, None], np.where(length > 1, cut, by), 0.0)
-        at = np.where(self.own[:, :, None], inner[ids], 0.0) / safe[ids]
-        by_change = np.einsum("ma,mai->mi", share, at)
-        by_share = np.einsum("mi,mai->ma", change, at)
-        by_share -= np.sign(share) * (at * (total / safe)[ids]).sum(2)
+        smooth, ids = s["smooth"][:, None], np.minimum(self.stencil, self.n - 1)
+        inner = r.cut(by)
+        at = np.where(self.own[:, :, None], inner[ids], 0.0) / r.safe[ids]
+        by_change = np.einsum("ma,mai->mi", r.share, at)
+        by_share = np.einsum("mi,mai->ma", r.change, at)
+        by_share -= np.sign(r.share) * (at * (r.total / r.safe)[ids]).sum(2)
         self.by_load += (by_share * w).sum(1)
         self.by_w += by_share * s["load"][:, None]
         by_d = np.zeros_like(d)
         for k in range(2):
             on = (by_change * t[k]).sum(1)[:, None]
             by_d += on * t[k] / smooth
-            self.by_t[k] += (on * d + along[k][:, None] * by_change) / smooth
+            along = (d * t[k]).sum(1)[:, None]
+            self.by_t[k] += (on * d + along * by_change) / smooth
         self.by_w += np.einsum("mi,mai->ma", by_d, corners)
         self.by_origin -= w[:, :, None] * by_d[:, None]
         return self._scattered(w[:, :, None] * by_d[:, None]), inner

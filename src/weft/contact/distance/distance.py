@@ -18,7 +18,18 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, vec3
+from weft.base.arrays import Floats, Ints, Positions
+from weft.kernel import (
+    ByteArray,
+    IntArray,
+    IntArray2d,
+    Scalar,
+    ScalarArray,
+    Vec3Array,
+    WarpArray,
+    corners,
+    vec3,
+)
 
 _module = wp.get_module("weft.contact")
 vec4 = wp.types.vector(length=4, dtype=Scalar)
@@ -31,6 +42,28 @@ class PairKind(enum.IntEnum):
     EDGE_EDGE = 1  # (a, b, c, d): edges a b and c d
     POINT_EDGE = 2  # (p, a, b, -)
     POINT_POINT = 3  # (p, a, -, -)
+
+
+@wp.struct
+class Pairs:
+    """Candidate pairs in the form that kernels take: vertex-face pairs first, then edge-edge
+    pairs.
+    """
+
+    stencil: IntArray2d  # (p+e,4) vertex, face; then edge, edge
+    points: wp.int32  # p, the number of vertex-face pairs
+    # (p+e,) [m] lower bounds of distances, which hold at the origin of a ``VertexMotion``
+    bound: ScalarArray
+    # (p+e,) 1: edges of the mesh connect both sides; empty: that makes no difference
+    adjacent: ByteArray
+
+
+@wp.func
+def kind_of(i: int, points: int):
+    """Return the ``PairKind`` of candidate i: the first ``points`` candidates are vertex-face
+    pairs, the others are edge-edge pairs.
+    """
+    return wp.where(i < points, int(PairKind.POINT_TRIANGLE), int(PairKind.EDGE_EDGE))
 
 
 @wp.struct
@@ -300,6 +333,14 @@ def combination(w: vec4, a: vec3, b: vec3, c: vec3, d: vec3):
 
 
 @wp.func
+def closest_at(kind: int, i: int, x: Vec3Array, stencil: IntArray2d):
+    """Return the closest points of pair i at x, and the vector between them."""
+    a, b, c, d = corners(i, x, stencil)
+    p = closest(kind, a, b, c, d)
+    return p, combination(p.w, a, b, c, d)
+
+
+@wp.func
 def mollifier(e: vec3, f: vec3, threshold: Scalar):
     """Return m and dm/dC of C = |e x f|^2 for two edges: m = C/eps (2 - C/eps) below eps, else 1.
 
@@ -314,3 +355,51 @@ def mollifier(e: vec3, f: vec3, threshold: Scalar):
         m = r * (Scalar(2.0) - r)
         dm = (Scalar(2.0) - Scalar(2.0) * r) / threshold
     return m, dm
+
+
+@wp.kernel(module=_module)
+def closest_points(
+    o: int,
+    x: Vec3Array,
+    stencil: IntArray2d,
+    kind: IntArray,
+    distance: ScalarArray,
+    weights: wp.array(dtype=vec4),
+    free: IntArray,
+    dw: wp.array2d(dtype=vec4),
+):
+    """Write the distance, the weights and the free parameters of every pair."""
+    i = o + wp.tid()
+    p, v = closest_at(kind[i], i, x, stencil)
+    distance[i] = wp.length(v)
+    weights[i] = p.w
+    free[i] = p.free
+    dw[i, 0] = p.dw0
+    dw[i, 1] = p.dw1
+
+
+def closest_of(
+    x: Positions | WarpArray, stencil: Ints | WarpArray, kind: Ints | WarpArray
+) -> tuple[Floats, Floats, Ints, Floats]:
+    """Return the closest points of pairs, (m,4) vertices and (m,) kinds, at x (n,3).
+
+    Returns:
+        Distances (m,) [m], weights (m,4), numbers of free parameters (m,), and derivatives dw of
+        the weights by these, (m,2,4).
+    """
+    m = len(stencil)
+    distance, weights = kernel.empty(m), kernel.empty(m, vec4)
+    free, dw = kernel.empty(m, wp.int32), kernel.empty((m, 2), vec4)
+    pairs = (
+        a if isinstance(a, wp.array) else kernel.array(np.asarray(a, np.int32), wp.int32)
+        for a in (stencil, kind)
+    )
+    kernel.launch(closest_points, m, kernel.points(x), *pairs, distance, weights, free, dw)
+    return tuple(np.array(kernel.numpy(a)) for a in (distance, weights, free, dw))  # type: ignore[return-value]
+
+
+def distances_of(
+    x: Positions | WarpArray, stencil: Ints | WarpArray, kind: Ints | WarpArray
+) -> Floats:
+    """Return the distances of pairs at x (n,3), (m,) [m]."""
+    return closest_of(x, stencil, kind)[0]

@@ -21,7 +21,7 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Ints
 from weft.contact.broad_phase.aabb import Boxes, MovingPoints
-from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy
+from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Overlaps
 from weft.contact.collision_mesh import CollisionMesh, Excluded
 from weft.contact.exact.intersections import triangles_meet
 from weft.kernel import IntArray, IntArray2d, Scalar, Vec3Array, WarpArray, vec3
@@ -116,7 +116,7 @@ class IntersectionCheck:
             self._tree = BoundingVolumeHierarchy(boxes)
         else:
             self._tree.update(boxes)
-        near = self._tree.stencils()
+        near = Overlaps(self._tree, stencils=True)
         pairs, meets = kernel.empty((len(near), 6), wp.int32), kernel.empty(len(near), wp.int32)
         near.write(pairs, 0)
         kernel.launch(mark_meeting, len(near), y, pairs, meets)

@@ -171,7 +171,7 @@ def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
     if len(loud) == 0:
         return np.zeros((0, 2), dtype=np.int32)
     tree = BoundingVolumeHierarchy(Boxes.around(x[faces[loud]]))
-    asked = [(Overlaps(tree, None), loud)]
+    asked = [(Overlaps(tree), loud)]
     if len(still):
         asked.append((Overlaps(tree, Boxes.around(x[faces[still]])), still))
     count = sum(len(found) for found, _ in asked)

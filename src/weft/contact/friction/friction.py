@@ -26,8 +26,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.contact.barrier.barrier import barrier_gradient
-from weft.contact.contact_set import ContactSet
+from weft.contact.contact_set import ContactSet, PairSet
 from weft.contact.distance.distance import vec4
 from weft.contact.friction.kernels import (
     FrictionTable,
@@ -43,7 +42,6 @@ from weft.contact.friction.kernels import (
     update_slips,
 )
 from weft.kernel import Kernel, Scalar, WarpArray, mat33, vec3
-from weft.solve.sparse.incidence import Incidence
 
 
 def friction_coefficients(static: Floats, kinetic: Floats, part: Ints) -> FrictionTable:
@@ -62,21 +60,11 @@ def friction_coefficients(static: Floats, kinetic: Floats, part: Ints) -> Fricti
     return out
 
 
-def uniform_friction(static: float, kinetic: float | None = None) -> FrictionTable:
-    """Return a table with the same coefficients for all pairs; without ``kinetic`` both are
-    equal.
-    """
-    kinetic = static if kinetic is None else kinetic
-    none = np.zeros(1, dtype=np.int32)
-    return friction_coefficients(np.full((1, 1), static), np.full((1, 1), kinetic), none)
-
-
 @dataclass(frozen=True, eq=False)
-class FrictionSet:
+class FrictionSet(PairSet):
     """Pairs that may slide, with the data that are frozen for a step."""
 
-    pairs: WarpArray  # (m,4) int32
-    slide: WarpArray  # (m,) SlidingPair
+    device: tuple[WarpArray, WarpArray]  # (m,4) int32 vertices, (m,) SlidingPair
     origin: WarpArray  # (n,) vec3 [m] positions from which sliding is measured
 
     @staticmethod
@@ -105,34 +93,18 @@ class FrictionSet:
         before = kernel.zeros(0, vec3) if slip is None else kernel.points(slip)
         about = (forces, place, table, Scalar(smooth), before, pairs, slide)
         kernel.launch(freeze_slides, m, *contacts.device, *about)
-        return FrictionSet(pairs, slide, kernel.points(origin))
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return int(self.pairs.shape[0])
-
-    @property
-    def stencil(self) -> Ints:
-        """Return the vertices of the pairs, (m,4) on the host."""
-        return kernel.numpy(self.pairs)
-
-    def incidence(self, n: int) -> Incidence:
-        """Return the pairs of each of the first n vertices; computed once."""
-        if "_incidence" not in self.__dict__:
-            self.__dict__["_incidence"] = Incidence.on_device(self.pairs, n)
-        found: Incidence = self.__dict__["_incidence"]
-        return found
+        return FrictionSet((pairs, slide), kernel.points(origin))
 
     def _launch(self, evaluate: Kernel, x: WarpArray, out: WarpArray) -> WarpArray:
         """Run a kernel for all pairs at x, and return its output."""
-        kernel.launch(evaluate, len(self), x, self.origin, self.pairs, self.slide, out)
+        kernel.launch(evaluate, len(self), x, self.origin, *self.device, out)
         return out
 
-    def value(self, x: WarpArray) -> float:
-        """Return the friction potential [J] of all pairs at x; a pair without slip has the constant
-        lambda mu_s e/3.
+    def energies(self, x: WarpArray) -> WarpArray:
+        """Return the friction potential [J] of each pair at x, (m,); a pair without slip has the
+        constant lambda mu_s e/3.
         """
-        return kernel.total(self._launch(friction_energy, x, kernel.empty(len(self))))
+        return self._launch(friction_energy, x, kernel.empty(len(self)))
 
     def gradient(self, x: WarpArray) -> WarpArray:
         """Return dE/dx of every pair at x, (m,4) vec3 [N]."""
@@ -152,7 +124,7 @@ class FrictionSet:
         change, out = kernel.empty(len(self), vec3), kernel.empty(slip.shape[0], vec3)
         self._launch(slips, x, change)
         i = self.incidence(slip.shape[0])
-        arrays = (i.start, i.element, i.place, self.slide, change, slip, out)
+        arrays = (i.start, i.element, i.place, self.device[1], change, slip, out)
         kernel.launch(update_slips, slip.shape[0], *arrays)
         return out
 
@@ -173,9 +145,7 @@ def _normal_forces(
     The forces are those of the barrier, or of another ``gradient`` (m,4) vec3.
     """
     m = len(contacts)
-    if gradient is None:
-        gradient = kernel.empty((m, 4), vec3)
-        kernel.launch(barrier_gradient, m, x, *contacts.device, gradient)
+    gradient = contacts.gradients(x) if gradient is None else gradient
     out = NormalForces()
     out.load, out.weights = kernel.empty(m), kernel.empty(m, vec4)
     out.normal, out.pushes = kernel.empty(m, vec3), kernel.empty(m, wp.int32)

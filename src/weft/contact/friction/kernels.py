@@ -3,7 +3,7 @@
 import warp as wp
 
 from weft.contact.barrier.barrier import BarrierParameters
-from weft.contact.distance.distance import closest, combination, other_side, vec4
+from weft.contact.distance.distance import closest_at, combination, other_side, vec4
 from weft.kernel import (
     IntArray,
     IntArray2d,
@@ -89,6 +89,21 @@ def sliding(i: int, x: Vec3Array, origin: Vec3Array, stencil: IntArray2d, s: Sli
     return wp.dot(v, s.t0) + s.before0, wp.dot(v, s.t1) + s.before1
 
 
+@wp.func
+def slip_axes(u0: Scalar, u1: Scalar, s: SlidingPair):
+    """Return the unit vectors along the slip and across it in the plane of sliding, and f'/y and
+    f'' there.
+    """
+    y = wp.sqrt(u0 * u0 + u1 * u1)
+    _value, over, second = smoothed_friction(y, s)
+    c0 = Scalar(1.0)
+    c1 = Scalar(0.0)
+    if y > Scalar(0.0):
+        c0 = u0 / y
+        c1 = u1 / y
+    return c0 * s.t0 + c1 * s.t1, c0 * s.t1 - c1 * s.t0, over, second
+
+
 @wp.kernel(module=_module)
 def normal_loads(
     o: int,
@@ -104,9 +119,7 @@ def normal_loads(
     no normal force; its component along w (x) n gives -lambda.
     """
     i = o + wp.tid()
-    a, b, c, d = corners(i, x, stencil)
-    p = closest(touch[i].kind, a, b, c, d)
-    v = combination(p.w, a, b, c, d)
+    p, v = closest_at(touch[i].kind, i, x, stencil)
     n = v / wp.max(wp.length(v), Scalar(1e-300))
     force = Scalar(0.0)
     for j in range(4):
@@ -223,15 +236,7 @@ def friction_hessians(
     i = o + wp.tid()
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
-    y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = smoothed_friction(y, s)
-    c0 = Scalar(1.0)
-    c1 = Scalar(0.0)
-    if y > Scalar(0.0):
-        c0 = u0 / y
-        c1 = u1 / y
-    along = c0 * s.t0 + c1 * s.t1
-    across = c0 * s.t1 - c1 * s.t0
+    along, across, over, second = slip_axes(u0, u1, s)
     K = s.load * (second * wp.outer(along, along) + over * wp.outer(across, across))
     for a in range(4):
         for b in range(4):
@@ -252,15 +257,9 @@ def friction_factors(
     zero = Scalar(0.0)
     s = slide[i]
     u0, u1 = sliding(i, x, origin, stencil, s)
-    y = wp.sqrt(u0 * u0 + u1 * u1)
-    _value, over, second = smoothed_friction(y, s)
-    c0 = Scalar(1.0)
-    c1 = zero
-    if y > zero:
-        c0 = u0 / y
-        c1 = u1 / y
-    along = wp.sqrt(s.load * wp.max(second, zero)) * (c0 * s.t0 + c1 * s.t1)
-    across = wp.sqrt(s.load * over) * (c0 * s.t1 - c1 * s.t0)
+    along, across, over, second = slip_axes(u0, u1, s)
+    along = wp.sqrt(s.load * wp.max(second, zero)) * along
+    across = wp.sqrt(s.load * over) * across
     for j in range(4):
         out[i, 0, j] = s.w[j] * along
         out[i, 1, j] = s.w[j] * across

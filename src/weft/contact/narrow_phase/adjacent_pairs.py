@@ -12,6 +12,7 @@ pair is left out: adjacent pairs never intersect either.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,10 +20,12 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Faces, Ints, Positions
-from weft.contact.broad_phase.candidates import Candidates, Pairs
-from weft.contact.distance.distance import Separation
+from weft.contact.distance.distance import Pairs, Separation
 from weft.kernel import ByteArray, IntArray, IntArray2d, WarpArray
 from weft.kernel.native_code import native
+
+if TYPE_CHECKING:
+    from weft.contact.broad_phase.candidates import Candidates
 
 PART = 0.5  # of the height of triangles: largest gap of adjacent pairs
 LOW = 0.05  # quantile of the heights of triangles that counts as their height
@@ -129,7 +132,7 @@ class Adjacency:
         about = (stencil, points, self.start, self.neighbors, out)
         kernel.launch(mark_adjacent, end - begin, begin, *about)
 
-    def gap_among(self, candidates: Candidates, gap: float) -> float:
+    def gap_among(self, candidates: "Candidates", gap: float) -> float:
         """Return the gap [m] of adjacent pairs, after the adjacent candidates are marked if that is
         not ``gap``.
         """
@@ -138,7 +141,7 @@ class Adjacency:
             self.marked(candidates)
         return less
 
-    def marked(self, candidates: Candidates) -> WarpArray:
+    def marked(self, candidates: "Candidates") -> WarpArray:
         """Return 1 for each adjacent candidate, (p+e,) uint8. Candidates are marked once."""
         if candidates.adjacent is None:
             out = candidates.adjacent = kernel.empty(len(candidates), wp.uint8)

@@ -9,16 +9,18 @@ import warp as wp
 from weft import kernel
 from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
 from weft.contact.broad_phase.bvh import WORTH_SLICING
-from weft.contact.broad_phase.candidates import UNKNOWN, Candidates, Pairs, kind_of
+from weft.contact.broad_phase.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import (
     Closest,
     PairKind,
+    Pairs,
     Separation,
     approached,
     closest,
     combination,
+    kind_of,
     mollifier,
     pair_thickness,
     vec4,
@@ -31,6 +33,7 @@ from weft.kernel import (
     IntArray,
     IntArray2d,
     LongArray,
+    Reductions,
     Scalar,
     ScalarArray,
     Vec3Array,
@@ -42,6 +45,7 @@ from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
 
 _module = wp.get_module("weft.narrow_phase")
+NO_KEY = wp.constant(wp.int64(2**63 - 1))  # in lists of keys with more room than keys
 
 
 @wp.func
@@ -132,7 +136,7 @@ class ContactMarks:
 
 
 @wp.kernel(module=_module)
-def classify(
+def mark_contacts(
     o: int,
     x: Vec3Array,
     rest: Vec3Array,
@@ -189,35 +193,23 @@ def classify(
 
 
 @wp.kernel(module=_module)
-def count_marked(
-    o: int, marks: ContactMarks, whole_at: IntArray, reduced_at: IntArray, out: IntArray
-):
-    """Write the numbers of both kinds of contacts, from the prefix sums of those of each word."""
-    out[0] = 0
-    out[1] = 0
-    last = marks.whole.shape[0] - 1
-    if last >= 0:
-        out[0] = whole_at[last] + marks.n_whole[last]
-        out[1] = reduced_at[last] + marks.n_reduced[last]
-
-
-@wp.kernel(module=_module)
-def collect(o: int, marks: ContactMarks, place: IntArray, width: int, out: LongArray):
-    """Write the keys of the reduced pairs one after the other."""
+def collect(o: int, marks: ContactMarks, place: IntArray, width: int, room: int, out: LongArray):
+    """Write the keys of the reduced pairs one after the other, at most ``room``."""
     w = o + wp.tid()
     left = marks.reduced[w]
     at = place[w]
     while left != wp.uint32(0):
-        out[at] = marks.key[w * width + lowest_set_bit(left)]
+        if at < room:
+            out[at] = marks.key[w * width + lowest_set_bit(left)]
         left = left & (left - wp.uint32(1))
         at += 1
 
 
 @wp.kernel(module=_module)
 def mark_first(o: int, key: LongArray, first: IntArray):
-    """Mark the first of equal keys in a sorted array."""
+    """Mark the first of equal keys in a sorted array, which may end with ``NO_KEY``."""
     i = o + wp.tid()
-    first[i] = 1
+    first[i] = wp.where(key[i] == NO_KEY, 0, 1)
     if i > 0:  # noqa: SIM102 (kernels evaluate both sides of `and`)
         if key[i] == key[i - 1]:
             first[i] = 0
@@ -255,6 +247,8 @@ def write_whole(
     while left != wp.uint32(0):
         i = w * width + lowest_set_bit(left)
         left = left & (left - wp.uint32(1))
+        if at >= out.shape[0]:
+            return
         for a in range(4):
             out[at, a] = pairs.stencil[i, a]
         adjacent = own_gap(i, pairs, separation) < separation.gap
@@ -270,7 +264,8 @@ def write_reduced(
     key: LongArray,
     first: IntArray,
     place: IntArray,
-    begin: int,
+    marks: ContactMarks,
+    whole_at: IntArray,
     n: int,
     separation: Separation,
     out: IntArray2d,
@@ -290,9 +285,13 @@ def write_reduced(
         low = int(rest - (rest / size) * size)
         times = int(1)
         # The index is clamped, because kernels evaluate both sides of `and`.
-        while i + times < first.shape[0] and first[wp.min(i + times, first.shape[0] - 1)] == 0:
+        last = first.shape[0] - 1
+        while i + times <= last and key[wp.min(i + times, last)] == key[i]:
             times += 1
-        at = begin + place[i]
+        end = whole_at.shape[0] - 1
+        at = whole_at[end] + marks.n_whole[end] + place[i]
+        if at >= out.shape[0]:
+            return
         kind = int(PairKind.POINT_EDGE)
         if low == high:
             kind = int(PairKind.POINT_POINT)
@@ -318,8 +317,9 @@ class NarrowPhase:
         self._integers = [GrowingArray(wp.int32) for _ in range(6)]
         self._bits = [GrowingArray(wp.uint32) for _ in range(2)]
         self._keys = [GrowingArray(wp.int64) for _ in range(2)]
-        self._parallel, self._numbers = GrowingArray(Scalar), kernel.empty(2, wp.int32)
+        self._parallel = GrowingArray(Scalar)
         self._marks, self._size = ContactMarks(), (-1, -1)
+        self._room = [64, 64]  # for whole and reduced contacts, where their numbers are not known
 
     def contacts(
         self,
@@ -337,32 +337,76 @@ class NarrowPhase:
             since: displacements since the origin of the candidates' bounds, of a path that begins
                 at x; None: the bounds are computed anew, for x.
         """
-        m, width = len(candidates), bits_per_thread()
-        words = -(-m // width)
         if since is None:
             candidates.bound.fill_(UNKNOWN)
             since = DisplacementBound.at(x, x)
+        while True:
+            found = self.propose(x, candidates, separation, since, Reductions())
+            if self.confirm():
+                return found
+
+    def propose(
+        self,
+        x: WarpArray,
+        candidates: Candidates,
+        separation: Separation,
+        since: DisplacementBound,
+        numbers: Reductions,
+    ) -> ContactSet:
+        """Return the contacts at x, which ``confirm`` has to confirm; arguments as for
+        ``contacts``.
+
+        The numbers of contacts are added to ``numbers``. Where the host does not know them yet,
+        lists have as much room as the lists before needed.
+        """
+        m, width = len(candidates), bits_per_thread()
+        words = -(-m // width)
         pairs, marks, above = candidates.struct, self._marks_of(m, words), WORTH_SLICING // width
         about = (x, self.mesh.device_rest, pairs, separation, since.motion, width, marks)
-        kernel.launch(classify, words, *about, slice_above=above)
+        kernel.launch(mark_contacts, words, *about, slice_above=above)
         whole_at, reduced_at = (a.take(words) for a in self._integers[2:4])
-        kernel.prefix_sums(marks.n_whole, whole_at)
-        kernel.prefix_sums(marks.n_reduced, reduced_at)
-        kernel.launch(count_marked, 1, marks, whole_at, reduced_at, self._numbers)
-        n_whole, n_reduced = kernel.scalars(self._numbers)
+        n_whole = numbers.add_scan(marks.n_whole, whole_at)
+        n_reduced = numbers.add_scan(marks.n_reduced, reduced_at)
+        known = [numbers.peek(place) for place in (n_whole, n_reduced)]
+        whole_room, reduced_room = (
+            room if n is None else int(n) for n, room in zip(known, self._room)
+        )
         # Sorting brings equal keys together; the sort needs as much memory again.
-        keys = self._keys[1].take(2 * n_reduced)
-        kernel.launch(collect, words, marks, reduced_at, width, keys, slice_above=above)
-        kernel.sort(keys, n_reduced)
-        first, first_at = (a.take(n_reduced) for a in self._integers[4:])
-        kernel.launch(mark_first, n_reduced, keys, first)
-        count = n_whole + kernel.scan(first, first_at)
+        keys = self._keys[1].take(2 * reduced_room)
+        if known[1] is None:
+            keys.fill_(NO_KEY)
+        kernel.launch(
+            collect, words, marks, reduced_at, width, reduced_room, keys, slice_above=above
+        )
+        kernel.sort(keys, reduced_room)
+        first, first_at = (a.take(reduced_room) for a in self._integers[4:])
+        kernel.launch(mark_first, reduced_room, keys, first)
+        n_first = numbers.add_scan(first, first_at)
+        unique = numbers.peek(n_first)
+        count = whole_room + (reduced_room if unique is None else int(unique))
         out = kernel.empty((count, 4), wp.int32), kernel.empty(count, BarrierParameters)
+        if unique is None:
+            for a in out:
+                a.zero_()
         whole = (pairs, separation, marks, whole_at, width, *out)
         kernel.launch(write_whole, words, *whole, slice_above=above)
-        reduced = (keys, first, first_at, n_whole, x.shape[0], separation, *out)
-        kernel.launch(write_reduced, n_reduced, *reduced)
-        return ContactSet(*out)
+        reduced = (keys, first, first_at, marks, whole_at, x.shape[0], separation, *out)
+        kernel.launch(write_reduced, reduced_room, *reduced)
+        self._proposed = numbers, (n_whole, n_reduced), (whole_room, reduced_room)
+        if unique is not None:
+            return ContactSet(out)
+        return ContactSet(out, lambda: int(numbers[n_whole] + numbers[n_first]))
+
+    def confirm(self) -> bool:
+        """Return whether the lists that were proposed last had room for all contacts; if not, the
+        next ones have.
+        """
+        numbers, places, rooms = self._proposed
+        if numbers.peek(places[0]) is not None:
+            return True
+        needed = [int(numbers[place]) for place in places]
+        self._room = [max(room, n + n // 4) for n, room in zip(needed, self._room)]
+        return all(n <= room for n, room in zip(needed, rooms))
 
     def _marks_of(self, m: int, words: int) -> ContactMarks:
         """Return marks of m candidates, not initialized."""

@@ -16,8 +16,7 @@ exact distance.
 import warp as wp
 
 from weft import kernel
-from weft.contact.broad_phase.candidates import Candidates, Pairs
-from weft.contact.distance.distance import Separation
+from weft.contact.distance.distance import Pairs, Separation
 from weft.kernel import (
     Scalar,
     ScalarArray,
@@ -130,13 +129,13 @@ class DisplacementBound:
         """Measure the displacements of a path (n,) vec3 from y to ``end`` [m]."""
         kernel.launch(measure, y.shape[0], y, end, self.motion)
 
-    def begin(self, y: WarpArray, candidates: Candidates) -> None:
+    def begin(self, y: WarpArray, pairs: Pairs) -> None:
         """Make y, the start of the path that was measured last, the position at which the bounds of
-        ``candidates`` hold; the path must end where it begins.
+        ``pairs`` hold; the path must end where it begins.
         """
         width = bits_per_thread()
-        words, worth = -(-len(candidates) // width), kernel.slice_above(4 * width)
-        kernel.launch(rebase, words, candidates.struct, self.motion, width, slice_above=worth)
+        words, worth = -(-pairs.stencil.shape[0] // width), kernel.slice_above(4 * width)
+        kernel.launch(rebase, words, pairs, self.motion, width, slice_above=worth)
         kernel.copy(y, self.motion.origin)
         self.motion.away.zero_()
         self.motion.shift.zero_()

@@ -188,12 +188,11 @@ class BoundQuadratic(BoundQuadraticForm):
         """Return the total energy [J]."""
         return super().value(x) + (0.0 if self.rate is None else self.rate.value(x))
 
-    def add_value(self, x: WarpArray, numbers: Reductions) -> None:
+    def add_value(self, x: WarpArray, numbers: Reductions) -> int:
         """Add the total energy [J] to the numbers that the host reads together."""
         if self.rate is None:
-            super().add_value(x, numbers)
-        else:
-            numbers.add(self.value(x))
+            return super().add_value(x, numbers)
+        return numbers.add(self.value(x))
 
     def terms(self, x: WarpArray) -> Mapping[str, float]:
         """Return the energy [J] of the elastic part and of damping, by name."""

@@ -7,6 +7,7 @@ interval are positive. A step uses at most nine tenths of the bound, so no sampl
 limit.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -211,6 +212,8 @@ class BoundLimits(BoundMembrane):
         """Return nine tenths of the way to the nearest limit, and at most 1."""
         return min(1.0, PART * self.reach(x, d))
 
-    def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether d goes at most a tenth of the way to the nearest limit."""
-        return SETTLED * self.reach(x, d) >= 1.0
+    def is_settled(
+        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
+    ) -> Callable[[], bool]:
+        """Return a function that says whether d goes at most a tenth of the way to a limit."""
+        return lambda: SETTLED * self.reach(x, d) >= 1.0

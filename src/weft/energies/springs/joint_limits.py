@@ -9,6 +9,7 @@ which no step passes (``max_step``). A joint that presses against a stop rests w
 is the work that a stop takes up before its room is down to about a quarter of the margin.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -188,9 +189,11 @@ class BoundJointLimits(BoundSpring):
         """Return nine tenths of the way to the nearest limit, and at most 1."""
         return min(1.0, PART * self.reach(x, d))
 
-    def settled(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether d goes at most half of the way to the nearest limit."""
-        return SETTLED * self.reach(x, d) >= 1.0
+    def is_settled(
+        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
+    ) -> Callable[[], bool]:
+        """Return a function that says whether d goes at most half of the way to a limit."""
+        return lambda: SETTLED * self.reach(x, d) >= 1.0
 
     def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""

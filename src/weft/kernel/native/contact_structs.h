@@ -2,7 +2,7 @@
 //
 // Warp writes their definitions from the Python classes of the same names, which say what the
 // fields are: those of trees and boxes (weft.contact.broad_phase.tree_order and .aabb), ``Pairs``
-// (weft.contact.broad_phase.candidates), ``Separation`` (weft.contact.distance.distance) and
+// and ``Separation`` (weft.contact.distance.distance) and
 // ``VertexMotion`` (weft.contact.narrow_phase.distance_bounds).
 #pragma once
 

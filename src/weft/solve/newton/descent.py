@@ -50,8 +50,7 @@ MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # forcing terms of equilibria (Eisensta
 def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
     """Compute the direction -A^-1 g with the matrix prepared last.
 
-    Rank-one terms of the Hessian are included by Woodbury's formula. The largest vertex
-    displacement and the slope of the direction are stored in ``s``.
+    Rank-one terms of the Hessian are included by Woodbury's formula.
 
     Returns:
         The direction (n,) vec3, and the outcome of the linear solve.
@@ -62,7 +61,6 @@ def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
     s.linear_iterations += solution.iterations
     s.rescues += solution.rescued
     negate(solution.x)
-    s.increment, s.slope = size_and_slope(solution.x, s.g)
     return solution.x, solution.outcome
 
 
@@ -157,24 +155,42 @@ class NewtonDirections:
             prepare(s, s.problem.matrix_at(s.x))
             self.before, self.stale = float("inf"), False
         d, outcome = factorized(s) if self.factorizes else solved(s, self.forcing)
+        rest, is_settled = self._measure(s, d, fresh)
         if fresh and outcome.ok and self._is_inaccurate(s, d):
             self.factorizes = True
             d, outcome = factorized(s)
+            rest, is_settled = self._measure(s, d, fresh)
         self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
             return None, outcome
         if not s.increment < float("inf"):
             return None, Outcome.NOT_FINITE
-        tolerance = self.settings.tolerance
-        if self.settings.effort:
-            longer, square = fraction_longer_and_mean_square(d, tolerance)
+        if rest is not None:
+            longer, square = rest()
             s.left, self.size = RemainingError(longer, 0.5 * self.decrement), float(np.sqrt(square))
-        if not fresh and s.increment > max(CONTRACTION * self.before, tolerance):
+        if not fresh and s.increment > max(CONTRACTION * self.before, self.settings.tolerance):
             self.stale = True
             return None, None
-        if fresh:
-            self.settled = s.problem.is_settled_at(s.x, d)
+        if is_settled is not None:
+            self.settled = is_settled()
         return d, None
+
+    def _measure(
+        self, s: Search, d: WarpArray, fresh: bool
+    ) -> tuple[Callable[[], tuple[float, float]] | None, Callable[[], bool] | None]:
+        """Read the size and slope of the direction d, and with them other numbers.
+
+        Returns:
+            Functions that return the fraction of d above the tolerance and its mean square, and
+            whether d is small to every energy; None for what is not asked for.
+        """
+        o, numbers, rest = self.settings, kernel.Reductions(), None
+        size = size_and_slope(d, s.g, numbers)
+        if o.effort:
+            rest = fraction_longer_and_mean_square(d, o.tolerance, numbers)
+        is_settled = s.problem.is_settled_at(s.x, d, numbers) if fresh else None
+        s.increment, s.slope = size()
+        return rest, is_settled
 
     def _is_inaccurate(self, s: Search, d: WarpArray) -> bool:
         """Return whether the search may end with d, although its residual exceeds the bounds."""
@@ -348,7 +364,9 @@ class ShiftedDirections:
         A = s.problem.matrix_at(s.x, psd)
         add_diagonal(A, self.settings.mass, self.mu)
         prepare(s, A)
-        return solved(s, self.forcing)
+        d, outcome = solved(s, self.forcing)
+        s.increment, s.slope = size_and_slope(d, s.g, kernel.Reductions())()
+        return d, outcome
 
     def arrives(self, s: Search, d: WarpArray) -> None:
         """Return None: the forces at the end of the step have to be measured first."""

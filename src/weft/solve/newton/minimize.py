@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from weft import kernel
 from weft.base.timing import Phases
-from weft.kernel import WarpArray, vec3
+from weft.kernel import Reductions, WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
 from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, PreparedSolver
 from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack_steps
@@ -61,8 +61,12 @@ class Problem(Protocol):
         The search tries it if only a small fraction of d is feasible.
         """
 
-    def is_settled_at(self, x: WarpArray, d: WarpArray) -> bool:
-        """Return whether the direction d is small to every energy, and so may be the last one."""
+    def is_settled_at(self, x: WarpArray, d: WarpArray, numbers: Reductions) -> Callable[[], bool]:
+        """Return a function that says whether the direction d is small to every energy, and so may
+        be the last one.
+
+        It reads what was added to ``numbers``, together with other numbers of the direction.
+        """
 
     def updates_at(self, x: WarpArray) -> Sequence[LowRankUpdate]:
         """Return rank-one terms c u u^T that belong to the Hessian but not to ``matrix_at``.
@@ -150,7 +154,7 @@ class Search:
     ) -> None:
         self.problem, self.solver = problem, solver
         self.prepared: Any = previous  # by ``solver``
-        if isinstance(previous, AdaptivePrepared):
+        if isinstance(previous, AdaptivePrepared):  # a run that resumes takes the same steps
             previous.forget()
         n = x0.shape[0]
         self.x, self.g, self.trial = arrays or tuple(kernel.empty(n, vec3) for _ in range(3))

@@ -3,12 +3,14 @@
 Sums run in NumPy if the device is the CPU, else in kernels.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats
-from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray
+from weft.kernel import IntArray, Reductions, Scalar, ScalarArray, Vec3Array, WarpArray
 
 _module = wp.get_module("weft.vectors")
 
@@ -134,32 +136,36 @@ def mark_longer(o: int, a: Vec3Array, least: Scalar, out: ScalarArray):
         out[i] = Scalar(1.0)
 
 
-def size_and_slope(d: WarpArray, g: WarpArray) -> tuple[float, float]:
-    """Return the largest length of a vector in d, NaN if any component is NaN, and d.g."""
-    numbers = kernel.Reductions()
+def size_and_slope(
+    d: WarpArray, g: WarpArray, numbers: Reductions
+) -> Callable[[], tuple[float, float]]:
+    """Add the largest length of a vector in d, NaN if any component is NaN, and d.g to ``numbers``;
+    return a function that reads both.
+    """
     if d.device.is_cpu:
-        numbers.add(max_norm(d))
-        numbers.add(dot(g, d))
-        largest, slope = numbers.read()
-        return largest, slope
+        places = numbers.add(max_norm(d)), numbers.add(dot(g, d))
+        return lambda: (numbers[places[0]], numbers[places[1]])
     squares = _products(d, d)
-    numbers.add_largest(squares)
-    numbers.add_sum(squares)
-    numbers.add_sum(_products(g, d))
-    largest, total, slope = numbers.read()
-    # The maximum of a device array may skip NaN; the sum does not.
-    return (total if total != total else float(largest**0.5)), slope
+    largest, total = numbers.add_largest(squares), numbers.add_sum(squares)
+    slope = numbers.add_sum(_products(g, d))
+
+    def read() -> tuple[float, float]:
+        # The maximum of a device array may skip NaN; the sum does not.
+        sum = numbers[total]
+        return (sum if sum != sum else float(numbers[largest] ** 0.5)), numbers[slope]
+
+    return read
 
 
-def fraction_longer_and_mean_square(a: WarpArray, least: float) -> tuple[float, float]:
-    """Return the fraction of vectors that are longer than ``least``, and the mean square length."""
-    numbers, n = kernel.Reductions(), max(int(a.shape[0]), 1)
+def fraction_longer_and_mean_square(
+    a: WarpArray, least: float, numbers: Reductions
+) -> Callable[[], tuple[float, float]]:
+    """Add the fraction of vectors that are longer than ``least``, and the mean square length, to
+    ``numbers``; return a function that reads both.
+    """
+    n = max(int(a.shape[0]), 1)
     out = kernel.empty(a.shape[0])
     kernel.launch(mark_longer, a.shape[0], a, Scalar(least), out)
-    numbers.add_sum(out)
-    if a.device.is_cpu:
-        numbers.add(dot(a, a))
-    else:
-        numbers.add_sum(_products(a, a))
-    longer, square = numbers.read()
-    return longer / n, square / n
+    longer = numbers.add_sum(out)
+    square = numbers.add(dot(a, a)) if a.device.is_cpu else numbers.add_sum(_products(a, a))
+    return lambda: (numbers[longer] / n, numbers[square] / n)

@@ -1,0 +1,43 @@
+"""Contact sets and tables of friction that tests write down."""
+
+import numpy as np
+import warp as wp
+
+from weft import kernel
+from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
+from weft.contact.contact_set import ContactSet
+from weft.contact.distance.distance import distances_of
+from weft.contact.friction.friction import friction_coefficients
+
+
+def contact_set(stencil, kind, stiffness, gap, thickness=0.0, parallel=0.0):
+    """Return a contact set of pairs (m,4) of kinds (m,), with numbers for all or (m,) each."""
+    touch = np.zeros(len(stencil), BarrierParameters.numpy_dtype())
+    touch["kind"], touch["parallel"] = kind, parallel
+    touch["stiffness"], touch["thickness"], touch["gap"] = stiffness, thickness, gap
+    pairs = kernel.array(np.ascontiguousarray(stencil, dtype=np.int32), wp.int32)
+    return ContactSet((pairs, kernel.array(touch, BarrierParameters)))
+
+
+def distances(contacts, x):
+    """Return the distance of each pair of a set at x (n,3) [m], (m,)."""
+    return distances_of(x, contacts.stencil, contacts.touch["kind"])
+
+
+def energies(contacts, x):
+    """Return the barrier energy of each pair of a set at x (n,3) [m], (m,) [J]."""
+    return np.array(kernel.numpy(contacts.energies(kernel.points(x))))
+
+
+def parallel_threshold(X, edge_edge):
+    """Return |e x f|^2 [m^4] below which edges (e,4) count as nearly parallel at rest X (n,3):
+    1e-3 times the product of their squared rest lengths (Li et al. 2020).
+    """
+    a, b, c, d = (X[edge_edge[:, i]] for i in range(4))
+    return float(PARALLEL_PART) * ((b - a) ** 2).sum(1) * ((d - c) ** 2).sum(1)
+
+
+def uniform_friction(static, kinetic=None):
+    """Return a table with the same coefficients for all pairs."""
+    static, kinetic = (np.full((1, 1), mu) for mu in (static, kinetic or static))
+    return friction_coefficients(static, kinetic, np.zeros(1, dtype=np.int32))
