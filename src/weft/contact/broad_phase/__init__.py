@@ -1,7 +1,7 @@
 """The broad phase: find pairs of primitives whose bounding boxes overlap.
 
-It is entered through ``contact.collision_mesh.CollisionMesh.candidates``, which builds the two
-trees and returns ``Candidates``: another broad phase takes their place there.
+It is entered through ``candidate_search.find_candidates``, which builds the two trees and returns
+``Candidates``: another broad phase takes their place there.
 
 Read in this order. ``tree_order`` sorts primitives into the leaves of a binary tree. ``aabb``
 encloses them in axis-aligned bounding boxes, and compares one box with the eight boxes of a leaf at
