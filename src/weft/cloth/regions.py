@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.base.arrays import Arrays, Floats, Ints
 from weft.base.errors import MeshError, did_you_mean, shortened
+from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
 
@@ -140,14 +141,8 @@ def material_pieces(mesh: TriangleMesh) -> Ints:
     """Return (m,) the number of each face's piece; faces that share a material edge belong
     together.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     corners = np.concatenate([mesh.faces[..., None], np.round(mesh.corner_uv * 1e7)], axis=2)
     _, ids = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     f = ids.reshape(-1, 3)
-    n = int(f.max()) + 1
-    pairs = np.concatenate([f[:, [0, 1]], f[:, [1, 2]]])
-    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    return np.asarray(label[f[:, 0]], dtype=np.int32)
+    label = component_labels(np.concatenate([f[:, [0, 1]], f[:, [1, 2]]]), int(f.max()) + 1)
+    return label[f[:, 0]]

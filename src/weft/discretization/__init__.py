@@ -10,5 +10,5 @@ in this order:
 3. ``basis``, ``bspline``, ``quadrature``, ``spline_surface``, ``patch_triangulation``: splines
    (Meng et al. 2025).
 4. ``spline_fit``: spline patches for meshes and garment panels. ``polygon`` has functions for flat
-   outlines.
+   outlines, ``connectivity`` numbers what is connected.
 """

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import check_known
+from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
 from weft.garment.check import Match
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, PatternFold, Seam
@@ -230,12 +231,7 @@ def representatives(n: int, pairs: Sequence[Ints]) -> Ints:
         n: number of vertices.
         pairs: arrays (k,2) of vertices that belong to the same class.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    every = np.concatenate([np.zeros((0, 2), dtype=np.int32), *pairs])
-    graph = coo_matrix((np.ones(len(every)), (every[:, 0], every[:, 1])), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
+    label = component_labels(np.concatenate([np.zeros((0, 2), dtype=np.int32), *pairs]), n)
     least = np.full(label.max() + 1, n)
     np.minimum.at(least, label, np.arange(n))
     return np.asarray(least[label], dtype=np.int32)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from weft.base.arrays import Ints
 from weft.base.errors import shortened
+from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
 from weft.garment.garment import Garment
 
@@ -83,15 +84,7 @@ def _panels(garment: Garment, faces: NDArray[np.integer]) -> list[str]:
 
 def _components(edges: Ints, ids: Ints) -> int:
     """Return the number of connected components of the vertices ``ids`` under ``edges``."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    if len(ids) == 0:
-        return 0
-    local = np.searchsorted(ids, edges)
-    n = len(ids)
-    graph = coo_matrix((np.ones(len(local)), (local[:, 0], local[:, 1])), shape=(n, n))
-    return int(connected_components(graph, directed=False)[0])
+    return len(np.unique(component_labels(np.searchsorted(ids, edges), len(ids))))
 
 
 def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
@@ -101,9 +94,6 @@ def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
     whose orientations agree; the surface is orientable if no face is connected to its own reversed
     node.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     half = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
     forward = half[:, 0] < half[:, 1]
     order = np.argsort(edge_of, kind="stable")
@@ -114,6 +104,5 @@ def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
     fa, fb = a // 3, b // 3
     i = np.concatenate([fa, fa + m])
     j = np.concatenate([np.where(turned, fb + m, fb), np.where(turned, fb, fb + m)])
-    graph = coo_matrix((np.ones(len(i)), (i, j)), shape=(2 * m, 2 * m))
-    _, label = connected_components(graph, directed=False)
+    label = component_labels(np.stack([i, j], axis=1), 2 * m)
     return bool((label[:m] != label[m:]).all())

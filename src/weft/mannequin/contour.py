@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.base.arrays import Faces, Ints, Positions
 from weft.base.errors import MannequinError
+from weft.discretization.connectivity import component_labels
 from weft.mannequin.relax import relax_mesh
 from weft.mannequin.solids import Ids, Union
 from weft.mannequin.surface_nets import surface_nets
@@ -69,9 +70,6 @@ def is_manifold(faces: Faces) -> bool:
 
 def _fans(faces: Faces, n: int) -> Ints:
     """Return (n,) the number of fans that the faces around every vertex form."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     corner = np.arange(3 * len(faces)).reshape(-1, 3)
     # Two corners at a vertex are joined if their faces share an edge at this vertex.
     ahead = np.roll(faces, -1, axis=1).astype(np.int64)
@@ -79,10 +77,8 @@ def _fans(faces: Faces, n: int) -> Ints:
     leaving = (faces.astype(np.int64) * n + ahead).reshape(-1)
     entering = (faces.astype(np.int64) * n + behind).reshape(-1)
     order, other = np.argsort(leaving), np.argsort(entering)
-    pairs = corner.reshape(-1)[order], corner.reshape(-1)[other]
-    m = 3 * len(faces)
-    graph = coo_matrix((np.ones(m), pairs), shape=(m, m))
-    count, label = connected_components(graph, directed=False)
-    vertex = np.zeros(count, dtype=np.int64)
+    pairs = np.stack([corner.reshape(-1)[order], corner.reshape(-1)[other]], axis=1)
+    label = component_labels(pairs, 3 * len(faces))
+    vertex = np.zeros(label.max(initial=-1) + 1, dtype=np.int64)
     vertex[label] = faces.reshape(-1)
     return np.bincount(vertex, minlength=n).astype(np.int32)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.discretization.connectivity import component_labels
 from weft.mannequin.girth_fit import hull_perimeter
 
 
@@ -27,9 +28,6 @@ def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Flo
     """Return the points (n,3) [m] where a plane cuts the edges of a mesh, and (n,) the part of the
     cut to which each one belongs.
     """
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     unit = np.asarray(normal, dtype=np.float64) / np.linalg.norm(normal)
     side = (x - point) @ unit
     side = np.where(side == 0, 1e-12, side)  # no vertex lies in the plane: cuts are closed loops
@@ -43,9 +41,7 @@ def _cut(x: Positions, faces: Faces, point: Floats, normal: Floats) -> tuple[Flo
     a, b = names // len(x), names % len(x)
     where = side[a] / (side[a] - side[b])
     points = x[a] + where[:, None] * (x[b] - x[a])
-    n = len(names)
-    graph = coo_matrix((np.ones(len(ids)), (ids[:, 0], ids[:, 1])), shape=(n, n))
-    return points, np.asarray(connected_components(graph, directed=False)[1])
+    return points, component_labels(ids, len(names))
 
 
 def girth(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
+from weft.discretization.connectivity import component_labels
 from weft.energies.base import Energy
 
 if TYPE_CHECKING:
@@ -80,12 +81,9 @@ class Attached:
         """
         if not (self.together or self.rigid):
             return given
-        import scipy.sparse as sp
-
         k = n + b + (rigid if self.rigid else 0)
         seams = np.arange(n) if given is None else np.asarray(given)
         held = [(v, n + b + body) for v, body in self.rigid]
         pairs = np.array([*self.together, *held])
         pairs = np.concatenate([pairs, np.stack([np.arange(n), seams], axis=1)])
-        graph = sp.coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(k, k))
-        return np.asarray(sp.csgraph.connected_components(graph, directed=False)[1], np.int32)
+        return component_labels(pairs, k)
