@@ -7,8 +7,9 @@ import pytest
 
 from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
 from weft.base.errors import PatternProblems
+from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern, examine_pattern
-from weft.garment.curves import outline_polygon, signed_area
+from weft.garment.curves import outline_polygon
 from weft.garment.cutting import cut
 from weft.garment.pattern import (
     BorderCurve,

@@ -5,8 +5,9 @@ import pytest
 
 from tests.garment.patterns import panel, rectangle
 from weft.base.errors import PatternError
+from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern
-from weft.garment.curves import edge_curve, edge_length, outline_polygon, signed_area
+from weft.garment.curves import edge_curve, edge_length, outline_polygon
 from weft.garment.darts import Dart, Pleat, insert_features
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.garment import named_edges

@@ -9,7 +9,8 @@ import pytest
 from tests.garment.dxf_writer import block, drawing, line, point, polyline, text, turns
 from tests.garment.mutations import mutations
 from weft.base.errors import PatternError
-from weft.garment.curves import edge_length, outline_polygon, signed_area
+from weft.discretization.polygon import signed_area
+from weft.garment.curves import edge_length, outline_polygon
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, SeamSide

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from weft.base.errors import PatternError, PatternProblems
+from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern
-from weft.garment.curves import edge_length, outline_polygon, signed_area
+from weft.garment.curves import edge_length, outline_polygon
 from weft.garment.cutting import cut
 from weft.garment.formats import read_pattern
 from weft.garment.pattern import BorderCurve, Closing

@@ -89,8 +89,9 @@ def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
 
 def table(report: "Report") -> list[str]:
     """Lines about panels with their edges, seams with lengths and ease, and elastics."""
+    from weft.discretization.polygon import signed_area
     from weft.garment.check_panel import is_drawable
-    from weft.garment.curves import edge_length, outline_polygon, signed_area
+    from weft.garment.curves import edge_length, outline_polygon
     from weft.show.pattern.pattern_sheet import names_of
 
     pattern, lines = report.pattern, list[str]()

@@ -166,7 +166,7 @@ def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]
         if not problems and all(s.panel in good for s in sides):
             first, second = EdgeChain(tuple(seam.first), good), EdgeChain(tuple(seam.second), good)
             found = orientation(seam, first, second)
-            turned = second.turned() if found.flip else second
+            turned = second.reverse() if found.flip else second
             if seam.notched:
                 first, turned = align_chains(first, turned)
             report.seams.append(Match(seam, first, turned, found))

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError
-from weft.discretization.polygon import contains, first_crossing
-from weft.garment.curves import edge_curve, outline_polygon, signed_area
+from weft.discretization.polygon import contains, first_crossing, signed_area
+from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.pattern import BorderCurve, Panel
 
 LEAST = 1e-4  # [m] least length of an edge: shorter edges are mistakes of drawing

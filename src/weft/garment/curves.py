@@ -230,11 +230,6 @@ def outline_polygon(panel: Panel, most_turn: float = np.radians(6.0)) -> tuple[F
     return np.concatenate(points), np.concatenate(edges)
 
 
-def signed_area(points: Floats) -> float:
-    """Return the signed area [m^2] of a polygon (n,2); it is positive if counter-clockwise."""
-    return 0.5 * float(np.sum(_cross(points, np.roll(points, -1, axis=0))))
-
-
 def reverse_edge(edge: Edge) -> Edge:
     """Return the edge from its end to its beginning."""
     return replace(edge, controls=np.asarray(edge.controls, dtype=np.float64).reshape(-1, 2)[::-1])

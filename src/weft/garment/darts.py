@@ -41,7 +41,7 @@ class Dart:
     depth: float
 
     @property
-    def taken(self) -> float:
+    def edge_length(self) -> float:
         """Return the length [m] of the edge that the dart takes up."""
         return self.width
 
@@ -71,7 +71,7 @@ class Pleat:
     angle: float = ANGLE
 
     @property
-    def taken(self) -> float:
+    def edge_length(self) -> float:
         """Return the length [m] of the edge that the pleat takes up, with the face of a box."""
         return {"knife": 2.0, "inverted": 4.0, "box": 6.0}[self.kind] * self.depth
 
@@ -153,11 +153,11 @@ def _feature_ranges(
                 expected="must be > 0 and < 1",
                 hint="a fraction of the edge's length",
             )
-        half = f.taken / (2 * curve.length)
+        half = f.edge_length / (2 * curve.length)
         low, high = f.at - half, f.at + half
         if low <= before or high >= 1:
             side = last if low <= before else "the edge's end"
-            text = f"{100 * f.taken:.3g} cm of {edge}, {100 * curve.length:.3g} cm long"
+            text = f"{100 * f.edge_length:.3g} cm of {edge}, {100 * curve.length:.3g} cm long"
             raise PatternError(what, got=text, expected=f"apart from {side}")
         yield low, high
         before, last = high, f.name

@@ -56,7 +56,7 @@ def read_dxf(path: Path) -> Pattern:
         )
     split = car.given.notches == "corners"
     names = _names(blocks)
-    pieces = [_piece(b, n, split, path.name).centered() for b, n in zip(blocks, names)]
+    pieces = [_piece(b, n, split, path.name).center() for b, n in zip(blocks, names)]
     return assemble_pattern(path, pattern_name(path), pieces, car)
 
 
@@ -209,7 +209,7 @@ def _outline(
 def _sides(chain: Sequence[Stroke], mirror: Floats) -> int:
     """Return the number of sides of the mirror line on which a chain lies: 0, 1 or 2."""
     along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
-    points = np.concatenate([[*s.sampled(), s.end] for s in chain])
+    points = np.concatenate([[*s.sample(), s.end] for s in chain])
     distance = (points - mirror[0]) @ [-along[1], along[0]]
     return int((distance > GAP).any()) + int((distance < -GAP).any())
 

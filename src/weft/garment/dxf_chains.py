@@ -69,13 +69,13 @@ def unfold_chain(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
     if np.abs((ends - mirror[0]) @ side).max() > GAP:
         return None
     chain = _move_end(_move_start(chain, ends[0], mirror[0], side), ends[1], mirror[0], side)
-    return chain + [s.turned() for s in reversed(reflect_chain(chain, mirror))]
+    return chain + [s.reverse() for s in reversed(reflect_chain(chain, mirror))]
 
 
 def reflect_chain(chain: Sequence[Stroke], mirror: Floats) -> list[Stroke]:
     """Return the mirror images of all strokes."""
     linear, offset = reflection(mirror)
-    return [s.moved(linear, offset) for s in chain]
+    return [s.transform(linear, offset) for s in chain]
 
 
 def reflection(mirror: Floats) -> tuple[Floats, Floats]:
@@ -123,12 +123,10 @@ def match_corners(chain: Sequence[Stroke], marked: Floats) -> Bools:
 
 def find_kinks(chain: Sequence[Stroke]) -> Bools:
     """Return (n,) whether a closed chain turns by more than ``KINK`` where each stroke begins."""
-    first = np.array(
-        [s.sampled(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain]
-    )
+    first = np.array([s.sample(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain])
     starts = np.array([s.start for s in chain])
     last = np.array(
-        [s.sampled(64)[-1] if s.curve is not BorderCurve.LINE else s.start for s in chain]
+        [s.sample(64)[-1] if s.curve is not BorderCurve.LINE else s.start for s in chain]
     )
     out, into = first - starts, np.roll(np.array([s.end for s in chain]) - last, 1, axis=0)
     cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
@@ -158,7 +156,7 @@ def chain_edges(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
         if len(parts) == 1:
             result.append(parts[0])
             continue
-        points = np.concatenate([*(s.sampled() for s in parts), [parts[-1].end]])
+        points = np.concatenate([*(s.sample() for s in parts), [parts[-1].end]])
         result.append(Stroke(BorderCurve.POLYLINE, points))
     return result
 
@@ -168,7 +166,7 @@ def _coincide(a: Floats, b: Floats) -> bool:
 
 
 def _reverse_chain(chain: Sequence[Stroke]) -> list[Stroke]:
-    return [s.turned() for s in reversed(chain)]
+    return [s.reverse() for s in reversed(chain)]
 
 
 def _snap_ends(chain: list[Stroke]) -> list[Stroke]:

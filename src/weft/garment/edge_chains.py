@@ -105,7 +105,7 @@ class EdgeChain:
             )
         return np.concatenate(found)
 
-    def turned(self) -> "EdgeChain":
+    def reverse(self) -> "EdgeChain":
         """Return the chain from its other end."""
         back = tuple(SeamSide(s.panel, s.edge, not s.backward) for s in self.sides[::-1])
         return EdgeChain(back, self.panels, tuple(1 - a for a in self.at[::-1]))

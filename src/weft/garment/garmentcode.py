@@ -238,11 +238,11 @@ def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _U
             raise block.error(at, error.got, error.expected or "") from None
     if units.centered:
         center = vertices.mean(0)
-        strokes = [s.moved(np.eye(2), -center) for s in strokes]
+        strokes = [s.transform(np.eye(2), -center) for s in strokes]
         translation = translation + [*center, 0.0]
     # The outer side is -z: the panel is mirrored in x, and rotated about y to compensate for that.
     if chain_area(strokes) < 0:
-        strokes = [s.moved(np.diag([-1.0, 1.0])) for s in strokes]
+        strokes = [s.transform(np.diag([-1.0, 1.0])) for s in strokes]
         rotation = rotation * Rotation.from_matrix(np.diag([-1.0, 1.0, -1.0]))
     corners = np.array([s.start for s in strokes])
     x, y, z = translation.tolist()

@@ -7,8 +7,8 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints
 from weft.base.errors import PatternError, WeftError
-from weft.discretization.polygon import contains, divide_loop, first_crossing
-from weft.garment.curves import edge_curve, signed_area
+from weft.discretization.polygon import contains, divide_loop, first_crossing, signed_area
+from weft.garment.curves import edge_curve
 from weft.garment.inner_lines import InnerLine
 from weft.garment.pattern import Panel
 from weft.garment.triangulate import fill_piece

@@ -39,22 +39,24 @@ class DrawnPiece:
     where: str = ""
     origin: Floats | None = None
 
-    def centered(self) -> "DrawnPiece":
+    def center(self) -> "DrawnPiece":
         """Return the piece with its origin, or else the middle of its bounding box, moved to (0,
         0).
         """
         points = chain_polygon(self.outline)
         middle = (points.min(0) + points.max(0)) / 2
-        return self.moved(np.eye(2), -(middle if self.origin is None else self.origin))
+        return self.transform(np.eye(2), -(middle if self.origin is None else self.origin))
 
-    def mirrored(self) -> "DrawnPiece":
+    def mirror(self) -> "DrawnPiece":
         """Return the mirror image in x.
 
         Edge i of the image is edge n - 1 - i of this piece (of n edges), reversed.
         """
-        return self.moved(np.diag([-1.0, 1.0]))
+        return self.transform(np.diag([-1.0, 1.0]))
 
-    def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "DrawnPiece":
+    def transform(
+        self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)
+    ) -> "DrawnPiece":
         """Return the piece with every point p mapped to ``linear`` p + ``offset``.
 
         Args:
@@ -67,7 +69,7 @@ class DrawnPiece:
             grain = float(np.arctan2(y, x))
         return replace(
             self,
-            outline=orient_chain([s.moved(linear, offset) for s in self.outline]),
+            outline=orient_chain([s.transform(linear, offset) for s in self.outline]),
             holes=[h @ linear.T + np.asarray(offset) for h in self.holes],
             lines=[p @ linear.T + np.asarray(offset) for p in self.lines],
             grain=grain,

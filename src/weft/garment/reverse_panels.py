@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from weft.garment.curves import outline_polygon, reverse_edge, signed_area
+from weft.discretization.polygon import signed_area
+from weft.garment.curves import outline_polygon, reverse_edge
 from weft.garment.pattern import Panel, Pattern, SeamSide
 
 

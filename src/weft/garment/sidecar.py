@@ -109,7 +109,7 @@ def _select_panels(
             expected = f"one of the pieces {', '.join(known)}"
             raise block.error(place, repr(wanted), expected, did_you_mean(wanted, known))
         piece = known[wanted]
-        used[name] = piece.mirrored() if given.mirrored else piece
+        used[name] = piece.mirror() if given.mirrored else piece
         panels.append(set_common_fields(used[name].panel(name), given))
     if not panels:
         raise car.error("panels", "none", "at least one panel")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import signed_area as area_of
 from weft.garment.curves import EdgeCurve
-from weft.garment.curves import signed_area as area_of
 from weft.garment.pattern import BorderCurve, Edge
 
 SAMPLES = 32  # points of a curved stroke, for areas and tests of side
@@ -45,11 +45,11 @@ class Stroke:
         """Return the stroke as an edge of a panel, without its ends."""
         return Edge(self.curve, self.points[1:-1].copy(), self.name)
 
-    def turned(self) -> "Stroke":
+    def reverse(self) -> "Stroke":
         """Return the stroke drawn from its end to its beginning."""
         return replace(self, points=self.points[::-1].copy())
 
-    def moved(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "Stroke":
+    def transform(self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)) -> "Stroke":
         """Return the stroke with every point p mapped to ``linear`` p + ``offset``.
 
         Args:
@@ -58,7 +58,7 @@ class Stroke:
         """
         return replace(self, points=self.points @ linear.T + np.asarray(offset))
 
-    def sampled(self, samples: int = SAMPLES) -> Floats:
+    def sample(self, samples: int = SAMPLES) -> Floats:
         """Return points (s,2) [m] along the stroke, with its beginning and without its end."""
         if self.curve in (BorderCurve.LINE, BorderCurve.POLYLINE):
             return self.points[:-1]
@@ -74,9 +74,9 @@ def orient_chain(strokes: Sequence[Stroke]) -> list[Stroke]:
     """Return a closed chain that runs counter-clockwise; a clockwise one is reversed."""
     if chain_area(strokes) >= 0:
         return list(strokes)
-    return [s.turned() for s in reversed(strokes)]
+    return [s.reverse() for s in reversed(strokes)]
 
 
 def chain_polygon(strokes: Sequence[Stroke], samples: int = SAMPLES) -> Floats:
     """Return the points (h,2) [m] of a closed chain."""
-    return np.concatenate([s.sampled(samples) for s in strokes])
+    return np.concatenate([s.sample(samples) for s in strokes])

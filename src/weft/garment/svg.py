@@ -79,7 +79,7 @@ def read_svg(path: Path) -> Pattern:
     loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
     for other in loose:
         pieces = _assign_feature(pieces, other, path.name)
-    return assemble_pattern(path, pattern_name(path), [p.centered() for p in pieces])
+    return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces])
 
 
 def _find_shapes(root: Node, file: str, meters: float) -> list[_Shape]:

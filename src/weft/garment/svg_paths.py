@@ -70,7 +70,7 @@ class StrokeChain:
     @property
     def points(self) -> Floats:
         """Return points (n,2) [m] along the chain, with its end."""
-        return np.concatenate([*(s.sampled(MARKS) for s in self.strokes), [self.strokes[-1].end]])
+        return np.concatenate([*(s.sample(MARKS) for s in self.strokes), [self.strokes[-1].end]])
 
 
 def svgelements() -> ModuleType:

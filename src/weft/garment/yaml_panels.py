@@ -12,7 +12,8 @@ from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_m
 from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.trees import Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.garment.curves import outline_polygon, signed_area
+from weft.discretization.polygon import signed_area
+from weft.garment.curves import outline_polygon
 from weft.garment.darts import ANGLE, Dart, Feature, Pleat, insert_features
 from weft.garment.measures import Measures
 from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement, Seam, Wrap

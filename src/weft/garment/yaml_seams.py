@@ -176,7 +176,7 @@ def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Se
                 continue
             first, second = (EdgeChain(tuple(c), panels) for c in (made[i].first, made[i].second))
             o = orientation(made[i], first, second)
-            match = Match(made[i], first, second.turned() if o.flip else second, o)
+            match = Match(made[i], first, second.reverse() if o.flip else second, o)
             for a, b in corner_pairs(match) if s.closing is Closing.SEWN else ():
                 if root(a) != root(b):
                     parent[root(a)] = root(b)

@@ -115,7 +115,7 @@ class PatternSheet:
         for line in panel.lines:
             pen.line(self.at(name, line), QUIET, 1.5)
         for fold in panel.folds:
-            pen.dashed(self.at(name, fold.points), INK, 1.5, 14 if fold.angle > 0 else 6)
+            pen.dash(self.at(name, fold.points), INK, 1.5, 14 if fold.angle > 0 else 6)
         for corner in self.at(name, panel.corners):
             pen.disc(corner, 3.2, INK)
 
@@ -186,7 +186,7 @@ class PatternSheet:
                 points, inward = self.beside(side, chain)
                 closing = match.seam.closing
                 if closing is Closing.ZIP:
-                    self.pen.dashed(points, color, 4.5, 6)
+                    self.pen.dash(points, color, 4.5, 6)
                 else:
                     self.pen.line(points, color, 4)
                 if closing is Closing.BUTTONS:

@@ -53,7 +53,7 @@ class Pen:
             self._at(points), fill=color, width=round(width * OVERSAMPLE), joint="curve"
         )
 
-    def dashed(self, points: Floats, color: Color, width: float, dash: float) -> None:
+    def dash(self, points: Floats, color: Color, width: float, dash: float) -> None:
         """Draw a polyline of dashes [px] with gaps of the same length."""
         steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
         along = np.concatenate([[0.0], np.cumsum(steps)])
