@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console as Console  # a type that others name by way of here
 
 
 def new_console(*, error: bool = False, **options: Any) -> Any:

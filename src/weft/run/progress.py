@@ -26,8 +26,9 @@ from weft.run.notebook_progress import in_notebook, notebook_bar
 from weft.run.simulation import Progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import ProgressColumn
+
+    from weft.base.terminal import Console
 
 Update = Callable[[Progress], None]
 

@@ -11,8 +11,9 @@ from weft.sweep.folder import SweepFolder
 from weft.sweep.status import SampleKind, SampleStatus, counts, is_held, orphans
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
+
+    from weft.base.terminal import Console
 
 EVERY = 1.0  # [s] between updates
 
