@@ -14,9 +14,9 @@ from weft.solve.newton import minimize
 
 SCENES = Path(__file__).parents[2] / "examples" / "contact"
 NAMES = sorted(p.stem for p in SCENES.glob("*.yaml"))
-SHEET = ("cloth.sheet.nx=15", "cloth.sheet.ny=15", "contact.gap=8 mm")
+SHEET = ("cloth.sheet.nx=11", "cloth.sheet.ny=11", "contact.gap=8 mm")
 SMALL = {
-    "gathered": (22, (*SHEET, "cloth.sheet.nx=13")),
+    "gathered": (22, (*SHEET, "cloth.sheet.nx=13", "cloth.sheet.ny=15")),
     "grasp": (16, (*SHEET, "contact.gap=4 mm", "step=20 ms")),
     "pile": (5, [f"cloths.{k}.sheet.{n}=7" for k in range(10) for n in ("nx", "ny")]),
     "pressed": (14, ("cloth.sheet.nx=11", "cloth.sheet.ny=11", "step=20 ms")),

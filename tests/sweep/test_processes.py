@@ -26,7 +26,8 @@ LONG = "set: {seconds: 1 s}\n"  # ten frames each
 HANG = 900  # [s] after which something does not end, however slow the machine
 
 
-def run(path, workers=2, **more):
+def run(path, workers=1, **more):
+    """Of one worker, because each takes seconds to start, where a test does not ask for more."""
     return run_sweep(read_sweep(path, more.pop("samples", None)), Processes(workers), **more)
 
 
@@ -82,7 +83,7 @@ def test_kill_nine_of_everything(sweep_file, tmp_path):
     A worker in the middle of a sample kills them all, itself too: so that sample remains.
     """
     path = sweep_file(f"design: random\nsamples: 8\n{LONG}", vary=WIDE)
-    whole = digests(run(path, out=tmp_path / "whole").path)
+    whole = digests(run(path, 2, out=tmp_path / "whole").path)
     for least in (2, 5):
         code = before_writing("frames/000005.npz", ALL_OF_US.format(least=least))
         with in_workers(tmp_path, code), command(path) as process:
@@ -90,7 +91,7 @@ def test_kill_nine_of_everything(sweep_file, tmp_path):
     kept = digests(tmp_path / "out")
     assert 5 <= len(kept) < 8 and kept.items() <= whole.items()
     times = {k: (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns for k in kept}
-    assert digests(run(path).path) == whole
+    assert digests(run(path, 2).path) == whole
     for k, before in times.items():  # what was done is not done again
         assert (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns == before
 
@@ -112,7 +113,7 @@ def test_a_killed_worker(sweep_file, tmp_path):
     mark, notes = tmp_path / "killed", []
     code = before_writing("frames/000005.npz", ITSELF_ONCE.format(mark=str(mark)))
     with in_workers(tmp_path, code):
-        sweep = run(path, hooks=Hooks(note=notes.append))
+        sweep = run(path, 2, hooks=Hooks(note=notes.append))
     assert counts(sweep.look())[SampleKind.DONE] == 5
     name, pid = mark.read_text().split()
     assert [n.partition("ended ")[2] for n in notes] == [f"(signal 9) while it ran {name}"]
@@ -222,7 +223,7 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
         in_workers(tmp_path, before_writing("frames/000001.npz", full)),
         pytest.raises(DiskFullError, match="no space left"),
     ):
-        run(path)
+        run(path, 2)
     assert not digests(tmp_path / "out")
     assert {f.kind for f in open_sweep(tmp_path / "out").look()} <= {
         SampleKind.PENDING,
@@ -237,7 +238,7 @@ def test_workers_that_cannot_start(sweep_file, tmp_path):
         in_workers(tmp_path, "sys.exit('no such luck')"),
         pytest.raises(SweepError, match=r"ended \d+ times in turn.*no such luck"),
     ):
-        run(sweep_file())
+        run(sweep_file(), 2)
 
 
 def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
