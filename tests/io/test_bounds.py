@@ -198,7 +198,7 @@ def test_numbers_of_400_digits(run, tmp_path):  # noqa: F811
     text = json.dumps(pattern).replace("[1, 0]", f"[{big}, 0]")
     (tmp_path / "a.json").write_text(text)
     status, out, err = run("check", tmp_path / "a.json")
-    assert status == 1 and "vertices[1][0]" in out + err and "finite" in out + err
+    assert status == 1 and "vertices.1.0" in out + err and "number" in out + err
 
 
 @pytest.mark.parametrize("radii", ["100,1e400", "1e400,100", "1e308,1e-308", "nan,1"])
