@@ -157,7 +157,7 @@ def test_joined_matrix_is_the_sum():
     def fits(pairs, part=1.0):
         some = contact_set(pairs, np.zeros(len(pairs)), 1.0, 1.0)
         ones = kernel.array(np.full((len(pairs), 3, 4, 3), part), vec3)
-        return kept.add(A, [PairBlocks(some, some.device[0], ones)]) is not None
+        return kept.add(A, [PairBlocks(some, ones)]) is not None
 
     assert fits(set_.stencil[:5]) and kept.extends(A)
     apart = np.array([[0, 1, len(x) - 1, len(x) // 2]], dtype=np.int32)
