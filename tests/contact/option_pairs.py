@@ -127,7 +127,7 @@ def document(case):
     if case["bending"] is not None:
         scene["bending"] = case["bending"]
     if case["keyframes"]:
-        scene["damping"] = {"keys": [[0, 0.01], [seconds, 0.002]]}
+        scene["gravity"] = [{"keys": [[0, 0], [seconds, 3]]}, -9.81, 0]
     return scene
 
 
