@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from weft.discretization.polygon import signed_area
 from weft.garment.curves import (
     EdgeCurve,
     edge_curve,
     edge_length,
     outline_polygon,
     reverse_edge,
-    signed_area,
 )
 from weft.garment.pattern import BorderCurve, Edge, Panel
 

@@ -98,7 +98,10 @@ def test_a_setting_of_another_integrator_from_the_command_line(load):
         ("{bdf2: {tolerance: 1 kg}}", "integrator.bdf2.tolerance = '1 kg' (s.yaml:3)"),
         ("{bdf2: {psd: exakt}}", "did you mean 'exact'?"),
         ("{quasi_static: {max_iterations: 0}}", "must be >= 1"),
-        ("{bdf2: {}, bdf2_semi_implicit: {}}", "integrator (s.yaml:3): expected one name"),
+        (
+            "{bdf2: {}, bdf2_semi_implicit: {}}",
+            "integrator = a block of 2 (s.yaml:3): expected one name",
+        ),
         ("{bdf2: 5}", "integrator.bdf2 = 5 (s.yaml:3): expected a block of fields"),
         ("5", "integrator = 5 (s.yaml:3): expected one name"),
     ],
@@ -193,7 +196,7 @@ def test_what_ends_a_step_early():
         model, state = scene.model(), scene.state()
         moving = dataclasses.replace(state, v=np.full_like(state.x, speed / np.sqrt(3)))
         stepper = BackwardEuler(weft.StepSettings(**settings))
-        return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01))
+        return stepper.settings.newton(stepper.plan(model, moving, {}, 0.01), model.loose)
 
     enough = [newton(v, effort="interactive").enough / 0.01 for v in (0.0, 1.0, 3.0)]
     assert np.allclose(enough, [0.1, 0.15, 0.2])
