@@ -153,7 +153,7 @@ def test_a_damaged_frame_is_named_and_the_one_before_stays(seen, tmp_path):
     thread.start()
     try:
         with Tab(tmp_path, f"{server.url}#frame=3", size=(1000, 700)) as tab:
-            tab.wait(lambda: "frame 3," in tab.text())
+            tab.wait(lambda: tab.run("document.body.dataset.shown") == "3")
             pressed(tab, "ArrowRight")
             tab.wait(lambda: "000004.npz" in tab.text())
             assert "frame 3," in tab.text() and blue(tab.picture()) > 0.01
