@@ -80,7 +80,7 @@ class Tab:
             return [p for p in json.load(answer) if p["type"] == "page"]
 
     @staticmethod
-    def wait(what, seconds=200):
+    def wait(what, seconds=400):
         """Until ``what`` is true; gives it."""
         end = time.monotonic() + seconds
         while True:
