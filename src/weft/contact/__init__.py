@@ -3,20 +3,24 @@
 The method is incremental potential contact (Li et al. 2020), and folders have the names that
 ipc-toolkit gives them. Read in this order:
 
-1. ``contact``: the settings ``SelfContact``, and ``Contact``, which holds for a whole simulation.
-   ``collision_groups``: what meets what, thickness, coefficients of friction. ``collision_mesh``:
-   the triangles of cloth and bodies.
-2. ``distance``: closest points of the pairs point-triangle and edge-edge, and the mollifier of
-   edges. ``barrier``: energy, gradient and Hessian of a pair, and its adaptive stiffness.
-   ``contact_set``: the pairs in contact, as data.
-3. ``broad_phase``: candidate pairs, whose boxes overlap (``candidate_search`` is the entry to it).
-   ``narrow_phase``: which of them are in contact. ``ccd``: how far a step may go.
-   ``detector`` joins these for one minimization; what it proposes before the host knows the lengths
-   of lists, it confirms when they are read.
-4. ``friction``: lagged Coulomb friction as a potential. ``assembly``: the matrix with the blocks of
-   pairs, and the map between points and vertices.
-5. ``contact_energy``: contact as a term of the potential. Barrier and friction enter its value,
-   gradient, Hessian and largest step here.
+``contact``: the settings ``SelfContact``, and ``Contact``, which holds for a whole simulation.
+``collision_groups``: what meets what, thickness, coefficients of friction. ``collision_mesh``: the
+triangles of cloth and bodies.
+
+``distance``: closest points of the pairs point-triangle and edge-edge, and the mollifier of edges.
+``barrier``: energy, gradient and Hessian of a pair, and its adaptive stiffness. ``contact_set``:
+the pairs in contact, as data.
+
+``broad_phase``: candidate pairs, whose boxes overlap (``candidate_search`` is the entry to it).
+``narrow_phase``: which of them are in contact. ``ccd``: how far a step may go. ``detector`` joins
+these for one minimization; what it proposes before the host knows the lengths of lists, it confirms
+when they are read.
+
+``friction``: lagged Coulomb friction as a potential. ``assembly``: the matrix with the blocks of
+pairs, and the map between points and vertices.
+
+``contact_energy``: contact as a term of the potential. Barrier and friction enter its value,
+gradient, Hessian and largest step here.
 
 Besides these, ``exact`` checks that nothing intersects, ``untangling`` removes intersections at the
 start, ``derivatives`` are those by the start of a step and by constants, ``memory`` names what a
