@@ -25,7 +25,7 @@ from weft.base.trees import Json
 from weft.energies.state import StateDerivatives
 from weft.run.run import Run
 from weft.run.scene_interface import Simulated
-from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 from weft.solve.linear.solver import LinearSolver
 
@@ -316,12 +316,10 @@ class Adjoint:
         """
         model, settings = self.forward.model, self.forward.inner.settings
         n = len(model.mass)
-        name = settings.linear
-        if name == "auto" and n <= DIRECT_UP_TO:
-            name = "pardiso" if have_pardiso() else "splu"
-        return linear_solver(
-            name, n, contact=model.contact is not None, pattern=model.assembly.pattern
-        )
+        if settings.linear == "auto" and n <= DIRECT_UP_TO:
+            return direct_solver()
+        touching, pattern = model.contact is not None, model.assembly.pattern
+        return linear_solver(settings.linear, n, contact=touching, pattern=pattern)
 
 
 def _parameters_of(scene: Any) -> dict[str, Parameter]:

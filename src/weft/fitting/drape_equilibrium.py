@@ -31,7 +31,7 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cusick import DISK, drape, specimen
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.specimen import find_equilibrium, specimen_model
-from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.direct import direct_solver
 from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
 from weft.solve.linear.solver import LinearSolver
 
@@ -165,7 +165,6 @@ def _solver(n: int, phi: Potential) -> LinearSolver:
     """Return the linear solver for the Hessian: direct for small meshes, with Pardiso if
     installed.
     """
-    name = "auto"
     if n <= DIRECT_UP_TO:
-        name = "pardiso" if have_pardiso() else "splu"
-    return linear_solver(name, n, pattern=phi._matrix.pattern)
+        return direct_solver()
+    return linear_solver("auto", n, pattern=phi._matrix.pattern)

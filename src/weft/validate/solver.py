@@ -1,6 +1,6 @@
 """Linear solver of experiments that need an equilibrium up to round-off."""
 
-from weft.solve.linear.direct import have_pardiso
+from weft.solve.linear.direct import direct_solver
 
 
 def direct() -> str:
@@ -11,4 +11,4 @@ def direct() -> str:
     relative error of 1e-3 then make no progress (multigrid: 3000 iterations, and no equilibrium).
     On meshes of a few thousand vertices a factorization is exact, and faster too.
     """
-    return "pardiso" if have_pardiso() else "splu"
+    return direct_solver().name

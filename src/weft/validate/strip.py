@@ -24,7 +24,7 @@ from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.base import Law
-from weft.solve.linear.direct import Pardiso, Splu, have_pardiso
+from weft.solve.linear.direct import direct_solver
 from weft.solve.newton.descent import Newton
 from weft.solve.newton.minimize import minimize
 
@@ -110,7 +110,7 @@ def rest(
     Raises:
         SimulationError: a step that does not converge.
     """
-    solver = Pardiso() if have_pardiso() else Splu()
+    solver = direct_solver()
     s, prepared = first, None
     last = 1e9 * first
     while True:

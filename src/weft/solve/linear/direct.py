@@ -299,11 +299,15 @@ def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
     return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)
 
 
+def direct_solver() -> LinearSolver:
+    """Return PARDISO if it is installed, else SuperLU."""
+    return Pardiso() if have_pardiso() else Splu()
+
+
 def factorize(A: BlockCsr) -> PreparedSolver:
-    """Factorize A by PARDISO if it is installed, else by SuperLU.
+    """Factorize A by ``direct_solver``.
 
     Blocks of zeros are left out. They depend on earlier contacts, and would change the elimination
     order and with it the last bits of solutions.
     """
-    solver: LinearSolver = Pardiso() if have_pardiso() else Splu()
-    return solver.prepare(A.without_zeros())
+    return direct_solver().prepare(A.without_zeros())

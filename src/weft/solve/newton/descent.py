@@ -21,7 +21,7 @@ from weft import kernel
 from weft.kernel import WarpArray, vec3
 from weft.solve.linear.direct import factorize
 from weft.solve.linear.low_rank import solve_updated
-from weft.solve.linear.solver import Outcome
+from weft.solve.linear.solver import Outcome, PreparedSolver
 from weft.solve.newton.minimize import RemainingError, Search
 from weft.solve.newton.psd import Psd
 from weft.solve.newton.residual_bounds import ResidualBounds
@@ -47,8 +47,10 @@ MOST_PATIENCE = 16  # upper bound of the patience with contact
 MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # forcing terms of equilibria (Eisenstat & Walker 1996)
 
 
-def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
-    """Compute the direction -A^-1 g with the matrix prepared last.
+def solved(
+    s: Search, forcing: float, prepared: PreparedSolver | None = None
+) -> tuple[WarpArray, Outcome]:
+    """Compute the direction -A^-1 g with the matrix prepared last, or as ``prepared``.
 
     Rank-one terms of the Hessian are included by Woodbury's formula.
 
@@ -57,7 +59,7 @@ def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
     """
     updates = s.problem.updates_at(s.x)
     with s.problem.phases("solve"):
-        solution = solve_updated(s.prepared, s.g, forcing, updates)
+        solution = solve_updated(prepared or s.prepared, s.g, forcing, updates)
     s.linear_iterations += solution.iterations
     s.rescues += solution.rescued
     negate(solution.x)
@@ -66,13 +68,10 @@ def solved(s: Search, forcing: float) -> tuple[WarpArray, Outcome]:
 
 def factorized(s: Search) -> tuple[WarpArray, Outcome]:
     """Compute the direction as ``solved`` does, by a factorization of the matrix prepared last."""
-    iterative = s.prepared
     with s.problem.phases("solve"):
-        s.prepared = factorize(iterative.A)
-    d, outcome = solved(s, 0.0)
-    s.prepared = iterative
+        factor = factorize(s.prepared.A)
     s.rescues += 1
-    return d, outcome
+    return solved(s, 0.0, factor)
 
 
 def prepare(s: Search, A: BlockCsr) -> None:
