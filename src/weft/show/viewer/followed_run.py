@@ -101,11 +101,11 @@ class FollowedRun:
     def describe(self) -> Json:
         """Return what a page says of the run, as JSON."""
         some = np.unique(np.linspace(0, len(self.numbers) - 1, FOR_BOX).astype(int)).tolist()
-        numbers = self.view.readable([self.numbers[k] for k in some])
-        x = np.concatenate([self.view.positions(k) for k in numbers])
+        found = self.view.readable(self.numbers[k] for k in some)
+        x = np.concatenate(list(found.values()))
         floor = float(x[:, 1].min())
         if self.view.bodies:
-            ends = numbers[0], numbers[-1]
+            ends = min(found), max(found)
             floor = min(floor, *(float(self.view.body_positions(k)[:, 1].min()) for k in ends))
         about = self.view.describe(self.numbers, x.min(0), x.max(0), floor)
         return {**about, **self.state(), "looks": list(self.looks), "look": self.look}

@@ -1,6 +1,6 @@
 """A run as viewers see it: its surfaces, looks and frames, read when they are needed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -99,18 +99,19 @@ class RunView:
             )
         return x
 
-    def readable(self, frames: Sequence[int]) -> list[int]:
-        """Return the frames that can be read; the others are named when they are shown.
+    def readable(self, frames: Iterable[int]) -> dict[int, Positions]:
+        """Return the positions in the frames that can be read, (n,3) [m] by number of the frame.
+
+        The other frames are named when they are shown.
 
         Raises:
             RunError: none of them can be read.
         """
-        found: list[int] = []
+        found: dict[int, Positions] = {}
         problem: RunError | None = None
         for frame in frames:
             try:
-                self.positions(frame)
-                found.append(frame)
+                found[frame] = self.positions(frame)
             except RunError as error:
                 problem = error
         if problem is not None and not found:
@@ -140,8 +141,8 @@ class RunView:
 
     def sample(self, look: str, frames: Sequence[int]) -> Floats:
         """Return the numbers of a look in a sample of frames, for a color scale."""
-        sample = self.readable(list(spread(frames)))
-        return np.concatenate([self.numbers(look, k) for k in sample])
+        sample = self.readable(spread(frames))
+        return np.concatenate([self.numbers(look, k, x) for k, x in sample.items()])
 
     def describe(
         self, frames: Sequence[int], low: Positions, high: Positions, floor: float
