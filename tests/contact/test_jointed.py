@@ -9,7 +9,7 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, clamp, dense, rotations, scatter
-from tests.contact.test_rigid import AWAY, scene_of, stepped
+from tests.contact.test_rigid import AWAY, door_and_bead, scene_of, stepped
 from weft import kernel
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
@@ -306,22 +306,6 @@ def test_a_ball_in_a_wind():
     _, state, _ = stepped(scene_of([ball], wind=wind, gravity=(0.0, 0.0, 0.0)), 1, 1e-4)
     push = 0.5 * 1.2 * 9.0 * np.pi * 0.01 * (2 * 0.05 + 2 / 3 * 1.12)
     assert state.v[-4:, 2].mean() == pytest.approx(push / 0.05 * 1e-4, rel=2e-2)
-
-
-def door_and_bead():
-    """A door that turns on its hinge, and a bead that slides on a wire."""
-    door = made(
-        box((0.4, 0.6, 0.02), 0.6, "door").moved((0.2, 0.0, 0.0)),
-        mass=2.0,
-        spin=(0.0, 2.0, 0.0),
-        joints=[Joint("hinge", (0.0, 0.0, 0.0))],
-    )
-    bead = made(
-        box((0.05, 0.05, 0.05), 0.05, "bead").moved((1.0, 0.0, 0.0)),
-        mass=0.1,
-        joints=[Joint("slider", axis=(1.0, -1.0, 0.0))],
-    )
-    return [door, bead]
 
 
 def chain():
