@@ -19,7 +19,7 @@ from weft.integrators.model import Model
 
 
 class PositionDerivative(ParameterDerivative):
-    """By the points of the cloth at the start, (N,3); pins move with them.
+    """The derivative by the points of the cloth at the start, (N,3); pins move with them.
 
     Args:
         scene: a ``weft.Scene``.
@@ -82,7 +82,7 @@ def by_start(pin: Pin, model: Model, by: Floats, t: float) -> Floats:
 
 
 class VelocityDerivative(ParameterDerivative):
-    """By the velocities of the cloth's points at the start, (N,3).
+    """The derivative by the velocities of the cloth's points at the start, (N,3).
 
     Args:
         scene: a ``weft.Scene``.
@@ -102,7 +102,7 @@ class VelocityDerivative(ParameterDerivative):
 
 
 class TargetDerivative(ParameterDerivative):
-    """By a pin's points at the end of each step, (steps,k,3).
+    """The derivative by a pin's points at the end of each step, (steps,k,3).
 
     If a step was divided, its derivative is that by an offset of all its parts.
 

@@ -24,7 +24,7 @@ from weft.energies.base import Bound
 
 
 class RestDerivative(ParameterDerivative):
-    """By the ``material_points`` (k,2) [m] of the cloth.
+    """The derivative by the ``material_points`` (k,2) [m] of the cloth.
 
     Args:
         scene: a ``weft.Scene``.

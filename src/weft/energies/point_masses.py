@@ -1,4 +1,4 @@
-"""What energies share that have no energy without a step, and those of the masses of points."""
+"""Base classes of energies that vanish without a step, and of those of the masses of points."""
 
 from collections.abc import Sequence
 from typing import ClassVar
