@@ -35,8 +35,8 @@ class Function:
     def truncated_direction(self, x, d):
         return None
 
-    def limit_at(self, x, d):
-        return 1.0
+    def propose_limit_at(self, x, d, numbers):
+        return lambda: 1.0
 
     def is_settled_at(self, x, d, numbers):
         return lambda: True

@@ -271,7 +271,14 @@ class ContactEnergy(Bound):
         """Return the part of the displacement d, in [0, 1], that points may go from x before a pair
         collides.
         """
-        return self.search.max_step(self._put(self._y, x), self._put(self._dy, d))
+        return self.propose_max_step(x, d, kernel.Reductions())()
+
+    def propose_max_step(
+        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
+    ) -> Callable[[], float]:
+        """Return a function that returns ``max_step``; it reads what was added to ``numbers``."""
+        y, dy = self._put(self._y, x), self._put(self._dy, d)
+        return self.search.propose_max_step(y, dy, numbers)
 
     def is_settled(
         self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions

@@ -6,6 +6,8 @@ Candidates are found for a whole path at once; they serve every point of it, and
 stay near.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import warp as wp
 
@@ -144,17 +146,32 @@ class ContactDetector:
         """Return the part of dy, in [0, 1], that may be gone before a pair comes closer than its
         thickness.
         """
+        return self.propose_max_step(y, dy, Reductions())()
+
+    def propose_max_step(
+        self, y: WarpArray, dy: WarpArray, numbers: Reductions
+    ) -> Callable[[], float]:
+        """Return a function that returns ``max_step``, which is to be called before the next
+        question; it reads what was added to ``numbers``.
+
+        If vertices turn out to have left their boxes on the path, the function finds the candidates
+        of the path and asks anew.
+        """
         combine(y, 1.0, dy, self._end)
-        kept, since = self._separation(FRACTION * self.gap), self._nearby.since
-        while True:
-            numbers = Reductions()
+        with self.phases("broad"):
+            candidates = self._nearby.propose(y, self._end, numbers)
+        with self.phases("ccd"):
+            kept = self._separation(FRACTION * self.gap)
+            about = (candidates, kept, self._nearby.since, self._limit, numbers)
+            place = add_max_step(y, dy, *about)
+
+        def read() -> float:
+            part = numbers[place]
             with self.phases("broad"):
-                candidates = self._nearby.propose(y, self._end, numbers)
-            with self.phases("ccd"):
-                place = add_max_step(y, dy, candidates, kept, since, self._limit, numbers)
-                part = numbers[place]
-            if self._nearby.confirm(numbers):
-                return part
+                confirmed = self._nearby.confirm(numbers)
+            return part if confirmed else self.max_step(y, dy)
+
+        return read
 
     def find_candidates_along(self, y: WarpArray, dy: WarpArray) -> None:
         """Find the candidates of a path for which ``max_step`` will be called later."""

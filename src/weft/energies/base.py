@@ -116,6 +116,17 @@ class Bound(ABC):
         """Return the part of the displacement d, in [0, 1], on which the energy stays finite."""
         return 1.0
 
+    def propose_max_step(
+        self, x: WarpArray, d: WarpArray, numbers: Reductions
+    ) -> Callable[[], float]:
+        """Return a function that returns ``max_step``, which is to be called before the term is
+        asked anything else.
+
+        What decides the step is added to ``numbers``, which the host reads when the function is
+        called. By default ``max_step`` reads for itself.
+        """
+        return lambda: self.max_step(x, d)
+
     def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a displacement that may be taken in full, in place of d; None: d itself may."""
         return None

@@ -303,13 +303,17 @@ class Potential:
             kernel.launch(zero_at_fixed, x.shape[0], self._fixed, 1, update.u)
         return updates
 
-    def limit_at(self, x: WarpArray, d: WarpArray) -> float:
-        """Return the part of the direction d, in [0, 1], that is free of collisions.
+    def propose_limit_at(
+        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
+    ) -> Callable[[], float]:
+        """Return a function that returns the part of the direction d, in [0, 1], that is free of
+        collisions; it reads what was added to ``numbers``.
 
         Values, gradients and matrices along the direction use the contact pairs that this search
-        finds.
+        finds. The function is called before any term is evaluated again.
         """
-        return min((term.max_step(x, d) for term in self.terms_of_phi), default=1.0)
+        limits = [term.propose_max_step(x, d, numbers) for term in self.terms_of_phi]
+        return lambda: min((limit() for limit in limits), default=1.0)
 
     def truncated_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a direction free of collisions: each vertex is limited by its neighbors alone.

@@ -39,8 +39,8 @@ class WorldProblem:
     def __init__(self, phi: Potential) -> None:
         self.phi = phi
         self.phases: Phases = phi.phases
-        self.limit_at, self.truncated_direction = phi.limit_at, phi.truncated_direction
-        self.is_settled_at = phi.is_settled_at
+        self.truncated_direction = phi.truncated_direction
+        self.is_settled_at, self.propose_limit_at = phi.is_settled_at, phi.propose_limit_at
         self.matrix: BlockCsr | None = None
 
     def value_at(self, x: WarpArray) -> float:

@@ -176,12 +176,15 @@ def leave(
     spare: Scalar,
     left: IntArray,
 ):
-    """Mark the vertices whose path from y to ``end`` leaves their box by more than ``spare``."""
+    """Mark the vertices whose path from y to ``end`` leaves their box by more than ``spare``.
+
+    A path to infinity is not marked: it ends the search before its candidates matter.
+    """
     v = o + wp.tid()
     f = frame[0]
     far = outside(y[v] - f.here * way[v] - f.by, low[v], high[v])
     far = wp.max(far, outside(end[v] - f.there * way[v] - f.then, low[v], high[v]))
-    left[v] = wp.where(far > spare, 1, 0)
+    left[v] = wp.where(far > spare and wp.isfinite(far), 1, 0)
 
 
 @wp.kernel(module=_module)

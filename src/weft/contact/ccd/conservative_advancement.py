@@ -66,8 +66,9 @@ def max_step_of_pair(
         for _k in range(MOST):
             if going == 1:
                 step = (gap - keep) / speed
-                # Stop if round-off swallows an advance, or the room is what is kept plus 0.1 %.
-                if t + step <= t or (t > Scalar(0.0) and gap - keep < Scalar(1e-3) * keep):
+                # Stop if round-off swallows an advance, the room is what is kept plus 0.1 %, or the
+                # path is not finite.
+                if not (t + step > t) or (t > Scalar(0.0) and gap - keep < Scalar(1e-3) * keep):
                     going = 0
                 else:
                     t += step

@@ -154,11 +154,13 @@ class NewtonDirections:
             prepare(s, s.problem.matrix_at(s.x))
             self.before, self.stale = float("inf"), False
         d, outcome = factorized(s) if self.factorizes else solved(s, self.forcing)
-        rest, is_settled = self._measure(s, d, fresh)
+        # The limit of a direction that may be refused is computed only when it is asked for.
+        refusable = not (fresh and outcome.ok) or self._may_be_inaccurate(s)
+        rest, is_settled = self._measure(s, d, fresh, not refusable)
         if fresh and outcome.ok and self._is_inaccurate(s, d):
             self.factorizes = True
             d, outcome = factorized(s)
-            rest, is_settled = self._measure(s, d, fresh)
+            rest, is_settled = self._measure(s, d, fresh, outcome.ok)
         self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
             return None, outcome
@@ -175,9 +177,10 @@ class NewtonDirections:
         return d, None
 
     def _measure(
-        self, s: Search, d: WarpArray, fresh: bool
+        self, s: Search, d: WarpArray, fresh: bool, limits: bool
     ) -> tuple[Callable[[], tuple[float, float]] | None, Callable[[], bool] | None]:
-        """Read the size and slope of the direction d, and with them other numbers.
+        """Read the size and slope of the direction d, and with them other numbers; those that
+        decide its limit only with ``limits``.
 
         Returns:
             Functions that return the fraction of d above the tolerance and its mean square, and
@@ -188,13 +191,20 @@ class NewtonDirections:
         if o.effort:
             rest = fraction_longer_and_mean_square(d, o.tolerance, numbers)
         is_settled = s.problem.is_settled_at(s.x, d, numbers) if fresh else None
+        s.propose_limit(d, numbers if limits else None)
         s.increment, s.slope = size()
         return rest, is_settled
+
+    def _may_be_inaccurate(self, s: Search) -> bool:
+        """Return whether directions of an iterative solver are checked against the bounds of their
+        residual.
+        """
+        return not (self.settings.bounds is None or s.solver.is_direct or self.factorizes)
 
     def _is_inaccurate(self, s: Search, d: WarpArray) -> bool:
         """Return whether the search may end with d, although its residual exceeds the bounds."""
         o = self.settings
-        if o.bounds is None or s.solver.is_direct or self.factorizes:
+        if o.bounds is None or not self._may_be_inaccurate(s):
             return False
         return s.increment <= max(o.tolerance, o.enough) and o.bounds.exceeded(s.prepared.A, d, s.g)
 
@@ -364,7 +374,11 @@ class ShiftedDirections:
         add_diagonal(A, self.settings.mass, self.mu)
         prepare(s, A)
         d, outcome = solved(s, self.forcing)
-        s.increment, s.slope = size_and_slope(d, s.g, kernel.Reductions())()
+        numbers = kernel.Reductions()
+        size = size_and_slope(d, s.g, numbers)
+        # A direction of the exact Hessian may be refused.
+        s.propose_limit(d, numbers if outcome.ok and psd is not Psd.EXACT else None)
+        s.increment, s.slope = size()
         return d, outcome
 
     def arrives(self, s: Search, d: WarpArray) -> None:

@@ -22,7 +22,7 @@ from weft.solve.linear.solver import AdaptivePrepared, LinearSolver, Outcome, Pr
 from weft.solve.newton.line_search import LineSearchResult, LineSearchSettings, backtrack_steps
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr
-from weft.solve.sparse.vectors import combine, dot, max_norm
+from weft.solve.sparse.vectors import combine, size_and_slope
 
 # Feasible fraction of a direction below which the direction is truncated vertex by vertex instead
 # of shortened as a whole (docs/decisions/0016).
@@ -49,10 +49,15 @@ class Problem(Protocol):
         Without ``psd``, the problem chooses. The matrix is valid until the next call.
         """
 
-    def limit_at(self, x: WarpArray, d: WarpArray) -> float:
-        """Return the fraction of the direction d, in [0, 1], that is feasible.
+    def propose_limit_at(
+        self, x: WarpArray, d: WarpArray, numbers: Reductions
+    ) -> Callable[[], float]:
+        """Return a function that returns the fraction of the direction d, in [0, 1], that is
+        feasible.
 
-        It is smaller than 1 only where contact or a strain limit bounds the step.
+        It is smaller than 1 only where contact or a strain limit bounds the step. The function
+        reads what was added to ``numbers``, together with other numbers of the direction; it is
+        called before the problem is evaluated again.
         """
 
     def truncated_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
@@ -165,7 +170,23 @@ class Search:
         # the direction.
         self.increment, self.left = float("inf"), RemainingError()
         self.slope = float("nan")
+        # Returns the feasible fraction of the last direction (``Problem.propose_limit_at``).
+        self.limit: Callable[[], float] = lambda: 1.0
         self.wants_matrix = True  # whether the next direction needs a new matrix
+
+    def propose_limit(self, d: WarpArray, numbers: Reductions | None) -> None:
+        """Set ``limit`` for the direction d.
+
+        Args:
+            d: (n,) vec3 direction.
+            numbers: to which the numbers that decide are added; None: ``limit`` searches and reads
+                when it is called.
+        """
+        propose, x = self.problem.propose_limit_at, self.x
+        if numbers is None:
+            self.limit = lambda: propose(x, d, Reductions())()
+        else:
+            self.limit = propose(x, d, numbers)
 
     def counts(self, outcome: Outcome) -> Counts:
         """Return the work done so far together with this outcome."""
@@ -184,7 +205,7 @@ class Directions(Protocol):
         """Return the outcome if the search ends at the present iterate, else None."""
 
     def direction(self, s: Search) -> tuple[WarpArray | None, Outcome | None]:
-        """Compute a search direction and store its ``increment`` and ``slope`` in ``s``.
+        """Compute a search direction and store its ``increment``, ``slope`` and ``limit`` in ``s``.
 
         Returns:
             The direction and None; or None and the outcome that ends the search; or None twice,
@@ -326,17 +347,19 @@ def _advance(
         return outcome
     end = way.arrives(s, d)
     if end is not None:
-        combine(s.x, s.problem.limit_at(s.x, d), d, s.x)
+        combine(s.x, s.limit(), d, s.x)
         return end
     slope, length = s.slope, s.increment
     if not slope < 0.0:
         return Outcome.NOT_DESCENT
-    limit = s.problem.limit_at(s.x, d)
+    limit = s.limit()
     if limit < TRUNCATE_BELOW and way.truncates():
         held = s.problem.truncated_direction(s.x, d)
-        if held is not None and dot(s.g, held) < limit * slope:
-            d, slope, length = held, dot(s.g, held), max_norm(held)
-            limit = s.problem.limit_at(s.x, d)
+        if held is not None:
+            size, downhill = size_and_slope(held, s.g, Reductions())()
+            if downhill < limit * slope:
+                d, slope, length = held, downhill, size
+                limit = s.problem.propose_limit_at(s.x, d, Reductions())()
     found = yield from _search_along(s, way, d, backtrack_steps(s.value, slope, limit, line_search))
     s.trials += found.trials
     if found.step == 0.0:
