@@ -57,7 +57,7 @@ def test_file(tmp_path):
     [
         ("cottn", FabricError, "did you mean 'cotton'"),
         ({"preset": "cotton", "densty": "1 kg/m^2"}, FabricError, "did you mean 'density'"),
-        ({"preset": "cotton", "density": 0.1}, UnitError, "with its unit"),
+        ({"preset": "cotton", "density": 0.1}, UnitError, "its unit too"),
         ({"preset": "cotton", "density": "0.1"}, UnitError, "unit after the number"),
         ({"preset": "cotton", "density": "0.1 kg"}, UnitError, "a mass per area"),
         ({"preset": "cotton", "density": "0 g/m^2"}, FabricError, "must be > 0"),
@@ -71,6 +71,26 @@ def test_file(tmp_path):
 def test_refused(value, error, match):
     with pytest.raises(error, match=match):
         fabric(value)
+
+
+@pytest.mark.parametrize(
+    "fields, error, line",
+    [
+        ("densty: 1 kg/m^2", FabricError, 2),
+        ("shear: 30", UnitError, 2),
+        ("stretch: [3 kN/m, 3 kg]", UnitError, 2),
+        ("bending: [1e-5 N*m]", FabricError, 2),
+        ("density: {value: 1 kg/m^2, sorce: balance}", FabricError, 2),
+        ("title: x\nlimit: 2 %\nrest_stretch: 1.1", FabricError, 3),
+        ("curve_warp: [[1 %, 2 N/m], [2 %, 1 N/m]]", FabricError, 2),
+    ],
+)
+def test_errors_of_a_file_name_the_line(tmp_path, fields, error, line):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"preset: cotton\n{fields}\n")
+    with pytest.raises(error) as caught:
+        fabric(path)
+    assert caught.value.where == f"mine.yaml:{line}"
 
 
 def test_zero_shear_and_bending_are_allowed():

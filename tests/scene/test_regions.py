@@ -237,7 +237,10 @@ def test_check_lists_regions(file):
         (["cloth.fabrics={near: silk, far: silk}"], r"15 faces without one.*name more.*tip"),
         (["cloth.discretization=bspline"], "regions are of triangles"),
         (["cloth.mesh=null", "cloth.sheet={}"], "regions are those of a mesh file"),
-        (["cloth.fabrics.tip={preset: wool, densty: 3}"], r"cloth\.fabrics\.tip = 'densty'"),
+        (
+            ["cloth.fabrics.tip={preset: wool, densty: 3}"],
+            r"cloth\.fabrics\.tip\.densty .s\.yaml:.*did you mean 'density'",
+        ),
         (["cloth.fabrics.tip=wooool"], "wooool"),
     ],
 )

@@ -99,7 +99,7 @@ def test_mesh_files_are_relative_to_the_scene(tmp_path):
         (("corners: top", "box: {low: [5, 5, 5], high: [6, 6, 6]}"), "at least one vertex"),
         (("corners: top", "group: sleeve"), "expected one of: bottom, top, left, right"),
         (("vertices: [0, 1]", "vertices: [0, 99]"), "99 (scene.yaml:9): expected 0 to 19"),
-        (("density: 60 g", "density: 0 g"), "density = 0.0 (scene.yaml:3): must be > 0"),
+        (("density: 60 g", "density: 0 g"), "density = '0 g/m^2' (scene.yaml:3): must be > 0"),
         (("density: 60 g/m^2", "stretch: -5 N/m"), "must be > 0"),
         (("density: 60 g/m^2", "stretch: 0 N/m"), "must be > 0"),
         (("density: 60 g/m^2", "densty: 60 g/m^2"), "did you mean 'density'?"),

@@ -1,5 +1,5 @@
 """Fabrics: the measured numbers of a cloth in SI, and the presets (``weft.fabrics``).
 
-Read ``fields`` (the fields with their units), ``fabric`` (the class, and how a fabric is read from
-a preset, file or mapping), then ``values`` (how the value of one field is read).
+Read ``fabric`` (the class, with the unit and bounds of every number), ``file`` (fabrics that are
+written as fields: presets, files, mappings), then ``fields`` (the type of such a mapping).
 """

@@ -5,13 +5,12 @@ Presets are stored in ``fabrics/*.yaml``. Every number has a source, which begin
 ``estimated: ...`` by us from what is known of such cloth.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -19,10 +18,8 @@ from weft.base.curve import Curve
 from weft.base.errors import FabricError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Accepts, documented, setting, settings_by_field
-from weft.base.trees import Json, YamlMapping
-from weft.base.yaml_lines import kind_of, parse_yaml, read_yaml
+from weft.base.trees import YamlMapping
 from weft.fabric.fields import FabricFields as FabricFields
-from weft.fabric.values import curve, optional, quantity
 
 MOST_PRESETS = 20  # length of a chain of presets that refer to presets
 ORIGINS = ("measured", "published", "estimated")
@@ -48,6 +45,8 @@ class Fabric:
     Raises:
         FabricError: a value out of range.
     """
+
+    units_required: ClassVar[bool] = True  # in files
 
     density: float = setting(REQUIRED, "mass per area", "kg/m^2", above=0)
     stretch_warp: float = setting(
@@ -233,71 +232,20 @@ def fabric(value: FabricLike, where: str = "fabric", depth: int = 0) -> Fabric:
         FabricError: a name or field is unknown, or a value is missing or negative.
         UnitError: a value has no unit, or one of another dimension.
     """
+    from weft.fabric.file import fabric_of_fields, read_fabric, read_preset  # loads pydantic
+
     if isinstance(value, Fabric):
         return value
     if isinstance(value, Mapping):
-        return _from_fields(value, where, "custom", depth)
+        return fabric_of_fields(value, where, depth)
     if not isinstance(value, str | Path):
         raise FabricError(where, got=repr(value), expected="a preset's name or a .yaml file")
     if depth > MOST_PRESETS:
         raise FabricError(where, got="a preset of itself", expected="one that ends")
-    path = Path(value)
-    if path.suffix in (".yaml", ".yml"):
-        return _from_fields(_read(path), str(path), path.stem, depth)
-    name = str(value)
-    check_known(name, preset_names(), where, FabricError)
-    text = (resources.files("weft") / "fabrics" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _from_fields(parse_yaml(text, name, FabricError).value, name, name, depth)
-
-
-def _read(path: Path) -> YamlMapping:
-    """Read the fields of a fabric from a YAML file."""
-    fields = read_yaml(path, "fabric file", FabricError).value
-    if not isinstance(fields, Mapping):
-        raise FabricError(
-            "fabric file",
-            got=kind_of(fields),
-            where=str(path),
-            expected="fields such as `density: 120 g/m^2`",
-        )
-    return fields
-
-
-def _from_fields(fields: YamlMapping, where: str, name: str, depth: int) -> Fabric:
-    """Build a fabric from a mapping of fields, and from the preset that it may name."""
-    fields = _spread(fields, where)
-    known = [*UNITS, *OPTIONAL, *CURVES, "title", "name", "preset"]
-    for key in fields:
-        check_known(str(key), known, f"field of {where}", FabricError)
-    base = fabric(fields["preset"], f"{where}.preset", depth + 1) if "preset" in fields else None
-    values: dict[str, float] = {}
-    sources = dict(base.sources) if base is not None else {}
-    for key in [k for k in UNITS if k in fields]:
-        values[key], sources[key] = quantity(fields[key], SETTINGS[key], f"{where}.{key}")
-    more: Json = {k: getattr(base, k, None) for k in (*OPTIONAL, *CURVES)}
-    for key in [k for k in (*OPTIONAL, *CURVES) if k in fields]:
-        what = f"{where}.{key}"
-        if key in CURVES:
-            more[key], sources[key] = curve(fields[key], what)
-        else:
-            more[key], sources[key] = optional(fields[key], SETTINGS[key], what)
-    if base is not None:
-        values = {**{k: getattr(base, k) for k in UNITS}, **values}
-    required = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
-    missing = [k for k in required if k not in values]
-    if missing:
-        raise FabricError(
-            f"missing {', '.join(missing)}",
-            where=where,
-            hint="give each with its unit, or start from `preset: cotton`",
-        )
-    title = str(fields.get("title") or (base.title if base else ""))
-    called = str(fields.get("name", name))
-    made = Fabric(**{**more, **values}, name=called, title=title, sources=sources)
-    if where != name:  # not for presets themselves, which define the ranges
-        for key in [k for k in UNITS if k in fields]:
-            _doubt(key, values[key], f"{where}.{key}")
-    return made
+    if Path(value).suffix in (".yaml", ".yml"):
+        return read_fabric(Path(value), depth)
+    check_known(str(value), preset_names(), where, FabricError)
+    return read_preset(str(value), depth)
 
 
 @lru_cache(maxsize=1)
@@ -321,40 +269,3 @@ def described_fields() -> list[tuple[str, str, str]]:
     names = [name for name in OPTIONAL if name not in LIMITS]
     rows += [(name, SETTINGS[name].unit, f"none: {SETTINGS[name].meaning}") for name in names]
     return rows + [(name, "1, N/m", "none: pairs [strain, force per width]") for name in CURVES]
-
-
-def _doubt(key: str, value: float, where: str) -> None:
-    """Warn about a number far from those of all presets; 0 is assumed to be intended."""
-    low, high = known_ranges()[key]
-    if value == 0.0 or low / FAR <= value <= FAR * high:
-        return
-    factor = low / value if value < low else value / high
-    side = "below" if value < low else "above"
-    unit = "" if UNITS[key] == "1" else f" {UNITS[key]}"
-    warnings.warn(
-        f"{where} = {value:.3g}{unit} is {factor:.2g} times {side} all fabrics that weft knows "
-        f"({low:.3g} to {high:.3g}{unit}): is the unit what you mean?",
-        stacklevel=2,
-    )
-
-
-def _spread(fields: YamlMapping, where: str) -> Json:
-    """Return fields in which a pair such as ``stretch: [4000 N/m, 3000 N/m]`` is two fields.
-
-    One value, ``stretch: 4000 N/m``, counts for warp and weft.
-    """
-    result = dict(fields)
-    if "curve" in result:
-        both = result.pop("curve")
-        result = {**dict.fromkeys(CURVES, both), **result}
-    for short in ("stretch", "bending", "rest_stretch", "limit", "yield"):
-        if short in result:
-            value = result.pop(short)
-            pair = value if isinstance(value, list | tuple) else [value, value]
-            if len(pair) != 2:
-                raise FabricError(
-                    f"{where}.{short}", got=value, expected="one quantity, or two: [warp, weft]"
-                )
-            result.setdefault(f"{short}_warp", pair[0])
-            result.setdefault(f"{short}_weft", pair[1])
-    return result

@@ -26,7 +26,7 @@ class FitDocument(YamlDocument):
 class MeasurementSettings:
     """Fields that every kind of measurement has."""
 
-    measured: ClassVar[bool] = True
+    units_required: ClassVar[bool] = True
 
     kind: str = setting(REQUIRED, "what it is: `weft fabrics fit --kinds`")
     name: str | None = setting(None, "what reports call it; none: its kind, with the direction")

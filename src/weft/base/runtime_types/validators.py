@@ -103,13 +103,13 @@ def as_array(value: object, about: ArrayOf) -> AnyArray:
         try:
             value = _in_unit(value, about.unit)
         except WeftError as error:
-            raise _wrong(error.expected, got=error.got, error=error) from None
+            raise wrong_value(error.expected, got=error.got, error=error) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise _wrong(str(about), got="masked entries", hint="fill them first")
+        raise wrong_value(str(about), got="masked entries", hint="fill them first")
     try:
         found = np.asarray(value)
     except (ValueError, TypeError, RecursionError):
-        raise _wrong(str(about), got="rows of different lengths") from None
+        raise wrong_value(str(about), got="rows of different lengths") from None
     if found.size == 0 and found.dtype.kind in "fO" and about.kind != "numbers":
         found = found.astype(np.float64 if about.kind == "ids" else np.bool_)
     if found.ndim == 0 and about.shapes and () not in about.shapes:
@@ -118,16 +118,16 @@ def as_array(value: object, about: ArrayOf) -> AnyArray:
     if found.dtype.kind not in kinds and not (found.size == 0 and found.dtype.kind == "O"):
         if found.ndim == 0:
             raise _another_kind(about)
-        raise _wrong(str(about), got=f"an array of {found.dtype}")
+        raise wrong_value(str(about), got=f"an array of {found.dtype}")
     if about.shapes and not any(_has_shape(found, shape) for shape in about.shapes):
-        raise _wrong(str(about), got=f"shape {found.shape}")
+        raise wrong_value(str(about), got=f"shape {found.shape}")
     if about.kind == "bools":
         return np.ascontiguousarray(found, dtype=np.bool_)
     if about.kind == "ids":
         return _ids(found if () not in about.shapes else np.atleast_1d(found))
     if about.finite and not np.isfinite(made := _floats(found)).all():
         bad = tuple(np.argwhere(~np.isfinite(made))[0].tolist())
-        raise _wrong("finite numbers", got=f"{made[bad]} at {list(bad)}" if bad else f"{made}")
+        raise wrong_value("finite numbers", got=f"{made[bad]} at {list(bad)}" if bad else f"{made}")
     return _floats(found)
 
 
@@ -161,7 +161,7 @@ def _ids(found: AnyArray) -> AnyArray:
         fits = (found >= _INT32.min) & (found <= _INT32.max) & (found == np.trunc(found))
     if not np.all(fits):
         bad = tuple(np.argwhere(~fits)[0].tolist())
-        raise _wrong("whole numbers that int32 holds", got=f"{found[bad]} at {list(bad)}")
+        raise wrong_value("whole numbers that int32 holds", got=f"{found[bad]} at {list(bad)}")
     return np.ascontiguousarray(found, dtype=np.int32)
 
 
@@ -169,7 +169,7 @@ def _has_shape(found: AnyArray, shape: Sequence[int | None]) -> bool:
     return found.ndim == len(shape) and all(k in (None, n) for k, n in zip(shape, found.shape))
 
 
-def _wrong(
+def wrong_value(
     expected: object, got: object = None, hint: object = None, error: object = None
 ) -> Exception:
     """Return the error for a value that has the right type but is not allowed."""
@@ -202,7 +202,7 @@ def _within(value: object, about: Setting) -> object:
         expected = about.wanted(ends)
         if texts and len(texts) == len(about.choices):
             expected = f"one of {', '.join(texts)}"
-        raise _wrong(expected, hint=hint)
+        raise wrong_value(expected, hint=hint)
     return value
 
 
@@ -216,15 +216,15 @@ def _number(value: object, hint: object, about: Setting) -> object:
         try:
             return to_si(value, about.unit, per_angle=about.per_angle)
         except WeftError as error:
-            raise _wrong(error.expected, got=error.got, hint=error.hint, error=error) from None
+            raise wrong_value(error.expected, got=error.got, hint=error.hint, error=error) from None
     if not _is_real(value):
         raise _another_kind(hint, about)
     if math.isnan(value):
-        raise _wrong(about.expected)
+        raise wrong_value(about.expected)
     try:  # integers become floats, too: arrays of integers would truncate numbers added to them
         return value if isinstance(value, float) else float(value)
     except OverflowError:
-        raise _wrong(about.expected) from None
+        raise wrong_value(about.expected) from None
 
 
 def _whole(value: object, hint: object, about: Setting) -> object:
@@ -236,7 +236,7 @@ def _whole(value: object, hint: object, about: Setting) -> object:
     if isinstance(value, int):
         return value
     if not math.isfinite(value) or int(value) != value:
-        raise _wrong(words(hint, about))
+        raise wrong_value(words(hint, about))
     return int(value)
 
 
@@ -277,7 +277,7 @@ def _word(value: object, hint: object, about: Setting) -> object:
         return value
     if not isinstance(value, str):
         raise _another_kind(hint, about)
-    raise _wrong(words(hint), got=repr(value), hint=did_you_mean(value, map(str, known)))
+    raise wrong_value(words(hint), got=repr(value), hint=did_you_mean(value, map(str, known)))
 
 
 def _class(value: object, hint: object, about: Setting) -> object:

@@ -132,8 +132,8 @@ def _make(block: Any) -> object:
 def block_of(kind: type) -> type[SettingsBlock]:
     """Return the block of a dataclass of settings: its fields, with units, bounds and defaults.
 
-    A class whose attribute ``measured`` is true wants a unit with every number that has one, and
-    takes one number for a list.
+    A class whose attribute ``units_required`` is true wants a unit with every number that has one,
+    and takes one number for a list.
     """
     title = (kind.__doc__ or "").split("\n\n")[0]
     fields = fields_of(kind)
@@ -159,7 +159,7 @@ def fields_of(kind: type, file_types: YamlMapping = MappingProxyType({})) -> dic
             said, default = said if isinstance(said, tuple) else (said, default)
             annotation: object = Annotated[said, about]
         else:
-            said = _said(hints[name], about, getattr(kind, "measured", False))
+            said = _said(hints[name], about, getattr(kind, "units_required", False))
             annotation = Annotated[said, AfterValidator(_bounded(about)), about]
         text = str(about).replace("[rad]", "[degrees]")
         fields[about.key or name] = (annotation, Field(default, description=text.strip()))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from weft.base.errors import WeftError, did_you_mean
+from weft.base.errors import UnitError, WeftError, did_you_mean
+from weft.base.runtime_types.validators import VALUE
 from weft.base.schema.block import block_at, block_of
 from weft.base.trees import Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, YamlTree, kind_of, parse_yaml, read_yaml
@@ -47,11 +48,12 @@ class YamlDocument:
 
     what: ClassVar[str] = "file"  # the whole file, in messages
     error: ClassVar[type[WeftError]] = WeftError  # class of errors
+    unit_error: ClassVar[type[WeftError] | None] = None  # of wrong units; None: as all others
     explained_by: ClassVar[str] = ""  # where a missing field is explained; {} is its path
 
     def where(self, loc: Sequence[str | int] = ()) -> str:
         """Return ``scene.yaml:14`` of the field at a path, or of the nearest block around it; the
-        name of the file alone if lines are not known.
+        name of the file alone if lines are not known; nothing if there is no file.
         """
         if not self.lines:
             return self.path.name
@@ -66,7 +68,7 @@ class YamlDocument:
         """
         below = (*loc, error.what.rsplit(".", 1)[-1])
         line = self.where(below if below in self.lines else loc)
-        error.where = f"{line}, {error.where}" if error.where else line
+        error.where = ", ".join(filter(None, (line, error.where)))
         return error
 
     def validated(
@@ -140,9 +142,13 @@ class YamlDocument:
         message = str(details["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
         for english, sign in _SIGNS.items():
             message = message.replace(english, sign)
-        got, hint = details.get("input"), None
+        got, hint, error = details.get("input"), None, self.error
         shown = _described(got)
         message = _KINDS.get(kind, message)
+        if kind == VALUE:
+            hint = details["ctx"]["hint"]
+            if isinstance(details["ctx"]["error"], UnitError):
+                error = self.unit_error or error
         if kind in ("too_short", "too_long"):
             limits = details["ctx"]
             shown = f"{limits['actual_length']} entries"
@@ -153,7 +159,7 @@ class YamlDocument:
             hint = did_you_mean(got, listed.split(", "))
         if not self.explained_by:
             hint = hint or _meaning(block, inner)
-        return self.error(what or self.what, got=shown, where=where, expected=message, hint=hint)
+        return error(what or self.what, got=shown, where=where, expected=message, hint=hint)
 
 
 def _described(value: Yaml) -> str:

@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from weft.base.errors import WeftError
+from weft.base.errors import UnitError, WeftError
+from weft.base.runtime_types.validators import wrong_value
 from weft.base.settings import SMALLEST
 from weft.base.trees import Yaml
 from weft.base.units import to_si
@@ -32,14 +33,14 @@ class QuantityIn:
         if not self.bare and not isinstance(value, str):
             expected = "a number, like" if isinstance(value, bool | list) else "its unit too, like"
             shown = 1 if isinstance(value, bool | list | dict) or value is None else value
-            raise ValueError(f"{expected} '{shown} {self.unit}'")
+            expected += f" '{shown} {self.unit}'"
+            raise wrong_value(expected, error=UnitError("quantity", expected=expected))
         try:
             return to_si(value, self.unit, per_angle=self.per_angle)
         except OverflowError:
             raise ValueError(f"a number in {self.unit} that float64 holds") from None
         except WeftError as error:
-            hint = f"; {error.hint}" if error.hint else ""
-            raise ValueError(f"{error.expected}{hint}") from None
+            raise wrong_value(error.expected, hint=error.hint, error=error) from None
 
 
 class _Size(QuantityIn):

@@ -1,0 +1,184 @@
+"""Fabrics that are written as fields: YAML files, presets, and mappings in Python.
+
+The block of a file is derived from the class ``Fabric``. Every quantity needs its unit, and may
+come with its source: ``{value: 120 g/m^2, source: "measured: ..."}``.
+"""
+
+import dataclasses
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, create_model
+
+from weft.base.curve import Curve
+from weft.base.errors import FabricError, UnitError, WeftError
+from weft.base.runtime_types.validators import wrong_value
+from weft.base.schema.block import Block, fields_of
+from weft.base.schema.document import YamlDocument, parse_document, read_document
+from weft.base.schema.quantities import QuantityIn
+from weft.base.trees import Json, Yaml, YamlMapping
+from weft.base.yaml_lines import Loc
+from weft.fabric.fabric import CURVES, FAR, UNITS, Fabric, fabric, known_ranges
+
+_PAIRS = {  # fields that set warp and weft together
+    short: (f"{short}_warp", f"{short}_weft")
+    for short in ("stretch", "bending", "rest_stretch", "limit", "yield")
+}
+_REQUIRED = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
+_SOME = "`density: 120 g/m^2`"  # fields in messages
+_HINT = "give each with its unit, or start from `preset: cotton`"
+
+
+class FabricDocument(YamlDocument):
+    """Fields of a fabric: those of a file, or a mapping, which has no path."""
+
+    what: ClassVar[str] = "fabric"
+    error: ClassVar[type[WeftError]] = FabricError
+    unit_error: ClassVar[type[WeftError]] = UnitError
+
+
+def read_fabric(path: Path, depth: int) -> Fabric:
+    """Read a fabric from a YAML file; ``depth`` presets led to it."""
+    document = read_document(FabricDocument, path, _HINT, _SOME)
+    return _build(document, (), str(path), path.stem, depth)
+
+
+def read_preset(name: str, depth: int) -> Fabric:
+    """Read the preset of a name; ``depth`` presets led to it."""
+    text = (resources.files("weft") / "fabrics" / f"{name}.yaml").read_text(encoding="utf-8")
+    document = parse_document(FabricDocument, text, f"{name}.yaml", _SOME)
+    return _build(document, (), name, name, depth)
+
+
+def fabric_of_fields(fields: YamlMapping, where: str, depth: int) -> Fabric:
+    """Build a fabric from a mapping with the name ``where`` in messages."""
+    return _build(FabricDocument(Path(), fields), tuple(where.split(".")), where, "custom", depth)
+
+
+class _Sourced(Block):
+    """A value with its source; the uncertainty is for people and other programs."""
+
+    value: Any
+    source: str = ""
+    uncertainty: Any = None
+
+
+class _FabricBase(Block):
+    """Fields that a fabric's numbers come with."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    preset: Any = None
+    name: str | None = None
+    title: str | None = None
+
+
+def _force(value: Yaml) -> float:
+    """Return a force per width in SI; 0 needs no unit."""
+    bare = isinstance(value, int | float) and value == 0
+    return QuantityIn("N/m", bare=bare)(value)
+
+
+def _curve(points: tuple[tuple[float, float], ...] | None) -> Curve | None:
+    try:
+        return None if points is None else Curve(points)
+    except FabricError as error:
+        raise wrong_value(f"{error.expected}, not {error.got}", hint=error.hint) from None
+
+
+_Point = tuple[
+    Annotated[float, BeforeValidator(QuantityIn("1"))], Annotated[float, BeforeValidator(_force)]
+]
+_CurveField = Annotated[tuple[_Point, ...] | None, AfterValidator(_curve)]
+
+
+@cache
+def _block() -> type[_FabricBase]:
+    """Return the block of a fabric; fields that are left out have the preset's values."""
+    fields: dict[str, Any] = {name: (kind, None) for name, (kind, _) in fields_of(Fabric).items()}
+    fields |= dict.fromkeys(CURVES, (_CurveField, None))
+    return create_model("FabricBlock", __base__=_FabricBase, **fields)
+
+
+def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int) -> Fabric:
+    """Build the fabric of a document's fields at a path, and of the preset that they name."""
+    document = _split_pairs(document, loc)
+    plain, sources = _split_sources(document, loc)
+    block, problems = document.validated(_block(), plain, loc)
+    if block is None:
+        raise problems[0]
+    given: Json = {key: getattr(block, key) for key in block.model_fields_set}
+    base: Json = {"title": "", "sources": {}}
+    if "preset" in given:
+        preset = fabric(given.pop("preset"), f"{where}.preset", depth + 1)
+        base = {f.name: getattr(preset, f.name) for f in dataclasses.fields(preset)}
+    base["name"] = name
+    missing = [key for key in _REQUIRED if key not in given and key not in base]
+    if missing:
+        raise FabricError(f"missing {', '.join(missing)}", where=where, hint=_HINT)
+    words = {key: given.pop(key) or base[key] for key in ("name", "title") if key in given}
+    fields: Json = base | given | words | {"sources": base["sources"] | sources}
+    try:
+        made = Fabric(**fields)
+    except FabricError as error:
+        raise document.placed(error, loc) from None
+    if where != name:  # not for presets themselves, which define the ranges
+        for key in [k for k in UNITS if k in given]:
+            _warn_if_far(key, given[key], f"{where}.{key}")
+    return made
+
+
+def _split_pairs(document: FabricDocument, loc: Loc) -> FabricDocument:
+    """Return the document with fields of warp and weft in place of those that set both."""
+    fields, lines = dict(document.tree), dict(document.lines)
+
+    def split(short: str, names: tuple[str, str], values: tuple[Yaml, Yaml]) -> None:
+        for key, value in zip(names, values):
+            if key not in fields:
+                fields[key] = value
+                lines[(key,)] = document.lines.get((short,), 1)
+
+    if "curve" in fields:
+        both = fields.pop("curve")
+        split("curve", CURVES, (both, both))
+    for short in [s for s in _PAIRS if s in fields]:
+        value = fields.pop(short)
+        pair = tuple(value) if isinstance(value, list | tuple) else (value, value)
+        if len(pair) != 2:
+            raise document.refused((*loc, short), value, "one quantity, or two: [warp, weft]")
+        split(short, _PAIRS[short], pair)
+    return dataclasses.replace(document, tree=fields, lines=lines if document.lines else {})
+
+
+def _split_sources(document: FabricDocument, loc: Loc) -> tuple[Json, dict[str, str]]:
+    """Return the fields without sources, and the source of each field, empty if it has none."""
+    fields, sources = dict(document.tree), {}
+    for key, value in document.tree.items():
+        if key in ("preset", "name", "title"):
+            continue
+        sources[key] = ""
+        if isinstance(value, Mapping):
+            block, problems = document.validated(_Sourced, value, (*loc, key))
+            if block is None:
+                raise problems[0]
+            fields[key], sources[key] = block.value, block.source
+    return fields, sources
+
+
+def _warn_if_far(key: str, value: float, where: str) -> None:
+    """Warn about a number far from those of all presets; 0 is assumed to be intended."""
+    low, high = known_ranges()[key]
+    if value == 0.0 or low / FAR <= value <= FAR * high:
+        return
+    factor = low / value if value < low else value / high
+    side = "below" if value < low else "above"
+    unit = "" if UNITS[key] == "1" else f" {UNITS[key]}"
+    warnings.warn(
+        f"{where} = {value:.3g}{unit} is {factor:.2g} times {side} all fabrics that weft knows "
+        f"({low:.3g} to {high:.3g}{unit}): is the unit what you mean?",
+        stacklevel=2,
+    )
