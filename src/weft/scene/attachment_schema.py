@@ -10,7 +10,7 @@ from pydantic import Field, create_model, model_validator
 
 from weft.base.arrays import Ints, Positions
 from weft.base.errors import SceneError
-from weft.base.schema.block import FromBlock, said_of
+from weft.base.schema.block import FileTranslation, FromBlock
 from weft.base.schema.quantities import Point
 from weft.base.settings import REQUIRED, Setting, settings_by_field
 from weft.base.trees import Json
@@ -110,7 +110,7 @@ def _numbers() -> Json:
                 continue
             default = getattr(made, name, REQUIRED)
             kinds.setdefault(name, {})[kind] = about
-            types.setdefault(name, said_of(hints[name], about) | None)
+            types.setdefault(name, FileTranslation().translate(hints[name], about) | None)
             defaults.setdefault(name, set()).add(None if default is REQUIRED else default)
     fields = {}
     for name, settings in kinds.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
 from weft.base.runtime_types.messages import shown, words
-from weft.base.runtime_types.validators import VALUE, entry_of, hint_of, runtime_type
+from weft.base.runtime_types.validators import VALUE, Translation, entry_of, hint_of
 from weft.base.settings import settings_by_field
 
 if TYPE_CHECKING:
@@ -155,8 +155,9 @@ class _Door:
 
         # pydantic validates by the signature of the function that it calls. ``arguments`` gets the
         # signature of the callable and returns the validated arguments.
+        python = Translation()
         given = [
-            p.replace(annotation=runtime_type(self.hints.get(name, Any)))
+            p.replace(annotation=python.translate(self.hints.get(name, Any)))
             for name, p in self.parameters.items()
         ]
         vars(arguments)["__signature__"] = inspect.Signature(given)

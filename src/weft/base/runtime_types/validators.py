@@ -1,4 +1,4 @@
-"""Conversion of an annotation into the one by which pydantic checks an argument.
+"""Translation of annotations into those by which pydantic checks values.
 
 By default pydantic is too lenient with numbers (it accepts ``True`` and ``"3"``) and copies lists.
 The types that arguments have are therefore validated here, and pydantic only walks through unions
@@ -32,7 +32,7 @@ from weft.base.arrays import AnyArray, ArrayOf
 from weft.base.errors import WeftError, did_you_mean
 from weft.base.runtime_types.messages import LISTS, MAPPINGS, PLAIN, is_function, marks_of, words
 from weft.base.settings import Setting
-from weft.base.units import in_si, to_si
+from weft.base.units import Quantity, in_si, to_si
 
 if TYPE_CHECKING:
     from pydantic import ValidatorFunctionWrapHandler
@@ -43,52 +43,81 @@ Check = Callable[[object, object, Setting], object]  # of a value, its annotatio
 _INT32 = np.iinfo(np.int32)
 
 
-def runtime_type(hint: object, about: Setting = PLAIN) -> object:
-    """Return the annotation by which pydantic checks an argument.
+class Translation:
+    """Translation of an annotation into the one by which pydantic checks a value.
 
-    Args:
-        hint: the annotation in the source code.
-        about: unit and bounds of its numbers.
+    This class is for arguments of Python; its subclass in ``weft.base.schema.block`` is for files,
+    which write some of the same values in other forms.
     """
-    from pydantic import AfterValidator, PlainValidator, WrapValidator
 
-    def plain(check: Check) -> Any:
+    def translate(self, hint: object, about: Setting = PLAIN) -> Any:
+        """Return the annotation by which pydantic checks a value.
+
+        Args:
+            hint: the annotation in the source code.
+            about: unit and bounds of its numbers.
+        """
+        from pydantic import AfterValidator, PlainValidator
+
+        origin, parts = get_origin(hint), get_args(hint)
+        if origin is Annotated:
+            array, accepts, setting = marks_of(parts)
+            if array is not None:
+                return Annotated[Any, PlainValidator(partial(as_array, about=array))]
+            kind = self.translate(parts[0] if accepts is None else accepts.hint, setting or about)
+            if setting is None:
+                return kind
+            return Annotated[kind, AfterValidator(partial(_within, about=setting)), setting]
+        if hint is Any or hint is object or isinstance(hint, TypeVar):
+            return Any
+        if hint is None or hint is type(None):
+            return None
+        if origin in (Union, types.UnionType):
+            kinds = tuple(self.translate(p, about) for p in self.choices(parts, about))
+            return Union[kinds]  # noqa: UP007
+        if origin is tuple and Ellipsis not in parts:
+            return self.entries(tuple(self.translate(p, about) for p in parts), hint, about)
+        if origin in LISTS:
+            return self.entries((self.translate(parts[0], about), ...), hint, about)
+        return self.value(hint, about)
+
+    def choices(self, parts: Sequence[object], about: Setting) -> Sequence[object]:
+        """Return the types of a union that are checked one by one."""
+        return [p for p in parts if not (p is str and about.unit and float in parts)]
+
+    def entries(self, kinds: tuple[object, ...], hint: object, about: Setting) -> Any:
+        """Return the annotation of a tuple with entries of these kinds, or of a list, of which
+        ``kinds`` are the kind of every entry and an ellipsis.
+        """
+        from pydantic import WrapValidator
+
+        inner: Any = (
+            list.__class_getitem__(kinds[0]) if ... in kinds else tuple.__class_getitem__(kinds)
+        )
+        return Annotated[inner, WrapValidator(partial(_entries, hint=hint, about=about))]
+
+    def value(self, hint: object, about: Setting) -> Any:
+        """Return the annotation of a single value, or of a mapping."""
+        from pydantic import PlainValidator, WrapValidator
+
+        origin, parts = get_origin(hint), get_args(hint)
+        if origin in MAPPINGS and not is_typeddict(hint):
+            inner = dict.__class_getitem__(tuple(self.translate(p, about) for p in parts))
+            return Annotated[inner, WrapValidator(partial(_pairs, hint=hint))]
+        check = _check_of(hint)
         return Annotated[Any, PlainValidator(lambda value: check(value, hint, about))]
 
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        array, accepts, setting = marks_of(parts)
-        if array is not None:
-            return Annotated[Any, PlainValidator(partial(as_array, about=array))]
-        kind = runtime_type(parts[0] if accepts is None else accepts.hint, setting or about)
-        if setting is None:
-            return kind
-        return Annotated[kind, AfterValidator(partial(_within, about=setting))]
-    if hint is Any or hint is object or isinstance(hint, TypeVar):
-        return Any
-    if hint is None or hint is type(None):
-        return None
-    if origin in (Union, types.UnionType):
-        kept = [p for p in parts if not (p is str and about.unit and float in parts)]
-        return Union[tuple(runtime_type(p, about) for p in kept)]  # noqa: UP007
-    if origin is Literal:
-        return plain(_word)
+
+def _check_of(hint: object) -> Check:
+    """Return the check of a single value of Python."""
+    origin = get_origin(hint)
     if hint in _SCALARS:
-        return plain(_SCALARS[hint])
+        return _SCALARS[hint]
+    if origin is Literal:
+        return _word
     if origin is type:
-        return plain(_class)
-    if origin is tuple and Ellipsis not in parts:
-        inner = tuple.__class_getitem__(tuple(runtime_type(p, about) for p in parts))
-        return Annotated[inner, WrapValidator(partial(_entries, hint=hint, about=about))]
-    if origin in LISTS:
-        inner = list.__class_getitem__(runtime_type(parts[0], about))
-        return Annotated[inner, WrapValidator(partial(_entries, hint=hint, about=about))]
-    if origin in MAPPINGS and not is_typeddict(hint):
-        inner = dict.__class_getitem__(tuple(runtime_type(p, about) for p in parts))
-        return Annotated[inner, WrapValidator(partial(_pairs, hint=hint))]
-    if is_function(origin) or is_function(hint):
-        return plain(_function)
-    return plain(_instance)
+        return _class
+    return _function if is_function(origin) or is_function(hint) else _instance
 
 
 def as_array(value: object, about: ArrayOf) -> AnyArray:
@@ -206,6 +235,18 @@ def _within(value: object, about: Setting) -> object:
     return value
 
 
+def quantity_in(unit: str, value: Quantity, *, per_angle: bool = False) -> float:
+    """Return a number, or text with a unit, in SI; arguments as of ``to_si``.
+
+    Raises:
+        PydanticCustomError: the text has another unit, or the number is out of range.
+    """
+    try:
+        return to_si(value, unit, per_angle=per_angle)
+    except WeftError as error:
+        raise wrong_value(error.expected, got=error.got, hint=error.hint, error=error) from None
+
+
 def _is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
@@ -213,10 +254,7 @@ def _is_real(value: object) -> TypeGuard[float]:
 def _number(value: object, hint: object, about: Setting) -> object:
     """Return a floating-point number; text with a unit is converted to SI."""
     if isinstance(value, str) and about.unit:
-        try:
-            return to_si(value, about.unit, per_angle=about.per_angle)
-        except WeftError as error:
-            raise wrong_value(error.expected, got=error.got, hint=error.hint, error=error) from None
+        return quantity_in(about.unit, value, per_angle=about.per_angle)
     if not _is_real(value):
         raise _another_kind(hint, about)
     if math.isnan(value):

@@ -6,7 +6,6 @@ The block of settings is derived from their dataclass (``weft.base.settings``), 
 import dataclasses
 import enum
 import math
-import types
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,9 +17,7 @@ from typing import (
     Literal,
     TypeAlias,
     TypeVar,
-    Union,
     get_args,
-    get_origin,
 )
 from typing import get_type_hints as hints_of
 
@@ -40,6 +37,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, core_schema
 
 from weft.base.errors import WeftError
+from weft.base.runtime_types.validators import Translation
 from weft.base.schema.quantities import Degrees, QuantityIn, Unit
 from weft.base.settings import Setting, settings_by_field
 from weft.base.trees import YamlMapping
@@ -151,6 +149,7 @@ def fields_of(kind: type, file_types: YamlMapping = MappingProxyType({})) -> dic
             and default.
     """
     fields: dict[str, Any] = {}
+    file = FileTranslation(getattr(kind, "units_required", False))
     hints, defaults = hints_of(kind), {f.name: f.default for f in dataclasses.fields(kind)}
     for name, about in settings_by_field(kind).items():
         default = ... if defaults[name] is dataclasses.MISSING else defaults[name]
@@ -159,8 +158,7 @@ def fields_of(kind: type, file_types: YamlMapping = MappingProxyType({})) -> dic
             said, default = said if isinstance(said, tuple) else (said, default)
             annotation: object = Annotated[said, about]
         else:
-            said = _said(hints[name], about, getattr(kind, "units_required", False))
-            annotation = Annotated[said, AfterValidator(_bounded(about)), about]
+            annotation = file.translate(Annotated[hints[name], about])
         text = str(about).replace("[rad]", "[degrees]")
         fields[about.key or name] = (annotation, Field(default, description=text.strip()))
     return fields
@@ -171,52 +169,46 @@ def setting_in(field: FieldInfo) -> Setting:
     return next((m for m in field.metadata if isinstance(m, Setting)), Setting())
 
 
-def said_of(hint: object, about: Setting) -> Any:
-    """Return the type with which a file gives a setting, without its bounds."""
-    return _said(hint, about, measured=False)
+class FileTranslation(Translation):
+    """Translation of the annotation of a setting into the type with which a file gives it.
 
-
-def _bounded(about: Setting) -> Any:
-    def check(value: object) -> object:
-        if not about.holds(value):
-            raise ValueError(about.wanted(value))
-        return value
-
-    return check
-
-
-def _said(hint: object, about: Setting, measured: bool) -> Any:
-    """Return the type with which a file gives a field of a dataclass.
-
-    Numbers that are ``measured`` need their unit, and one of them may stand in place of a list.
+    Args:
+        units_required: a number that has a unit is written with it, and one entry may stand in
+            place of a list.
     """
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        made = [p for p in parts if dataclasses.is_dataclass(p)]
-        kept = [p for p in parts if p in made or p is not float] if made else parts
-        return Union[tuple(_said(p, about, measured) for p in kept)]  # noqa: UP007
-    if origin is tuple:
-        return tuple[tuple(_said(p, about, measured) for p in parts)]  # type: ignore[misc]
-    if origin is Sequence:
-        entries: Any = tuple[_said(parts[0], about, measured), ...]  # type: ignore[misc]
-        return Annotated[entries, BeforeValidator(_listed)] if measured else entries
-    if dataclasses.is_dataclass(hint):
-        return Annotated[hint, BuiltField()]
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
-        names = tuple(member.name.lower() for member in hint)
-        return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]
-    if hint is bool:
-        return Annotated[bool, Strict()]
-    if hint is str and about.choices:
-        return Literal[about.choices]
-    if measured and hint is float and about.unit:
-        given = QuantityIn(about.unit, bare=False, per_angle=about.per_angle)
-        return Annotated[float, BeforeValidator(given), Unit(about.unit)]
-    if hint is float and about.unit == "rad":
-        return Annotated[Degrees, AfterValidator(math.radians)]
-    if hint is float and about.unit:
-        return Annotated[float, BeforeValidator(QuantityIn(about.unit)), Unit(about.unit)]
-    return hint
+
+    def __init__(self, units_required: bool = False) -> None:
+        self.units_required = units_required
+
+    def choices(self, parts: Sequence[object], about: Setting) -> Sequence[object]:
+        """Return the types of a union; a bare number in place of a block is the block's."""
+        kept = super().choices(parts, about)
+        has_block = any(map(dataclasses.is_dataclass, kept))
+        return [p for p in kept if p is not float] if has_block else kept
+
+    def entries(self, kinds: tuple[object, ...], hint: object, about: Setting) -> Any:
+        """Return the type of a list."""
+        made: Any = tuple.__class_getitem__(kinds)
+        one_for_list = self.units_required and ... in kinds
+        return Annotated[made, BeforeValidator(_listed)] if one_for_list else made
+
+    def value(self, hint: Any, about: Setting) -> Any:
+        """Return the type of a single value."""
+        if dataclasses.is_dataclass(hint):
+            return Annotated[hint, BuiltField()]
+        if isinstance(hint, type) and issubclass(hint, enum.Enum):
+            names = tuple(member.name.lower() for member in hint)
+            return Annotated[Literal[names], AfterValidator(lambda name: hint[name.upper()])]
+        if hint is bool:
+            return Annotated[bool, Strict()]
+        if hint is str and about.choices:
+            return Literal[about.choices]
+        if hint is not float or not about.unit:
+            return hint
+        if about.unit == "rad" and not self.units_required:
+            return Annotated[Degrees, AfterValidator(math.radians)]
+        quantity = QuantityIn(about.unit, bare=not self.units_required, per_angle=about.per_angle)
+        return Annotated[float, BeforeValidator(quantity), Unit(about.unit)]
 
 
 def _listed(value: object) -> object:

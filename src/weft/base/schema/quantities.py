@@ -9,11 +9,10 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from weft.base.errors import UnitError, WeftError
-from weft.base.runtime_types.validators import wrong_value
+from weft.base.errors import UnitError
+from weft.base.runtime_types.validators import quantity_in, wrong_value
 from weft.base.settings import SMALLEST
 from weft.base.trees import Yaml
-from weft.base.units import to_si
 
 
 class QuantityIn:
@@ -35,12 +34,7 @@ class QuantityIn:
             shown = 1 if isinstance(value, bool | list | dict) or value is None else value
             expected += f" '{shown} {self.unit}'"
             raise wrong_value(expected, error=UnitError("quantity", expected=expected))
-        try:
-            return to_si(value, self.unit, per_angle=self.per_angle)
-        except OverflowError:
-            raise ValueError(f"a number in {self.unit} that float64 holds") from None
-        except WeftError as error:
-            raise wrong_value(error.expected, hint=error.hint, error=error) from None
+        return quantity_in(self.unit, value, per_angle=self.per_angle)
 
 
 class _Size(QuantityIn):
