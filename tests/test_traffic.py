@@ -10,6 +10,7 @@ from weft.bodies.joints.motors import Drive, Motor
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box, sphere
+from weft.contact.detector import ContactDetector
 from weft.scene.scene import Scene
 from weft.solve.newton import minimize
 
@@ -23,6 +24,9 @@ READS = 4
 # Where vertices leave their boxes on the way that is tried or at its end: how many do, and how many
 # candidates are new, before the limit or the potential is read.
 RENEWED = 2
+# Uploads of a step without contact: pins, state, prediction, masses that move, and start and end
+# of the search.
+WITHOUT_CONTACT = 6
 
 
 @pytest.fixture
@@ -47,10 +51,11 @@ def iterations(monkeypatch):
     return found
 
 
-def laid(make, linear, n, contact=True):
+def laid(make, linear, n, contact=True, motion=None):
     """Cloth that slides on a ball, hung by its corners."""
     cloth = make(n, n, 0.2, 0.2).moved((0.003, 0.104, 0.002))
-    meets = {"bodies": [sphere(0.1, 0.05)], "contact": weft.SelfContact(4e-3, friction=0.3)}
+    ball = sphere(0.1, 0.05).moved((0.0, 0.0, 0.0), motion)
+    meets = {"bodies": [ball], "contact": weft.SelfContact(4e-3, friction=0.3)}
     return Scene(
         cloth,
         [weft.Pin(cloth.corners("top"))],
@@ -143,15 +148,44 @@ def test_an_iteration_reads_at_most_four_times(linear, effort, iterations):
 
 @pytest.mark.parametrize("linear", ["pcg", "multigrid"])
 def test_a_step_uploads_each_array_once(linear):
-    """Pins, state, prediction, masses that move, and start and end of the search."""
+    """In every step as many arrays."""
     scene = laid(weft.sheet, linear, 9, contact=False)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for _ in range(2):
         with kernel.watched() as traffic:
             state, memory, _ = stepper.step(model, state, memory, 0.02)
-    assert traffic.uploads <= 6, traffic
+    assert traffic.uploads <= WITHOUT_CONTACT, traffic
     assert traffic.downloads <= 2, traffic  # the end, and the energies of elements for the report
+
+
+@pytest.mark.parametrize("make", [weft.sheet, weft.spline_sheet])
+def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monkeypatch):
+    """Bodies that move and push the cloth ahead, pins and friction: what a step without contact
+    uploads; bodies at the end of the step; all vertices at its start, and their displacements, once
+    for each round in which cloth is carried along; and the slip that friction remembers. Iterations
+    upload nothing, except those in which splines get a matrix on a new pattern.
+    """
+    motion = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.2, (0.02, 0.05, 0.0))], "linear")
+    scene, rounds, meeting = laid(make, "pcg", 9, motion=motion), [], ContactDetector.meeting
+
+    def counted(self, *way):
+        rounds.append(way)
+        return meeting(self, *way)
+
+    monkeypatch.setattr(ContactDetector, "meeting", counted)
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for k in range(4):
+        iterations.clear()
+        rounds.clear()
+        with kernel.watched() as traffic:
+            state, memory, report = stepper.step(model, state, memory, 0.02)
+        assert report.outcome.ok and report.contact["count"] > 10
+        if k:  # the first step makes what stays
+            assert traffic.uploads <= WITHOUT_CONTACT + 4 + len(rounds), (traffic, len(rounds))
+            uploads = [t.uploads for same, t, _ in iterations if same or make is weft.sheet]
+            assert not any(uploads)
 
 
 def test_traffic_is_seen():

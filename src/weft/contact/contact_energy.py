@@ -94,20 +94,21 @@ class ContactEnergy(Bound):
         self.step, self.blocked = step, None
         self.friction = self._slopes = None
         self._firmness = AdaptiveStiffness.of(step.kept.get(FIRMNESS))
-        self._put(self._y, None, step.bodies[1])
-        self._put(self._dy, None, np.zeros_like(step.bodies[1]))
+        if len(step.bodies[1]):
+            bodies = kernel.points(np.array(step.bodies[1]))
+            wp.copy(self._y, bodies, dest_offset=self.embedded.n)
         settings, sides = self.contact.settings, self.contact.mesh.sides
         x = np.asarray(step.state.x)
-        y, dy = CarryAlong(self.search, self.embedded, step, x).everything(step.start - x)
-        start = kernel.points(y)
+        self._carrying = CarryAlong(self.search, self.embedded, step, x)
         if settings.pinch == "thin" and sides.thickest > 0:
-            self._measure_room(start)
+            self._measure_room(self._carrying.start)
         if self._rubs:
             slip, n = step.kept.get(SLIP), self.embedded.n
             self._slip = kernel.zeros(n, vec3) if slip is None else kernel.points(np.array(slip))
             # The candidates of the path that is tried first also serve the contacts at its start.
             # These push with the stiffness of the step that led there.
-            self.search.find_candidates_along(start, kernel.points(dy))
+            start, (_, dy) = self._carrying.start, self._carrying.displacements(step.start - x)
+            self.search.find_candidates_along(start, dy)
             self.push_as(before=True)
             self._freeze_friction(start, self.search.contacts(start))
         self.push_as(before=False)
@@ -137,11 +138,11 @@ class ContactEnergy(Bound):
         """Return the friction of this step with the normal forces and planes of the contacts
         at y.
         """
-        since = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
         smooth = self.step.slip
         if smooth is None:
             smooth = self._rubbing[1] * self.step.dt
-        return FrictionSet.of(contacts, y, since, self._table, smooth, self._slip)
+        origin = self._carrying.start
+        return FrictionSet.of(contacts, y, origin, self._table, smooth, self._slip)
 
     def _measure_room(self, y: WarpArray) -> None:
         """Keep only a part of the thickness if y (n+b,) has less room, because bodies pinch the
@@ -159,12 +160,9 @@ class ContactEnergy(Bound):
             self.search.set_thickness_scale(PART * float(part[k]))
             self.blocked = kernel.numpy(y)[pairs[k]].mean(0)
 
-    def _put(self, y: WarpArray, x: WarpArray | None, bodies: Positions | None = None) -> WarpArray:
-        """Write the vertices of points x, and bodies, into y."""
-        if x is not None:
-            self.embedded.to_surface(x, y)
-        if bodies is not None and len(bodies):
-            wp.copy(y, kernel.points(np.array(bodies)), dest_offset=self.embedded.n)
+    def _put(self, y: WarpArray, x: WarpArray) -> WarpArray:
+        """Write the vertices of points x into y, whose vertices of bodies stay; return y."""
+        self.embedded.to_surface(x, y)
         return y
 
     def _at(self, x: WarpArray) -> tuple[WarpArray, ContactSet]:
@@ -331,7 +329,7 @@ class ContactEnergy(Bound):
             (N,3) [m] points; None if pins and bodies cannot get there without passing through
             something.
         """
-        carrying, way = CarryAlong(self.search, self.embedded, step, x), goal - x
+        carrying, way = self._carrying, goal - x
         part = carrying.reachable(way)
         if part == 1.0 or not carrying.prescribes(way):
             return np.asarray(x + part * way)
@@ -355,8 +353,7 @@ class ContactEnergy(Bound):
             now = self._check.pairs(self._put(self._y, x), self._excluded)
             if len(now) == 0:
                 return False
-            start = np.concatenate([self.embedded.of(self.step.state.x), self.step.bodies[0]])
-            before = self._check.pairs(kernel.points(start), self._excluded)
+            before = self._check.pairs(self._carrying.start, self._excluded)
             return not set(map(tuple, now.tolist())) <= set(map(tuple, before.tolist()))
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:

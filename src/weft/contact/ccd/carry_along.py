@@ -4,6 +4,8 @@ Prescribed vertices go all their way. A free vertex that would be hit takes the 
 it, and so on, until no pair collides.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from weft import kernel
@@ -11,6 +13,7 @@ from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.contact.assembly.embedding import ContactEmbedding
 from weft.contact.detector import ContactDetector
 from weft.energies.step import Step
+from weft.kernel import WarpArray
 
 MOST_ROUNDS = 60  # in which free vertices take the motion of what hits them
 
@@ -31,23 +34,35 @@ class CarryAlong:
     ) -> None:
         self.search, self.embedded, self.step, self.x = search, embedded, step, x
         self.blocked: Positions | None = None  # (3,) [m] place of the last collision
+        self._last: tuple[Floats, Floats, WarpArray] | None = None  # argument, displacements
 
-    def everything(self, way: Floats) -> tuple[Positions, Floats]:
-        """Return the vertices of cloth and bodies at the start of the step, and their
-        displacements, (n+b,3) [m] each.
+    @cached_property
+    def y(self) -> Positions:
+        """The vertices of cloth and bodies at the start of the step, (n+b,3) [m]."""
+        return np.concatenate([self.embedded.of(self.x), self.step.bodies[0]])
+
+    @cached_property
+    def start(self) -> WarpArray:
+        """The same on the device, where they are uploaded once."""
+        return kernel.points(self.y)
+
+    def displacements(self, way: Floats) -> tuple[Floats, WarpArray]:
+        """Return the displacements of the vertices of cloth and bodies if points move by ``way``
+        (n,3) [m]: (n+b,3) [m], and the same on the device.
+
+        Those of the last ``way`` are uploaded once.
         """
-        before, after = self.step.bodies
-        return (
-            np.concatenate([self.embedded.of(self.x), before]),
-            np.concatenate([self.embedded.of(way), after - before]),
-        )
+        if self._last is None or not np.array_equal(way, self._last[0]):
+            before, after = self.step.bodies
+            dy = np.concatenate([self.embedded.of(way), after - before])
+            self._last = np.array(way), dy, kernel.points(dy)
+        return self._last[1:]
 
     def reachable(self, way: Floats) -> float:
         """Return the part of the displacement ``way`` (n,3) [m], in [0, 1], that may be gone before
         a pair collides.
         """
-        y, dy = self.everything(way)
-        return self.search.max_step(kernel.points(y), kernel.points(dy))
+        return self.search.max_step(self.start, self.displacements(way)[1])
 
     def prescribes(self, way: Floats) -> bool:
         """Return whether bodies move, or pins with the displacement ``way``."""
@@ -68,11 +83,11 @@ class CarryAlong:
         way, leads, held = np.array(way), self.step.fixed.copy(), self.step.fixed
         bodies = np.ones(len(self.step.bodies[1]), dtype=bool)
         for _ in range(MOST_ROUNDS):
-            y, dy = self.everything(way)
-            pairs = self.search.meeting(kernel.points(y), kernel.points(dy))
+            dy, device_dy = self.displacements(way)
+            pairs = self.search.meeting(self.start, device_dy)
             if len(pairs) == 0:
                 return np.asarray(self.x + way)
-            self.blocked = y[pairs[0]].mean(0)
+            self.blocked = self.y[pairs[0]].mean(0)
             leading: Bools
             still: Bools
             leading, still = (

@@ -147,7 +147,8 @@ def step_lengths(
     pairs, since = _without_bounds(y, dy, candidates)
     # Without a gap that is certainly kept no pair is skipped, and each gets a result of its own.
     alone = separation(kept.thickness, float(kept.scale), np.inf)
-    whole = kernel.array([1.0], Scalar)
+    whole = kernel.empty(1)
+    whole.fill_(1.0)
     return np.array(kernel.numpy(_advanced(y, dy, pairs, alone, since, whole, 1, 1)))
 
 
