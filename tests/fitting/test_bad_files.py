@@ -7,15 +7,15 @@ import pytest
 from PIL import Image
 
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved
-from weft.base.errors import FabricError, PictureError, WeftError
+from weft.base.errors import FabricError, PictureError, UnitError, WeftError
 from weft.fitting import picture
-from weft.fitting.columns import read_columns
 from weft.fitting.disk import Disk
 from weft.fitting.edges import border_distances
 from weft.fitting.file import read_fit
 from weft.fitting.outline import sector_area
 from weft.fitting.photograph import measure_outline
 from weft.fitting.picture import load_picture, segment_cloth
+from weft.fitting.table import read_table
 
 CENTER = (212.3, 205.8)
 NUMBERS = slice(0, 3)  # of an outline: those that do not depend on how it lies
@@ -154,6 +154,13 @@ def fit_file(folder, block):
     return path
 
 
+def test_numbers_of_a_column_are_bounded(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x [km]\n1\n1e30\n")
+    with pytest.raises(UnitError, match=r"t\.csv:3"):
+        read_table(path, PictureError).column("x", "m")
+
+
 @pytest.mark.parametrize(
     ("block", "said"),
     [
@@ -243,7 +250,7 @@ def test_tables(text, tmp_path):
     if TABLES[text] is None:
         (one,) = read_fit(path).measurements
         assert one.strain == pytest.approx([0.005, 0.01])
-        assert one.force == pytest.approx(np.array([20, 40]) * 0.980665)
+        assert one.data == pytest.approx(np.array([20, 40]) * 0.980665)
         return
     with pytest.raises(WeftError, match=TABLES[text]):
         read_fit(path)
@@ -253,13 +260,14 @@ def test_encodings(tmp_path):
     """Excel's 'Unicode text' is UTF-16 with tabs."""
     path = tmp_path / "t.txt"
     path.write_text("time [s]\tx [mm]\n0,5\t20\n", encoding="utf-16")
-    assert read_columns(path, {"time": "s", "x": "m"}) == {"time": [0.5], "x": [0.02]}
+    table = read_table(path, PictureError)
+    assert [table.column("time", "s"), table.column("x", "m")] == [[0.5], [0.02]]
     path.write_bytes("time [s],x [\xb5m]\n0.5,20\n".encode("latin-1"))
     with pytest.raises(PictureError, match="no UTF-8.*save it as"):
-        read_columns(path, {"time": "s"})
+        read_table(path, PictureError)
     path.write_bytes(bytes(range(256)))
     with pytest.raises(PictureError, match=r"t\.txt"):
-        read_columns(path, {"time": "s"})
+        read_table(path, PictureError)
 
 
 def test_cells_of_columns(tmp_path):
@@ -267,7 +275,7 @@ def test_cells_of_columns(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("time [s],x [m],y [m]\n0,5,1,2\n")
     with pytest.raises(PictureError, match="4 cells.*3, as in the head"):
-        read_columns(path, {"time": "s", "x": "m"})
+        read_table(path, PictureError)
 
 
 @pytest.mark.parametrize(

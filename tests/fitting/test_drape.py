@@ -95,7 +95,7 @@ def test_goes_on_or_drapes_anew():
 def test_what_it_says(seen):
     said = " ".join(seen.remarks(fabric("cotton")))
     assert "6 folds, fitted" in said and "in parallel light the coefficient" in said
-    shown = seen.compared(fabric("cotton"))
+    shown = seen.comparison(fabric("cotton"))
     assert shown.data == pytest.approx(1e3 * SIX.radius[::6])
     assert np.corrcoef(shown.data, shown.model)[0, 1] > 0.3  # turned to where it fits
 

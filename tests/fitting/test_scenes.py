@@ -279,7 +279,7 @@ def test_silhouette(tmp_path):
     off = np.abs(one.seen.numbers - exact.numbers)
     assert np.median(off) < 4e-4 and off.max() < 2e-3
     assert np.abs(one.residuals(fabric("cotton"))).max() < 1.0
-    assert len(one.compared(fabric("cotton")).x) == 30
+    assert len(one.comparison(fabric("cotton")).x) == 30
 
 
 def test_silhouette_of_a_strip(tmp_path):

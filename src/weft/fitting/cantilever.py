@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats
 from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Yaml
 from weft.fabric.fabric import Fabric
 from weft.fitting.bending import DIRECTIONS
 from weft.fitting.block import MeasurementSettings, PlacedBlock
-from weft.fitting.measurement import Measurement
+from weft.fitting.measurement import CurveMeasurement, Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
 from weft.laboratory.elastica import elastica_of_chord
 from weft.laboratory.specimen import GRAVITY
@@ -40,12 +39,12 @@ class CantileverSettings(MeasurementSettings):
 
 
 @dataclass(frozen=True)
-class CantileverTest:
+class CantileverTest(CurveMeasurement):
     """A measured mean bending length."""
 
     name: str
     direction: str
-    length: float  # [m] c, half of the overhang
+    data: float  # [m] c, half of the overhang
     sigma: float  # [m]
 
     @property
@@ -62,22 +61,15 @@ class CantileverTest:
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
         """Return the rigidity [N m] that the length implies for the density of ``fabric``."""
-        c = 2 * self.length / elastica_of_chord().length
+        c = 2 * self.data / elastica_of_chord().length
         return {f"bending_{self.direction}": fabric.density * GRAVITY * c**3}
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residual, (1,)."""
-        return np.array([(self.model(fabric) - self.length) / self.sigma])
-
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (1, len(fields)).
-
-        The length is a cube root of rigidity over density, so its logarithmic derivatives are one
-        third and minus one third of the length.
+    def slopes(self, fabric: Fabric) -> Mapping[str, float]:
+        """Return one third and minus one third of the length, which is a cube root of rigidity over
+        density.
         """
-        third = self.model(fabric) / (3 * self.sigma)
-        slope = {f"bending_{self.direction}": third, "density": -third}
-        return np.array([[slope.get(f, 0.0) for f in fields]])
+        third = self.model(fabric) / 3
+        return {f"bending_{self.direction}": third, "density": -third}
 
 
 def read(block: PlacedBlock[CantileverSettings]) -> Sequence[Measurement]:

@@ -134,7 +134,7 @@ class DrapeOutline:
         rates = self.following.rates(fabric, self.eyes, fields)
         return np.asarray(rates[: len(self.sigma)] / self.sigma[:, None])
 
-    def compared(self, fabric: Fabric) -> Comparison:
+    def comparison(self, fabric: Fabric) -> Comparison:
         """Return radius over angle of the first outline and of the simulated drape that fits it
         best.
 

@@ -138,7 +138,7 @@ def _read(
         found += new
         for m in new:
             if isinstance(m, Value) and m.field in bulk:
-                bulk[m.field].append(m.value)
+                bulk[m.field].append(m.data)
                 bulk_at, bulk_meant = document.where(loc), bulk_meant or given.unusual
         if given.source is not None:
             sources.update({m.name: given.source for m in new})

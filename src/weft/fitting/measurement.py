@@ -1,6 +1,7 @@
 """Interface of a measurement: its residuals for a fabric, and their Jacobian.
 
-A kind of measurement is a frozen dataclass in its own file and one line of ``kinds.KINDS``.
+A kind of measurement is a frozen dataclass in its own file and one line of ``kinds.KINDS``. Where a
+model predicts the data one by one, ``CurveMeasurement`` is its base.
 Residuals are divided by the standard deviation of the data, so that half of their sum of squares is
 the negative logarithm of the likelihood. Numbers of a fabric are positive; the fit works with their
 logarithms, and derivatives are taken with respect to these.
@@ -14,11 +15,11 @@ A kind may have these optional members in addition to those of ``Measurement``:
 - ``free``: number of unknowns of its own, each of which costs one degree of freedom,
 - ``advice``: what to do if the measurement does not fit,
 - ``remarks(fabric)``: sentences about the fitted fabric for the report,
-- ``compared(fabric)``: return a ``Comparison`` of data and model for plots.
+- ``comparison(fabric)``: return a ``Comparison`` of data and model for plots.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -107,7 +108,7 @@ def without_constant(rows: Floats, sigma: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Data and model of one measurement for plots, as returned by ``compared(fabric)``."""
+    """Data and model of one measurement for plots, as returned by ``comparison(fabric)``."""
 
     x_label: str  # with the unit
     y_label: str
@@ -115,6 +116,35 @@ class Comparison:
     data: Floats  # (m,)
     sigma: Floats  # (m,)
     model: Floats  # (m,)
+
+
+class CurveMeasurement:
+    """Base of measurements of one number or of a curve, whose data a model predicts.
+
+    A subclass is a dataclass with the fields below, ``model`` and, if the model is no more than a
+    formula, ``slopes``.
+    """
+
+    name: str
+    data: Floats | float  # (m,), or one number
+    sigma: Floats | float  # standard deviations of the data
+
+    def model(self, fabric: Fabric) -> Floats | float:
+        """Return what weft predicts for the data, (m,) or one number."""
+        raise NotImplementedError
+
+    def slopes(self, fabric: Fabric) -> Mapping[str, Floats | float]:
+        """Return d model/d log(field) by field; it is zero for fields that are left out."""
+        raise NotImplementedError
+
+    def residuals(self, fabric: Fabric) -> Floats:
+        """Return the residuals, (m,)."""
+        return np.atleast_1d((self.model(fabric) - self.data) / self.sigma)
+
+    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
+        """Return the Jacobian, (m, len(fields))."""
+        slopes, none = self.slopes(fabric), np.zeros_like(self.data)
+        return np.stack([np.atleast_1d(slopes.get(f, none) / self.sigma) for f in fields], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

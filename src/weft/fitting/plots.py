@@ -34,7 +34,7 @@ def draw(found: Fit, path: Path) -> None:
     from matplotlib.figure import Figure
 
     pairs = [
-        (m.name, m.compared(found.fabric)) for m in found.measurements if hasattr(m, "compared")
+        (m.name, m.comparison(found.fabric)) for m in found.measurements if hasattr(m, "comparison")
     ]
     curves = [(name, c) for name, c in pairs if len(c.x) >= LEAST]
     photographs = [p for m in found.measurements for p in getattr(m, "pictures", ())][:MOST]

@@ -6,18 +6,17 @@ its head.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import FabricError, check_known
+from weft.base.errors import FabricError
 from weft.base.schema.document import dotted
 from weft.base.settings import setting
 from weft.base.trees import Yaml
-from weft.base.units import to_si
 from weft.fitting.block import MOST_NUMBERS, MeasurementBlock, MeasurementSettings
-from weft.fitting.table import TextTable, read_table
+from weft.fitting.noise import read_noise
+from weft.fitting.table import read_table
 
 FALL = 3.0  # standard deviations by which a curve may fall from point to point, due to noise
 
@@ -26,7 +25,7 @@ FALL = 3.0  # standard deviations by which a curve may fall from point to point,
 class CurveSettings(MeasurementSettings):
     """A measured curve: pairs of numbers, or two columns of a CSV."""
 
-    points: Sequence[Yaml] | None = setting(
+    points: Sequence[tuple[Yaml, Yaml]] | None = setting(
         None,
         "pairs, such as [[0.5 %, 10 gf/cm], [1 %, 24 gf/cm]]; bare numbers with `units`",
     )
@@ -78,6 +77,30 @@ def read_points(
             expected="finite numbers",
         )
     return found
+
+
+def read_loading(
+    block: MeasurementBlock,
+    name: str,
+    names: tuple[str, str],
+    units: tuple[str, str],
+    **only: str,
+) -> tuple[DataPoints, Floats]:
+    """Return the loading branch of a block without the origin, and its standard deviations (k,).
+
+    Args:
+        block: a block of ``CurveSettings`` with an ``uncertainty``.
+        name: the name of the measurement, for messages.
+        names, units, **only: as for ``read_points``.
+
+    Raises:
+        FabricError: the points are no loading branch.
+        UnitError: a quantity has the wrong unit.
+    """
+    spread = read_noise(block, units[1])
+    points = read_points(block, names, units, **only)
+    found = check_loading(points, spread.of(points.y), name, names)
+    return found, spread.of(found.y)
 
 
 def check_loading(
@@ -143,18 +166,13 @@ def _read_list(block: MeasurementBlock, units: tuple[str, str]) -> DataPoints:
     bare = _bare_units(block, units)
     rows, where = [], []
     for i, pair in enumerate(listed):
-        at = block.where("points", i)
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise FabricError(
-                f"{dotted(block.loc)}.points.{i}", got=pair, where=at, expected="a pair"
-            )
         rows.append(
             [
                 _value(block, v, u, b, ("points", i, j))
                 for j, (v, u, b) in enumerate(zip(pair, units, bare))
             ]
         )
-        where.append(at)
+        where.append(block.where("points", i))
     x, y = np.array(rows).T
     return DataPoints(x, y, where)
 
@@ -184,46 +202,10 @@ def _read_file(
     block: MeasurementBlock, names: tuple[str, str], units: tuple[str, str], only: Mapping[str, str]
 ) -> DataPoints:
     """Return the points of two columns of the CSV."""
-    path = block.file("file")
-    table = read_table(path, FabricError)
-    wanted = block.given.columns or names
-    columns = [_column(path, table, name) for name in wanted]
-    bare = _bare_units(block, units)
-    said = [b or table.heads[c][1] for b, c in zip(bare, columns)]
-    for name, unit, wanted_unit in zip(wanted, said, units):
-        if not unit and wanted_unit != "1":
-            raise FabricError(
-                f"column {name!r}",
-                got="no unit",
-                where=f"{path.name}:1",
-                expected=f"one in the head, like '{name} [{wanted_unit}]', or `units` beside it",
-            )
-    filters = {table.column(key): word for key, word in only.items() if table.has(key)}
-    x, y, where = [], [], []
-    for row in table.rows:
-        if any(row.cells[c].strip() != word for c, word in filters.items()):
-            continue
-        one, two = (
-            _add_unit(table.number(row, c), u, w, row.where)
-            for c, u, w in zip(columns, said, units)
-        )
-        x.append(one)
-        y.append(two)
-        where.append(row.where)
-    if not x:
+    table = read_table(block.file("file"), FabricError).matching(only)
+    if not table.rows:
         words = " and ".join(f"{k} {v}" for k, v in only.items())
-        raise block.error("file", f"{path.name} without rows of {words}", "at least one row")
-    return DataPoints(np.array(x), np.array(y), where)
-
-
-def _add_unit(number: float, unit: str, wanted: str, where: str) -> float:
-    return to_si(f"{number!r} {unit}", wanted, where) if unit else number
-
-
-def _column(path: Path, table: TextTable, name: str) -> int:
-    try:
-        check_known(name.lower(), [h for h, _ in table.heads], f"column {name!r}", FabricError)
-    except FabricError as error:
-        error.where = f"{path.name}:1"
-        raise
-    return table.column(name)
+        raise block.error("file", f"{table.file} without rows of {words}", "at least one row")
+    columns = zip(block.given.columns or names, units, _bare_units(block, units))
+    x, y = (table.column(name, unit, bare) for name, unit, bare in columns)
+    return DataPoints(x, y, [row.where for row in table.rows])

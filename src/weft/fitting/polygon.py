@@ -6,9 +6,9 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PictureError
-from weft.fitting.columns import read_columns
 from weft.fitting.outline import RadialOutline, radial_outline
 from weft.fitting.photograph import check_size
+from weft.fitting.table import read_table
 
 LEAST = 24  # corners: four for each of six folds
 MOST = 20_000  # corners
@@ -24,8 +24,8 @@ def read_polygon(path: Path) -> RadialOutline:
             crosses itself or does not have the size of a specimen of 30 cm.
         UnitError: a column has no unit of length.
     """
-    read = read_columns(path, {"x": "m", "y": "m"})
-    return check_polygon(np.stack([read["x"], read["y"]], axis=1), path.name)
+    table = read_table(path, PictureError)
+    return check_polygon(np.stack([table.column(c, "m") for c in "xy"], axis=1), path.name)
 
 
 def check_polygon(corners: Floats, where: str) -> RadialOutline:

@@ -15,13 +15,11 @@ from weft.base.settings import setting
 from weft.base.trees import Yaml
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
-from weft.fitting.points import CurveSettings, check_loading, read_points
-from weft.fitting.slopes import HYSTERESIS, loading_slope
-from weft.fitting.value import Value
+from weft.fitting.noise import UNCERTAINTY
+from weft.fitting.points import CurveSettings
+from weft.fitting.slopes import HYSTERESIS, SlopeTest
 from weft.laboratory.shear import KES
 
-NAMES, SI = ("angle", "force"), ("rad", "N/m")
 LARGEST = np.radians(45.0)  # sin(a) cos(a) decreases beyond this angle
 
 
@@ -29,7 +27,7 @@ LARGEST = np.radians(45.0)  # sin(a) cos(a) decreases beyond this angle
 class ShearSettings(CurveSettings):
     """A shear test."""
 
-    points: Sequence[Yaml] | None = setting(
+    points: Sequence[tuple[Yaml, Yaml]] | None = setting(
         None, "pairs [angle, force per width], such as [[1 deg, 0.7 gf/cm]]"
     )
     modulus: Sequence[float] | None = setting(
@@ -54,28 +52,18 @@ def modulus_ratio() -> float:
     return float((high - low) / np.radians(KES[1] - KES[0]))
 
 
+TEST = SlopeTest(
+    ("angle", "force"),
+    ("rad", "N/m"),
+    ("shear angle [deg]", "force per width [N/m]"),
+    "N/m",
+    per_stiffness,
+    np.degrees,
+    modulus_ratio(),
+    LARGEST,
+)
+
+
 def read(block: PlacedBlock[ShearSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    called = block.given.name or "shear"
-    if block.one_of("points", "file", "modulus") == "modulus":
-        given = np.array(block.given.modulus)
-        mean, sigma = mean_reading(given, read_noise(block, "N/m", per_angle=True))
-        return [Value(called, "shear", mean / modulus_ratio(), sigma / modulus_ratio())]
-    spread, pairs = read_noise(block, "N/m"), read_points(block, NAMES, SI)
-    found = check_loading(pairs, spread.of(pairs.y), called, NAMES)
-    if found.x[-1] >= LARGEST:
-        got = f"{np.degrees(found.x[-1]):.3g} deg"
-        raise block.error("points", got, "angles below 45 deg", "is the unit what you mean?")
-    labels = ("shear angle [deg]", "force per width [N/m]")
-    return [
-        loading_slope(
-            block,
-            called,
-            "shear",
-            found,
-            per_stiffness(found.x),
-            spread.of(found.y),
-            np.degrees(found.x),
-            labels,
-        )
-    ]
+    return TEST.read(block, "shear", "shear")

@@ -103,7 +103,7 @@ class HangingSample:
             columns.append((up - down) / (2 * h * self.sigma))
         return np.stack(columns, axis=1) if columns else np.zeros((1 + 2 * HEIGHTS, 0))
 
-    def compared(self, fabric: Fabric) -> Comparison:
+    def comparison(self, fabric: Fabric) -> Comparison:
         """Return the width over the height, of data and model, for plots."""
         there, n = self.of(self.run.positions(fabric)[self.frame]), len(self.seen.left)
         down = 1e3 * self.seen.drop * row_fractions(n)

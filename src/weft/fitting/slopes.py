@@ -5,17 +5,24 @@ half of the hysteresis (Kawabata's 2HG, 2HB). With ``hysteresis: true`` the fit 
 it. The constant is fitted and then dropped, because weft's laws have no hysteresis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.fabric.fabric import Fabric
+from weft.fabric.fabric import SETTINGS, Fabric
 from weft.fitting.block import MeasurementBlock
-from weft.fitting.measurement import Comparison, without_constant
-from weft.fitting.points import DataPoints
+from weft.fitting.measurement import (
+    Comparison,
+    CurveMeasurement,
+    Measurement,
+    without_constant,
+)
+from weft.fitting.noise import mean_reading, read_noise
+from weft.fitting.points import read_loading
+from weft.fitting.value import Value
 
 HYSTERESIS = (
     "true: the branch may lie above the origin's line by a constant (half of 2HG or 2HB); false"
@@ -23,7 +30,7 @@ HYSTERESIS = (
 
 
 @dataclass(frozen=True, eq=False)
-class SlopeData:
+class SlopeData(CurveMeasurement):
     """Data that are predicted as ``field`` times ``per_field``."""
 
     name: str
@@ -55,55 +62,74 @@ class SlopeData:
         rise, run = (float(a[-1] - a[0]) for a in (self.data, self.per_field))
         return {self.field: rise / run} if rise > 0 else {}
 
+    def model(self, fabric: Fabric) -> Floats:
+        """Return the data of the fabric without the constant of hysteresis, (m,)."""
+        return np.asarray(getattr(fabric, self.field) * self.per_field)
+
+    def slopes(self, fabric: Fabric) -> Mapping[str, Floats]:
+        """Return the derivative by the logarithm of the field, which is the model, (m,)."""
+        return {self.field: self.model(fabric)}
+
     def residuals(self, fabric: Fabric) -> Floats:
         """Return the residuals, (m,)."""
-        rows = (getattr(fabric, self.field) * self.per_field - self.data) / self.sigma
-        return without_constant(rows, self.sigma) if self.hysteresis else np.asarray(rows)
+        return self._free_of_constant(super().residuals(fabric))
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
         """Return the Jacobian, (m, len(fields))."""
-        out = np.zeros((len(self.data), len(fields)))
-        for k, field in enumerate(fields):
-            if field == self.field:
-                rows = getattr(fabric, field) * self.per_field / self.sigma
-                out[:, k] = without_constant(rows, self.sigma) if self.hysteresis else rows
-        return out
+        return self._free_of_constant(super().jacobian(fabric, fields))
 
-    def compared(self, fabric: Fabric) -> Comparison:
+    def _free_of_constant(self, rows: Floats) -> Floats:
+        return without_constant(rows, self.sigma) if self.hysteresis else rows
+
+    def comparison(self, fabric: Fabric) -> Comparison:
         """Return data and model for plots; the model includes the constant of hysteresis."""
         model = self.data + self.sigma * self.residuals(fabric)
         return Comparison(*self.labels, self.x, self.data, self.sigma, model)
 
 
-def loading_slope(
-    block: MeasurementBlock,
-    name: str,
-    field: str,
-    found: DataPoints,
-    per_field: Floats,
-    sigma: Floats,
-    shown: Floats,
-    labels: tuple[str, str],
-) -> SlopeData:
-    """Return the measurement of a loading branch.
+@dataclass(frozen=True)
+class SlopeTest:
+    """A test whose data are a field of the fabric times a known function of the abscissa."""
 
-    Args:
-        block: the block, for the field ``hysteresis``.
-        name: of the measurement.
-        field: of the fabric.
-        found: the m points.
-        per_field: (m,) the data over the field, in the model.
-        sigma: (m,) standard deviations of the data.
-        shown: (m,) abscissa of plots.
-        labels: of both axes of plots, with units.
+    names: tuple[str, str]  # of the columns of its data
+    units: tuple[str, str]  # of its data in SI
+    labels: tuple[str, str]  # of both axes of plots, with units
+    modulus_unit: str  # in SI
+    per_field: Callable[[Floats], Floats]  # the data over the field at abscissas (m,)
+    plotted: Callable[[Floats], Floats]  # abscissas of plots, in their unit
+    modulus_ratio: float = 1.0  # the modulus of the test over the field
+    largest: float = np.inf  # abscissas are below it
 
-    Raises:
-        FabricError: there are too few points for the number of unknowns.
-    """
-    kept = sigma > 0  # a datum of 0 with a relative error has no weight and would divide by 0
-    hysteresis: bool = block.given.hysteresis
-    if kept.sum() < 1 + hysteresis:
-        raise block.error("points", f"{int(kept.sum())} of a size", f"at least {1 + hysteresis}")
-    return SlopeData(
-        name, field, shown[kept], per_field[kept], found.y[kept], sigma[kept], hysteresis, labels
-    )
+    def read(
+        self, block: MeasurementBlock, name: str, field: str, **only: str
+    ) -> Sequence[Measurement]:
+        """Read the field of a fabric from the modulus, or from the loading branch, of a block.
+
+        Args:
+            block: the block.
+            name: of the measurement, if the block gives none.
+            field: of the fabric.
+            **only: as for ``read_points``.
+
+        Raises:
+            FabricError: there are too few points for the number of unknowns, or one is too large.
+        """
+        name = block.given.name or name
+        if block.one_of("points", "file", "modulus") == "modulus":
+            spread = read_noise(block, self.modulus_unit, per_angle=SETTINGS[field].per_angle)
+            mean, sigma = mean_reading(np.array(block.given.modulus), spread)
+            return [Value(name, field, mean / self.modulus_ratio, sigma / self.modulus_ratio)]
+        found, sigmas = read_loading(block, name, self.names, self.units, **only)
+        x, y = found.x, found.y
+        if x[-1] >= self.largest:
+            got, most = (f"{a:.3g}" for a in self.plotted(np.array([x[-1], self.largest])))
+            expected = f"{self.labels[0]} below {most}"
+            raise block.error("points", got, expected, "is the unit what you mean?")
+        kept = sigmas > 0  # a datum of 0 with a relative error has no weight and would divide by 0
+        hysteresis: bool = block.given.hysteresis
+        if kept.sum() < 1 + hysteresis:
+            got = f"{int(kept.sum())} of a size"
+            raise block.error("points", got, f"at least {1 + hysteresis}")
+        plotted, per_field = self.plotted(x)[kept], self.per_field(x)[kept]
+        data = (plotted, per_field, y[kept], sigmas[kept])
+        return [SlopeData(name, field, *data, hysteresis, self.labels)]

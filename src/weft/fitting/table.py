@@ -1,18 +1,22 @@
 """Reader of tables in text files: CSV as spreadsheet programs of any country write it.
 
-Cells are separated by commas, semicolons or tabs, whichever the head has. With semicolons or tabs a
-comma in a number is the decimal point. The encoding is UTF-8, or UTF-16 with a byte order mark.
+The head gives the name and unit of each column: ``time [s],x [mm]``. Cells are separated by commas,
+semicolons or tabs, whichever the head has. With semicolons or tabs a comma in a number is the
+decimal point. The encoding is UTF-8, or UTF-16 with a byte order mark.
 """
 
 import csv
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from weft.base.errors import WeftError
+from weft.base.arrays import Floats
+from weft.base.errors import UnitError, WeftError, did_you_mean
 from weft.base.input_file import open_input
+from weft.base.units import max_magnitude, to_si
 
 MOST_BYTES = 64 << 20
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -31,18 +35,54 @@ class Row:
 class TextTable:
     """A table of text."""
 
+    file: str  # its name
     heads: tuple[tuple[str, str], ...]  # names in lower case, and units
     rows: tuple[Row, ...]
     comma: bool  # true: a comma in a number is the decimal point
     error: type[WeftError]
 
-    def has(self, name: str) -> bool:
-        """Return whether the table has a column of this name."""
-        return name.lower() in [h for h, _ in self.heads]
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
+        return [name for name, _ in self.heads]
 
-    def column(self, name: str) -> int:
-        """Return the index of a column that exists."""
-        return [h for h, _ in self.heads].index(name.lower())
+    def matching(self, words: Mapping[str, str]) -> "TextTable":
+        """Return the table with the rows that have these words in these columns; columns that the
+        table does not have are ignored.
+        """
+        wanted = [(self.names.index(c), w) for c, w in words.items() if c in self.names]
+        kept = [r for r in self.rows if all(r.cells[c].strip() == w for c, w in wanted)]
+        return replace(self, rows=tuple(kept))
+
+    def column(self, name: str, unit: str, given: str = "") -> Floats:
+        """Return a column in SI, (k,).
+
+        Args:
+            name: of the column.
+            unit: the SI unit; ``1`` for numbers without a unit.
+            given: the unit of the numbers; empty: that of the head.
+
+        Raises:
+            WeftError: (of the class ``error``) there is no such column, or a cell is no finite
+                number.
+            UnitError: the column has no unit, or one of another dimension.
+        """
+        at = f"{self.file}:1"
+        shown = name if unit == "1" else f"{name} [{unit}]"
+        if name.lower() not in self.names:
+            got, hint = f"columns {', '.join(self.names)}", did_you_mean(name.lower(), self.names)
+            raise self.error("table", got=got, where=at, expected=f"a column {shown!r}", hint=hint)
+        k = self.names.index(name.lower())
+        written = given or self.heads[k][1]
+        if not written and unit != "1":
+            raise UnitError(f"column {name!r}", got="no unit", where=at, expected=f"{shown!r}")
+        scale = to_si(f"1 {written}", unit, at) if written else 1.0
+        values = scale * np.array([self.number(row, k) for row in self.rows])
+        for i in np.flatnonzero(np.abs(values) > max_magnitude(unit))[:1]:
+            most = f"at most {max_magnitude(unit):g} {unit}"
+            got, where = f"{values[i]:g}", self.rows[i].where
+            raise UnitError(f"column {name!r}", got=got, where=where, expected=most)
+        return values
 
     def number(self, row: Row, column: int) -> float:
         """Return a cell as a number.
@@ -115,7 +155,7 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
                 hint=comma if between == "," and len(row) > len(heads) else None,
             )
     named = tuple(Row(tuple(row), f"{path.name}:{line}") for line, row in rows[1:])
-    return TextTable(heads, named, between != ",", error)
+    return TextTable(path.name, heads, named, between != ",", error)
 
 
 def _between(head: str) -> str:

@@ -20,13 +20,14 @@ from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import (
     Comparison,
+    CurveMeasurement,
     FixedFields,
     Measurement,
     difference_jacobian,
     scale_field,
 )
-from weft.fitting.noise import UNCERTAINTY, read_noise
-from weft.fitting.points import CurveSettings, DataPoints, check_loading, read_points
+from weft.fitting.noise import UNCERTAINTY
+from weft.fitting.points import CurveSettings, DataPoints, read_loading
 from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
 
 NAMES, SI = ("strain", "force"), ("1", "N/m")
@@ -54,13 +55,13 @@ class TensileSettings(CurveSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class TensileTest:
+class TensileTest(CurveMeasurement):
     """The loading branch of a tensile test."""
 
     name: str
     cut: Cut
     strain: Floats  # (m,)
-    force: Floats  # (m,) [N/m]
+    data: Floats  # (m,) [N/m]
     sigma: Floats  # (m,) [N/m]
     length: float = LENGTH  # [m]
     width: float = WIDTH  # [m]
@@ -85,43 +86,39 @@ class TensileTest:
             )
         return strip_force(fabric, self.cut, self.strain)
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residuals, (m,)."""
-        return np.asarray((self.model(fabric) - self.force) / self.sigma)
-
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (m, len(fields)).
-
-        On the bias, forces are proportional to a common factor of all stiffnesses (Euler's theorem
-        for homogeneous functions). So the derivative by the shear stiffness is the force minus the
-        derivatives by the stretch stiffnesses, which are small, and it needs no simulation.
-        """
+        """Return the Jacobian, (m, len(fields))."""
         if self.cut != "bias" or fabric.is_measured:
             return difference_jacobian(self, fabric, fields)
+        return super().jacobian(fabric, fields)
+
+    def slopes(self, fabric: Fabric) -> Mapping[str, Floats]:
+        """Return the derivatives of the forces of a strip on the bias.
+
+        Forces are proportional to a common factor of all stiffnesses (Euler's theorem for
+        homogeneous functions). So the derivative by the shear stiffness is the force minus the
+        derivatives by the stretch stiffnesses, which are small, and it needs no simulation.
+        """
         force, slopes = self.model(fabric), {}
         for field in ("stretch_warp", "stretch_weft"):
             moved = self.model(scale_field(fabric, field, np.exp(STEP_OF_STRETCH)))
             slopes[field] = (moved - force) / STEP_OF_STRETCH
-        slopes["shear"] = force - sum(slopes.values())
-        none = np.zeros_like(force)
-        return np.asarray(
-            np.stack([slopes.get(f, none) for f in fields], axis=1) / self.sigma[:, None]
-        )
+        return {**slopes, "shear": force - sum(slopes.values())}
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
         """Return a rough stiffness [N/m]; on the bias force = 4 shear x strain, for inextensible
         threads.
         """
-        chord = float(self.force[0] / self.strain[0])
+        chord = float(self.data[0] / self.strain[0])
         return {"shear": chord / 4} if self.cut == "bias" else {f"stretch_{self.cut}": chord}
 
-    def compared(self, fabric: Fabric) -> Comparison:
+    def comparison(self, fabric: Fabric) -> Comparison:
         """Return data and model for plots."""
         return Comparison(
             "strain [%]",
             "force per width [N/m]",
             100 * self.strain,
-            self.force,
+            self.data,
             self.sigma,
             self.model(fabric),
         )
@@ -201,9 +198,7 @@ def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | FixedFie
                 "nothing: forces are per width",
                 "only strips on the bias depend on it",
             )
-    spread = read_noise(block, "N/m")
-    curve = read_points(block, NAMES, SI, cut=cut)
-    found = check_loading(curve, spread.of(curve.y), called, NAMES)
+    found, sigma = read_loading(block, called, NAMES, SI, cut=cut)
     if found.x[-1] > LARGEST:
         raise block.error(
             "points",
@@ -212,7 +207,7 @@ def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | FixedFie
             "strains are plain numbers, or percent: '3 %'",
         )
     size = (block.given.length or LENGTH, block.given.width or WIDTH)
-    return build_test(called, cut, found, spread.of(found.y), form, size)
+    return build_test(called, cut, found, sigma, form, size)
 
 
 def build_test(

@@ -11,9 +11,9 @@ from weft.base.errors import PictureError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.columns import read_columns
 from weft.fitting.measurement import Measurement
 from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
+from weft.fitting.table import read_table
 
 OUTSIDE = 1e-3  # barycentric tolerance for marks outside of the cloth
 MOST_ROWS = 200_000
@@ -151,8 +151,9 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
 def read(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     path = block.file("points")
-    table = read_columns(path, {"time": "s", **dict.fromkeys(("u", "v", "x", "y", "z"), "m")})
-    time = table["time"]
+    table = read_table(path, PictureError)
+    time = table.column("time", "s")
+    uv, seen = (np.stack([table.column(c, "m") for c in names], axis=1) for names in ("uv", "xyz"))
     if len(time) > MOST_ROWS or time.min() < 0:
         got = f"{len(time)} rows" if len(time) > MOST_ROWS else f"a time of {time.min():g} s"
         raise PictureError(
@@ -164,11 +165,9 @@ def read(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
     run = build_scene_run(block, float(time.max()))
     if len(run.scene.cloth.parts) != 1:
         raise block.error("scene", f"{len(run.scene.cloth.parts)} cloths", "one cloth: u and v")
-    uv = np.stack([table["u"], table["v"]], axis=1)
     marks, which = np.unique(np.round(uv, 9), axis=0, return_inverse=True)
     face, weight = locate_points(run.scene.cloth.corner_uv, marks, path.name)
     corners = run.faces[face][which.ravel()]
-    seen = np.stack([table[k] for k in "xyz"], axis=1)
     _check_size(seen, time, uv, path.name)
     sigma, called = block.given.error, block.given.name or "track"
     return [Track(called, run, time, corners, weight[which.ravel()], seen, sigma)]

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats
 from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Yaml
 from weft.fabric.fabric import SETTINGS, UNITS, Fabric
 from weft.fitting.block import MeasurementSettings, PlacedBlock
-from weft.fitting.measurement import Measurement
+from weft.fitting.measurement import CurveMeasurement, Measurement
 from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
 
 
@@ -34,12 +33,12 @@ class ValueSettings(MeasurementSettings):
 
 
 @dataclass(frozen=True)
-class Value:
+class Value(CurveMeasurement):
     """A measured value of one field."""
 
     name: str
     field: str
-    value: float  # [SI]
+    data: float  # [SI]
     sigma: float  # [SI]
 
     @property
@@ -49,16 +48,15 @@ class Value:
 
     def implies(self, fabric: Fabric) -> Mapping[str, float]:
         """Return the measured value itself, in SI."""
-        return {self.field: self.value}
+        return {self.field: self.data}
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residual, (1,)."""
-        return np.array([(getattr(fabric, self.field) - self.value) / self.sigma])
+    def model(self, fabric: Fabric) -> float:
+        """Return the value of the fabric [SI]."""
+        return float(getattr(fabric, self.field))
 
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (1, len(fields))."""
-        slope = getattr(fabric, self.field) / self.sigma
-        return np.array([[slope if f == self.field else 0.0 for f in fields]])
+    def slopes(self, fabric: Fabric) -> Mapping[str, float]:
+        """Return the derivative by the logarithm of the field, which is the value."""
+        return {self.field: self.model(fabric)}
 
 
 def read(block: PlacedBlock[ValueSettings]) -> Sequence[Measurement]:
