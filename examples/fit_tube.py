@@ -21,7 +21,7 @@ part = 0.01 * (outline.points[:, 0] - outline.points[:, 0].mean()) / 0.33  # of 
 
 def worn(wider):
     """The scene of a panel that is so much wider at each height [cm]."""
-    tube = outline.moved(np.stack([part * wider[row], 0 * part], axis=1))
+    tube = outline.move_border(np.stack([part * wider[row], 0 * part], axis=1))
     return weft.Scene(
         tube,
         bodies=[thigh],
@@ -34,7 +34,7 @@ def worn(wider):
 def strained(wider):
     """Strain above 2.5 %, and a little for the cloth that it takes; with the gradient."""
     found = weft.Adjoint(worn(wider), weft.adjoint.Strain(0.025), ["rest"], frames=1, fps=10)()
-    by = 1e4 * np.bincount(row, outline.pulled(found.gradient["rest"])[:, 0] * part)
+    by = 1e4 * np.bincount(row, outline.pull_back(found.gradient["rest"])[:, 0] * part)
     return 1e4 * found.value + 1e-3 * (wider**2).sum(), by + 2e-3 * wider
 
 

@@ -117,7 +117,7 @@ def step(model: Model, state: State, form: str, dt: float = STEP) -> State:
     v = state.v.reshape(-1)
     f = np.sum(list(elastic.forces.values()), axis=0).reshape(-1) + D @ v
     b = dt * (f + dt * elastic.dfdx @ v)
-    fixed, _ = model.prescribed(state.t + dt)
+    fixed, _ = model.prescribed_positions(state.t + dt)
     free = np.repeat(~fixed, 3)
     dv = np.zeros(len(b))
     dv[free] = spsolve(A[free][:, free], b[free])

@@ -131,7 +131,7 @@ def settle(
     x = where.start if loads == 1 else where.held
     history: list[Iterate] = []
     for load in range(loads):
-        bumped = quasi.perturbed(what, x)
+        bumped = quasi.perturb(what, x)
         found = quasi.solve(what, bumped, (load + 1) / loads, watch=show)
         x, history = found.x, history + found.history
         if not found.outcome.ok:

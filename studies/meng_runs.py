@@ -66,7 +66,7 @@ def run(test: str, grid: SplineGrid, seconds: float, say: Say) -> GridResult:
         phases[name] = float(np.mean([r.phases.get(name, 0.0) for r in reports]))
     iterations = float(np.mean([r.iterations for r in reports]))
     crossing = len(intersections(model.vertices(state.x), made.cloth.faces))
-    fine = made.cloth.surfaces.tessellated(SMOOTH)
+    fine = made.cloth.surfaces.tessellate(SMOOTH)
     mesh, shape = fine.mesh(made.cloth.points, grid.kind), fine.embedding.of(state.x)
     unknowns, energies = 3 * len(model.mass), dict(reports[-1].terms)
     found = GridResult(grid, mesh, shape, unknowns, phases, iterations, energies, crossing)

@@ -142,7 +142,7 @@ def study(say: Say, span: float = SPAN, seconds: float = SECONDS) -> Study:
 
 def _pictures(scene: Scene, states: Sequence[State]) -> list[Any]:
     """One camera, bodies where they are."""
-    fine = scene.cloth.surfaces.tessellated(SMOOTH)
+    fine = scene.cloth.surfaces.tessellate(SMOOTH)
     drawn = [
         np.concatenate([fine.embedding.of(s.x), joined_positions(scene.bodies, s.t)])
         for s in states

@@ -16,7 +16,7 @@ from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
-from weft.integrators.assembly import summed
+from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws import BaraffWitkin, DotShear, Psd
@@ -85,7 +85,7 @@ def test_a_model_of_several_kinds(psd, order):
         expected = sum(dense(e, x, psd) for e in energies)
         np.testing.assert_allclose(H, expected, atol=1e-12 * np.abs(expected).max())
     assert assembly.value(at) == pytest.approx(sum(e.value(x).sum() for e in energies), rel=1e-13)
-    assert summed(assembly.bound, at).keys() == {"membrane", "bending", "springs", "gravity"}
+    assert sum_energies(assembly.bound, at).keys() == {"membrane", "bending", "springs", "gravity"}
 
 
 def test_a_model_of_loads_alone():

@@ -47,7 +47,7 @@ class Flat:
         return 0.5 * self.k * self.weight * (self.off(x) ** 2).sum(1)
 
     def gradient(self, x):
-        return self.k * self.weight[:, None, None] * self.mixed(x)["weight"] / self.k
+        return self.k * self.weight[:, None, None] * self.mixed_derivatives(x)["weight"] / self.k
 
     def hessian(self, x, psd=None):
         outer = np.einsum("a,b,ij->abij", self.signs, self.signs, np.eye(3))
@@ -61,7 +61,7 @@ class Flat:
     def structure(self):
         return self.hinges
 
-    def mixed(self, x, step=None):
+    def mixed_derivatives(self, x, step=None):
         unit = self.signs[:, None] * self.off(np.asarray(x))[:, None]
         return {"weight": self.k * unit, "k": self.weight[:, None, None] * unit}
 

@@ -286,7 +286,7 @@ IN_STEPS = [
     "Law.stages",
     "Mannequin.standing",
     "Model.bodies",
-    "Model.prescribed",
+    "Model.prescribed_positions",
     "Model.step",
     "Model.vertices",
     "Parameter.at",

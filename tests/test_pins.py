@@ -78,7 +78,7 @@ def test_two_pins_that_disagree():
         np.ones(3), [], pins=[Pin([0]), Pin([0], path=Path([Keyframe(0, (1, 0, 0))]))], start=X
     )
     with pytest.raises(SceneError, match="one place for each vertex"):
-        model.prescribed(0.0)
+        model.prescribed_positions(0.0)
 
 
 def test_an_empty_box_names_the_nearest_vertex(tmp_path):

@@ -18,7 +18,7 @@ from weft import kernel
 from weft.kernel import Recorded, RecordedLaunches, Scalar, launching, warp_private
 from weft.kernel import recorded_launches as chain
 from weft.kernel import thread_pool as team
-from weft.kernel.warp_private import packed_for
+from weft.kernel.warp_private import pack_launch
 
 _module = wp.get_module("weft.test_team")
 
@@ -76,7 +76,7 @@ def test_helpers_do_a_job_alone_where_the_caller_does_nothing(own, monkeypatch):
     out = kernel.zeros(n)
     assert own._compiles()
     own._gather(threads)
-    own._write(48, n, 0, [packed_for(roots, (0, a, 20, out))])
+    own._write(48, n, 0, [pack_launch(roots, (0, a, 20, out))])
     own._wake(threads)
     own._numbers[0] = threads
     end = time.monotonic() + 20

@@ -40,7 +40,7 @@ def iterations(monkeypatch):
     def watched(search, *rest):
         before, trials = getattr(search.prepared, "A", None), search.trials
         rescues = search.rescues
-        with kernel.watched() as traffic:
+        with kernel.count_traffic() as traffic:
             outcome = yield from advance(search, *rest)
         kept = before is not None and before.pattern is search.prepared.A.pattern
         if search.rescues == rescues:
@@ -153,7 +153,7 @@ def test_a_step_uploads_each_array_once(linear):
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)
     for _ in range(2):
-        with kernel.watched() as traffic:
+        with kernel.count_traffic() as traffic:
             state, memory, _ = stepper.step(model, state, memory, 0.02)
     assert traffic.uploads <= WITHOUT_CONTACT, traffic
     assert traffic.downloads <= 2, traffic  # the end, and the energies of elements for the report
@@ -190,7 +190,7 @@ def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monk
 
 def test_traffic_is_seen():
     """What is counted: each array made, taken there or brought back, and numbers that are read."""
-    with kernel.watched() as traffic:
+    with kernel.count_traffic() as traffic:
         a = kernel.array([1.0, 2.0], kernel.Scalar)
         kernel.zeros(3)
         kernel.numpy(a)

@@ -55,7 +55,7 @@ def of_terms(scene, t=0.05, h=1e-6, size=0.004, seed=0):
         )
 
     step = potential(scene).step
-    by[step.fixed], x = 0.0, step.pinned(x)
+    by[step.fixed], x = 0.0, step.move_pins(x)
 
     def force(s, name):
         phi, g = potential(recut(scene, cut(scene.cloth, points + s * way))), None

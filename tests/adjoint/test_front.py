@@ -109,7 +109,7 @@ def test_a_vector_for_optimizers():
     flat = Flat(adjoint)
     value, gradient = flat(flat.start)
     assert flat.start.shape == gradient.shape == (4,)
-    assert flat.unpacked(flat.start)["gravity"] == pytest.approx([0, -9.81, 0])
+    assert flat.unpack(flat.start)["gravity"] == pytest.approx([0, -9.81, 0])
     shear = quotient(lambda s: flat(flat.start + [s, 0, 0, 0])[0], 1e-4)
     assert gradient[0] == pytest.approx(shear, rel=1e-5) and np.isfinite(value)
     with pytest.raises(SceneError, match="3 numbers: expected 4"):

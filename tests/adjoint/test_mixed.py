@@ -79,7 +79,7 @@ def test_contact_by_its_numbers(touching, name):
     h = 2e-4
     at = {k: of(1 + k * h) for k in (-2, -1, 1, 2)}
     expected = [(8 * (at[1][i] - at[-1][i]) - at[2][i] + at[-2][i]) / (12 * h) for i in (0, 1)]
-    forces, kept = ContactNumbers(at_end).changed({name: values})
+    forces, kept = ContactNumbers(at_end).gradient_change({name: values})
     for got, wanted in zip((forces, kept[SLIP]), expected):
         scale = np.abs(wanted).max()
         np.testing.assert_allclose(got, wanted, atol=1e-7 * max(scale, 1e-4))
@@ -116,7 +116,7 @@ class Known(Springs):
     def constants(self):
         return {"stiffness": np.array([self.stiffness])}
 
-    def mixed(self, x, step=None):
+    def mixed_derivatives(self, x, step=None):
         return {"stiffness": self.signs[None, :, None] * (x[9] - x[0])}
 
 

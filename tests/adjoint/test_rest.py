@@ -106,11 +106,11 @@ def test_a_worn_tube_by_its_panel():
     np.testing.assert_allclose(points[number], scene.cloth.corner_uv)
     outline, loss, run = Outline(scene.cloth), Strain(0.01), {"frames": 1, "fps": 33}
     found = Adjoint(scene, loss, ["rest"], **run)()
-    by = outline.pulled(found.gradient["rest"])
+    by = outline.pull_back(found.gradient["rest"])
     way = np.random.default_rng(1).normal(size=by.shape)
 
     def along(s):
-        return Adjoint(scene.with_(cloth=outline.moved(s * way)), loss, **run).value()
+        return Adjoint(scene.with_(cloth=outline.move_border(s * way)), loss, **run).value()
 
     assert found.value > 1e-4 and by.shape == (30, 2)
     assert float((by * way).sum()) == pytest.approx(quotient(along, 1e-5), rel=1e-5)
@@ -145,17 +145,17 @@ def test_outlines():
     outline = Outline(cloth)
     assert len(outline.ids) == 14
     A = np.array([[0.1, 0.02], [-0.03, 0.2]])
-    moved = outline.moved(outline.points @ A.T)
+    moved = outline.move_border(outline.points @ A.T)
     uv = cloth.mesh.corner_uv
     np.testing.assert_allclose(moved.mesh.corner_uv, uv + uv @ A.T, atol=1e-12)
     rng = np.random.default_rng(0)
     shift, by = 1e-3 * rng.normal(size=(14, 2)), rng.normal(size=(20, 2))
-    change = material_points(outline.moved(shift).mesh)[0] - material_points(cloth.mesh)[0]
-    assert float((change * by).sum()) == pytest.approx(float((outline.pulled(by) * shift).sum()))
+    change = material_points(outline.move_border(shift).mesh)[0] - material_points(cloth.mesh)[0]
+    assert float((change * by).sum()) == pytest.approx(float((outline.pull_back(by) * shift).sum()))
     with pytest.raises(MeshError, match="turned over"):
-        outline.moved(-3 * outline.points * [1, 0])
+        outline.move_border(-3 * outline.points * [1, 0])
     with pytest.raises(MeshError, match=r"expected \(14, 2\)"):
-        outline.moved(np.zeros((3, 2)))
+        outline.move_border(np.zeros((3, 2)))
 
 
 def test_losses_say_how_they_know_the_rest_shape():

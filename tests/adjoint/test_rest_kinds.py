@@ -138,10 +138,10 @@ def test_outline_of_a_garment_and_of_splines():
     for cloth in (sewn().cloth, splines().cloth):
         outline, (points, _) = Outline(cloth), material_points(cloth)
         shift, by = 1e-3 * rng.normal(size=outline.points.shape), rng.normal(size=points.shape)
-        change = material_points(outline.moved(shift))[0] - points
+        change = material_points(outline.move_border(shift))[0] - points
         np.testing.assert_allclose(change[outline.ids], shift, atol=1e-12)
         assert float((change * by).sum()) == pytest.approx(
-            float((outline.pulled(by) * shift).sum())
+            float((outline.pull_back(by) * shift).sum())
         )
 
 

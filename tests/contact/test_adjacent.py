@@ -158,7 +158,7 @@ def test_candidates_of_ways_hold_every_pair_that_comes_within_its_own_gap(rng, g
             assert named(every[close], int(close[:points].sum())) <= listed
         if found.adjacent is not None:  # kept and taken anew: the same as for all
             kept = kernel.numpy(found.adjacent)
-            anew = mesh.adjacency.marked(Candidates(found.device_stencil, found.points))
+            anew = mesh.adjacency.find_adjacent(Candidates(found.device_stencil, found.points))
             np.testing.assert_array_equal(kept, kernel.numpy(anew))
             known += 1
         mesh.adjacency.gap_among(found, gap)

@@ -14,7 +14,7 @@ from weft.contact.broad_phase.aabb import (
     shrunk_overlap_mask,
 )
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.broad_phase.candidates import UNKNOWN, stayed
+from weft.contact.broad_phase.candidates import UNKNOWN, mark_unmoved
 from weft.contact.broad_phase.tree_order import LEAF, TreeOrder
 from weft.contact.ccd.conservative_advancement import max_step, step_lengths
 from weft.contact.collision_mesh import CollisionMesh
@@ -81,7 +81,7 @@ def ask(
     asked = mask_below(count)
     out[w, 1] = apart_by_places(pairs, separation, motion, first, asked, stride, Scalar(0.5))
     if stride == 1:
-        out[w, 2] = stayed(pairs.stencil, first, count, left)
+        out[w, 2] = mark_unmoved(pairs.stencil, first, count, left)
 
 
 def eights(low, high):

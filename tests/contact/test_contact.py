@@ -124,7 +124,7 @@ def test_directions_of_a_search(seed, device):
     at, along = kernel.points(x), kernel.points(d)
     part = term.max_step(at, along)
     assert 0 < part < 1 and ipctk.is_step_collision_free(oracle, x, x + part * d)
-    held = np.array(kernel.numpy(term.truncated(at, along)))
+    held = np.array(kernel.numpy(term.truncate(at, along)))
     assert ipctk.is_step_collision_free(oracle, x, x + held)
     length = np.linalg.norm(held, axis=1) / np.linalg.norm(d, axis=1)
     assert (length <= 1 + 1e-12).all() and length.mean() > part

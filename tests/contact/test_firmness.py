@@ -96,7 +96,7 @@ def test_firmness():
     assert there.after(10.0, 0.5) == AdaptiveStiffness(64.0, 10.0)
     assert there.after(0.0, 1.0) == AdaptiveStiffness(64.0, 8.0) and up.after(0.0, 1.0).now == 1.0
     assert AdaptiveStiffness(1.0, 900.0).after(1e9, near).now == 1000.0
-    assert AdaptiveStiffness.of(up.saved()) == up and AdaptiveStiffness.of(None) == one
+    assert AdaptiveStiffness.of(up.memory()) == up and AdaptiveStiffness.of(None) == one
 
 
 def test_push_is_the_barrier_s():

@@ -104,11 +104,13 @@ def test_slip_is_kept(rng):
     force = MU * load * (2 * size - size**2) * u / size
     np.testing.assert_allclose(gradient_of(on_body, x)[0], force, atol=1e-12 * load)
     moved = x + SMOOTH * np.array([[0.1, 2.0, 0.4], *np.zeros((4, 3))])
-    kept = np.array(kernel.numpy(on_body.kept(kernel.points(moved), kernel.points(q[:1]))))
+    kept = np.array(kernel.numpy(on_body.update_slips(kernel.points(moved), kernel.points(q[:1]))))
     np.testing.assert_allclose(kept, [[0.4, 0.7, 0.2]], atol=1e-12)
     far = np.array(
         kernel.numpy(
-            on_body.kept(kernel.points(x + [[9.0, 0, 0], *np.zeros((4, 3))]), kernel.points(q[:1]))
+            on_body.update_slips(
+                kernel.points(x + [[9.0, 0, 0], *np.zeros((4, 3))]), kernel.points(q[:1])
+            )
         )
     )
     assert np.linalg.norm(far) == pytest.approx(1.0) and far[0, 0] > 0.99
@@ -116,7 +118,7 @@ def test_slip_is_kept(rng):
     size = np.linalg.norm(u / 2)
     force = MU * load * (2 * size - size**2) * u / 2 / size
     np.testing.assert_allclose(gradient_of(shared, x)[0], force, atol=1e-12 * load)
-    kept = np.array(kernel.numpy(shared.kept(kernel.points(moved), kernel.points(q))))
+    kept = np.array(kernel.numpy(shared.update_slips(kernel.points(moved), kernel.points(q))))
     np.testing.assert_allclose(kept[1:4], [[-0.1, 0, -0.4]] * 3, atol=1e-12)
     assert (kept[4] == 0).all()
 

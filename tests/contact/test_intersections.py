@@ -153,10 +153,10 @@ def test_broad_phase_is_complete(rng):
         low, high = moved.min(1), moved.max(1)
         meets = ((low[:, None] <= high) & (low <= high[:, None])).all(2)
         expected = {(i, j) for i, j in np.argwhere(meets).tolist() if i < j}
-        got = [tuple(p) for p in Overlaps(tree).listed().tolist()]
+        got = [tuple(p) for p in Overlaps(tree).read_pairs().tolist()]
         assert len(got) == len(set(got)) and set(got) >= expected
         assert len(got) <= 1.02 * len(expected) + 2
-        other = Overlaps(tree, Boxes.around(moved[:50])).listed()
+        other = Overlaps(tree, Boxes.around(moved[:50])).read_pairs()
         assert {tuple(p) for p in other.tolist()} >= {
             (i, j) for i, j in np.argwhere(meets[:50]).tolist()
         }

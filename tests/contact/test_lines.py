@@ -52,7 +52,7 @@ def test_no_pair_is_left_out_that_comes_within_reach(seed, moves, away):
         assert len(found) < 0.8 * len(boxes)
     every, kinds = every_pair(mesh)
     points, listed = int((kinds == PairKind.POINT_TRIANGLE).sum()), named(found.pairs, found.points)
-    connected = kernel.numpy(mesh.adjacency.marked(Candidates(every, points))) != 0
+    connected = kernel.numpy(mesh.adjacency.find_adjacent(Candidates(every, points))) != 0
     reach = np.where(connected, REACH - closer.by, REACH)
     close = np.zeros(len(every), dtype=bool)
     for t in np.linspace(0.0, 1.0, 9):

@@ -83,8 +83,8 @@ def test_candidates_of_ways_that_stay_near_hold_every_pair_that_comes_near(seed,
     near = CandidateCache(ways.mesh, GAP)
     every, kinds = every_pair(ways.mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
-    renew = near._renewed
-    near._renewed = lambda found: renewed.append(1) or renew(found)
+    renew = near._renew_candidates
+    near._renew_candidates = lambda found: renewed.append(1) or renew(found)
     for x, d in ways:
         found = near.along(kernel.points(x), kernel.points(x + d))
         listed = named(found.pairs, found.points)

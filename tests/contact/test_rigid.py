@@ -86,7 +86,7 @@ def test_angular_momentum_and_spin_at_the_start():
     moments = 2.0 / 12 * np.array([0.13, 0.1, 0.05])
     np.testing.assert_allclose(angular, moments * spin, atol=1e-12)
     np.testing.assert_allclose(affine.spin(state.x, state.v), spin, atol=1e-12)
-    told = affine.told(state.x, state.v)
+    told = affine.describe_motion(state.x, state.v)
     energy = 0.5 * (2.0 + (moments * np.square(spin)).sum())
     assert told["kinetic"] == pytest.approx(energy) and told["strain"] < 1e-12
 
@@ -112,8 +112,8 @@ def test_a_ball_lies_on_cloth(integrator, kind):
         contact=weft.SelfContact(gap=2e-3, friction=0.3),
     )
     model, state, reports = stepped(scene, 70)
-    assert model.loose.affine[0].told(state.x, state.v)["center"][1] > 0.02
-    assert len(model.contact.crossings(model.contact.moved(state.x))) == 0
+    assert model.loose.affine[0].describe_motion(state.x, state.v)["center"][1] > 0.02
+    assert len(model.contact.crossings(model.contact.all_vertices(state.x))) == 0
     assert reports[-1].contact["count"] > 0 and reports[-1].terms["rigidity"] < 1e-3
 
 
@@ -155,7 +155,7 @@ def test_bodies_meet_one_another_and_keep_momentum():
     loose = world.model.loose.affine
     before = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
     for state in world.run(Bdf2(weft.StepSettings(tolerance=1e-6)), 0.15, 5e-3):
-        moved = contact.moved(np.asarray(state.x))
+        moved = contact.all_vertices(np.asarray(state.x))
         assert len(contact.crossings(moved)) == 0
         closest = min(closest, contact.least_distance(moved))
     after = sum(a.momentum(world.state.x, world.state.v)[0] for a in loose)
@@ -171,7 +171,7 @@ def test_a_moving_body_pushes_a_rigid_one():
     brick = made(box((0.1, 0.1, 0.1), 0.1, "brick").moved((0.0, 0.052, 0.0)), mass=1.0)
     model, state, _ = stepped(scene_of([lift, brick]), 20)
     assert state.x[-4:, 1].mean() > 0.25
-    assert len(model.contact.crossings(model.contact.moved(state.x), state.t)) == 0
+    assert len(model.contact.crossings(model.contact.all_vertices(state.x), state.t)) == 0
 
 
 def run_of(folder, frames, resume=False, **more):

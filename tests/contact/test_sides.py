@@ -12,7 +12,7 @@ from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.contact import Between, Friction, intersections, plate, sphere
 from weft.contact.contact import SelfContact
-from weft.integrators.assembly import summed
+from weft.integrators.assembly import sum_energies
 from weft.kernel import vec3
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
@@ -44,11 +44,11 @@ def test_several_cloths_keep_their_fabrics():
     rng = np.random.default_rng(0)
     x = cloth.vertices + 1e-3 * rng.normal(size=cloth.vertices.shape)
 
-    whole = summed(Scene(cloth).model().assembly.bound, kernel.array(x, vec3))
+    whole = sum_energies(Scene(cloth).model().assembly.bound, kernel.array(x, vec3))
     for k, (fabric, ids) in enumerate([("felt", slice(0, 81)), ("silk", slice(81, None))]):
         size = (9, 9, 0.3, 0.3) if k == 0 else (7, 7, 0.2, 0.2)
         alone = Scene(weft.sheet(*size, fabric=fabric)).model().assembly
-        terms = summed(alone.bound, kernel.array(x[ids], vec3))
+        terms = sum_energies(alone.bound, kernel.array(x[ids], vec3))
         number = "" if k == 0 else " 2"
         for name in ("membrane", "bending"):
             assert whole[name + number] == pytest.approx(terms[name], rel=1e-12)

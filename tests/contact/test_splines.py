@@ -83,7 +83,7 @@ def test_directions_of_a_search_pass_through_nothing(model, rng):
     x, W = model.start, model.embedding
     d = 0.1 * rng.normal(size=x.shape)
     part = ours.max_step(kernel.points(x), kernel.points(d))
-    held = np.array(kernel.numpy(ours.truncated(kernel.points(x), kernel.points(d))))
+    held = np.array(kernel.numpy(ours.truncate(kernel.points(x), kernel.points(d))))
     assert 0 < part < 1
     faces = model.contact.mesh.faces
     for way in (part * d, held):

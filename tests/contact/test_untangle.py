@@ -10,7 +10,7 @@ from weft.bodies.motion.pins import Pin
 from weft.cli.commands import app
 from weft.contact import intersections, plate, sphere
 from weft.contact.contact import Contact, SelfContact
-from weft.contact.untangling import crossings_of, uncrossed
+from weft.contact.untangling import crossings_of, remove_intersections
 from weft.io import read_surface
 from weft.scene.build import load_scene
 from weft.scene.check import check
@@ -113,7 +113,7 @@ def test_what_cannot_be_untangled(tmp_path):
 def test_nothing_to_do():
     cloth = weft.sheet(5, 5, 0.2, 0.2)
     contact = Contact.of(cloth.mesh, cloth.mass, SelfContact(2e-3))
-    x, left = uncrossed(contact, cloth.vertices, np.ones(25, dtype=bool))
+    x, left = remove_intersections(contact, cloth.vertices, np.ones(25, dtype=bool))
     assert left == 0
     np.testing.assert_array_equal(x, cloth.vertices)
 

@@ -33,7 +33,7 @@ class Ways:
         """Whether the straight way between positions of points is free, bodies moving along."""
         b0, b1 = step.bodies if before is None else before
         ends = [
-            np.asfortranarray(np.concatenate([self.contact.moved(x), b]))
+            np.asfortranarray(np.concatenate([self.contact.all_vertices(x), b]))
             for x, b in ((begin, b0), (end, b1))
         ]
         self.count += 1

@@ -12,14 +12,14 @@ from weft.discretization.mesh import TriangleMesh, grid
 from weft.discretization.spline_fit.fit_mesh import fit_pieces, flat_pieces
 from weft.discretization.spline_fit.fit_patch import (
     FitSettings,
-    _prepared,
+    _build_initial_net,
     corners_of,
+    fit_curve,
     fit_patch,
-    fitted_curve,
     initial_net,
 )
-from weft.discretization.spline_fit.lift import lifted
-from weft.discretization.spline_fit.mips import Mips, SidePoints, mips_derivatives, softened
+from weft.discretization.spline_fit.lift import lift
+from weft.discretization.spline_fit.mips import Mips, SidePoints, mips_derivatives, soften
 from weft.discretization.spline_fit.outline import along_warp, check_corners, outline_of, sides_of
 from weft.discretization.spline_fit.patch_error import PatchError
 
@@ -46,7 +46,7 @@ def fit_piece(mesh, n1, n2, corners=None, settings=None):
 def test_straight_sides_are_exact_whatever_the_smoothing():
     side = SidePoints.of(np.array([[0.0, 0.0], [0.2, 0.1], [2.0, 1.0]]), 9)
     for smoothing in (0.0, 1e-3, 10.0):
-        C = fitted_curve(side, 9, smoothing)
+        C = fit_curve(side, 9, smoothing)
         along = C @ [2.0, 1.0] / 5
         assert np.abs(C @ [1.0, -2.0]).max() < 1e-12
         assert (np.diff(along) > 0).all() and along[-1] == pytest.approx(1.0)
@@ -56,7 +56,7 @@ def test_straight_sides_are_exact_whatever_the_smoothing():
 def test_smoothing_takes_zigzags_out():
     zigzag = np.column_stack([np.linspace(0, 1, 25), 0.02 * (-1.0) ** np.arange(25)])
     zigzag[[0, -1], 1] = 0.0
-    rough, smooth = (fitted_curve(SidePoints.of(zigzag, 20), 20, s)[:, 1] for s in (0.0, 1.0))
+    rough, smooth = (fit_curve(SidePoints.of(zigzag, 20), 20, s)[:, 1] for s in (0.0, 1.0))
     assert np.abs(np.diff(smooth, 2)).max() < 0.1 * np.abs(np.diff(rough, 2)).max()
 
 
@@ -153,9 +153,11 @@ def test_inverted_guides_are_untangled():
         outline,
         check_corners(outline, [place(mesh, p) for p in ((0, 0), (1, 0), (1, 0.5), (0, 1))]),
     )
-    search = _prepared(outline, sides_of(outline, chosen), 12, 12, FitSettings())
-    assert len(search.inverted(search.start)) and len(search.inverted(search.blended()))
-    assert len(search.inverted(search.untangled())) == 0
+    search = _build_initial_net(outline, sides_of(outline, chosen), 12, 12, FitSettings())
+    assert len(search.find_inversions(search.start)) and len(
+        search.find_inversions(search.blend_sides())
+    )
+    assert len(search.find_inversions(search.untangle())) == 0
     fit = fit_patch(outline, sides_of(outline, chosen), 12, 12)
     u = np.linspace(0.01, 9.99, 60)
     uv = np.stack(np.meshgrid(u, u), axis=2).reshape(-1, 2)
@@ -170,7 +172,7 @@ def test_softened_determinants_are_differentiated(rng):
     J, d = rng.normal(size=(6, 2, 2)), rng.normal(size=(6, 2, 2))
 
     def phi(J):
-        c = softened(np.linalg.det(J), 0.3)[0]
+        c = soften(np.linalg.det(J), 0.3)[0]
         return (((J**2).sum((1, 2)) / c) ** 2).sum()
 
     assert_derivative(phi, (mips_derivatives(J, 0.3)[0] * d).sum(), J, d, 1e-6)
@@ -218,9 +220,9 @@ def test_lifting_is_barycentric_inside_and_bounded_outside():
     corners = mesh.corner_uv @ A
     inside = np.array([[0.31, 0.2], [0.7, 0.55], [0.0, 0.0]])
     near = np.array([[1.04, 0.3]])  # little outside: extrapolated
-    np.testing.assert_allclose(lifted(inside, mesh.corner_uv, corners), inside @ A, atol=1e-12)
-    np.testing.assert_allclose(lifted(near, mesh.corner_uv, corners), near @ A, atol=1e-12)
-    far = lifted(np.array([[1.6, 0.3]]), mesh.corner_uv, corners)[0]
+    np.testing.assert_allclose(lift(inside, mesh.corner_uv, corners), inside @ A, atol=1e-12)
+    np.testing.assert_allclose(lift(near, mesh.corner_uv, corners), near @ A, atol=1e-12)
+    far = lift(np.array([[1.6, 0.3]]), mesh.corner_uv, corners)[0]
     assert far == pytest.approx(np.array([1.0, 0.3]) @ A, abs=0.12)
 
 
@@ -242,7 +244,7 @@ def test_panels_are_joined_along_their_seam():
     shapes = [p.shape for p in found.surface.patches]
     assert found.surface.n_points == sum(a * b for a, b in shapes) - shapes[0][1]
     assert found.surface.ties is None
-    shown = found.surface.tessellated(2)
+    shown = found.surface.tessellate(2)
     spans = [p.spans for p in found.surface.patches]
     merged = sum((2 * a + 1) * (2 * b + 1) for a, b in spans) - (2 * spans[0][1] + 1)
     assert len(shown.embedding) == merged

@@ -111,7 +111,7 @@ def two_patches(mesh):
         surface = SplineSurface([patch], [ids[3 * k : 3 * k + 3]], mesh.n_vertices)
         surface = dataclasses.replace(surface, touched=PatchTriangulation(uv, faces))
         parts.append(PatchedPart(surface, k * n, (2e-2, 1e-2)))
-    shown = Tessellation.joined([p.surface.shown for p in parts], mesh.n_vertices)
+    shown = Tessellation.concatenate([p.surface.shown for p in parts], mesh.n_vertices)
     joint = SeamRows(np.stack([12 + np.arange(6), n + np.arange(6)], axis=1))
     return parts, shown, joint
 

@@ -483,7 +483,7 @@ def test_mixed_derivatives(make):
 
 def test_at_rest_they_are_those_of_the_gradient():
     energy, x = membrane(FABRIC), points_of(membrane)
-    found = energy.mixed(x)
+    found = energy.mixed_derivatives(x)
     unit = Membrane(energy.samples, BaraffWitkin((1.0, 1e-300), 0.0, (0.97, 1.02)))
     np.testing.assert_allclose(found["law.stretch_warp"], unit.gradient(x), atol=1e-13)
     assert not found["damping"].any()
@@ -527,7 +527,7 @@ class Wrong(Springs):
 
     constants, structure = {"stiffness": np.ones(1)}, ()
 
-    def mixed(self, x, step=None):
+    def mixed_derivatives(self, x, step=None):
         return {"stiffness": np.zeros((1, 2))}
 
 

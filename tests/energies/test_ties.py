@@ -70,7 +70,7 @@ def push(e, k, onset):
 def independent(energy, x):
     """Energies by another formulation: distances in NumPy, feet by ``feet_on``."""
     if isinstance(energy, RingSpacing):
-        s = feet_on(energy.rings.attached(x), RAIL, energy.rings.along).s
+        s = feet_on(energy.rings.attached_positions(x), RAIL, energy.rings.along).s
         apart = s[energy.pairs[:, 1]] - s[energy.pairs[:, 0]]
         return push(energy.apart - apart, energy.stiffness, 0.1 * energy.apart)
     A = np.einsum("ma,mai->mi", energy.c, x[energy.stencil])
@@ -155,11 +155,11 @@ def test_damping_and_friction_in_a_step(kind, rng):
     assert elastic + lost == pytest.approx(face.value(y), rel=1e-12)
     assert elastic == pytest.approx(independent(energy, y).sum(), rel=1e-12)
     if kind == "spring":
-        r0, r = (np.linalg.norm(energy.attached(z), axis=1) for z in (x, y))
+        r0, r = (np.linalg.norm(energy.attached_positions(z), axis=1) for z in (x, y))
         damped = 0.02 / step.span * STIFF * (r - r0) ** 2 / 2
         assert lost == pytest.approx(damped.sum(), rel=1e-10)
     else:
-        s0, s = (feet_on(energy.attached(z), RAIL, energy.along).s for z in (x, y))
+        s0, s = (feet_on(energy.attached_positions(z), RAIL, energy.along).s for z in (x, y))
         normal = np.abs(STIFF * (np.linalg.norm(off(energy, x), axis=1) - 0.3))
         u, slip = np.abs(s - s0), 0.05
         soft = slip * (u / slip) ** 2 * (1 - u / slip / 3)
@@ -169,7 +169,7 @@ def test_damping_and_friction_in_a_step(kind, rng):
 
 def off(energy, x):
     """(m,3) from the rail to the rings."""
-    A = energy.attached(x)
+    A = energy.attached_positions(x)
     return A - feet_on(A, RAIL, energy.along).place
 
 

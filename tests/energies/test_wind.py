@@ -12,7 +12,7 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
-from weft.energies.air.expected_motion import extrapolated
+from weft.energies.air.expected_motion import extrapolate
 from weft.energies.air.gusts import Gusts, energy_spectrum
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
@@ -113,15 +113,15 @@ def test_still_air_takes_energy():
 
 def test_extrapolation_is_of_second_order():
     """x_n + h v_n, and v_n + w (v_n - v_(n-1)) from the prediction of two-step methods."""
-    from weft.integrators.bdf2 import planned
+    from weft.integrators.bdf2 import plan_step
 
     cloth = weft.sheet(4, 4)
     model = weft.Scene(cloth).model()
     x, v, before = cloth.vertices, RNG.normal(size=(16, 3)), RNG.normal(size=(16, 3))
     for dt in (0.01, 0.015):
         memory = {"x": x - 0.01, "v": before, "dt": np.array(0.01)}
-        at = planned(model, weft.State(x, v), memory, dt)
-        y, u = extrapolated(at)
+        at = plan_step(model, weft.State(x, v), memory, dt)
+        y, u = extrapolate(at)
         np.testing.assert_allclose(y, x + dt * v, atol=1e-14)
         np.testing.assert_allclose(u, v + dt / 0.01 * (v - before), atol=1e-12)
 
@@ -200,7 +200,7 @@ def test_a_function_and_a_file(tmp_path):
     np.testing.assert_allclose(made.at(x, 0.3), [1, 0, 0] + linear_field(x, 0.3))
     g = a_grid()
     np.savez(tmp_path / "air.npz", **vars(g))
-    read = Wind(field="air.npz").loaded(tmp_path)
+    read = Wind(field="air.npz").load_field(tmp_path)
     y = RNG.uniform(0, 0.4, size=(7, 3))
     np.testing.assert_allclose(read.at(y, 0.3), linear_field(y, 0.3), atol=1e-12)
 

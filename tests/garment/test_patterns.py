@@ -108,4 +108,4 @@ def test_buttons_leave_the_front_open_on_the_mesh():
         made = garment(name)
         front = made.seam("front")
         assert front.seam.closing is Closing.BUTTONS
-        assert (made.welded[front.pairs[:, 0]] != made.welded[front.pairs[:, 1]]).all()
+        assert (made.weld_ids[front.pairs[:, 0]] != made.weld_ids[front.pairs[:, 1]]).all()

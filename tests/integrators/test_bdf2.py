@@ -19,7 +19,7 @@ pytestmark = pytest.mark.quick
 MATERIAL = Material(stretch=200.0, shear=50.0, bending=1e-3, density=0.2)
 MESH = grid(5, 5, 0.4, 0.4)
 MODEL = strip_model(MESH, MATERIAL, [Pin(MESH.groups["top"])])
-FREE = ~MODEL.prescribed(0.0)[0]
+FREE = ~MODEL.prescribed_positions(0.0)[0]
 TIGHT = StepSettings(tolerance=1e-10)
 H = 0.01
 

@@ -43,7 +43,7 @@ def test_is_the_minimum_that_proximal_steps_find():
     s = scene(8, "linen", 60, damping=0.0)
     s = s.with_(pins=[weft.Pin(s.cloth.corners("top"))])
     quasi = QuasiStatic(QuasiStaticSettings(**{**TIGHT, "max_iterations": 3000}))
-    x0 = quasi.perturbed(s.model(), s.cloth.vertices)
+    x0 = quasi.perturb(s.model(), s.cloth.vertices)
     found = quasi.solve(s.model(), x0)
     assert found.outcome.ok
     model = s.model()
@@ -60,7 +60,7 @@ def test_is_the_minimum_that_proximal_steps_find():
 def test_energy_never_grows():
     s = scene(10, "linen", 40)
     quasi = QuasiStatic()
-    found = quasi.solve(s.model(), quasi.perturbed(s.model(), s.cloth.vertices))
+    found = quasi.solve(s.model(), quasi.perturb(s.model(), s.cloth.vertices))
     energies = [i.energy for i in found.history]
     assert all(b <= a + 1e-12 * abs(a) for a, b in pairwise(energies))
     assert all(0 < i.step <= 1 and i.mu > 0 for i in found.history)
@@ -75,7 +75,7 @@ def clamped(imperfection, seed=0):
     )
     s = weft.Scene(cloth, [weft.Pin(border)], gravity=(0, 0, 0), integrator="quasi_static")
     quasi = QuasiStatic(QuasiStaticSettings(imperfection=imperfection, seed=seed))
-    return quasi.solve(s.model(), quasi.perturbed(s.model(), cloth.vertices))
+    return quasi.solve(s.model(), quasi.perturb(s.model(), cloth.vertices))
 
 
 def test_flat_cloth_buckles_with_an_imperfection_and_stays_flat_without():
@@ -100,7 +100,7 @@ def test_no_force_at_all_is_balance():
 def test_outcome_is_honest():
     s = scene(10, "linen", 40)
     quasi = QuasiStatic(QuasiStaticSettings(max_iterations=3))
-    found = quasi.solve(s.model(), quasi.perturbed(s.model(), s.cloth.vertices))
+    found = quasi.solve(s.model(), quasi.perturb(s.model(), s.cloth.vertices))
     assert found.outcome is Outcome.MAX_ITERATIONS and len(found.history) == 3
     exact = QuasiStatic(QuasiStaticSettings(psd=Psd.EXACT, linear="splu"))
     squeezed = s.cloth.vertices * [0.3, 0.3, 1.0]
@@ -149,7 +149,7 @@ def test_every_law_settles():
         now = s.with_(law=law)
         assert isinstance(now.model().energies[0], Membrane)
         quasi = now.stepper()
-        found = quasi.solve(now.model(), quasi.perturbed(now.model(), s.cloth.vertices))
+        found = quasi.solve(now.model(), quasi.perturb(now.model(), s.cloth.vertices))
         assert found.outcome.ok, (name, found.outcome)
         assert found.x[:, 1].min() < -0.5
 

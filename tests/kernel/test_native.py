@@ -26,13 +26,13 @@ HEADERS = sorted(
 )
 ELSEWHERE = {
     "contact/test_bits.py": (
-        "overlap_mask_of_box overlap_mask shrunk_overlap_mask beside sharing stayed "
+        "overlap_mask_of_box overlap_mask shrunk_overlap_mask beside sharing mark_unmoved "
         "apart_by_lengths apart_by_places"
     ),
     "test_team.py": "open_and_work open_one_by_one work_along wait_for_others",
 }
 STUBS = {
-    "adjacent_pairs.h": [adjacent_pairs.connected],
+    "adjacent_pairs.h": [adjacent_pairs.are_neighbors],
     "aabb.h": [aabb.put_rounded, aabb.put_leaf],
     "block_arithmetic.h": [
         getattr(block_arithmetic, name)
@@ -197,7 +197,7 @@ Real one(wp::array_t<Scalar> a, int* b) {
 
 def test_the_text_is_part_of_the_hash_of_modules():
     """Else a changed header would run as it was compiled before."""
-    stub = adjacent_pairs.connected
+    stub = adjacent_pairs.are_neighbors
     before = stub.native_snippet
     made = wp.get_module("tests.native_hash")
 
@@ -225,7 +225,7 @@ def test_neighbors(rng):
     for v in range(12):
         a, b, c = rng.integers(0, 12, 3)
         near = set(neighbors[start[v] : start[v + 1]].tolist())
-        found = call(adjacent_pairs.connected, start, neighbors, v, int(a), int(b), int(c))
+        found = call(adjacent_pairs.are_neighbors, start, neighbors, v, int(a), int(b), int(c))
         assert found == bool(near & {int(a), int(b), int(c)})
 
 

@@ -94,7 +94,7 @@ def test_rotation_vectors():
 def test_legs_reach_where_ankles_are_put(woman):
     """Bones keep their lengths, the knee goes to the front."""
     stance = a_pose(woman.joints)
-    low = stance.mixed(stance, np.zeros(3))
+    low = stance.mix(stance, np.zeros(3))
     root = np.array([[0, -0.1, 0], [0.05, -0.2, -0.1], [0, -0.3, 0.1]])
     low = type(low)(root, low.trunk, low.arms, low.ankles, low.feet)
     turns, places = solve_joints(low, woman.joints)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.energies.air.expected_motion import extrapolated
+from weft.energies.air.expected_motion import extrapolate
 from weft.laws import Psd
 
 
@@ -56,7 +56,7 @@ class FrozenAir:
 
 def frozen_air(energy, step):
     """The potential of an ``AirForce`` in a step."""
-    x, v = extrapolated(step)
+    x, v = extrapolate(step)
     s, w = energy.samples, energy.wind
     air = w.at(s.mean(x), step.t, energy.carried, gusts=bool(np.isfinite(step.span)))
     u = air - s.mean(v)
@@ -158,6 +158,6 @@ def added_mass_load(energy, x, v, t):
 
 def frozen_added_mass(energy, step, at=None):
     """The potential of ``AddedMass`` in a step; ``at``: x and v of the flow, or those expected."""
-    x, v = extrapolated(step) if at is None else at
+    x, v = extrapolate(step) if at is None else at
     M, load = added_mass_load(energy, x, v, step.t)
     return FrozenAddedMass(M / step.scale, np.array(step.predicted), load, np.array(step.origin))

@@ -226,7 +226,7 @@ def test_a_band_has_the_tension_of_the_time():
     other = Bonds(pairs, np.full(4, 7.0), 5, last=0.01, name="b")
     x = np.zeros((5, 3))
     x[:, 0] = 0.055 * np.arange(5)
-    for bonds, rows in ((band, slice(0, 4)), (Bonds.joined([other, band], "c"), slice(4, 8))):
+    for bonds, rows in ((band, slice(0, 4)), (Bonds.concatenate([other, band], "c"), slice(4, 8))):
         for t in (0.6, 2.0, 2.5, 4.0):
             r, k = ratio.at(t - 2), pull.at(t - 2)
             expected = k * (0.055 / (r * 0.05) - 1)

@@ -9,7 +9,7 @@ import weft
 from weft.base.errors import RunError, SceneError
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.integrators.adaptive import Adaptive
-from weft.integrators.assembly import summed
+from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic
 from weft.scene.build import load_scene
@@ -65,7 +65,7 @@ def test_an_energy_of_the_users_adds_to_the_model():
     names = [e.name for e in more.model().energies]
     assert names == [*(e.name for e in plain.model().energies), "spring"]
     x = plain.state().x
-    terms = summed(more.model().assembly.bound, x_of(x))
+    terms = sum_energies(more.model().assembly.bound, x_of(x))
     assert terms["spring"] == pytest.approx(25.0 * ((x[0] - x[25]) ** 2).sum())
 
 

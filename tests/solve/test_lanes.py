@@ -22,7 +22,7 @@ def matrix(n=9, scale=1.0):
     state = scene.state()
     phi = scene.stepper().potential(scene.model(), state, {}, 0.02)
     x = state.x + 1e-3 * scale * np.random.default_rng(0).normal(size=state.x.shape)
-    return phi.matrix_at(kernel.points(phi.step.pinned(x)))
+    return phi.matrix_at(kernel.points(phi.step.move_pins(x)))
 
 
 def test_agrees_with_scipy():

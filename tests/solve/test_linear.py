@@ -123,7 +123,7 @@ def test_the_host_reads_once_in_a_solve(rng):
     for name in ("multigrid", "pcg"):
         prepared = linear_solver(name).prepare(A)
         prepared.solve(b, 1e-6)
-        with kernel.watched() as traffic:
+        with kernel.count_traffic() as traffic:
             assert prepared.solve(b, 1e-6).iterations > 3
         assert (traffic.uploads, traffic.downloads, traffic.scalars) == (0, 0, 1)
 

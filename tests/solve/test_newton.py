@@ -32,7 +32,7 @@ class Function:
 
     phases = Phases()
 
-    def truncated_direction(self, x, d):
+    def truncate_direction(self, x, d):
         return None
 
     def propose_limit_at(self, x, d, numbers):

@@ -230,7 +230,7 @@ class Adjoint:
         if check:
             moved_by = float(np.abs(by_x).sum() + np.abs(by_v).sum() / f.dt)
             noise = report.correction * moved_by + ROUND_OFF * float(np.abs(by_x * x).sum())
-            found = self._checked({n: gradient[n] for n in movable}, value, noise)
+            found = self._check_gradient({n: gradient[n] for n in movable}, value, noise)
             report = dataclasses.replace(report, check=found)
             if found.tells and not found.agrees:
                 warnings.warn(f"gradient {found}", stacklevel=2)
@@ -242,7 +242,9 @@ class Adjoint:
             return parameter.closed_form(self.scene, self.forward)
         return NumberDerivative(self.scene, self.forward, parameter)
 
-    def _checked(self, gradient: Mapping[str, Floats], value: float, noise: float) -> RunCheck:
+    def _check_gradient(
+        self, gradient: Mapping[str, Floats], value: float, noise: float
+    ) -> RunCheck:
         """Compare the gradient with one more run along it."""
         starts = {n: self._named[n].value for n in gradient}
         sizes = {n: self._named[n].size for n in gradient}

@@ -50,9 +50,9 @@ class Flat:
     def start(self) -> Floats:
         """The values of the scene itself as a vector."""
         a = self.adjoint
-        return self.packed({n: a.parameter(n).value for n in a.parameters})
+        return self.pack({n: a.parameter(n).value for n in a.parameters})
 
-    def packed(self, values: Mapping[str, Floats]) -> Floats:
+    def pack(self, values: Mapping[str, Floats]) -> Floats:
         """Return values by name as one vector."""
         return np.concatenate(
             [
@@ -61,7 +61,7 @@ class Flat:
             ]
         )
 
-    def unpacked(self, q: Floats) -> dict[str, Floats]:
+    def unpack(self, q: Floats) -> dict[str, Floats]:
         """Return a vector as values by name.
 
         Raises:
@@ -80,7 +80,7 @@ class Flat:
 
     def derivative(self, q: Floats) -> Derivative:
         """Return the ``Derivative`` of ``Adjoint`` at the vector q."""
-        return self.adjoint.with_values(self.unpacked(q))()
+        return self.adjoint.with_values(self.unpack(q))()
 
     def __call__(self, q: Floats) -> tuple[float, Floats]:
         """Return value and gradient at q, as ``scipy.optimize.minimize`` with ``jac=True`` expects.
@@ -91,7 +91,7 @@ class Flat:
         try:
             found = self.derivative(q)
         except SimulationError as error:
-            return self._turned_back(q, error)
+            return self._penalize(q, error)
         pieces = [found.gradient[n].reshape(-1) * self._size(n) for n in self.adjoint.parameters]
         self._last[:] = [(np.array(q, dtype=np.float64).reshape(-1), found.value)]
         return found.value, np.concatenate(pieces)
@@ -103,13 +103,13 @@ class Flat:
             SimulationError: a step that does not converge, without a penalty.
         """
         try:
-            value = self.adjoint.with_values(self.unpacked(q)).value()
+            value = self.adjoint.with_values(self.unpack(q)).value()
         except SimulationError as error:
-            return self._turned_back(q, error)[0]
+            return self._penalize(q, error)[0]
         self._last[:] = [(np.array(q, dtype=np.float64).reshape(-1), value)]
         return value
 
-    def _turned_back(self, q: Floats, error: SimulationError) -> tuple[float, Floats]:
+    def _penalize(self, q: Floats, error: SimulationError) -> tuple[float, Floats]:
         """Return the penalty, and the slope of a straight line to it from the last value."""
         if self.penalty is None or not self._last:
             raise error
@@ -139,12 +139,12 @@ def batched(losses: Sequence[Adjoint], processes: int = 1) -> list[Derivative]:
     """
     if processes == 1:
         return [a() for a in losses]
-    packed = [_packed(a) for a in losses]
+    packed = [_pickle_adjoint(a) for a in losses]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         return list(pool.map(_run, packed))
 
 
-def _packed(adjoint: Adjoint) -> bytes:
+def _pickle_adjoint(adjoint: Adjoint) -> bytes:
     """Return a pickled adjoint.
 
     Raises:

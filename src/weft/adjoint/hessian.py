@@ -126,7 +126,7 @@ class Hessian:
             out += self._missing(v)
         return np.where(self.phi.free[:, None], out, 0.0)
 
-    def pinned(self, v: Floats) -> Floats:
+    def multiply_at_pins(self, v: Floats) -> Floats:
         """Return (n,3) H v at prescribed vertices, zero at free ones.
 
         v (n,3) is zero at prescribed vertices.
@@ -154,8 +154,8 @@ class Hessian:
             self._factorize(found.outcome)
         assert self._symmetric is not None
         # one step of iterative refinement
-        x = _updated(self._symmetric, b, self._updates)
-        return x + _updated(self._symmetric, b - self._product(x), self._updates)
+        x = _solve_with_updates(self._symmetric, b, self._updates)
+        return x + _solve_with_updates(self._symmetric, b - self._product(x), self._updates)
 
     def _factorize(self, outcome: Outcome) -> None:
         """Factorize the matrix without asking for definiteness; shift it if it is singular."""
@@ -206,7 +206,7 @@ class Hessian:
         return A.finish() @ v
 
 
-def _updated(factors: SymmetricIndefinite, b: Floats, updates: Any) -> Floats:
+def _solve_with_updates(factors: SymmetricIndefinite, b: Floats, updates: Any) -> Floats:
     """Solve with the rank-one updates by Woodbury's formula, as in ``solve.linear.low_rank``."""
     base = factors.solve(b)
     if not updates:

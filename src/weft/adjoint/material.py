@@ -130,7 +130,7 @@ def recut(scene: Any, cloth: Cloth) -> Any:
 
     Args:
         scene: a ``weft.Scene``.
-        cloth: a cloth with as many vertices and faces (``Outline.moved``, ``cut``).
+        cloth: a cloth with as many vertices and faces (``Outline.move_border``, ``cut``).
     """
     mass = cloth.mass
     sewn = [e.recut(cloth.mesh, mass) if hasattr(e, "recut") else e for e in scene.energies]
@@ -159,7 +159,7 @@ class Outline:
         """Border points (b,2) [m]."""
         return np.asarray(self._points[self.ids])
 
-    def moved(self, shift: Floats) -> Cloth:
+    def move_border(self, shift: Floats) -> Cloth:
         """Return the cloth with moved border points; its vertices in space stay where they are.
 
         Args:
@@ -177,7 +177,7 @@ class Outline:
         every[inner] = -solve(border @ shift)
         points = self._points + every
         turned = np.flatnonzero(
-            _signed(points[self._number]) * _signed(self._points[self._number]) <= 0
+            _doubled_areas(points[self._number]) * _doubled_areas(self._points[self._number]) <= 0
         )
         if len(turned):
             raise MeshError(
@@ -188,7 +188,7 @@ class Outline:
             )
         return cut(self.cloth, points)
 
-    def pulled(self, by_rest: Floats) -> Floats:
+    def pull_back(self, by_rest: Floats) -> Floats:
         """Return derivatives by border points (b,2), from derivatives by ``rest`` (k,2)."""
         by = np.asarray(by_rest, dtype=np.float64)
         inner, solve, border = self._inside
@@ -233,7 +233,7 @@ class Outline:
         return inner, splu(L[inner][:, inner].tocsc()).solve, L[inner][:, self.ids]
 
 
-def _signed(corners: Floats) -> Floats:
+def _doubled_areas(corners: Floats) -> Floats:
     """Return (m,) twice the areas of triangles (m,3,2), negative if they are turned over."""
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])

@@ -28,7 +28,7 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, differ_by_constants
 from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
-from weft.integrators.assembly import bound
+from weft.integrators.assembly import bind_term
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.kernel import WarpArray, vec3
@@ -89,7 +89,7 @@ class SceneVariant:
                 if name in back.kept and name != FIRMNESS:  # stiffness adapts by jumps
                     total += float((back.kept[name] * value).sum())
         if self.pins:
-            _, target = self.model.prescribed(step.t)
+            _, target = self.model.prescribed_positions(step.t)
             total += float((back.pulled.target * np.where(step.fixed[:, None], target, 0.0)).sum())
         if self.bodies:
             total += float((back.pulled.before * self.model.bodies(step.state.t)).sum())
@@ -291,14 +291,14 @@ def _direction(
                 unknown.append(k)
             elif change := _quotient([(w, part.constants) for w, part in others], old.constants):
                 changes[k] = change
-    moved = _moved(scene, base, made)
+    moved = _detect_motion(scene, base, made)
     pattern = base.assembly.pattern
     variants = []
     for other in made:
         parts = other.model.parts if not timed else other.model.parts_at(0.0)
         # contact is bound as it is; its keyframes are those of ``Changing``
         parts = (*parts[: len(base.energies) + 1], other.model.contact)
-        terms = {k: bound(parts[k], pattern) for k in unknown}
+        terms = {k: bind_term(parts[k], pattern) for k in unknown}
         variants.append(SceneVariant(other.weight, other.scene, other.model, terms, *moved))
     names = tuple(base.parts[k].name for k in unknown)
     return ParameterDirection(parameter, index, tuple(variants), changes, names)
@@ -319,7 +319,9 @@ def _quotient(others: Sequence[tuple[float, ByName]], old: ByName) -> ByName:
     }
 
 
-def _moved(scene: Simulated, base: Model, made: Sequence[_Other]) -> tuple[bool, bool, bool]:
+def _detect_motion(
+    scene: Simulated, base: Model, made: Sequence[_Other]
+) -> tuple[bool, bool, bool]:
     """Return whether pins, bodies and the start have moved in any of the scenes."""
     state = scene.state()
     pins = bodies = start = False

@@ -124,7 +124,7 @@ class Place:
     def __call__(self, scene: Any, value: Any) -> Any:
         """Return the scene with another value."""
         first, *rest = self.path
-        new = _changed(getattr(scene, str(first)), rest, lambda old: self.change(old, value))
+        new = _replace_at(getattr(scene, str(first)), rest, lambda old: self.change(old, value))
         return scene.with_(**{str(first): new})
 
 
@@ -135,16 +135,16 @@ def object_at(thing: Any, path: Sequence[str | int]) -> Any:
     return thing
 
 
-def _changed(thing: Any, path: Sequence[str | int], change: Callable[[Any], Any]) -> Any:
+def _replace_at(thing: Any, path: Sequence[str | int], change: Callable[[Any], Any]) -> Any:
     """Return a copy of an object in which the one at a path has changed."""
     if not path:
         return change(thing)
     name, *rest = path
     if isinstance(thing, Mapping):
-        return {**thing, name: _changed(thing[name], rest, change)}
+        return {**thing, name: _replace_at(thing[name], rest, change)}
     if isinstance(thing, Sequence):
-        return [_changed(v, rest, change) if k == name else v for k, v in enumerate(thing)]
-    new = _changed(getattr(thing, str(name)), rest, change)
+        return [_replace_at(v, rest, change) if k == name else v for k, v in enumerate(thing)]
+    new = _replace_at(getattr(thing, str(name)), rest, change)
     if isinstance(thing, Cloth) and name == "fabrics":  # its parts and regions have them
         return thing.with_fabrics(new)
     return dataclasses.replace(thing, **{str(name): new})

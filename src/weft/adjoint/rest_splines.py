@@ -94,7 +94,7 @@ class SplineRest(RestShape):
         first, at = 0, 0
         for surface in self.surfaces:
             for patch in surface.patches:
-                uv, faces = _shown(surface, patch)
+                uv, faces = _contact_samples(surface, patch)
                 mine, at = by[at : at + len(faces)], at + len(faces)
                 on = np.zeros((len(uv), 2))
                 np.add.at(on, faces, mine)
@@ -195,7 +195,7 @@ class _ByTables:
         return float(sum((by * table).sum() for by, table in pairs))
 
 
-def _shown(surface: SplineSurface, patch: Patch) -> tuple[Floats, Ints]:
+def _contact_samples(surface: SplineSurface, patch: Patch) -> tuple[Floats, Ints]:
     """Return the parameters of the contact samples of a patch, and the faces between them."""
     if surface.touched is not None:
         return surface.touched.uv, surface.touched.faces

@@ -110,9 +110,9 @@ class _Link:
         taken, at = self.taken, self.at
         phi = self.integrator.potential(self.model, taken.state, taken.memory, taken.dt)
         step, static = phi.step, phi.step.scale is None
-        x = kernel.points(step.pinned(self.end))
+        x = kernel.points(step.move_pins(self.end))
         if static and phi.update_lagged_terms(x):
-            at = step.pinned(self.end)  # loads are evaluated at the equilibrium itself
+            at = step.move_pins(self.end)  # loads are evaluated at the equilibrium itself
         elif at is not None:
             phi.update_lagged_terms(kernel.points(at))
         into, by_x = StepCotangents.zeros(step, at), np.array(by_x)
@@ -131,7 +131,7 @@ class _Link:
         else:
             z = hessian.solve(by_x)
         fixed = step.fixed[:, None]
-        into.target += np.where(fixed, by_x, 0.0) - hessian.pinned(z)
+        into.target += np.where(fixed, by_x, 0.0) - hessian.multiply_at_pins(z)
         for term in phi.terms_of_phi:
             term.pull_back(step, x, -z, into)
         if static:

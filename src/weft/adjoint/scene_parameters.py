@@ -47,7 +47,7 @@ def scene_parameters(scene: Any) -> dict[str, Parameter]:
     """
     constant = [*_fabrics(scene), *_forces(scene), *_contact(scene), *_holders(scene)]
     known = {p.name: p for p in constant}
-    keyed = {p.name: p for p in _keyframed(scene, known)}
+    keyed = {p.name: p for p in _list_keyframes(scene, known)}
     known = {n: p for n, p in known.items() if f"{n}{KEYS}" not in keyed} | keyed
     return known | {p.name: p for p in _arrays(scene)}
 
@@ -136,7 +136,7 @@ def _holders(scene: Any) -> Iterator[Parameter]:
         yield from _offset(f"pins.{name}", ("pins", k), scene.pins[k].path)
         yield from _keyframes(f"pins.{name}", ("pins", k), scene.pins[k].path)
     for k, body in enumerate(scene.bodies):
-        name, place = f"bodies.{body.name}", Place(("bodies", k), _moved_body)
+        name, place = f"bodies.{body.name}", Place(("bodies", k), _move_body)
         rigid = body.rigid is not None
         near = {"linear": True} if rigid else {"near": NEAR}
         yield Parameter(f"{name}.translation", np.zeros(3), place, "m", 0.01, **near)
@@ -159,7 +159,7 @@ def pin_names(pins: Any) -> list[str]:
     return [n if names.count(n) == 1 else str(k) for k, n in enumerate(names)]
 
 
-def _moved_body(body: Body, shift: Floats) -> Body:
+def _move_body(body: Body, shift: Floats) -> Body:
     x, y, z = (float(a) for a in shift)
     return body.moved((x, y, z))
 
@@ -167,7 +167,7 @@ def _moved_body(body: Body, shift: Floats) -> Body:
 def _offset(name: str, at: tuple[str | int, ...], path: Path | None) -> Iterator[Parameter]:
     """Yield the parameter that moves a whole path; without one, its object stays where it is."""
     straight = path is None or path.interpolation == "linear"
-    place = Place((*at, "path"), _shifted)
+    place = Place((*at, "path"), _shift_path)
     yield Parameter(f"{name}.translation", np.zeros(3), place, "m", 0.01, straight, NEAR)
 
 
@@ -178,21 +178,21 @@ def _keyframes(name: str, at: tuple[str | int, ...], path: Path | None) -> Itera
     straight = path.interpolation == "linear"
     translations = np.array([k.translation for k in path.keyframes])
     rotations = np.array([k.rotation for k in path.keyframes])
-    placed, turned = Place((*at, "path"), _placed), Place((*at, "path"), _turned)
+    placed, turned = Place((*at, "path"), _set_translations), Place((*at, "path"), _set_rotations)
     yield Parameter(f"{name}.keyframes", translations, placed, "m", 0.01, straight, NEAR)
     yield Parameter(f"{name}.rotations", rotations, turned, "rad", 0.1)
 
 
-def _shifted(path: Path | None, shift: Floats) -> Path:
+def _shift_path(path: Path | None, shift: Floats) -> Path:
     path = path or Path((Keyframe(0.0),), hold=True)
-    return _placed(path, np.array([k.translation for k in path.keyframes]) + shift)
+    return _set_translations(path, np.array([k.translation for k in path.keyframes]) + shift)
 
 
-def _placed(path: Path, translations: Floats) -> Path:
+def _set_translations(path: Path, translations: Floats) -> Path:
     return _with_keyframes(path, "translation", [tuple(v) for v in translations.tolist()])
 
 
-def _turned(path: Path, rotations: Floats) -> Path:
+def _set_rotations(path: Path, rotations: Floats) -> Path:
     return _with_keyframes(path, "rotation", rotations.tolist())
 
 
@@ -203,7 +203,7 @@ def _with_keyframes(path: Path, field: str, values: Sequence[Any]) -> Path:
     return dataclasses.replace(path, keyframes=keys)
 
 
-def _keyframed(scene: Any, constant: Mapping[str, Parameter]) -> Iterator[Parameter]:
+def _list_keyframes(scene: Any, constant: Mapping[str, Parameter]) -> Iterator[Parameter]:
     """Yield the values of numbers at their keyframes.
 
     A parameter is linear in its values if it is linear in the number, unless the interpolation is

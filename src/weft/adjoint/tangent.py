@@ -58,11 +58,11 @@ def tangents(
             before, ends = at, [*taken.anew, taken.x]
             for k, end in enumerate(ends):
                 link = dataclasses.replace(taken, x=end, anew=ends[k - 1 : k] if k else ())
-                phi = _frozen(forward, link)
-                x = kernel.points(phi.step.pinned(end))
+                phi = _rebuild_potential(forward, link)
+                x = kernel.points(phi.step.move_pins(end))
                 settled = phi.step.scale is None and phi.update_lagged_terms(x)
                 if settled:  # loads are evaluated at the equilibrium itself
-                    link = dataclasses.replace(link, anew=(phi.step.pinned(end),))
+                    link = dataclasses.replace(link, anew=(phi.step.move_pins(end),))
                 hessian = Hessian(phi, x, solver, prepared)
                 prepared = hessian.prepared
                 pairs = zip(every, before, at)
@@ -88,7 +88,9 @@ def _begin(forward: RecordedRun, d: ParameterDirection) -> StateDerivatives:
     return forward.inner.push_init(forward.model, State(x, v))
 
 
-def _frozen(forward: RecordedRun, taken: StepPart, step: Step | None = None) -> Potential:
+def _rebuild_potential(
+    forward: RecordedRun, taken: StepPart, step: Step | None = None
+) -> Potential:
     """Return the potential of a recorded step with its lagged data.
 
     ``step`` replaces the step of the record if it is given.
@@ -116,7 +118,7 @@ def _step(
     At free vertices dx' = -H^-1 dg, at prescribed ones dx' = dtarget. ``way`` is the change of the
     positions at which lagged data are evaluated; None: they are the end of the step.
     """
-    fixed, target = step.fixed[:, None], _moved_target(d, step)
+    fixed, target = step.fixed[:, None], _target_change(d, step)
     place = np.zeros_like(target) if way is None else way
     dg, dkept = _along(forward, taken, d, m, _small(taken, m, place=place), place)
     if np.abs(target).max(initial=0) > 0:
@@ -130,7 +132,7 @@ def _step(
     place = dx if way is None else way
     after = forward.inner.push_forward(forward.model, taken, step, m, dx)
     if dkept:
-        after.memory |= _kept(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
+        after.memory |= _memory_change(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
     return after
 
 
@@ -144,7 +146,7 @@ def _by_place(forward: RecordedRun, taken: StepPart, way: Floats) -> Floats:
         (place,) = taken.anew
         g = kernel.zeros(len(way), vec3)
         moved = dataclasses.replace(taken, anew=(place + k * e * way,))
-        for term in _frozen(forward, moved).terms_of_phi:
+        for term in _rebuild_potential(forward, moved).terms_of_phi:
             term.add_gradient(x, g)
         out += w / (12 * e) * np.array(kernel.numpy(g))
     return out
@@ -175,7 +177,7 @@ def _small(
     return min(reach / max(*ways, 1e-30), SLIPPED / max(largest(kept.get(SLIP)), 1e-30))
 
 
-def _shifted(taken: StepPart, m: StateDerivatives, e: float, place: Floats) -> StepPart:
+def _shift_step(taken: StepPart, m: StateDerivatives, e: float, place: Floats) -> StepPart:
     """Return the recorded step, begun at a state that is moved by e along the tangent."""
     s = taken.state
     state = State(s.x + e * m.x, s.v + e * m.v, s.t)
@@ -196,13 +198,13 @@ def _along(
     dg, keeps = np.zeros_like(taken.x), False
     x = np.array(taken.x)
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        phi = _frozen(forward, _shifted(taken, m, k * e, place))
+        phi = _rebuild_potential(forward, _shift_step(taken, m, k * e, place))
         g = kernel.zeros(len(x), vec3)
         for term in phi.terms_of_phi:
             term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
         dg += w / (12 * e) * np.array(kernel.numpy(g))
-        keeps = keeps or bool(_remembered(phi, x))
-    base, at = _frozen(forward, taken), _last_lag(taken)
+        keeps = keeps or bool(_collect_memory(phi, x))
+    base, at = _rebuild_potential(forward, taken), _last_lag(taken)
     dg += d.forces(base, kernel.points(np.ascontiguousarray(x)), at)[0]
 
     def freeze(term: Bound) -> None:
@@ -229,15 +231,15 @@ def _with_bodies(forward: RecordedRun, taken: StepPart, v: SceneVariant) -> Pote
     """Return the potential of the step with the bodies of another scene."""
     base = forward.inner.potential(forward.model, taken.state, taken.memory, taken.dt)
     where = v.model.bodies(taken.state.t), v.model.bodies(base.step.t)
-    return _frozen(forward, taken, dataclasses.replace(base.step, bodies=where))
+    return _rebuild_potential(forward, taken, dataclasses.replace(base.step, bodies=where))
 
 
-def _moved_target(d: ParameterDirection, step: Step) -> Floats:
+def _target_change(d: ParameterDirection, step: Step) -> Floats:
     """Return (n,3) the change of the targets of prescribed vertices."""
     out = np.zeros_like(step.target)
     for v in d.variants:
         if v.pins:
-            out += v.weight * v.model.prescribed(step.t)[1]
+            out += v.weight * v.model.prescribed_positions(step.t)[1]
     return np.where(step.fixed[:, None], out, 0.0)
 
 
@@ -245,18 +247,18 @@ def _product(forward: RecordedRun, taken: StepPart, target: Floats) -> Floats:
     """Return (n,3) the change of g as prescribed vertices move, by differences of gradients."""
     size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
     out, e = np.zeros_like(target), SMALL * size
-    base = _frozen(forward, taken).step
+    base = _rebuild_potential(forward, taken).step
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
         g = kernel.zeros(len(target), vec3)
         step = dataclasses.replace(base, target=base.target + k * e * target)
-        phi = _frozen(forward, taken, step)
+        phi = _rebuild_potential(forward, taken, step)
         for term in phi.terms_of_phi:
             term.add_gradient(kernel.points(np.ascontiguousarray(taken.x + k * e * target)), g)
         out += w / (12 * e) * np.array(kernel.numpy(g))
     return out
 
 
-def _kept(
+def _memory_change(
     forward: RecordedRun,
     taken: StepPart,
     d: ParameterDirection,
@@ -268,11 +270,11 @@ def _kept(
     """Return the change of what terms remember, by state, end, lagged positions and parameter."""
     out: dict[str, Floats] = {}
     for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        phi = _frozen(forward, _shifted(taken, m, k * e, place))
-        kept = _remembered(phi, taken.x + k * e * dx)
+        phi = _rebuild_potential(forward, _shift_step(taken, m, k * e, place))
+        kept = _collect_memory(phi, taken.x + k * e * dx)
         for name, value in kept.items():
             out[name] = out.get(name, np.zeros_like(value)) + w / (12 * e) * value
-    base, x = _frozen(forward, taken), np.ascontiguousarray(taken.x)
+    base, x = _rebuild_potential(forward, taken), np.ascontiguousarray(taken.x)
     for name, value in d.forces(base, kernel.points(x), _last_lag(taken))[1].items():
         out[name] = out.get(name, np.zeros_like(value)) + value
     for v in d.variants:
@@ -284,13 +286,13 @@ def _kept(
                     term.lag(kernel.points(np.ascontiguousarray(at)))
             more = v.remember(kernel.points(x))
         if v.bodies and not more:
-            more = _remembered(_with_bodies(forward, taken, v), x)
+            more = _collect_memory(_with_bodies(forward, taken, v), x)
         for name, value in more.items():
             out[name] = out.get(name, np.zeros_like(value)) + v.weight * value
     return out
 
 
-def _remembered(phi: Potential, x: Floats) -> dict[str, Floats]:
+def _collect_memory(phi: Potential, x: Floats) -> dict[str, Floats]:
     point = kernel.points(np.ascontiguousarray(x))
     terms = [term for term in phi.terms_of_phi if not term.remembers_jumps]
     return {k: np.asarray(v) for term in terms for k, v in term.remember(point).items()}

@@ -270,7 +270,7 @@ class Cloth:
         Triangles beside splines have stencils as wide as those of the splines, with one vertex
         repeated.
         """
-        return Samples.joined([s.samples() for s in self.surfaces.pieces])
+        return Samples.concatenate([s.samples() for s in self.surfaces.pieces])
 
     def corners(self, which: str = "all", part: ClothPart | None = None) -> Ints:
         """Return the vertices at the corners of the cloth's bounding box in material coordinates.

@@ -104,10 +104,14 @@ class CollisionMesh:
         """Return the faces, edges and vertices, each in the order of its tree."""
         pieces = pieces_of(self.faces, len(self.rest))
 
-        def ordered(ids: Ints) -> Primitives:
+        def sort_primitives(ids: Ints) -> Primitives:
             return Primitives.of(TreeOrder.of(self.rest[ids].mean(1), pieces[ids[:, 0]]), ids)
 
-        return ordered(self.faces), ordered(self.edges), ordered(self.vertices)
+        return (
+            sort_primitives(self.faces),
+            sort_primitives(self.edges),
+            sort_primitives(self.vertices),
+        )
 
     @cached_property
     def excluded_without_pins(self) -> Excluded:

@@ -20,7 +20,7 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, joined_faces, joined_positions
-from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, shown
+from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies, all_vertices
 from weft.contact.assembly.embedding import ContactEmbedding, WeightedEmbedding
 from weft.contact.broad_phase.candidate_search import find_candidates
 from weft.contact.collision_groups import CollisionPiece, Friction, sides_of
@@ -290,15 +290,15 @@ class Contact:
         """
         return joined_positions(self.bodies, t)
 
-    def moved(self, x: Positions) -> Positions:
+    def all_vertices(self, x: Positions) -> Positions:
         """Return the vertices of the cloth and of rigid bodies, (n,3) [m], for points x (N,3)."""
         return x if self.embedding is None else self.embedding.of(x)
 
-    def shown(self, bodies: Sequence[Body], x: Positions, t: float) -> Positions:
+    def body_vertices(self, bodies: Sequence[Body], x: Positions, t: float) -> Positions:
         """Return the vertices of all ``bodies`` of a scene in their order, (b,3) [m], for points x
         (N,3) and time t [s].
         """
-        return shown(bodies, self.moved(x)[self.n_cloth :], t)
+        return all_vertices(bodies, self.all_vertices(x)[self.n_cloth :], t)
 
     @property
     def n_cloth(self) -> int:
@@ -315,9 +315,9 @@ class Contact:
 
     def excluded(self, fixed: Bools) -> Excluded:
         """Return the pairs that are left out if the points ``fixed`` (N,) are prescribed."""
-        return self.mesh.excluded(self.embedded().whole(fixed))
+        return self.mesh.excluded(self.build_embedding().whole(fixed))
 
-    def embedded(self) -> ContactEmbedding:
+    def build_embedding(self) -> ContactEmbedding:
         """Return a new map from the points to the vertices."""
         if self.embedding is None or self.weights is None:
             return ContactEmbedding(len(self.mass))

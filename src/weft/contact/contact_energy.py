@@ -55,7 +55,7 @@ class ContactEnergy(Bound):
     limits = True
 
     def __init__(self, contact: Contact, phases: Phases | None = None) -> None:
-        self.contact, self.embedded = contact, contact.embedded()
+        self.contact, self.embedded = contact, contact.build_embedding()
         self.phases = Phases() if phases is None else phases
         barrier = contact.stiffness, contact.gap
         self.search = ContactDetector(contact.mesh, *barrier, self.phases)
@@ -292,13 +292,13 @@ class ContactEnergy(Bound):
         largest = numbers.add_largest(changes)
         return lambda: numbers[largest] <= SETTLED
 
-    def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray:
+    def truncate(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """Return d with the displacement of every vertex cut to the part that its near pairs leave
         it.
         """
         y, dy = self._put(self._y, x), self._put(self._dy, d)
         bound = self.embedded.bounds(d, y.shape[0])
-        return self.embedded.shortened(d, self.search.parts(y, dy, bound))
+        return self.embedded.shorten_displacements(d, self.search.parts(y, dy, bound))
 
     def lag(self, x: WarpArray) -> bool:
         """Evaluate friction anew from the contacts at x, where the step has led.
@@ -314,7 +314,7 @@ class ContactEnergy(Bound):
         self._freeze_friction(y, contacts)
         return rubbed or len(contacts) > 0
 
-    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+    def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """Move x towards ``goal`` as far as contact allows, with pins and bodies at their
         prescribed places.
 
@@ -334,13 +334,13 @@ class ContactEnergy(Bound):
         if part == 1.0 or not carrying.prescribes(way):
             return np.asarray(x + part * way)
         with self.phases("carry"):
-            found = carrying.carried(way)
+            found = carrying.carry_points(way)
             if self.contact.settings.pinch == "thin":
                 for _ in range(MOST_THINNER):
                     if found is not None:
                         break
                     self.search.set_thickness_scale(THINNER * self.search.thickness_part)
-                    found = carrying.carried(way)
+                    found = carrying.carry_points(way)
         if carrying.blocked is not None:
             self.blocked = carrying.blocked
         return found
@@ -364,11 +364,11 @@ class ContactEnergy(Bound):
         """
         kept: dict[str, Floats] = {}
         if self.step.scale is not None:
-            kept[FIRMNESS] = self._firmness.after(*self._pressed(x)).saved()
+            kept[FIRMNESS] = self._firmness.after(*self._measure_pressing(x)).memory()
         if self._rubs:
             kept[SLIP] = np.zeros((self.embedded.n, 3))
             if self.friction:
-                after = self.friction.kept(self._put(self._y, x), self._slip)
+                after = self.friction.update_slips(self._put(self._y, x), self._slip)
                 kept[SLIP] = np.array(kernel.numpy(after))
         return kept
 
@@ -390,16 +390,16 @@ class ContactEnergy(Bound):
     ) -> Floats:
         """Return derivatives by the end x, from those by elastic slip and stiffness."""
         slopes = self.slopes(step, x, into.at)
-        out = slopes.remembered(kept, into)
+        out = slopes.pull_back_memory(kept, into)
         if step.scale is None and into.at is not None:
-            out += slopes.remembered_at_rest(into)
+            out += slopes.pull_back_memory_at_rest(into)
         return out
 
     def along_constants(
         self, step: Step, x: WarpArray, change: ByName, at: Positions | None
     ) -> tuple[Floats, ByName]:
         """Return the changes of dE/dx and of the elastic slip along a change of constants."""
-        return ContactNumbers(self.slopes(step, x, at)).changed(change)
+        return ContactNumbers(self.slopes(step, x, at)).gradient_change(change)
 
     def pull_back_constants(
         self,
@@ -432,7 +432,7 @@ class ContactEnergy(Bound):
         """Return (n,3) derivatives by the positions at which friction was evaluated."""
         return self.slopes(step, x, at).by_place(by)
 
-    def _pressed(self, x: WarpArray) -> tuple[float, float]:
+    def _measure_pressing(self, x: WarpArray) -> tuple[float, float]:
         """Return the largest force on a vertex and the least room, which the firmness follows.
 
         The force of contact is relative to the force that the stiffness without factor holds; the

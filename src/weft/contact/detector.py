@@ -16,7 +16,7 @@ from weft.base.arrays import Ints
 from weft.base.timing import Phases
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidate_search import CandidateCache, Trees, find_candidates
-from weft.contact.broad_phase.candidates import Candidates, chosen
+from weft.contact.broad_phase.candidates import Candidates, select_pairs
 from weft.contact.ccd.conservative_advancement import FRACTION, add_max_step, step_lengths
 from weft.contact.ccd.planar_truncation import cut_ways, least_parts
 from weft.contact.collision_mesh import CollisionMesh, Excluded
@@ -24,7 +24,11 @@ from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import Pairs, Separation, closest_at, kind_of, separation
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN, own_gap
 from weft.contact.narrow_phase.classify import NarrowPhase
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
+from weft.contact.narrow_phase.distance_bounds import (
+    DisplacementBound,
+    VertexMotion,
+    mark_undecided,
+)
 from weft.kernel import BitsArray, IntArray, Reductions, Scalar, Vec3Array, WarpArray, vec3
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
@@ -50,7 +54,7 @@ def mark_near(
     w = o + wp.tid()
     first = w * width
     count = wp.min(width, pairs.stencil.shape[0] - first)
-    left = undecided(pairs, separation, motion, first, count, 1, Scalar(0.0))
+    left = mark_undecided(pairs, separation, motion, first, count, 1, Scalar(0.0))
     out = wp.uint32(0)
     while left != wp.uint32(0):
         k = lowest_set_bit(left)
@@ -272,5 +276,5 @@ class ContactDetector:
         reaches = (MARGIN * (gap + self.mesh.sides.thickest) for gap in (self.gap, less))
         nearer = separation(kernel.zeros(1), 1.0, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
-        near = chosen(candidates, Reductions(), mark_near, y, *pairs, worth=WORTH_SLICING)
-        return near.moved().device_stencil
+        near = select_pairs(candidates, Reductions(), mark_near, y, *pairs, worth=WORTH_SLICING)
+        return near.compact_moved().device_stencil

@@ -34,7 +34,7 @@ class Crossing:
     direction: Floats  # (h,3) unit D
 
 
-def uncrossed(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, int]:
+def remove_intersections(contact: Contact, x: Positions, free: Bools) -> tuple[Positions, int]:
     """Move vertices of x until no faces intersect, in at most ``MOST_ROUNDS`` rounds.
 
     Args:

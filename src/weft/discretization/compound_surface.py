@@ -42,15 +42,15 @@ class Surfaces:
     @cached_property
     def shown(self) -> Tessellation:
         """Return the triangles that are drawn and that collide, piece after piece."""
-        return self.tessellated()
+        return self.tessellate()
 
-    def tessellated(self, density: int | None = None) -> Tessellation:
+    def tessellate(self, density: int | None = None) -> Tessellation:
         """Return triangles with ``density`` samples in each knot span of splines.
 
         None: the density with which they collide.
         """
-        parts = [p.shown if density is None else p.tessellated(density) for p in self.pieces]
-        return Tessellation.joined(parts, len(self.points))
+        parts = [p.shown if density is None else p.tessellate(density) for p in self.pieces]
+        return Tessellation.concatenate(parts, len(self.points))
 
     @cached_property
     def embedding(self) -> Embedding | None:
@@ -80,7 +80,9 @@ class Surfaces:
         pinned[vertices] = True
         each = np.split(pinned, np.cumsum(sizes)[:-1])
         lines, whole = zip(*(p.between(own) for p, own in zip(self.pieces, each)))
-        return Embedding.joined(list(lines), len(self.points)), np.unique(np.concatenate(whole))
+        return Embedding.concatenate(list(lines), len(self.points)), np.unique(
+            np.concatenate(whole)
+        )
 
     def require(self, *fields: str) -> None:
         """Check that every piece supports these fields of a scene.

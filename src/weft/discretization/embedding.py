@@ -63,7 +63,7 @@ class Embedding:
         return Embedding(self.stencil, self.weight, n_points)
 
     @staticmethod
-    def joined(parts: "list[Embedding]", n_points: int) -> "Embedding":
+    def concatenate(parts: "list[Embedding]", n_points: int) -> "Embedding":
         """Concatenate embeddings whose stencils already use the point indices of the cloth."""
         stencil, weight = as_wide([p.stencil for p in parts], [p.weight for p in parts])
         return Embedding(stencil, weight, n_points)

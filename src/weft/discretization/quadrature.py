@@ -162,7 +162,7 @@ def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
     ]
     places = np.stack(pair, axis=2).reshape(-1, 2)
     weight = np.repeat((wide * high).reshape(-1) / 2, 2)
-    return [_scaled(patch, _weighed(patch, places, weight), a, b, None)]
+    return [_scale_weights(patch, _weigh_points(patch, places, weight), a, b, None)]
 
 
 def _half_cells(
@@ -181,8 +181,8 @@ def _half_cells(
     s = ((along.low + along.high) / 2)[:, None] + length[:, None] * part
     t = np.broadcast_to(line, s.shape)
     places = np.stack((t, s) if axis == 0 else (s, t), axis=2).reshape(-1, 2)
-    got = _weighed(patch, places, np.repeat(length * width / 2, 2))
-    return _scaled(patch, got, *((half, along) if axis == 0 else (along, half)), None)
+    got = _weigh_points(patch, places, np.repeat(length * width / 2, 2))
+    return _scale_weights(patch, got, *((half, along) if axis == 0 else (along, half)), None)
 
 
 def _cells(
@@ -204,11 +204,11 @@ def _cells(
     weight = wa[:, None, :, None] * wb[None, :, None, :]
     if where is not None:
         places, weight = places[where], weight[where]
-    got = _weighed(patch, places.reshape(-1, 2), weight.reshape(-1))
-    return got if ka == _EXACT else _scaled(patch, got, a, b, where)
+    got = _weigh_points(patch, places.reshape(-1, 2), weight.reshape(-1))
+    return got if ka == _EXACT else _scale_weights(patch, got, a, b, where)
 
 
-def _scaled(
+def _scale_weights(
     patch: Patch, got: QuadraturePoints, a: _Axis, b: _Axis, where: Bools | None
 ) -> QuadraturePoints:
     """Scale the weights of points in the cells a x b to sum to each cell's material area."""
@@ -223,7 +223,7 @@ def _scaled(
     return QuadraturePoints(got.uv, weight, got.raw, cell, *each)
 
 
-def _weighed(patch: Patch, places: Floats, weight: Floats) -> QuadraturePoints:
+def _weigh_points(patch: Patch, places: Floats, weight: Floats) -> QuadraturePoints:
     """Return points at mean arc lengths ``places`` with weights in material area."""
     uv, per_parameters, density = patch.at_lengths(places)
     check_unfolded(uv, density)

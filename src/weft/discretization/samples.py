@@ -27,7 +27,7 @@ class Samples:
         object.__setattr__(self, "weight", np.ascontiguousarray(self.weight, dtype=np.float64))
 
     @staticmethod
-    def joined(parts: "Sequence[Samples]") -> "Samples":
+    def concatenate(parts: "Sequence[Samples]") -> "Samples":
         """Concatenate samples whose stencils already use common vertex indices."""
         if len(parts) == 1:
             return parts[0]

@@ -125,7 +125,7 @@ class SplineSurface(Surface):
 
     def samples(self) -> Samples:
         """Return the quadrature points of the membrane (Meng 2025 supp. eqs. 8-12)."""
-        return Samples.joined(
+        return Samples.concatenate(
             [
                 Samples(stencil, d.gradient, weight, self.n_points, d.functions.value)
                 for stencil, d, weight in self._at(membrane_points)
@@ -183,7 +183,7 @@ class SplineSurface(Surface):
             out += np.bincount(ids.reshape(-1)[f.stencil].reshape(-1), share.reshape(-1), len(out))
         return out
 
-    def tessellated(self, density: int) -> Tessellation:
+    def tessellate(self, density: int) -> Tessellation:
         """Return triangles between samples, ``density`` samples in each knot span.
 
         Raises:
@@ -203,7 +203,7 @@ class SplineSurface(Surface):
         stencil, weight, uvs = (np.concatenate(column) for column in zip(*samples))
         corners = np.concatenate(faces)
         patch_of = np.repeat(np.arange(len(faces), dtype=np.int32), [len(f) for f in faces])
-        first, number = _merged(stencil, weight)
+        first, number = _group_samples(stencil, weight)
         embedding = Embedding(stencil[first], weight[first], self.n_points)
         merged = number.astype(np.int32)
         return Tessellation(
@@ -217,7 +217,7 @@ class SplineSurface(Surface):
         They are a panel's own triangles (``touched``), or triangles between samples.
         """
         if self.touched is None:
-            return self.tessellated(self.density)
+            return self.tessellate(self.density)
         return self.touched.tessellation(self.patches[0], self.ids[0], self.n_points)
 
     def net(self) -> tuple[Faces, CornerUv]:
@@ -250,7 +250,7 @@ class SplineSurface(Surface):
             windows = np.lib.stride_tricks.sliding_window_view(held, (d + 1, d + 1))
             span = np.argwhere(windows[::d, ::d].all(axis=(2, 3))).astype(np.float64)
             inside.append(ids.reshape(-1)[patch.functions(span + 0.5).stencil].reshape(-1))
-        return Embedding.joined(lines, n), np.concatenate(inside)
+        return Embedding.concatenate(lines, n), np.concatenate(inside)
 
     def among(self, points: Positions, first: int) -> Self:
         """Return this surface as a piece of a larger cloth; control points begin at ``first``."""
@@ -353,7 +353,7 @@ def _numbers(ids: Ints, d: MaterialDerivatives) -> Ints:
     return np.asarray(ids.reshape(-1)[d.functions.stencil])
 
 
-def _merged(stencil: Ints, weight: Floats) -> tuple[Ints, Ints]:
+def _group_samples(stencil: Ints, weight: Floats) -> tuple[Ints, Ints]:
     """Group samples that are the same combination of control points.
 
     Returns the first sample of every group, and the group of each sample.

@@ -29,11 +29,11 @@ class Tessellation:
     grids: Sequence[Ints] = ()  # for each patch, (n1,n2) the samples along u and v
 
     @staticmethod
-    def joined(parts: "Sequence[Tessellation]", n_points: int) -> "Tessellation":
+    def concatenate(parts: "Sequence[Tessellation]", n_points: int) -> "Tessellation":
         """Concatenate tessellations whose stencils already use the point indices of the cloth."""
         first = np.cumsum([0, *(len(p.embedding) for p in parts)])
         return Tessellation(
-            Embedding.joined([p.embedding for p in parts], n_points),
+            Embedding.concatenate([p.embedding for p in parts], n_points),
             np.concatenate([p.faces + f for p, f in zip(parts, first)]).astype(np.int32),
             np.concatenate([p.corner_uv for p in parts]),
             np.concatenate([p.patch for p in parts]),
@@ -63,13 +63,13 @@ class Surface(ABC):
         """Return the quadrature points of the membrane."""
 
     @abstractmethod
-    def tessellated(self, density: int) -> Tessellation:
+    def tessellate(self, density: int) -> Tessellation:
         """Return triangles with ``density`` samples in each knot span, if there are knot spans."""
 
     @cached_property
     def shown(self) -> Tessellation:
         """Return the triangles that are drawn and that collide."""
-        return self.tessellated(self.density)
+        return self.tessellate(self.density)
 
     @abstractmethod
     def net(self) -> tuple[Faces, CornerUv]:

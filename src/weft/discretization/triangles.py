@@ -33,7 +33,7 @@ class Triangles(Surface):
         """Return one quadrature point for each face."""
         return linear_triangle(self.mesh)
 
-    def tessellated(self, density: int) -> Tessellation:
+    def tessellate(self, density: int) -> Tessellation:
         """Return the triangles themselves; ``density`` is not used."""
         m, stencil = self.mesh, self.own[:, None]
         faces = np.searchsorted(self.own, m.faces).astype(np.int32)

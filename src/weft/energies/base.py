@@ -127,11 +127,11 @@ class Bound(ABC):
         """
         return lambda: self.max_step(x, d)
 
-    def truncated(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+    def truncate(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a displacement that may be taken in full, in place of d; None: d itself may."""
         return None
 
-    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+    def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """Return how far a step may go from x towards ``goal``, with prescribed motion at its end.
 
         Returns:

@@ -17,7 +17,7 @@ from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
 
 
-def joined(energies: Sequence[Energy], n: int) -> Energy | None:
+def join_energies(energies: Sequence[Energy], n: int) -> Energy | None:
     """Return one energy for all worlds, or None.
 
     None is returned for kinds of energies that have to be evaluated world by world, and for
@@ -45,7 +45,7 @@ def _membranes(given: Sequence[Membrane], n: int) -> Membrane | None:
     if any(e.stencil.shape != first.stencil.shape for e in given):
         return None
     samples = Samples(
-        _shifted([e.stencil for e in given], n),
+        _offset_stencils([e.stencil for e in given], n),
         np.concatenate([e.samples.gradient for e in given]),
         np.concatenate([e.samples.weight for e in given]),
         n * len(given),
@@ -63,7 +63,7 @@ def _hinges(given: Sequence[HingeBending], n: int) -> HingeBending | None:
         return None
     return dataclasses.replace(
         first,
-        hinges=_shifted([e.hinges for e in given], n),
+        hinges=_offset_stencils([e.hinges for e in given], n),
         weight=np.concatenate([e.weight for e in given]),
         rest_angle=np.concatenate([e.rest_angle for e in given]),
         n_vertices=n * len(given),
@@ -82,7 +82,7 @@ def _gravity(given: Sequence[Gravity], n: int) -> Gravity | None:
     return dataclasses.replace(first, mass=np.concatenate([e.mass for e in given]))
 
 
-def _shifted(stencils: Sequence[Ints], n: int) -> Ints:
+def _offset_stencils(stencils: Sequence[Ints], n: int) -> Ints:
     """Concatenate stencils with the vertex numbers of world w raised by n w."""
     return np.concatenate([s + np.int32(n * w) for w, s in enumerate(stencils)]).astype(np.int32)
 

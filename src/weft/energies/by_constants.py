@@ -5,7 +5,7 @@ with them:
 
     constants   by name, (m,...): a number, or several, of every local energy
     structure   all other data: two energies of one structure differ by constants alone
-    mixed(x, step)  by name, (m,k,3,...): d gradient/dc; without a step of the energy at rest, with
+    mixed_derivatives(x, step)  by name, (m,k,3,...): d gradient/dc; without a step of the energy at rest, with
                 one of all that its gradient contains in that step, damping and lagged quantities
                 included
 
@@ -37,7 +37,11 @@ def has_constants(thing: object) -> bool:
 
 def has_mixed(energy: object) -> bool:
     """Return whether an energy has mixed derivatives."""
-    return has_constants(energy) and hasattr(energy, "mixed") and hasattr(energy, "stencil")
+    return (
+        has_constants(energy)
+        and hasattr(energy, "mixed_derivatives")
+        and hasattr(energy, "stencil")
+    )
 
 
 @checked(SceneError)
@@ -58,7 +62,7 @@ def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None
         found: ByName = energy.by_constants(x, by, step)
         return found
     local = np.asarray(by)[energy.stencil]
-    mixed = _checked(energy, energy.mixed(x, step))
+    mixed = _check_shapes(energy, energy.mixed_derivatives(x, step))
     return {name: np.einsum("mak...,mak->m...", d, local) for name, d in mixed.items()}
 
 
@@ -78,7 +82,7 @@ def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None
     check(energy)
     if hasattr(energy, "along_constants"):
         return np.asarray(energy.along_constants(x, change, step))
-    mixed = _checked(energy, energy.mixed(x, step))
+    mixed = _check_shapes(energy, energy.mixed_derivatives(x, step))
     m, k = energy.stencil.shape
     total = np.zeros((m, k, 3))
     for name, by in change.items():
@@ -99,7 +103,7 @@ def check(energy: object) -> None:
         raise LawError(
             f"energy {getattr(energy, 'name', '')}",
             got="no mixed derivatives",
-            expected="constants, structure and mixed(x, step)",
+            expected="constants, structure and mixed_derivatives(x, step)",
             hint="docs/extending.md says what to write",
         )
 
@@ -110,7 +114,7 @@ def differ_by_constants(one: Any, other: Any) -> bool:
     return same and are_equal(one.structure, other.structure)
 
 
-def _checked(energy: Any, mixed: ByName) -> ByName:
+def _check_shapes(energy: Any, mixed: ByName) -> ByName:
     """Return mixed derivatives as arrays; raise a LawError if a name or shape is wrong."""
     constants, shape = energy.constants, energy.stencil.shape
     out = {}
@@ -118,7 +122,7 @@ def _checked(energy: Any, mixed: ByName) -> ByName:
         wanted = (*shape, 3, *np.shape(constants[name])[1:]) if name in constants else None
         if np.shape(d) != wanted:
             raise LawError(
-                f"{energy.name}.mixed: {name}",
+                f"{energy.name}.mixed_derivatives: {name}",
                 got=f"shape {np.shape(d)}",
                 expected="a constant" if wanted is None else f"shape {wanted}",
             )

@@ -101,7 +101,7 @@ class ElementEnergy(ABC):
 
     def value(self, x: Positions) -> Floats:
         """Return the energy of each element, (m,) [J], undamped."""
-        return self._evaluated(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
+        return self._evaluate(x, self.kernels.energy, kernel.empty(len(self.stencil), vec2))[:, 0]
 
     def gradient(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return the gradient of each element's energy, (m,k,3) [N].
@@ -109,7 +109,7 @@ class ElementEnergy(ABC):
         Without ``parameters`` on the device it is undamped.
         """
         out = kernel.empty(self.stencil.shape, vec3)
-        return self._evaluated(x, self.kernels.gradient, out, parameters)
+        return self._evaluate(x, self.kernels.gradient, out, parameters)
 
     def freeze(self, step: Step, rate: float, parameters: WarpStruct) -> None:
         """Freeze the damping of parameters on the device for a step, with the rate beta/h."""
@@ -132,13 +132,13 @@ class ElementEnergy(ABC):
         evaluate, layout, clamps = self.kernels.hessian_of(Psd(psd))
         scratch = Scratch()  # a new one owns its arrays, so they are not shared with others
         out = layout.take(scratch, *self.stencil.shape)
-        local = self._evaluated(x, evaluate, out)
+        local = self._evaluate(x, evaluate, out)
         if clamps:
             clamp_eigenvalues(out)
             local = np.array(kernel.numpy(out))
         return layout.full(local, self.stencil.shape[1])
 
-    def _evaluated(
+    def _evaluate(
         self, x: Positions, evaluate: Kernel, out: WarpArray, parameters: WarpStruct = None
     ) -> Floats:
         """Launch a kernel at x, and return ``out`` in NumPy.
@@ -259,11 +259,11 @@ class BoundElementEnergy(DampedBound):
                 for sign in (1, -1):
                     moved = [np.array(start) for start in starts]
                     moved[which][:, a, j] += sign * DIFFERENCE * size
-                    values.append(self._contracted(step, x, by, own, moved))
+                    values.append(self._contract(step, x, by, own, moved))
                 slope[:, a, j] = (values[0] - values[1]) / (2 * DIFFERENCE * size)
             self._scatter(slope, to)
 
-    def _contracted(
+    def _contract(
         self, step: Step, x: WarpArray, by: Floats, own: WarpArray, starts: Sequence[Floats]
     ) -> Floats:
         """Return (m,) by . gradient of every element, frozen at positions (m,k,3) of its own."""

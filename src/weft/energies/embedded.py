@@ -111,14 +111,14 @@ class EmbeddedEnergy:
         inner: Any = self.source
         return type(inner), inner.structure, self.weights.stencil, self.weights.weight
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,K,3,...)."""
         inner: Any = self.source
         seen = None if step is None else of_vertices(step, self.weights)
         share = self._shares[1]
         return {
             name: np.einsum("mka,mki...->mai...", share, d)
-            for name, d in inner.mixed(self.weights.of(x), seen).items()
+            for name, d in inner.mixed_derivatives(self.weights.of(x), seen).items()
         }
 
     def bind(self, pattern: BlockPattern) -> "BoundEmbeddedEnergy":

@@ -160,7 +160,7 @@ class BlockLayout:
 
 
 @wp.func
-def packed(j: int, k: int, size: int):
+def packed_index(j: int, k: int, size: int):
     """Return the place of block (j,k), j <= k, among the blocks on and above the diagonal."""
     return (size - 1) * j - (j * (j - 1)) / 2 + k
 
@@ -170,7 +170,7 @@ def add_packed(local: Mat33Array2d, i: int, a: int, blocks: IntArray2d, m: int, 
     """Add the blocks of row a from those on and above the diagonal."""
 
 
-def _unpacked(local: Floats, k: int) -> Floats:
+def _unpack(local: Floats, k: int) -> Floats:
     """Return full Hessians (m,k,k,3,3) from the blocks on and above the diagonal."""
     full = np.empty((len(local), k, k, 3, 3))
     for place, (a, b) in enumerate(zip(*np.triu_indices(k))):
@@ -192,7 +192,7 @@ def add_full(local: Mat33Array3d, i: int, a: int, blocks: IntArray2d, m: int, va
 SYMMETRIC = BlockLayout(  # (m, k(k+1)/2) mat33: blocks on and above the diagonal
     gather_rows("symmetric", wp.array2d(dtype=mat33), add_packed),
     lambda scratch, m, k: scratch.take((m, k * (k + 1) // 2), mat33),
-    _unpacked,
+    _unpack,
 )
 FACTOR = BlockLayout(  # (m,k) vec3: the Hessian is the outer product of this with itself
     gather_rows("factor", wp.array2d(dtype=vec3), add_factor),
@@ -221,7 +221,7 @@ def add_sampled(local: Sampled, q: int, a: int, blocks: IntArray2d, m: int, valu
     """Add w_q dN_a . H_q . dN_b for every vertex b. Kim 2020, eq. 20."""
 
 
-def _pulled_back(local: WarpStruct, k: int) -> Floats:
+def _pull_back(local: WarpStruct, k: int) -> Floats:
     """Return full Hessians (q,k,k,3,3) from those of psi(F)."""
     H, dN, w = (kernel.numpy(a) for a in (local.H, local.dN, local.weight))
     uu, uv, vv = H[:, 0], H[:, 1], H[:, 2]
@@ -232,7 +232,7 @@ def _pulled_back(local: WarpStruct, k: int) -> Floats:
 SAMPLED = BlockLayout(  # Sampled
     gather_rows("sampled", Sampled, add_sampled),
     lambda scratch, m, k: scratch.take((m, 3), mat33),
-    _pulled_back,
+    _pull_back,
 )
 
 
@@ -250,12 +250,14 @@ def add_shared(local: Shared, q: int, a: int, blocks: IntArray2d, m: int, values
     """Add scale N_a N_b K_q for every vertex b."""
 
 
-def _shared(local: WarpStruct, k: int) -> Floats:
+def _spread_shared(local: WarpStruct, k: int) -> Floats:
     """Return full Hessians (q,k,k,3,3) from K."""
     N, K = kernel.numpy(local.N), kernel.numpy(local.K)
     return np.asarray(np.einsum(",qa,qb,qij->qabij", local.scale, N, N, K))
 
 
 SHARED = BlockLayout(  # Shared
-    gather_rows("shared", Shared, add_shared), lambda scratch, m, k: scratch.take(m, mat33), _shared
+    gather_rows("shared", Shared, add_shared),
+    lambda scratch, m, k: scratch.take(m, mat33),
+    _spread_shared,
 )

@@ -88,7 +88,7 @@ class Masses(MassEnergy):
         """The number of points."""
         return len(self.mass)
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dm = (x - y)/s, (n,1,3); zero in an equilibrium and at pins."""
         if step is None or step.scale is None:
             return {"mass": np.zeros((len(self.mass), 1, 3))}

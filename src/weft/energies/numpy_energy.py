@@ -49,13 +49,13 @@ class NumpyEnergy(Bound):
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx to g."""
-        local = self._checked("gradient", self.energy.gradient(self._host(x)), (3,))
+        local = self._check_shape("gradient", self.energy.gradient(self._host(x)), (3,))
         self.rows.add_gradient(kernel.array(local, vec3), g)
 
     def add_hessian(self, x: WarpArray, psd: Psd, A: BlockCsr) -> BlockCsr:
         """Add d2E/dx2 to A and return A."""
         k = self.shape[1]
-        local = self._checked("hessian", self._hessian(self._host(x), psd), (k, 3, 3))
+        local = self._check_shape("hessian", self._hessian(self._host(x), psd), (k, 3, 3))
         self.rows.add_rows(FULL, kernel.array(local, mat33), A)
         return A
 
@@ -73,7 +73,7 @@ class NumpyEnergy(Bound):
     def _host(self, x: WarpArray) -> Floats:
         return np.array(kernel.numpy(x))
 
-    def _checked(self, what: str, local: Floats, rest: tuple[int, ...]) -> Floats:
+    def _check_shape(self, what: str, local: Floats, rest: tuple[int, ...]) -> Floats:
         """Return a local array; raise a LawError if its shape is wrong."""
         local, wanted = np.asarray(local, dtype=np.float64), (*self.shape, *rest)
         if local.shape != wanted:

@@ -56,7 +56,7 @@ class Step:
         """True if bodies have moved at the end of the step."""
         return not np.array_equal(*self.bodies)
 
-    def pinned(self, x: Positions) -> Positions:
+    def move_pins(self, x: Positions) -> Positions:
         """Return a copy of x (n,3) with prescribed vertices at their targets."""
         x = np.asarray(x, dtype=np.float64)
         return np.where(self.fixed[:, None], self.target, x)
@@ -68,7 +68,7 @@ class Step:
     @cached_property
     def start(self) -> Floats:
         """The prediction with pins at their targets, (n,3) [m]."""
-        return self.pinned(self.predicted)
+        return self.move_pins(self.predicted)
 
     @cached_property
     def device_origin(self) -> WarpArray:

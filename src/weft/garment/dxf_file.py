@@ -67,7 +67,7 @@ def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
     except PatternError:
         raise
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
-        raise _damaged_file(path, problem) from problem
+        raise _file_error(path, problem) from problem
     return [b for b in found if b.chains], own
 
 
@@ -89,7 +89,7 @@ def _drawing(path: Path) -> "Drawing":
     try:
         drawing, _ = ezdxf.recover.read(io.BytesIO(data))
     except Exception as problem:  # ezdxf raises errors of many kinds for damaged files
-        raise _damaged_file(path, problem) from problem
+        raise _file_error(path, problem) from problem
     finally:
         log.removeFilter(_silence)
     return drawing
@@ -99,7 +99,7 @@ def _silence(_record: logging.LogRecord) -> bool:
     return False
 
 
-def _damaged_file(path: Path, problem: Exception) -> PatternError:
+def _file_error(path: Path, problem: Exception) -> PatternError:
     got = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
     return PatternError(
         "DXF",

@@ -164,7 +164,7 @@ class Garment:
         return next(s for s in self.seams if s.seam.name == name)
 
     @cached_property
-    def welded(self) -> Ints:
+    def weld_ids(self) -> Ints:
         """Return (n,) for every vertex the smallest id of the vertices that are sewn to it.
 
         Only seams of kind ``SEWN`` count.
@@ -181,7 +181,7 @@ class Garment:
         Raises:
             MeshError: positions that are not finite.
         """
-        x, new = merge_vertices(self.welded, np.asarray(x, dtype=np.float64))
+        x, new = merge_vertices(self.weld_ids, np.asarray(x, dtype=np.float64))
         groups = {k: np.unique(new[v]).astype(np.int32) for k, v in self.mesh.groups.items()}
         faces = new[self.mesh.faces]
         source = f"{self.mesh.source}, sewn"

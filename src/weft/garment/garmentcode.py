@@ -170,12 +170,12 @@ def _parse_json(path: Path) -> Yaml:
             )
         return result
 
-    def refused(word: str) -> Yaml:
+    def refuse_constant(word: str) -> Yaml:
         raise PatternError("number", got=word, where=path.name, expected="finite numbers")
 
     try:
         text = read_bytes(path).decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=once, parse_constant=refused)
+        return json.loads(text, object_pairs_hook=once, parse_constant=refuse_constant)
     except json.JSONDecodeError as problem:
         hint = "JSON has no comments" if text.lstrip().startswith(("//", "/*")) else None
         raise PatternError(

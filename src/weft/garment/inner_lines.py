@@ -68,7 +68,7 @@ def inner_lines(panel: Panel, size: float) -> list[InnerLine]:
         first, line[0] = end(line[0])
         last, line[-1] = end(line[-1])
         ends.append((first, last))
-    return [InnerLine(p, a, b) for p, (a, b) in zip(_crossed(given), ends)]
+    return [InnerLine(p, a, b) for p, (a, b) in zip(_add_crossings(given), ends)]
 
 
 def _nearest(points: Floats, p: Floats) -> tuple[float, float]:
@@ -83,7 +83,7 @@ def _nearest(points: Floats, p: Floats) -> tuple[float, float]:
     return float(distance[i]), float((i + t[i]) / (len(points) - 1))
 
 
-def _crossed(lines: Sequence[Floats]) -> list[Floats]:
+def _add_crossings(lines: Sequence[Floats]) -> list[Floats]:
     """Return the lines with a point on both lines where two of their segments cross."""
     parts = [(i, j) for i, line in enumerate(lines) for j in range(len(line) - 1)]
     extra: dict[tuple[int, int], list[tuple[float, Floats]]] = {}

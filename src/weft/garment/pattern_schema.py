@@ -48,7 +48,7 @@ def _truth(value: object) -> object:
     return bool(value) if isinstance(value, int) and value in (0, 1) else value
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
@@ -173,7 +173,7 @@ class PieceBlock(AnyPanelBlock):
     mirrored: Truth | None = None
 
 
-Chain = Annotated[list[Text], Field(min_length=1), BeforeValidator(_listed)]
+Chain = Annotated[list[Text], Field(min_length=1), BeforeValidator(_as_list)]
 Sides = tuple[Chain, Chain]
 
 

@@ -205,7 +205,7 @@ def _divide_parts(
         for k in range(len(marks) - 1):
             if (edge, k) in inner:
                 continue
-            members = _linked_parts((edge, k), linked)
+            members = _find_linked_parts((edge, k), linked)
             every = [
                 wanted.density(e, cuts[e][i], cuts[e][i + 1], _TABLE)[:: -1 if back else 1]
                 for (e, i), back in members
@@ -227,7 +227,7 @@ def _divide_parts(
     return fractions, index
 
 
-def _linked_parts(
+def _find_linked_parts(
     start: Part, linked: Mapping[Part, list[tuple[Part, bool]]]
 ) -> list[tuple[Part, bool]]:
     """Return all parts that are divided like ``start``, and whether they run in the opposite

@@ -19,7 +19,7 @@ from weft.discretization.patch_triangulation import PatchTriangulation, paramete
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_fit.fit_mesh import AROUND, FlatPiece, counts_of, on_border
 from weft.discretization.spline_fit.fit_patch import LEAST, Fitted, corners_of, fit_patch
-from weft.discretization.spline_fit.lift import lifted
+from weft.discretization.spline_fit.lift import lift
 from weft.discretization.spline_fit.outline import BoundaryPolygon, sides_of
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 from weft.discretization.spline_surface import Bending, SharedSide, SplineSurface
@@ -196,6 +196,6 @@ def _fit_placement(surface: SplineSurface, mesh: TriangleMesh) -> Positions:
     """
     W = surface.shown.embedding.matrix
     rest = surface.patches[0].rest.reshape(-1, 2)
-    start = lifted(rest, mesh.corner_uv, mesh.vertices[mesh.faces])
+    start = lift(rest, mesh.corner_uv, mesh.vertices[mesh.faces])
     A = (W.T @ W + KEPT * sp.eye(W.shape[1])).tocsc()
     return np.asarray(start + spla.splu(A).solve(W.T @ (mesh.vertices - W @ start)))

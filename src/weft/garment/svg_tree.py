@@ -65,7 +65,7 @@ class _Builder:
         self.parser.EndElementHandler = self.end
         self.parser.EntityDeclHandler = self.entity
 
-    def refused(self, got: str, expected: str) -> PatternError:
+    def make_error(self, got: str, expected: str) -> PatternError:
         """Return an error at the parser's line."""
         where = f"{self.file}:{self.parser.CurrentLineNumber}"
         return PatternError("SVG", got=got, expected=expected, where=where)
@@ -76,9 +76,9 @@ class _Builder:
         self.room -= sum(map(len, attributes.values()))
         if self.count > MOST_NODES or len(self.open) >= MOST_DEPTH:
             most = f"at most {MOST_NODES} of them, {MOST_DEPTH} deep"
-            raise self.refused("too many elements", most)
+            raise self.make_error("too many elements", most)
         if self.room < 0:
-            raise self.refused("entities that multiply", "a file without them")
+            raise self.make_error("entities that multiply", "a file without them")
         parent = self.open[-1] if self.open else None
         line = self.parser.CurrentLineNumber
         node = Node(tag.rpartition(":")[2], attributes, line, parent)
@@ -96,9 +96,11 @@ class _Builder:
         """Check the declaration of an entity, and raise an error if it could multiply."""
         self.entities += 1
         if value is None:
-            raise self.refused(f"the external entity {name!r}", "one file")
+            raise self.make_error(f"the external entity {name!r}", "one file")
         if "&" in value or len(value) > LONGEST_ENTITY or self.entities > MOST_ENTITIES:
-            raise self.refused(f"the entity {name!r}", "a few short ones, without entities inside")
+            raise self.make_error(
+                f"the entity {name!r}", "a few short ones, without entities inside"
+            )
 
 
 def read_svg_tree(path: Path) -> Node:

@@ -44,7 +44,7 @@ class SewnTopology:
 
 def sewn_topology(garment: Garment) -> SewnTopology:
     """Return the topology of a garment after all seams of kind ``SEWN`` are closed."""
-    faces = garment.welded[garment.mesh.faces]
+    faces = garment.weld_ids[garment.mesh.faces]
     warnings = []
     closed = np.flatnonzero((faces == np.roll(faces, 1, axis=1)).any(axis=1))
     if len(closed):

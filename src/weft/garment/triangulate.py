@@ -223,7 +223,7 @@ class _Filling:
         inner = self._without_crowd(self._start())
         for _ in range(ROUNDS):
             for _ in range(SMOOTHING):
-                inner = self._centered(inner)
+                inner = self._center_points(inner)
             more = self._missing(inner)
             kept = self._without_crowd(np.concatenate([inner, more]))
             settled = len(more) == 0 and len(kept) == len(inner)
@@ -231,7 +231,7 @@ class _Filling:
             if settled:
                 break
         for _ in range(SMOOTHING):
-            inner = self._centered(inner)
+            inner = self._center_points(inner)
         return np.concatenate([self.border, inner]), self._delaunay(inner)
 
     def _delaunay(self, inner: Floats) -> Faces:
@@ -312,7 +312,7 @@ class _Filling:
                 alive[b] = False
         return inner[alive]
 
-    def _centered(self, inner: Floats) -> Floats:
+    def _center_points(self, inner: Floats) -> Floats:
         """Return every inner point moved to the center of its triangles, weighted by area over
         h^3.
         """

@@ -154,15 +154,15 @@ def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Se
             c = parent[c]
         return c
 
-    def turned(sides: Sequence[SeamSide]) -> tuple[SeamSide, ...]:
+    def orient_sides(sides: Sequence[SeamSide]) -> tuple[SeamSide, ...]:
         """Return the sides with each run of edges reversed, if only that makes a chain of them."""
         if any(s.backward for s in sides) or _follow(sides):
             return tuple(sides)
-        runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, _called(s)))]
+        runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, _seam_name(s)))]
         back = tuple(SeamSide(s.panel, s.edge, True) for run in runs for s in run[::-1])
         return back if _follow(back) else tuple(sides)
 
-    def _called(s: SeamSide) -> str:
+    def _seam_name(s: SeamSide) -> str:
         return panels[s.panel].edges[s.edge].name or str(s.edge)
 
     def _follow(sides: Sequence[SeamSide]) -> bool:
@@ -171,7 +171,9 @@ def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Se
     made = list(seams)
     for _ in range(2):  # in the second pass, the sewn corners of all seams are known
         for i, s in enumerate(made):
-            made[i] = Seam(**{**vars(s), "first": turned(s.first), "second": turned(s.second)})
+            made[i] = Seam(
+                **{**vars(s), "first": orient_sides(s.first), "second": orient_sides(s.second)}
+            )
             if not (_follow(made[i].first) and _follow(made[i].second)):
                 continue
             first, second = (EdgeChain(tuple(c), panels) for c in (made[i].first, made[i].second))

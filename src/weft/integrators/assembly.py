@@ -90,9 +90,9 @@ class Assembly:
         return BlockPattern.of(self.n, wide)
 
     @cached_property
-    def bound(self) -> tuple[Bound, ...]:
+    def bind_term(self) -> tuple[Bound, ...]:
         """The energies, bound to the pattern, in the order of ``energies``."""
-        return tuple(bound(e, self.pattern) for e in self.energies)
+        return tuple(bind_term(e, self.pattern) for e in self.energies)
 
     @cached_property
     def inertia(self) -> Inertia:
@@ -108,7 +108,7 @@ class Assembly:
     def terms(self) -> tuple[Bound, ...]:
         """All terms of the potential of a step: energies, inertia, contact."""
         contact = () if self.touching is None else (self.touching,)
-        return (*self.bound, self.inertia, *contact)
+        return (*self.bind_term, self.inertia, *contact)
 
     @cached_property
     def matrix(self) -> BlockCsr:
@@ -123,16 +123,16 @@ class Assembly:
     def freeze(self, step: Step) -> None:
         """Begin a step: update the constants, and let every energy store what it needs of it."""
         self.take(step.t)
-        for term in self.bound:
+        for term in self.bind_term:
             term.freeze(step)
 
     def value(self, x: WarpArray) -> float:
         """Return the sum [J] of all energies at x (n,) vec3."""
-        return sum(b.value(x) for b in self.bound)
+        return sum(b.value(x) for b in self.bind_term)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx [N] of all energies to g (n,) vec3."""
-        for b in self.bound:
+        for b in self.bind_term:
             b.add_gradient(x, g)
 
     def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
@@ -141,12 +141,12 @@ class Assembly:
         The matrix is valid until the next call.
         """
         A = self.matrix.begin()
-        for b in self.bound:
+        for b in self.bind_term:
             A = b.add_hessian(x, psd, A)
         return A.finish()
 
 
-def bound(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
+def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
     """Return the term of a part of a model; an energy without kernels runs in NumPy."""
     if isinstance(part, Contact):
         return ContactEnergy(part)
@@ -155,7 +155,7 @@ def bound(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
     return part.bind(pattern) if isinstance(part, FastEnergy) else NumpyEnergy(part, pattern)
 
 
-def summed(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:
+def sum_energies(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:
     """Return the energies [J] of terms at x by name; terms with equal names are added."""
     total: dict[str, float] = {}
     for term in terms:

@@ -175,7 +175,7 @@ class BaraffWitkin1998:
 
         Its unknowns are positions; its minimum solves (M/h^2 + ...) (x - x_n) = M v/h + f.
         """
-        system = self._linearized(model, step, Psd.PROJECTED, None)
+        system = self._linearize(model, step, Psd.PROJECTED, None)
         scale_by(system.A, 1 / step.dt**2)
         force = model.assembly.mass[:, None] * step.state.v / step.dt + system.force
         return QuadraticModel(system.A, kernel.array(force, vec3), step.device_origin)
@@ -221,10 +221,10 @@ class BaraffWitkin1998:
             alteration: (n,3) [m] position alteration y; None: zero.
         """
         self._solver.on(model)
-        step = self._frozen(model, state, dt)
+        step = self._frozen_step(model, state, dt)
         return self._solve(model, step, constraints, alteration, psd)
 
-    def _frozen(self, model: Model, state: State, dt: float) -> Step:
+    def _frozen_step(self, model: Model, state: State, dt: float) -> Step:
         step = self.plan(model, state, dt)
         model.assembly.freeze(step)
         return step
@@ -237,7 +237,7 @@ class BaraffWitkin1998:
         alteration: Positions | None,
         psd: Psd,
     ) -> ConstrainedSolution:
-        s, system = self._solver, self._linearized(model, step, psd, alteration)
+        s, system = self._solver, self._linearize(model, step, psd, alteration)
         assert s.work is not None
         settings = (s.linear, self.settings.tolerance, s.prepared)
         with model.assembly.phases("solve"):
@@ -256,12 +256,12 @@ class BaraffWitkin1998:
             dt: [s].
             alteration: (n,3) [m] position alteration y; None: zero.
         """
-        step, n, psd = self._frozen(model, state, dt), len(model.mass), self.settings.psd
-        made = self._linearized(model, step, psd, alteration)
+        step, n, psd = self._frozen_step(model, state, dt), len(model.mass), self.settings.psd
+        made = self._linearize(model, step, psd, alteration)
         A = made.A.to_scipy().tocsr().copy()
         x, forces = step.device_origin, dict[str, Forces]()
         rate = sp.csr_matrix((3 * n, 3 * n))  # minus df/dv
-        for term in model.assembly.bound:
+        for term in model.assembly.bind_term:
             g = kernel.zeros(n, vec3)
             term.add_gradient(x, g)
             forces[term.name] = forces.get(term.name, 0.0) - np.array(kernel.numpy(g))
@@ -296,7 +296,7 @@ class BaraffWitkin1998:
         term.add_condition_hessian(step.device_origin, step, 0.0, Psd.GAUSS_NEWTON, A)
         return A.finish()
 
-    def _linearized(
+    def _linearize(
         self, model: Model, step: Step, psd: Psd, alteration: Positions | None
     ) -> Linearized:
         """Assemble A and b of the linear system.
@@ -313,12 +313,12 @@ class BaraffWitkin1998:
         force: Floats = -np.array(kernel.numpy(out))
         pull = np.zeros_like(force)
         if alteration is not None:  # S y without the part that damping adds to S
-            for term in a.bound:
+            for term in a.bind_term:
                 if self._beta(term) > 0:
                     G = self._gauss_newton(model, term, step)
                     pull -= self._beta(term) / h * (G @ alteration)
         A = a.matrix.begin()
-        for term in a.bound:
+        for term in a.bind_term:
             if term.is_condition or self._beta(term) > 0:
                 term.add_condition_hessian(x, step, self._beta(term), psd, A)
             else:

@@ -37,7 +37,7 @@ SLOW = 1e-2
 FORCES = "barriers"  # name of the barrier forces in the memory
 
 
-def planned(model: Model, state: State, memory: Memory, dt: float) -> Step:
+def plan_step(model: Model, state: State, memory: Memory, dt: float) -> Step:
     """Return the step of dt [s] from ``state`` by the formulas of the module docstring.
 
     It is backward Euler's step if the memory has no step before it, or a step shorter than dt/2.
@@ -169,7 +169,7 @@ class Bdf2(Integrator):
 
     def plan(self, model: Model, state: State, memory: Memory, dt: float) -> Step:
         """Return the step with y and s of the module docstring."""
-        return planned(model, state, memory, dt)
+        return plan_step(model, state, memory, dt)
 
     def remember(self, state: State, memory: Memory, dt: float) -> Memory:
         """Return the memory: the state at the beginning of the step, and the step's length."""

@@ -13,7 +13,7 @@ from weft import kernel
 from weft.base.arrays import Positions
 from weft.base.errors import SceneError
 from weft.contact.contact_energy import ContactEnergy
-from weft.contact.untangling import uncrossed
+from weft.contact.untangling import remove_intersections
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -52,9 +52,9 @@ def feasible_start(model: Model, x: Positions) -> FeasibleStart:
     """
     assert model.contact is not None
     contact = model.contact
-    fixed, _ = model.prescribed(0.0)
+    fixed, _ = model.prescribed_positions(0.0)
     before = len(contact.crossings(x, 0.0, contact.excluded(fixed)))
-    apart, left = uncrossed(contact, x, ~fixed)
+    apart, left = remove_intersections(contact, x, ~fixed)
     if left:
         raise SceneError(
             "contact.resolve",

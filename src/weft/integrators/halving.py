@@ -65,10 +65,10 @@ def advance(
         failed = report
     if careful is not stepper:
         return advance(careful, model, state, memory, dt)
-    return _halved(stepper, model, state, memory, dt, failed, 0)
+    return _halve(stepper, model, state, memory, dt, failed, 0)
 
 
-def _halved(
+def _halve(
     stepper: Stepper,
     model: Model,
     state: State,
@@ -86,6 +86,6 @@ def _halved(
         if report.outcome.ok:
             parts.append(TakenStep(report, after, kept))
         else:
-            parts += _halved(stepper, model, state, memory, dt / 2, report, halvings + 1)
+            parts += _halve(stepper, model, state, memory, dt / 2, report, halvings + 1)
         state, memory = parts[-1].state, parts[-1].memory
     return parts

@@ -91,7 +91,7 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
     Raises:
         SceneError: a gas; a limit of strain, or another barrier.
     """
-    for term in model.assembly.bound:
+    for term in model.assembly.bind_term:
         if term.limits:
             raise SceneError(
                 f"energy {term.name}",
@@ -99,7 +99,7 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
                 expected="backward_euler, bdf2 or quasi_static",
                 hint="one linear solve would go past it",
             )
-    if any(term.updates(x) for term in model.assembly.bound):
+    if any(term.updates(x) for term in model.assembly.bind_term):
         raise SceneError(
             "gas pressure",
             got=f"with {integrator}",
@@ -166,8 +166,8 @@ def _under_contact(
     The search starts where the linear solve leads, as far as contact allows, or at the beginning of
     the step if the model is lower there (cloth at rest).
     """
-    modeled = phi.modeled(quadratic)
-    starts = [modeled.reach(goal) for goal in (x, phi.step.pinned(phi.step.state.x))]
+    modeled = phi.with_elastic(quadratic)
+    starts = [modeled.reach(goal) for goal in (x, phi.step.move_pins(phi.step.state.x))]
     values = [
         np.inf if start is None else modeled.value_at(kernel.points(start)) for start in starts
     ]

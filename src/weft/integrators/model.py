@@ -139,7 +139,7 @@ class Model:
         if len(state.x) != len(self.mass):
             got = f"{len(state.x)} points"
             raise SceneError("state.x", got=got, expected=f"{len(self.mass)}, as in the model")
-        fixed, target = self.prescribed(state.t + dt)
+        fixed, target = self.prescribed_positions(state.t + dt)
         y = state.x if predicted is None else predicted
         bodies = self.bodies(state.t), self.bodies(state.t + dt)
         origin, span = (state.x, np.inf) if rate is None else rate
@@ -157,13 +157,13 @@ class Model:
 
     def rigid_body_states(self, state: State) -> list[Json]:
         """Return place, rotation, velocity and kinetic energy of every rigid body."""
-        return [a.told(state.x, state.v) for a in self.loose.affine]
+        return [a.describe_motion(state.x, state.v) for a in self.loose.affine]
 
     def vertices(self, x: Positions) -> Positions:
         """Return the vertices (m,3) [m] of the cloth's surface for points x (n,3) [m]."""
         return x if self.embedding is None else self.embedding.of(x)
 
-    def prescribed(self, t: float) -> tuple[Bools, Positions]:
+    def prescribed_positions(self, t: float) -> tuple[Bools, Positions]:
         """Return which vertices are pinned in a step that ends at t, and their positions.
 
         Returns:

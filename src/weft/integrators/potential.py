@@ -20,7 +20,7 @@ from weft.base.trees import Json
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.step import Step
-from weft.integrators.assembly import summed
+from weft.integrators.assembly import sum_energies
 from weft.integrators.model import Model
 from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
@@ -78,7 +78,7 @@ class Potential:
         for term in self.terms_of_phi:
             term.freeze(step)
 
-    def modeled(self, elastic: Bound) -> "Potential":
+    def with_elastic(self, elastic: Bound) -> "Potential":
         """Return a copy in which ``elastic`` replaces all terms but contact."""
         other = copy.copy(self)
         other.terms_of_phi = (elastic, *(t for t in self.terms_of_phi if t.limits))
@@ -121,7 +121,7 @@ class Potential:
 
         The names are ``inertia``, every energy and its damping, ``contact`` and ``friction``.
         """
-        return summed(self.terms_of_phi, self.point(x))
+        return sum_energies(self.terms_of_phi, self.point(x))
 
     def by_constants(self, x: Positions, by: Floats) -> "list[ByName]":
         """Return d(by . dE/dx)/dc for the constants c of every energy of the model.
@@ -206,7 +206,7 @@ class Potential:
         """
         reached = goal
         for term in self.terms_of_phi:
-            carried = term.carried(np.asarray(self.step.state.x), reached, self.step)
+            carried = term.carry(np.asarray(self.step.state.x), reached, self.step)
             if carried is None:
                 return None
             reached = carried
@@ -220,13 +220,13 @@ class Potential:
         prescribed vertices at their targets.
         """
         step, x = self.step, np.asarray(self.step.state.x)
-        yield from self._reached(self.start)
-        yield from self._reached(step.pinned(x))
+        yield from self._steps_towards(self.start)
+        yield from self._steps_towards(step.move_pins(x))
         if step.fixed.any():
             mean = (step.target - x)[step.fixed].mean(0)
-            yield from self._reached(step.pinned(x + mean))
+            yield from self._steps_towards(step.move_pins(x + mean))
 
-    def _reached(self, goal: Positions) -> Iterator[Reached]:
+    def _steps_towards(self, goal: Positions) -> Iterator[Reached]:
         reached = self.reach(goal)
         if reached is not None:
             yield reached
@@ -315,14 +315,14 @@ class Potential:
         limits = [term.propose_max_step(x, d, numbers) for term in self.terms_of_phi]
         return lambda: min((limit() for limit in limits), default=1.0)
 
-    def truncated_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+    def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return a direction free of collisions: each vertex is limited by its neighbors alone.
 
         None: no term limits the direction in this way.
         """
         held = None
         for term in self.terms_of_phi:
-            shorter = term.truncated(x, d if held is None else held)
+            shorter = term.truncate(x, d if held is None else held)
             held = held if shorter is None else shorter
         return held
 
@@ -361,7 +361,7 @@ class Potential:
 
         The last point is uploaded once, whatever is asked about it.
         """
-        pinned = np.array(self.step.pinned(x))
+        pinned = np.array(self.step.move_pins(x))
         if self._last is None or not np.array_equal(pinned, self._last[0]):
             self._last = pinned, kernel.points(pinned)
         return self._last[1]

@@ -193,11 +193,11 @@ class QuasiStatic:
         """
         if model.changing is not None:
             return True
-        (_, before), (_, after) = model.prescribed(t), model.prescribed(t + dt)
+        (_, before), (_, after) = model.prescribed_positions(t), model.prescribed_positions(t + dt)
         still = np.array_equal(model.bodies(t), model.bodies(t + dt))
         return bool(np.abs(after - before).max(initial=0.0) > 0) or not still
 
-    def perturbed(self, model: Model, x: Positions) -> Positions:
+    def perturb(self, model: Model, x: Positions) -> Positions:
         """Return x (n,3) [m] with random bumps; equal seeds give equal bumps."""
         return np.asarray(x + self._bumps(model, x))
 
@@ -250,7 +250,7 @@ class QuasiStatic:
         start, _ = begin
         x0 = kernel.points(start)
         if bumps:
-            x0 = self._perturbed(phi, x0, self._bumps(model, start))
+            x0 = self._add_bumps(phi, x0, self._bumps(model, start))
 
         def look(iterate: Iterate, x: WarpArray) -> None:
             history.append(iterate)
@@ -314,7 +314,7 @@ class QuasiStatic:
         return StateDerivatives(x, np.zeros_like(x))
 
     @staticmethod
-    def _perturbed(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
+    def _add_bumps(phi: Potential, x: WarpArray, bumps: Positions) -> WarpArray:
         """Return x (n,) with the bumps (n,3) of free vertices, scaled so that nothing collides."""
         d = np.where(phi.free[:, None], bumps, 0.0)
         part = phi.propose_limit_at(x, kernel.points(d), kernel.Reductions())()

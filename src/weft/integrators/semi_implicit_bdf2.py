@@ -24,7 +24,7 @@ from weft.base.settings import documented, setting
 from weft.energies.state import State
 from weft.energies.step import Step
 from weft.integrators.base import AnyMemory, Memory, Solver, StepLength, StepReport
-from weft.integrators.bdf2 import no_history, planned, remember, step_with_impacts
+from weft.integrators.bdf2 import no_history, plan_step, remember, step_with_impacts
 from weft.integrators.linearized import QuadraticModel, finish, refuse_for_one_solve
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
@@ -89,7 +89,7 @@ class SemiImplicitBdf2:
         """Take one step with the history that ``memory`` has."""
         clock, wanted = time.perf_counter(), self.settings.psd
         self._solver.on(model)
-        step = dataclasses.replace(planned(model, state, memory, dt), kept=memory)
+        step = dataclasses.replace(plan_step(model, state, memory, dt), kept=memory)
         phi = Potential(model, step)
         solution, b = self._solve(model, phi.step, wanted)
         solves = 1

@@ -52,6 +52,7 @@ from weft.kernel.memory import (
     array,
     columns,
     copy,
+    count_traffic,
     empty,
     largest,
     least,
@@ -68,7 +69,6 @@ from weft.kernel.memory import (
     sum_into,
     total,
     view,
-    watched,
     zeros,
 )
 from weft.kernel.recorded_launches import RecordedLaunches, RecordedLoop
@@ -161,6 +161,7 @@ __all__ = [
     "context",
     "copy",
     "corners",
+    "count_traffic",
     "device",
     "empty",
     "initialize",
@@ -198,6 +199,5 @@ __all__ = [
     "vec2",
     "vec3",
     "view",
-    "watched",
     "zeros",
 ]

@@ -75,7 +75,7 @@ def configure(
     Raises:
         DeviceError: no such device, fewer than one thread, or too many (``most_threads``).
     """
-    process.context = _changed(process.context, device, threads)
+    process.context = _change_context(process.context, device, threads)
     if on_compile is not None:
         process.on_compile = on_compile
 
@@ -100,14 +100,14 @@ def use(*, device: str | None = None, threads: int | None = None) -> Iterator[Co
     Raises:
         DeviceError: no such device, fewer than one thread, or too many (``most_threads``).
     """
-    token = _own.set(_changed(context(), device, threads))
+    token = _own.set(_change_context(context(), device, threads))
     try:
         yield context()
     finally:
         _own.reset(token)
 
 
-def _changed(old: Context, device: str | None, threads: int | None) -> Context:
+def _change_context(old: Context, device: str | None, threads: int | None) -> Context:
     """Return a context with another device or number of threads; None: no change."""
     if threads is not None and not 1 <= threads <= most_threads():
         raise DeviceError(
@@ -116,7 +116,7 @@ def _changed(old: Context, device: str | None, threads: int | None) -> Context:
             expected=f"1 to {most_threads()}",
             hint=f"this machine has {cores()} cores; more threads than cores win nothing",
         )
-    where = old.device if device is None else _checked_device(device)
+    where = old.device if device is None else _check_device(device)
     return Context(where, old.threads if threads is None else threads)
 
 
@@ -144,7 +144,7 @@ def initialize() -> None:
         os.close(nowhere)
 
 
-def _checked_device(name: str) -> str:
+def _check_device(name: str) -> str:
     """Return the name of an existing device."""
     initialize()
     if name == "cpu":

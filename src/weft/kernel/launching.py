@@ -28,7 +28,7 @@ from weft.kernel.warp_private import (
     is_ready,
     launch_on_cpu,
     load_module,
-    packed_for,
+    pack_launch,
 )
 
 SLICE_ABOVE = (
@@ -109,7 +109,7 @@ def launch_each(n: int, *stages: Stage, slice_above: int = SLICE_ABOVE, begin: i
     if some is not None:
         for a, b in some.parts(n):
             _run(stages, begin + a, b - a, cpu)
-    elif not (cpu and _shared(stages, begin, n, slice_above)):
+    elif not (cpu and _run_shared(stages, begin, n, slice_above)):
         _run(stages, begin, n, cpu)
 
 
@@ -124,7 +124,7 @@ def _run(stages: Sequence[Stage], begin: int, n: int, cpu: bool) -> None:
                 wp.launch(kernel, n, inputs=inputs, device=device(), record_tape=False)
 
 
-def _shared(stages: Sequence[Stage], begin: int, n: int, slice_above: int) -> bool:
+def _run_shared(stages: Sequence[Stage], begin: int, n: int, slice_above: int) -> bool:
     """Run kernels on several threads; return False, without running them, if that is not possible.
 
     One thread may be as fast, or an argument may need Warp's own packing.
@@ -134,7 +134,7 @@ def _shared(stages: Sequence[Stage], begin: int, n: int, slice_above: int) -> bo
         return False
     packed = []
     for kernel, *args in stages:
-        one = packed_for(kernel, (begin, *args))
+        one = pack_launch(kernel, (begin, *args))
         if one is None:
             return False
         packed.append(one)
@@ -219,14 +219,14 @@ class Recorded:
         if self._command is not None:
             self._command.set_param_at_index(index + 1, value)
 
-    def packed(self) -> tuple[Entry, bytes] | None:
+    def pack(self) -> tuple[Entry, bytes] | None:
         """Return the kernel's entry point on the CPU and its packed arguments.
 
         None: an argument needs Warp's own packing.
         """
         if self._packed is None:
             kernel, *args = self._stage
-            self._packed = packed_for(kernel, (0, *args))
+            self._packed = pack_launch(kernel, (0, *args))
         return self._packed
 
     def launch_plainly(self) -> None:
@@ -239,7 +239,7 @@ class Recorded:
         if self._command is not None:
             self._command.launch()
             return
-        found = self.packed()
+        found = self.pack()
         if found is None:
             kernel, *args = self._stage
             _run([(kernel, *args)], 0, self.n, True)

@@ -33,7 +33,7 @@ _traffic: ContextVar[Traffic | None] = ContextVar("weft_traffic", default=None)
 
 
 @contextmanager
-def watched() -> Iterator[Traffic]:
+def count_traffic() -> Iterator[Traffic]:
     """Count copies and allocations in a ``with`` block of this thread."""
     token = _traffic.set(Traffic())
     try:

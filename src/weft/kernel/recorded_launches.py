@@ -59,7 +59,7 @@ class RecordedLaunches:
 
     def _write_all(self) -> bool:
         """Write all launches to memory; return False if native code cannot run one of them."""
-        stages = [stage for one in self._launches if (stage := one.packed()) is not None]
+        stages = [stage for one in self._launches if (stage := one.pack()) is not None]
         if len(stages) < len(self) or any(len(packed) > 8 * ROOM for _, packed in stages):
             return False
         *self._places, size = launch_places(stages)
@@ -70,7 +70,7 @@ class RecordedLaunches:
     def _write(self, k: int, place: int) -> bool:
         """Write launch k to its place in memory; return False if native code cannot run it."""
         one = self._launches[k]
-        stage = one.packed()
+        stage = one.pack()
         if stage is None:
             return False
         threads = most_helping(one.n, one.slice_above)

@@ -29,7 +29,7 @@ import warp as wp
 
 from weft.kernel.native_code import constants, native
 from weft.kernel.types import LongArray, WarpArray
-from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, packed_for, write_known
+from weft.kernel.warp_private import Entry, SelfTest, launch_on_cpu, pack_launch, write_known
 
 PATIENCE = 16_000  # looks for a job, some 400 us, before a thread goes to sleep
 STAY = 20_000  # looks for threads inside the job, before the waiting thread lets others run
@@ -203,7 +203,7 @@ class ThreadPool:
             head = (ctypes.c_int64 * HEAD).from_address(launches.ptr)
             rounds, flag = (1, 0) if condition is None else (MOST_ROUNDS, condition.ptr)
             head[:] = [begin, end, threads, rounds, begin, flag]
-            found = packed_for(lead_all, (0, self._shared, launches, STAY))
+            found = pack_launch(lead_all, (0, self._shared, launches, STAY))
             assert found is not None
             while head[0] < end:
                 found[0].run(1, found[1])
@@ -261,17 +261,17 @@ class ThreadPool:
         atexit.register(self.leave)
         try:
             launch_on_cpu(follow, 1, (0, self._shared, 0, 0))
-            found = packed_for(leave_job, (0, self._shared))
+            found = pack_launch(leave_job, (0, self._shared))
             if found is None:
                 return False
-            self._leave_job = found[0].bound(1, found[1])
+            self._leave_job = found[0].bind(1, found[1])
             return self._is_led() and self._is_followed() and self._is_replayed()
         except Exception:
             return False
 
     def _is_led(self) -> bool:
         """Return whether a thread that opens a job runs all of it if no helper takes part."""
-        found, test = packed_for(lead, (0, self._shared, 2, STAY)), SelfTest(9)
+        found, test = pack_launch(lead, (0, self._shared, 2, STAY)), SelfTest(9)
         if found is None:
             return False
         self._write(4, 7, 1, self._stages(test, 2))
@@ -302,7 +302,7 @@ class ThreadPool:
         launches = wp.array(numbers, dtype=wp.int64, device="cpu")
         for place, stage, threads in zip(places, stages, (2, 1), strict=True):
             write_launch(launches, place, stage, 8, threads)
-        found = packed_for(lead_all, (0, self._shared, launches, STAY))
+        found = pack_launch(lead_all, (0, self._shared, launches, STAY))
         if found is None:
             return False
         found[0].run(1, found[1])
@@ -311,14 +311,14 @@ class ThreadPool:
     @staticmethod
     def _stages(test: SelfTest, times: int) -> list[_Stage]:
         """Return the kernel of a self-test ``times`` times; empty if it cannot be packed."""
-        found = packed_for(write_known, test.arguments())
+        found = pack_launch(write_known, test.arguments())
         return [] if found is None else [found] * times
 
     def _gather(self, threads: int) -> None:
         """Start helpers until there are ``threads`` with the caller."""
         if threads in self._leads:
             return
-        found = packed_for(lead, (0, self._shared, threads, STAY))
+        found = pack_launch(lead, (0, self._shared, threads, STAY))
         assert found is not None
         self._leads[threads] = found
         while len(self._calls) < threads - 1:

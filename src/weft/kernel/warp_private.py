@@ -48,7 +48,7 @@ _kinds: dict[tuple[DataType, int], str] = {}
 _count = count()
 
 
-def _packed_as(dtype: DataType, ndim: int) -> str:
+def _packed_attribute(dtype: DataType, ndim: int) -> str:
     """Return the name of the attribute in which an array of this type stores its packed bytes.
 
     The bytes stay valid because an array's memory does not move. The name differs for each type, so
@@ -59,7 +59,7 @@ def _packed_as(dtype: DataType, ndim: int) -> str:
 
 def _bytes(value: Any, name: str) -> object:
     """Return the packed bytes of an array, and store them in it; return other values unchanged."""
-    if type(value) is not wp.array or _packed_as(value.dtype, value.ndim) != name:
+    if type(value) is not wp.array or _packed_attribute(value.dtype, value.ndim) != name:
         return value
     data = bytes(value.__ctype__())
     setattr(value, name, data)
@@ -84,7 +84,7 @@ class Entry:
             kind = type(pack_arg(kernel, a.type, a.label, value, device))
             fields.append((f"a{i}", kind))
             array = type(a.type) is wp.array
-            self._names.append(_packed_as(a.type.dtype, a.type.ndim) if array else None)
+            self._names.append(_packed_attribute(a.type.dtype, a.type.ndim) if array else None)
             if a.type in _FLOATS or a.type in _INTEGERS:
                 self._numbers[i] = float if a.type in _FLOATS else int
                 codes.append(_code(kind))
@@ -96,10 +96,10 @@ class Entry:
             codes.insert(place, f"{gap}x")
         self._pack = struct.Struct("=" + "".join(codes)).pack
 
-    def packed(self, args: Sequence[object]) -> bytes | None:
+    def pack(self, args: Sequence[object]) -> bytes | None:
         """Return the arguments in the kernel's memory layout; None if one of them is not plain."""
         try:
-            return self._packed(args)
+            return self._pack_values(args)
         except struct.error:
             pass
         except (ValueError, TypeError):  # too many arguments, too few, or of another type
@@ -108,11 +108,11 @@ class Entry:
         try:
             for i, kind in self._numbers.items():
                 plain[i] = kind(getattr(plain[i], "value", plain[i]))
-            return self._packed(plain)
+            return self._pack_values(plain)
         except (ValueError, TypeError, struct.error):
             return None
 
-    def _packed(self, args: Sequence[object]) -> bytes:
+    def _pack_values(self, args: Sequence[object]) -> bytes:
         """Pack the arguments; raises an error if one has another type."""
         values = [
             value if name is None else getattr(value, name, None) or _bytes(value, name)
@@ -126,7 +126,7 @@ class Entry:
         """Run indices 0 to n-1."""
         self._call(_bounds(n), packed)
 
-    def bound(self, n: int, packed: bytes) -> Callable[[], object]:
+    def bind(self, n: int, packed: bytes) -> Callable[[], object]:
         """Return a function that runs indices 0 to n-1 in one call of C."""
         return partial(self._call, _bounds(n), packed)
 
@@ -197,7 +197,7 @@ def load_module(kernel: Kernel, device: str, block: int | None) -> bool:
 
 def launch_on_cpu(kernel: Kernel, n: int, args: Sequence[object]) -> None:
     """Run indices 0 to n-1 of a kernel whose module is loaded."""
-    found = packed_for(kernel, args)
+    found = pack_launch(kernel, args)
     if found is None:
         wp.launch(kernel, n, inputs=list(args), device="cpu", record_tape=False)
     else:
@@ -205,7 +205,7 @@ def launch_on_cpu(kernel: Kernel, n: int, args: Sequence[object]) -> None:
         entry.run(n, packed)
 
 
-def packed_for(kernel: Kernel, args: Sequence[object]) -> tuple[Entry, bytes] | None:
+def pack_launch(kernel: Kernel, args: Sequence[object]) -> tuple[Entry, bytes] | None:
     """Return the entry point of a kernel whose module is loaded, and its packed arguments.
 
     None: ``wp.launch`` has to inspect them.
@@ -214,7 +214,7 @@ def packed_for(kernel: Kernel, args: Sequence[object]) -> tuple[Entry, bytes] | 
     if kept is None:
         kept = _entries[id(kernel)] = kernel, _entry(kernel, args) if is_usable() else None
     entry = kept[1]
-    packed = None if entry is None else entry.packed(args)
+    packed = None if entry is None else entry.pack(args)
     return None if entry is None or packed is None else (entry, packed)
 
 
@@ -244,7 +244,7 @@ def is_usable() -> bool:
         return False
     test = SelfTest(7)
     entry = _entry(write_known, test.arguments(2))
-    packed = None if entry is None else entry.packed(test.arguments(2))
+    packed = None if entry is None else entry.pack(test.arguments(2))
     if entry is None or packed is None:
         return False
     entry.run(4, packed)

@@ -171,7 +171,9 @@ class Law(ABC):
     def __repr__(self) -> str:
         """Return two lines: the name of the law, and its parameters."""
         values = [
-            f"{name} {_shown(name, v)}" for p in self.parts for name, v in p.parameters().items()
+            f"{name} {_format_parameter(name, v)}"
+            for p in self.parts
+            for name, v in p.parameters().items()
         ]
         return f"{self.name}: membrane law psi(F) [J/m^2]\n  {', '.join(values)}"
 
@@ -226,7 +228,7 @@ class Law(ABC):
         return np.array(kernel.numpy(out))
 
 
-def _shown(name: str, value: Floats | float) -> str:
+def _format_parameter(name: str, value: Floats | float) -> str:
     """Return a parameter as text; only a stiffness has a unit, N/m."""
     if np.ndim(value):
         flat = np.asarray(value)

@@ -84,7 +84,7 @@ def set_column(H: mat66, c: int, P: mat32, scale: Scalar):
 
 
 @wp.func
-def finished(H: mat66, psd: int, n: int):
+def finish(H: mat66, psd: int, n: int):
     """Return H made symmetric, and clamped if psd asks for it, as (uu, uv, vv)."""
     S = Scalar(0.5) * (H + wp.transpose(H))
     if psd >= PROJECTED:
@@ -139,7 +139,7 @@ def _hessian_kernel(functions: "LawFunctions", mode: int) -> Kernel:
                 high, _ph = wp.grad(psi)(F[q] + d, p[q])
                 low, _pl = wp.grad(psi)(F[q] - d, p[q])
                 H = set_column(H, c, high - low, Scalar(0.5) / STEP)
-            uu, uv, vv = finished(H, mode, six)
+            uu, uv, vv = finish(H, mode, six)
             if add != 0:
                 uu += out[q, 0]
                 uv += out[q, 1]
@@ -160,7 +160,7 @@ def _hessian_kernel(functions: "LawFunctions", mode: int) -> Kernel:
             d = mat32(Scalar(0.0))
             d[c % 3, c / 3] = STEP
             H = set_column(H, c, given(F[q] + d, p[q]) - given(F[q] - d, p[q]), Scalar(0.5) / STEP)
-        uu, uv, vv = finished(H, mode, six)
+        uu, uv, vv = finish(H, mode, six)
         if add != 0:
             uu += out[q, 0]
             uv += out[q, 1]

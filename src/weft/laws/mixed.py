@@ -149,7 +149,7 @@ def _stress(functions: LawFunctions) -> Kernel:
     Params, pk1 = functions.Params, functions.pk1
 
     @wp.func
-    def contracted(F: mat32, p: Params, L: mat32):
+    def contract(F: mat32, p: Params, L: mat32):
         return wp.ddot(pk1(F, p), L)
 
     @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed"))
@@ -157,7 +157,7 @@ def _stress(functions: LawFunctions) -> Kernel:
         o: int, F: Mat32Array, p: wp.array(dtype=Params), L: Mat32Array, out: wp.array(dtype=Params)
     ):
         q = o + wp.tid()
-        _dF, dp, _dL = wp.grad(contracted)(F[q], p[q], L[q])
+        _dF, dp, _dL = wp.grad(contract)(F[q], p[q], L[q])
         out[q] = dp
 
     return mixed
@@ -169,7 +169,7 @@ def _tangent(functions: LawFunctions) -> Kernel:
     Params, hessian = functions.Params, functions.hessian
 
     @wp.func
-    def contracted(F: mat32, p: Params, A0: mat33, A1: mat33, A2: mat33):
+    def contract(F: mat32, p: Params, A0: mat33, A1: mat33, A2: mat33):
         uu, uv, vv = hessian(F, p, GAUSS_NEWTON)
         return wp.ddot(uu, A0) + wp.ddot(uv, A1) + wp.ddot(vv, A2)
 
@@ -182,7 +182,7 @@ def _tangent(functions: LawFunctions) -> Kernel:
         out: wp.array(dtype=Params),
     ):
         q = o + wp.tid()
-        _dF, dp, _a, _b, _c = wp.grad(contracted)(F[q], p[q], A[q, 0], A[q, 1], A[q, 2])
+        _dF, dp, _a, _b, _c = wp.grad(contract)(F[q], p[q], A[q, 0], A[q, 1], A[q, 2])
         out[q] = dp
 
     return mixed

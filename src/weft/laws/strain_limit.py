@@ -138,7 +138,7 @@ def fiber_gauss_newton(f: vec3, k: Scalar, a: Scalar, m: Scalar):
 
 
 @wp.func
-def clamped(uu: mat33, uv: mat33, vv: mat33, n: int):
+def clamp(uu: mat33, uv: mat33, vv: mat33, n: int):
     """Return the blocks of the symmetric 6 x 6 matrix with its negative eigenvalues set to zero.
 
     n is 6, as in ``generated.clamp6``.
@@ -188,7 +188,7 @@ def hessian(F: mat32, p: StrainLimitParams, psd: int):
             if psd == Psd.PROJECTED:
                 # psd + 5 is 6 here. The compiler does not know it as a constant, so loops stay
                 # rolled, and compilation is short.
-                uu, uv, vv = clamped(uu, uv, vv, psd + 5)
+                uu, uv, vv = clamp(uu, uv, vv, psd + 5)
     if psd == Psd.GAUSS_NEWTON:
         uu += fiber_gauss_newton(f0, p.stretch_warp, p.onset_warp, p.most_warp)
         vv += fiber_gauss_newton(f1, p.stretch_weft, p.onset_weft, p.most_weft)

@@ -123,7 +123,7 @@ def walking_cycle(rest: Floats, foot: FootPoints, height: float, stride: float) 
     wide = published_angles(phase) * [size, 0.5 + 0.5 * size, 1.0]
     pitch = foot_pitch(phase) * min(size, 1.15)
     leg = ankle_position(wide, bones)
-    ahead = _planted_ankle(phase, pitch, foot, stride)
+    ahead = _plant_ankle(phase, pitch, foot, stride)
     on = phase <= STANCE
     ahead[:, 0] += (leg[on, 0] - ahead[on, 0]).mean() - BEHIND * height
     lift = RISE * height * size * np.cos(4 * np.pi * (phase - 0.31))
@@ -165,7 +165,7 @@ def _rotate(angle: Floats, v: Floats) -> Floats:
     return np.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]], axis=1)
 
 
-def _planted_ankle(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> Floats:
+def _plant_ankle(phase: Floats, pitch: Floats, foot: FootPoints, stride: float) -> Floats:
     """Return the ankle (k,2) [m] of a foot on the moving floor: the heel is fixed to the floor
     while the toes are up, and the toes while the heel is up.
     """

@@ -147,13 +147,13 @@ class Motion:
         first, name = a_pose(self.body.rest), self.settings.motion
         still = np.zeros(len(t)), np.zeros((len(t), 3))
         if name == "a_pose":
-            return first.mixed(first, np.zeros(len(t))), *still
+            return first.mix(first, np.zeros(len(t))), *still
         begin, end = self.shares(t)
         down = arms_down(self.body)
         # The cycles run from the start of the blend on; the blend at the end leads out of them.
         run = np.maximum(t - self.settings.hold, 0.0) / self.period
         moving = _CYCLES[name](self, run)
-        stance = first.mixed(moving, begin).mixed(down, end)
+        stance = first.mix(moving, begin).mix(down, end)
         if name == "turn":
             return stance, 2 * np.pi * self._travel(t) / self.period, still[1]
         if name == "walk" and self.settings.forward:
@@ -230,7 +230,7 @@ def _sitting(motion: Motion, run: Floats) -> Stance:
 
 def _standing(motion: Motion, run: Floats) -> Stance:
     down = arms_down(motion.body)
-    return down.mixed(down, np.zeros(len(run)))
+    return down.mix(down, np.zeros(len(run)))
 
 
 def _walking(motion: Motion, run: Floats) -> Stance:

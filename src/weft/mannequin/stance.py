@@ -34,7 +34,7 @@ class Stance:
     ankles: Floats
     feet: Floats
 
-    def mixed(self, other: "Stance", share: Floats) -> "Stance":
+    def mix(self, other: "Stance", share: Floats) -> "Stance":
         """Return a mixture of this stance and another one; either may be a single pose.
 
         Args:

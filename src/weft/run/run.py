@@ -253,7 +253,7 @@ class Run:
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Return the names of the cloths of the run, each with its number of faces."""
         listed, pieces = self.manifest["scene"].get("parts", []), self.surfaces.pieces
-        shown = [p.shown if density is None else p.tessellated(density) for p in pieces]
+        shown = [p.shown if density is None else p.tessellate(density) for p in pieces]
         made, counts = [len(t.faces) for t in shown], [int(p["faces"]) for p in listed]
         if len(made) > 1 and len(made) == len(listed):
             counts = made
@@ -360,7 +360,7 @@ class Run:
         ``mesh``. The result is cached by density.
         """
         if density not in self._tessellated:
-            self._tessellated[density] = self.surfaces.tessellated(density)
+            self._tessellated[density] = self.surfaces.tessellate(density)
         return self._tessellated[density]
 
     def save(

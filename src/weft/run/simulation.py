@@ -255,11 +255,14 @@ class Loop:
         contact, state = self.model.contact, place.state
         more: dict[str, AnyArray] = {}
         if contact is not None:
-            x, kept = contact.moved(state.x), AdaptiveStiffness.of(place.memory.get(FIRMNESS))
+            x, kept = (
+                contact.all_vertices(state.x),
+                AdaptiveStiffness.of(place.memory.get(FIRMNESS)),
+            )
             more.update(contact_loads(contact, x, state.t, self.area, kept.before))
             if self.scene.bodies:
-                more["body"] = contact.shown(self.scene.bodies, state.x, state.t)
-            excluded = contact.excluded(self.model.prescribed(state.t)[0])
+                more["body"] = contact.body_vertices(self.scene.bodies, state.x, state.t)
+            excluded = contact.excluded(self.model.prescribed_positions(state.t)[0])
             self.crossing = len(contact.crossings(x, state.t, excluded))
         more.update(self._strands(place))
         x, v = (self.model.vertices(a) for a in (state.x, state.v))

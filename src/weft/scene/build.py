@@ -116,7 +116,7 @@ class Builder:
         rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))
         wind = None
         if f.wind is not None:
-            wind = self._try(("wind",), partial(f.wind.loaded, self.source.path.parent))
+            wind = self._try(("wind",), partial(f.wind.load_field, self.source.path.parent))
         scene = self._try(
             (),
             lambda: Scene(
@@ -146,7 +146,7 @@ class Builder:
             raise SceneProblems(self.problems)
         model = self._try(("contact",) if f.contact else ("conditions",), scene.model)
         if model is not None:
-            self._try(("pins",), lambda: model.prescribed(0.0))
+            self._try(("pins",), lambda: model.prescribed_positions(0.0))
             self._try(("contact", "resolve"), lambda: scene.resolved)
         if self.problems:
             raise SceneProblems(self.problems, scene)

@@ -133,7 +133,7 @@ def show_crossings(scene: Scene, found: Findings) -> None:
     model = scene.with_(contact=dataclasses.replace(scene.contact, resolve=True)).model()
     contact = model.contact
     assert contact is not None and model.start is not None
-    moved = contact.moved(model.start)
+    moved = contact.all_vertices(model.start)
     pairs = contact.crossings(moved)
     if len(pairs) == 0:
         return

@@ -32,7 +32,7 @@ from weft.energies.elastic.hinge_bending import HingeBending, dihedral_angles, r
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.elastic.permanent_stretch import PermanentStretch
 from weft.energies.elastic.plasticity import Plasticity
-from weft.energies.elastic.pressed_lines import Pressed, pressed_angles
+from weft.energies.elastic.pressed_lines import Pressed, press_angles
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.elastic.strain_limit import StrainLimits
@@ -120,7 +120,7 @@ def check_start(energies: Made, x: Positions) -> None:
     """
     for energy in energies:
         if isinstance(energy, StrainLimits) and not np.isfinite(energy.value(x)).all():
-            warp, weft, sine = energy.measured(x).max(0)
+            warp, weft, sine = energy.measure_strain(x).max(0)
             angle = float(np.degrees(np.arcsin(min(sine, 1.0))))
             raise SceneError(
                 "start of the cloth",
@@ -167,7 +167,7 @@ def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
         return rest
     if regions:  # a line may cross several regions, so it is searched in the mesh of all cloth
         return _found_in(scene.cloth.mesh, own, mesh, angles)
-    return pressed_angles(mesh, angles, own)
+    return press_angles(mesh, angles, own)
 
 
 def _found_in(
@@ -178,7 +178,7 @@ def _found_in(
 
     Hinges that no line crosses keep ``angles``.
     """
-    pressed = pressed_angles(whole, np.full(len(whole.hinges), np.nan), own)
+    pressed = press_angles(whole, np.full(len(whole.hinges), np.nan), own)
     at = {
         edge: angle
         for edge, angle in zip(map(tuple, whole.hinges[:, :2].tolist()), pressed)

@@ -160,12 +160,12 @@ class Outfit:
             bands += self._bands(start, garment, (begin, begin + sewing.closing), until)
         made: list[Energy] = []
         if bonds:
-            made.append(self._of_points(Bonds.joined(bonds, "sewing")))
+            made.append(self._of_points(Bonds.concatenate(bonds, "sewing")))
         for turn, held in enumerate(joints):
             number = f" {turn + 1}" if turn else ""
             made += self._hinges(held, sewing.begin(turn) + sewing.closing, damping, number)
         if bands:
-            made.append(self._of_points(Bonds.joined(bands, "elastics")))
+            made.append(self._of_points(Bonds.concatenate(bands, "elastics")))
         pressed = self._folds(sewing, damping)
         made += [self._of_points(pressed)] if pressed is not None else []
         return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen(sewing)))

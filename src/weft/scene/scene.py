@@ -277,7 +277,7 @@ class Scene:
     def _complete(self) -> None:
         """Set the fields that follow from others, where they are not given."""
         if self.wind is not None:
-            object.__setattr__(self, "wind", self.wind.loaded())
+            object.__setattr__(self, "wind", self.wind.load_field())
         if self.bodies and self.contact is None:
             object.__setattr__(self, "contact", SelfContact())
         if isinstance(self.step_settings, StepSettings):

@@ -105,7 +105,7 @@ def largest_strain() -> float:
     limit = next(e for e in model.energies if isinstance(e, StrainLimits))
     most, start = 0.0, State.at_rest(mesh.vertices)
     for state, _, _ in take_steps(model, start, Bdf2(), STEP, STEPS):
-        most = max(most, float(limit.measured(state.x)[:, 1].max()) - 1)
+        most = max(most, float(limit.measure_strain(state.x)[:, 1].max()) - 1)
     return most
 
 

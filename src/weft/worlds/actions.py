@@ -10,7 +10,7 @@ from weft.base.errors import SceneError
 from weft.worlds.world import Hold, World
 
 
-def checked_world(world: int, count: int) -> int:
+def check_world(world: int, count: int) -> int:
     """Return the number of a world as an int.
 
     Raises:
@@ -21,7 +21,7 @@ def checked_world(world: int, count: int) -> int:
     return int(world)
 
 
-def checked_start(positions: ArrayArgument, world: World) -> Positions:
+def check_start(positions: ArrayArgument, world: World) -> Positions:
     """Return the start positions (n,3) [m] of a world, in place of those of its scene.
 
     Raises:
@@ -45,7 +45,7 @@ def checked_start(positions: ArrayArgument, world: World) -> Positions:
     return x
 
 
-def checked_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]:
+def check_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Floats]:
     """Return the displacements (p,3) [m] of the pins of every world.
 
     Raises:
@@ -82,7 +82,7 @@ def checked_moves(actions: ArrayArgument, worlds: Sequence[World]) -> list[Float
     return list(moves)
 
 
-def checked_holds(holds: Any, worlds: Sequence[World]) -> list[list[Hold]]:
+def check_holds(holds: Any, worlds: Sequence[World]) -> list[list[Hold]]:
     """Return the holds of every world.
 
     Raises:

@@ -22,7 +22,7 @@ from weft.integrators.base import StepReport
 from weft.run.scene_interface import SceneLike
 from weft.run.simulation import MOST_FRAMES
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
-from weft.worlds.actions import checked_holds, checked_moves, checked_start, checked_world
+from weft.worlds.actions import check_holds, check_moves, check_start, check_world
 from weft.worlds.compatibility import kinds
 from weft.worlds.group import WorldGroup
 from weft.worlds.lockstep import step_all
@@ -123,7 +123,7 @@ class Batch:
                 model, settings = alike[0].model, alike[0].stepper.settings
                 lanes = settings.linear == "lanes"
                 symbolic = SymbolicCholesky.of(model.assembly.pattern) if lanes else None
-                made += [WorldGroup(p, symbolic) for p in _divided(alike, parts)]
+                made += [WorldGroup(p, symbolic) for p in _divide(alike, parts)]
             self._groups = tuple(made)
         return self._groups
 
@@ -143,7 +143,7 @@ class Batch:
         Raises:
             SceneError: worlds with different numbers of vertices; ``state`` has those of each one.
         """
-        found: Positions = self._stacked([w.model.vertices(w.place.state.x) for w in self.worlds])
+        found: Positions = self._stack([w.model.vertices(w.place.state.x) for w in self.worlds])
         return found
 
     def velocities(self) -> Velocities:
@@ -152,7 +152,7 @@ class Batch:
         Raises:
             SceneError: worlds with different numbers of vertices; ``state`` has those of each one.
         """
-        found: Velocities = self._stacked([w.model.vertices(w.place.state.v) for w in self.worlds])
+        found: Velocities = self._stack([w.model.vertices(w.place.state.v) for w in self.worlds])
         return found
 
     @property
@@ -171,9 +171,9 @@ class Batch:
             SceneError: no such world; positions of another shape, that are not finite, that
                 intersect in a scene with contact, or of a scene with pins.
         """
-        which = range(len(self)) if world is None else [checked_world(world, len(self))]
+        which = range(len(self)) if world is None else [check_world(world, len(self))]
         for k in which:
-            given = None if positions is None else checked_start(positions, self.worlds[k])
+            given = None if positions is None else check_start(positions, self.worlds[k])
             if self.crew is not None:
                 self.crew.reset(k, given, self.failed)
                 continue
@@ -199,8 +199,8 @@ class Batch:
             SimulationError: worlds with a step that does not converge, however short; all other
                 worlds have advanced, and these wait for ``reset``.
         """
-        moves = checked_moves(actions, self.worlds)
-        held = checked_holds(holds, self.worlds)
+        moves = check_moves(actions, self.worlds)
+        held = check_holds(holds, self.worlds)
         self.frame(held, moves)
         return self.positions()
 
@@ -254,11 +254,11 @@ class Batch:
         if not 0 <= frames <= MOST_FRAMES:
             raise SceneError("frames", got=frames, expected=f"from 0 to {MOST_FRAMES}")
         if out is not None:
-            from weft.worlds.folders import check_at_start, written
+            from weft.worlds.folders import check_at_start, write_worlds
 
             check_at_start(self.worlds)
             if self.crew is None:
-                return written(self, frames, Path(out), on_frame)
+                return write_worlds(self, frames, Path(out), on_frame)
         if self.crew is not None:
             with self._raising():
                 return self.crew.run(frames, out, self.failed, on_frame)
@@ -319,7 +319,7 @@ class Batch:
         if new:
             raise self.failed[new[0]]
 
-    def _stacked(self, every: Sequence[AnyArray]) -> AnyArray:
+    def _stack(self, every: Sequence[AnyArray]) -> AnyArray:
         if any(len(x) != len(every[0]) for x in every):
             raise SceneError(
                 "positions of all worlds",
@@ -357,6 +357,6 @@ def _world(number: int, scene: SceneLike, fps: float) -> World:
     return World(scene, stepper, fps, steps, number)
 
 
-def _divided(worlds: Sequence[World], parts: int) -> list[Sequence[World]]:
+def _divide(worlds: Sequence[World], parts: int) -> list[Sequence[World]]:
     cut = [len(worlds) * k // parts for k in range(parts + 1)]
     return [worlds[a:b] for a, b in pairwise(cut)]

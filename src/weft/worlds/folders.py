@@ -33,7 +33,7 @@ def check_at_start(worlds: Sequence[World]) -> None:
             )
 
 
-def written(
+def write_worlds(
     batch: "Batch", frames: int, out: Path, on_frame: Callable[[int], None] | None
 ) -> list[Path]:
     """Run a batch from its start, and write every world into a new folder below ``out``.

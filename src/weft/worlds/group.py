@@ -15,11 +15,11 @@ import warp as wp
 from weft import kernel
 from weft.contact.contact_energy import ContactEnergy
 from weft.energies.base import Bound
-from weft.energies.batched import joined
+from weft.energies.batched import join_energies
 from weft.energies.inertia import Inertia
 from weft.energies.state import State
 from weft.energies.step import Step
-from weft.integrators.assembly import bound
+from weft.integrators.assembly import bind_term
 from weft.integrators.potential import Potential, zero_at_fixed
 from weft.kernel import Vec3Array, WarpArray, vec3
 from weft.solve.linear.batched_cholesky import SymbolicCholesky
@@ -44,7 +44,7 @@ class WorldGroup:
         self.of, self.n = len(worlds), len(first.mass)
         # A copy, because terms that are bound to one pattern share its scratch memory.
         self.pattern = dataclasses.replace(first.assembly.pattern)
-        self.joined_pattern = _repeated(self.pattern, self.of)
+        self.joined_pattern = _repeat_pattern(self.pattern, self.of)
         self.matrix = BlockCsr.zeros(self.joined_pattern)
         rows = self.of * self.n
         self.x, self.g, self.trial = (kernel.zeros(rows, vec3) for _ in range(3))
@@ -74,11 +74,11 @@ class WorldGroup:
         self.terms: list[GroupTerm] = []
         self.apart: list[list[Bound]] = [[] for _ in models]  # terms of each world alone
         for energies in zip(*(m.energies for m in models), strict=True):
-            one = joined(energies, self.n)
+            one = join_energies(energies, self.n)
             if one is None:
-                self._add_separate([bound(e, self.pattern) for e in energies])
+                self._add_separate([bind_term(e, self.pattern) for e in energies])
             else:
-                self.terms.append(JoinedTerm(bound(one, self.joined_pattern), self.of))
+                self.terms.append(JoinedTerm(bind_term(one, self.joined_pattern), self.of))
         inertia = Inertia(np.concatenate([m.mass for m in models]))
         self.terms.append(JoinedTerm(inertia, self.of))
         for m, own in zip(models, self.own):
@@ -190,7 +190,7 @@ def clear(o: int, g: Vec3Array):
     g[o + wp.tid()] = vec3(wp.float64(0.0))
 
 
-def _repeated(p: BlockPattern, times: int) -> BlockPattern:
+def _repeat_pattern(p: BlockPattern, times: int) -> BlockPattern:
     """Return the block-diagonal pattern of ``times`` matrices of one pattern."""
     starts = [p.row_start[:-1] + np.int32(p.n_blocks * w) for w in range(times)]
     columns = [p.column + np.int32(p.n * w) for w in range(times)]

@@ -39,7 +39,7 @@ class WorldProblem:
     def __init__(self, phi: Potential) -> None:
         self.phi = phi
         self.phases: Phases = phi.phases
-        self.truncated_direction = phi.truncated_direction
+        self.truncate_direction = phi.truncate_direction
         self.is_settled_at, self.propose_limit_at = phi.is_settled_at, phi.propose_limit_at
         self.matrix: BlockCsr | None = None
 
@@ -99,7 +99,7 @@ def step_all(
     errors: dict[int, SimulationError] = {}
     for world, report in failed:
         try:
-            world.halved(report)
+            world.retake_in_halves(report)
         except SimulationError as error:
             errors[world.number] = error
     return errors

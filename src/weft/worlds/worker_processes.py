@@ -46,9 +46,9 @@ class WorkerProcesses:
         self.worlds = worlds
         cut = np.linspace(0, len(worlds), min(processes, len(worlds)) + 1).astype(int)
         self.shares = [range(a, b) for a, b in pairwise(cut)]
-        made = [_pickled([worlds[k] for k in share], fps, together) for share in self.shares]
-        self.processes = [_started() for _ in self.shares]
-        self._end = weakref.finalize(self, _ended, self.processes)
+        made = [_pickle_batch([worlds[k] for k in share], fps, together) for share in self.shares]
+        self.processes = [_start_process() for _ in self.shares]
+        self._end = weakref.finalize(self, _end_processes, self.processes)
         self._warm = False
         for k, order in enumerate(made):
             self._send(k, order)
@@ -111,9 +111,9 @@ class WorkerProcesses:
         try:
             if not self._warm:
                 for some in ([0], range(1, len(self.processes))):
-                    self._told(dict.fromkeys(some, WARM_UP), failed, None)
+                    self._exchange_messages(dict.fromkeys(some, WARM_UP), failed, None)
                 self._warm = True
-            answers, errors = self._told(orders, failed, on_frame)
+            answers, errors = self._exchange_messages(orders, failed, on_frame)
         except BaseException:
             self.close()  # nobody would read the remaining answers
             raise
@@ -121,7 +121,7 @@ class WorkerProcesses:
             raise errors[0]
         return answers
 
-    def _told(
+    def _exchange_messages(
         self,
         orders: Mapping[int, tuple[object, ...]],
         failed: dict[int, SimulationError],
@@ -168,7 +168,7 @@ class WorkerProcesses:
             pipe.write(order)
             pipe.flush()
         except OSError:
-            raise self._gone(k) from None
+            raise self._lost_process_error(k) from None
 
     def _hear(self, k: int) -> "Answer":
         pipe = self.processes[k].stdout
@@ -176,9 +176,9 @@ class WorkerProcesses:
         try:
             return pickle.load(pipe)
         except (EOFError, OSError, pickle.UnpicklingError):
-            raise self._gone(k) from None
+            raise self._lost_process_error(k) from None
 
-    def _gone(self, k: int) -> SimulationError:
+    def _lost_process_error(self, k: int) -> SimulationError:
         with suppress(subprocess.TimeoutExpired):
             self.processes[k].wait(10.0)
         code, share = self.processes[k].returncode, self.shares[k]
@@ -191,7 +191,7 @@ class WorkerProcesses:
         )
 
 
-def _pickled(worlds: Sequence[World], fps: float, together: int) -> bytes:
+def _pickle_batch(worlds: Sequence[World], fps: float, together: int) -> bytes:
     """Return the order that creates a batch of worlds.
 
     Raises:
@@ -209,7 +209,7 @@ def _pickled(worlds: Sequence[World], fps: float, together: int) -> bytes:
         ) from None
 
 
-def _started() -> "subprocess.Popen[bytes]":
+def _start_process() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-m", "weft.worlds.worker"],
         stdin=subprocess.PIPE,
@@ -218,7 +218,7 @@ def _started() -> "subprocess.Popen[bytes]":
     )
 
 
-def _ended(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
+def _end_processes(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
     for process in processes:
         process.kill()
     for process in processes:

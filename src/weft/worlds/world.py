@@ -132,7 +132,7 @@ class World:
         self.place = RunState(state, last.memory, frame, 0 if done else step, p.count + 1)
         self.parts = [*parts[:-1], dataclasses.replace(last, state=state)]
 
-    def halved(self, first: StepReport) -> None:
+    def retake_in_halves(self, first: StepReport) -> None:
         """Take a step that did not converge again, alone: in halves, quarters, and so on.
 
         Raises:

@@ -167,7 +167,7 @@ def joint_energies(
         SceneError: a joint connects to no body, to several of one name, or to the body itself.
     """
     found = [
-        _jointed(body, k, loose, still)
+        _bind_joint(body, k, loose, still)
         for body in loose.affine
         for k in range(len(body.rigid.joints))
     ]
@@ -222,7 +222,7 @@ def _ties(
         yield f.tie(name, still, starts)
 
 
-def _jointed(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> BoundJoint:
+def _bind_joint(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Body]) -> BoundJoint:
     """Return a joint of a body with its other end."""
     joint, what = body.rigid.joints[k], f"{body.body.name}.rigid.joints {k}"
     if not joint.to:

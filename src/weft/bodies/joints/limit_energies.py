@@ -41,12 +41,12 @@ def limits_and_motors(joints: "Sequence[BoundJoint]") -> Iterator[Energy]:
     for own, between in ((False, ""), (True, " between bodies")):
         some = [j for j in joints if (j.other is not None) == own]
         for kind in kinds:
-            yield from _stops(kind, _given(some, kind, kind.limits), between)
+            yield from _stops(kind, _joints_with(some, kind, kind.limits), between)
         for kind in kinds:
-            yield from _motors(kind, _given(some, kind, kind.motor), between)
+            yield from _motors(kind, _joints_with(some, kind, kind.motor), between)
 
 
-def _given(joints: "list[BoundJoint]", kind: JointKind, field: str) -> "list[BoundJoint]":
+def _joints_with(joints: "list[BoundJoint]", kind: JointKind, field: str) -> "list[BoundJoint]":
     """Return the joints of a kind for which a field of their settings is given."""
     return [j for j in joints if field and j.kind is kind and getattr(j.joint, field) is not None]
 

@@ -65,7 +65,7 @@ class JointKind:
     holds_places: bool = True
 
 
-def held_place(j: "BoundJoint", place: Floats, weight: Floats) -> JointRow:
+def hold_place(j: "BoundJoint", place: Floats, weight: Floats) -> JointRow:
     """Return the spring that holds a place of this body at one of the other body or the world.
 
     Args:
@@ -79,25 +79,25 @@ def held_place(j: "BoundJoint", place: Floats, weight: Floats) -> JointRow:
     return JointRow(j.ids, np.concatenate([weight, -there]), np.zeros(3), j.stiffness)
 
 
-def held_point(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_point(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the spring that holds the point of a ball."""
-    yield held_place(j, j.point, j.body.weights(j.point[None])[0])
+    yield hold_place(j, j.point, j.body.weights(j.point[None])[0])
 
 
-def held_axis(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_axis(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs of two points of a hinge's axis, one body size from it on either side."""
     for arm in (-j.size, j.size):
         place = j.point + arm * j.axis
-        yield held_place(j, place, j.body.weights(place[None])[0])
+        yield hold_place(j, place, j.body.weights(place[None])[0])
 
 
-def held_frame(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_frame(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs that hold all four points."""
     for a, place in enumerate(j.body.points):
-        yield held_place(j, place, np.eye(4)[a])
+        yield hold_place(j, place, np.eye(4)[a])
 
 
-def held_rotation(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_rotation(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs that hold three edges of the body's frame, that is its rotation."""
     for a in range(1, 4):
         weight = np.zeros(4)
@@ -110,12 +110,12 @@ def held_rotation(j: "BoundJoint") -> Iterator[JointRow]:
             yield JointRow(j.ids, both, np.zeros(3), j.stiffness)
 
 
-def held_line(j: "BoundJoint") -> Iterator[JointRow]:
+def hold_line(j: "BoundJoint") -> Iterator[JointRow]:
     """Yield the springs of a slider: its rotation, and to the world its center on a line.
 
     On another rigid body the axis turns with that body: see ``across_line``.
     """
-    yield from held_rotation(j)
+    yield from hold_rotation(j)
     if j.other is None:
         center = np.asarray(j.body.solid.center)
         yield JointRow(j.ids, np.full(4, 0.25), center, j.stiffness, j.axis)
@@ -161,11 +161,11 @@ def _cone(joint: Any) -> tuple[float, float, float]:
 
 KINDS = {
     "ball": JointKind(
-        held_point, lambda j: [(j.axis, j.axis)], "cone", "", "stops of balls", _cone
+        hold_point, lambda j: [(j.axis, j.axis)], "cone", "", "stops of balls", _cone
     ),
-    "hinge": JointKind(held_axis, _turn, "angles", "motor", "stops", _range("angles")),
+    "hinge": JointKind(hold_axis, _turn, "angles", "motor", "stops", _range("angles")),
     "slider": JointKind(
-        held_line,
+        hold_line,
         lambda j: [(None, j.axis)],
         "way",
         "drive",
@@ -175,8 +175,8 @@ KINDS = {
         has_arm=False,
         holds_places=False,
     ),
-    "fixed_rotation": JointKind(held_rotation, holds_places=False),
-    "weld": JointKind(held_frame),
+    "fixed_rotation": JointKind(hold_rotation, holds_places=False),
+    "weld": JointKind(hold_frame),
 }
 
 
@@ -184,7 +184,7 @@ def coordinates_of(joints: "list[BoundJoint]") -> JointCoordinates:
     """Return the coordinates of joints of one kind."""
     stencil = np.array([j.ids for j in joints])
     products = zip(*(_products(j) for j in joints))
-    return JointCoordinates(stencil, *(_joined(list(forms)) for forms in products))
+    return JointCoordinates(stencil, *(_concatenate_forms(list(forms)) for forms in products))
 
 
 def _products(j: "BoundJoint") -> list[BilinearForm]:
@@ -208,7 +208,7 @@ def _form(j: "BoundJoint", own: Floats | None, other: Floats) -> BilinearForm:
     return BilinearForm(w[None], w0[None], u[None], u0[None])
 
 
-def _joined(forms: list[BilinearForm]) -> BilinearForm:
+def _concatenate_forms(forms: list[BilinearForm]) -> BilinearForm:
     return BilinearForm(
         *(np.concatenate([getattr(f, n) for f in forms]) for n in ("w", "w0", "u", "u0"))
     )

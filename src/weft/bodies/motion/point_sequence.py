@@ -104,7 +104,7 @@ def load_frames(
     if path.suffix.lower() == ".npz":
         positions, faces, own = _array_file(path, name)
     else:
-        positions, faces = _numbered_files(path, name)
+        positions, faces = _read_numbered_files(path, name)
     if fps is None and own is None:
         raise SceneError(
             f"{name}.fps",
@@ -154,7 +154,7 @@ def _array_file(path: Path, name: str) -> tuple[Floats, Faces, Floats | None]:
     return positions.astype(np.float64), faces.astype(np.int32), own
 
 
-def _numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
+def _read_numbered_files(path: Path, name: str) -> tuple[Floats, Faces]:
     """Return the positions of all numbered files, and their common triangles."""
     numbered = []
     for found in path.parent.glob(path.name):

@@ -157,7 +157,7 @@ class AffineBody:
         inertia = self.mass * rotation @ self.solid.unit_inertia @ rotation.T
         return np.asarray(np.linalg.solve(inertia, self.momentum(x, v)[1]))
 
-    def told(self, x: Positions, v: Velocities) -> Json:
+    def describe_motion(self, x: Positions, v: Velocities) -> Json:
         """Return position and motion of the body for metrics.
 
         ``x`` (N,3) [m] are all points, ``v`` (N,3) [m/s] their velocities.

@@ -89,7 +89,7 @@ class RigidBodies:
         if not self.affine:
             return cloth
         own = single(n_cloth, self.n_points) if cloth is None else cloth.wider(self.n_points)
-        return Embedding.joined(
+        return Embedding.concatenate(
             [own, *(a.embedding(self.n_points) for a in self.affine)], self.n_points
         )
 
@@ -101,7 +101,7 @@ class RigidBodies:
         of the plate's area.
         """
         made = [a.samples(self.n_points) for a in self.affine if a.rigid.air]
-        return Samples.joined(made) if made else None
+        return Samples.concatenate(made) if made else None
 
     def apart(self, sewn: Ints, n_cloth: int, n: int) -> Ints:
         """Return numbers (n,) of all vertices; contact ignores pairs of primitives that share a
@@ -133,7 +133,7 @@ def single(n: int, n_points: int) -> Embedding:
     return Embedding(np.arange(n, dtype=np.int32)[:, None], np.ones((n, 1)), n_points)
 
 
-def shown(bodies: Sequence[Body], loose: Positions, t: float) -> Positions:
+def all_vertices(bodies: Sequence[Body], loose: Positions, t: float) -> Positions:
     """Return the vertices (b,3) [m] of all bodies in the order of ``bodies``.
 
     Args:

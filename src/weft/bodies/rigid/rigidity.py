@@ -127,6 +127,6 @@ class Rigidity(ElementEnergy):
         """The data that defines the energy besides its constants: points and gradients."""
         return self.stencil, self.gradients
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return the derivative of the gradient by ``stiffness``, (k,4,3)."""
         return {"stiffness": replace(self, stiffness=np.ones(len(self.stiffness))).gradient(x)}

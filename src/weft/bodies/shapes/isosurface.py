@@ -40,10 +40,10 @@ def isosurface(values: Floats) -> tuple[Positions, Faces]:
         flip = _turn(t, values.shape) < 0
         if corners is not None:
             made = np.stack([np.stack([t[:, 0], t[:, k + 1]], 1) for k in corners], 1)
-            pairs.append(_flipped(made, flip))
+            pairs.append(_exchange_corners(made, flip))
             continue
         ac, ad, bd, bc = (t[:, [i, j]] for i, j in ((0, 2), (0, 3), (1, 3), (1, 2)))
-        pairs += [_flipped(np.stack(c, 1), flip) for c in ((ac, ad, bd), (ac, bd, bc))]
+        pairs += [_exchange_corners(np.stack(c, 1), flip) for c in ((ac, ad, bd), (ac, bd, bc))]
     ends = np.sort(np.concatenate(pairs), axis=2).reshape(-1, 2)
     key, faces = np.unique(ends[:, 0] * nodes.size + ends[:, 1], return_inverse=True)
     a, b = key // nodes.size, key % nodes.size
@@ -73,6 +73,6 @@ def _turn(t: Ints, shape: tuple[int, ...]) -> Ints:
     return np.asarray(np.sign(np.einsum("mi,mi->m", a, np.cross(b, c))))
 
 
-def _flipped(faces: Ints, flip: Bools) -> Ints:
+def _exchange_corners(faces: Ints, flip: Bools) -> Ints:
     """Return faces (m,3,2) with two corners exchanged where ``flip`` is True."""
     return np.where(flip[:, None, None], faces[:, [0, 2, 1]], faces)

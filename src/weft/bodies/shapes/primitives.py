@@ -57,7 +57,7 @@ def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
     x, faces = _icosahedron()
     edge = 1.05 * radius
     while edge > size and len(faces) < MOST_FACES:
-        x, faces = _divided(x, faces)
+        x, faces = _divide(x, faces)
         edge /= 2
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     return Body(radius * x, faces, None, name)
@@ -134,7 +134,7 @@ def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
             points.append(x * half)
             faces.append((side.faces if sign > 0 else side.faces[:, ::-1]) + first)
             first += len(x)
-    return _welded(np.concatenate(points), np.concatenate(faces), name)
+    return _weld(np.concatenate(points), np.concatenate(faces), name)
 
 
 @checked(SceneError)
@@ -201,7 +201,7 @@ def lathe(profile: Floats, around: int, poles: tuple[float, float], name: str) -
     return Body(np.concatenate([x.reshape(-1, 3), tips]), faces, None, name)
 
 
-def _welded(x: Floats, faces: Faces, name: str) -> Body:
+def _weld(x: Floats, faces: Faces, name: str) -> Body:
     """Return a body in which vertices at the same place are merged."""
     _, first, number = np.unique(np.round(x, 12), axis=0, return_index=True, return_inverse=True)
     return Body(x[first], number.reshape(-1)[faces].astype(np.int32), None, name)
@@ -254,7 +254,7 @@ def _icosahedron() -> tuple[Floats, Faces]:
     return x / np.linalg.norm(x[0]), faces
 
 
-def _divided(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
+def _divide(x: Floats, faces: Faces) -> tuple[Floats, Faces]:
     """Divide every triangle into four, with the new vertices on the unit sphere."""
     edges, number = unique_edges(faces)
     middle = x[edges].mean(1)

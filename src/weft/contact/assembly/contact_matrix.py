@@ -184,7 +184,7 @@ def add_given(  # type: ignore[empty-body]
     """
 
 
-def searched_rows(Local: DataType, add: WarpFunction, alone: WarpFunction) -> Kernel:
+def make_search_kernel(Local: DataType, add: WarpFunction, alone: WarpFunction) -> Kernel:
     """Return a kernel that adds the blocks of pairs to matrix rows, found by a search in each row.
 
     The kernel first copies the elastic matrix if it gets one, else it adds to the present values.
@@ -230,8 +230,8 @@ def searched_rows(Local: DataType, add: WarpFunction, alone: WarpFunction) -> Ke
     return add_rows
 
 
-ADD_FACTORS = searched_rows(wp.array3d(dtype=vec3), add_factored, lump_factors)
-ADD_BLOCKS = searched_rows(wp.array3d(dtype=mat33), add_given, lump_blocks)
+ADD_FACTORS = make_search_kernel(wp.array3d(dtype=vec3), add_factored, lump_factors)
+ADD_BLOCKS = make_search_kernel(wp.array3d(dtype=mat33), add_given, lump_blocks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +328,7 @@ def pattern_with_pairs(elastic: BlockPattern, stencil: WarpArray) -> BlockPatter
     return BlockPattern(n, starts, columns, base=elastic)
 
 
-def stacked(stencils: Sequence[WarpArray]) -> WarpArray:
+def stack(stencils: Sequence[WarpArray]) -> WarpArray:
     """Return all stencils one after the other, (m,4)."""
     out = kernel.empty((sum(s.shape[0] for s in stencils), 4), wp.int32)
     begin = 0

@@ -17,7 +17,7 @@ from weft.contact.assembly.contact_matrix import (
     ExtendedMatrix,
     PairBlocks,
     pattern_with_pairs,
-    stacked,
+    stack,
 )
 from weft.discretization.embedding import Embedding
 from weft.kernel import IntArray, Scalar, ScalarArray, Vec3Array, WarpArray, mat33, vec3
@@ -107,7 +107,7 @@ class ContactEmbedding:
         """
         return None
 
-    def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
+    def shorten_displacements(self, d: WarpArray, part: WarpArray) -> WarpArray:
         """Return the displacements d of points, shortened so that every vertex keeps within its
         part (n,), (N,) vec3.
         """
@@ -123,7 +123,7 @@ class ContactEmbedding:
             blocks: Hessians of the pairs.
             soon: returns the pairs that soon may be in contact, which a new pattern also holds.
         """
-        return self._joined_with(A, blocks, soon)
+        return self._add_blocks(A, blocks, soon)
 
     def begin(self, same_pattern: bool) -> None:
         """Begin a step; without ``same_pattern`` with a new pattern, because results would depend
@@ -137,13 +137,13 @@ class ContactEmbedding:
         """Discard the pattern."""
         self._joined = None
 
-    def _joined_with(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
+    def _add_blocks(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
         """Return the matrix A of the vertices plus the blocks."""
         matrix, self.has_joined = None, True
         if self._joined is not None and self._joined.extends(A):
             matrix = self._joined.add(A, blocks)
         if matrix is None:
-            every = stacked([*(b.pairs.device[0] for b in blocks), soon()])
+            every = stack([*(b.pairs.device[0] for b in blocks), soon()])
             pattern = pattern_with_pairs(A.pattern, every)
             self._joined = ExtendedMatrix.of(pattern, self._values.take(pattern.n_blocks))
             matrix = self._joined.add(A, blocks)
@@ -211,7 +211,7 @@ class WeightedEmbedding(ContactEmbedding):
         kernel.launch(weighted_lengths, self.n, *self.weights.rows.arrays, d, out)
         return out
 
-    def shortened(self, d: WarpArray, part: WarpArray) -> WarpArray:
+    def shorten_displacements(self, d: WarpArray, part: WarpArray) -> WarpArray:
         """Return d, where each point keeps the least part of the vertices that it moves: a vertex
         moves by at most |W| |d|, so that is safe.
         """
@@ -221,7 +221,7 @@ class WeightedEmbedding(ContactEmbedding):
 
     def add_hessian(self, A: BlockCsr, blocks: Sequence[PairBlocks], soon: Soon) -> BlockCsr:
         """Return A + W^T H W."""
-        H = self._joined_with(self.nothing, blocks, soon)
+        H = self._add_blocks(self.nothing, blocks, soon)
         if self._pulled is None or not (
             self._pulled[0].source is H.pattern and self._pulled[1].extends(A)
         ):

@@ -93,7 +93,7 @@ def barrier_at(t: BarrierParameters, v: vec3):
 
 
 @wp.func
-def mollified(t: BarrierParameters, a: vec3, b: vec3, c: vec3, d: vec3):
+def mollify(t: BarrierParameters, a: vec3, b: vec3, c: vec3, d: vec3):
     """Return m and dm/dC of a pair: 1 and 0 if it has no mollifier."""
     m = Scalar(1.0)
     dm = Scalar(0.0)
@@ -160,7 +160,7 @@ def barrier_energy(
     y = wp.dot(v, v) - t.thickness * t.thickness
     if y > Scalar(0.0):
         value, _slope, _second = barrier(y, width(t))
-        m, _dm = mollified(t, a, b, c, d)
+        m, _dm = mollify(t, a, b, c, d)
         out[i] = t.stiffness * m * value
     else:
         out[i] = Scalar(wp.inf)
@@ -181,7 +181,7 @@ def barrier_gradient(
     p = closest(t.kind, a, b, c, d)
     v = combination(p.w, a, b, c, d)
     value, slope, _second = barrier_at(t, v)
-    m, dm = mollified(t, a, b, c, d)
+    m, dm = mollify(t, a, b, c, d)
     two = Scalar(2.0)
     spread(
         i, p, v, two * t.stiffness * m * slope, two * t.stiffness * value * dm, b - a, d - c, out
@@ -303,7 +303,7 @@ def barrier_factors(
     v = combination(p.w, a, b, c, d)
     D = wp.dot(v, v)
     _value, slope, second = barrier_at(t, v)
-    m, _dm = mollified(t, a, b, c, d)
+    m, _dm = mollify(t, a, b, c, d)
     k = t.stiffness * m
     length = wp.sqrt(D)
     n = v / wp.max(length, Scalar(1e-300))

@@ -6,7 +6,7 @@ With y = D - xi^2 and Y = dhat (dhat + 2 xi), forces are linear in k b and k b',
     db/dY = 2 (y - Y) ln(y/Y) + (y - Y)^2/Y
     db'/dY = 2 ln(y/Y) - Y/y + 1 - (Y - y) (2/Y + 1/y)
 
-They also give the derivatives of the normal forces that friction uses (``changed_loads``).
+They also give the derivatives of the normal forces that friction uses (``load_changes``).
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Positions
-from weft.contact.barrier.barrier import BarrierParameters, barrier, mollified, spread, width
+from weft.contact.barrier.barrier import BarrierParameters, barrier, mollify, spread, width
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest, combination
 from weft.kernel import IntArray2d, Scalar, Vec3Array, Vec3Array2d, WarpArray, corners, vec3
@@ -52,11 +52,11 @@ def barrier_mixed(
         )
     dvalue = h.stiffness * value + t.stiffness * dvalue
     dslope = h.stiffness * slope + t.stiffness * dslope
-    m, dm = mollified(t, a, b, c, d)
+    m, dm = mollify(t, a, b, c, d)
     spread(i, p, v, two * m * dslope, two * dvalue * dm, b - a, d - c, out)
 
 
-def changed_gradients(
+def gradient_changes(
     contacts: ContactSet,
     x: Positions | WarpArray,
     stiffness: Floats | float = 0.0,

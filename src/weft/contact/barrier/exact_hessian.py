@@ -19,7 +19,7 @@ _mat43 = wp.types.matrix(shape=(4, 3), dtype=Scalar)
 
 
 @wp.func
-def turned_part(p: Closest, x: _mat43, v: vec3, i: int, j: int):
+def rotation_part(p: Closest, x: _mat43, v: vec3, i: int, j: int):
     """Return block (i,j) of sum_kl (G^-1)_kl c_k c_l^T (``distance``)."""
     out = mat33(Scalar(0.0))
     if p.free == 0:
@@ -84,7 +84,7 @@ def barrier_hessians(
         if i > 1:
             ci = sign[i] * by_f
         for j in range(4):
-            H = (two * p.w[i] * p.w[j]) * one - two * turned_part(p, at, v, i, j)
+            H = (two * p.w[i] * p.w[j]) * one - two * rotation_part(p, at, v, i, j)
             H = m * (slope * H + (Scalar(4.0) * second * p.w[i] * p.w[j]) * wp.outer(v, v))
             if bend != Scalar(0.0):
                 cj = sign[j] * by_e

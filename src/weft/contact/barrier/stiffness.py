@@ -59,13 +59,13 @@ class AdaptiveStiffness:
         wanted = self.now * min(max(part, 1 / MOST), MOST)
         return AdaptiveStiffness(self.now, min(max(wanted, 1.0), FIRMEST))
 
-    def saved(self) -> Floats:
+    def memory(self) -> Floats:
         """Return both factors, (2,), which are saved with the state."""
         return np.array([self.before, self.now])
 
     @staticmethod
     def of(saved: Floats | None) -> "AdaptiveStiffness":
-        """Return the factors from the array that ``saved`` returned; None: the factors at the
+        """Return the factors from the array that ``memory`` returned; None: the factors at the
         start.
         """
         return (

@@ -180,7 +180,7 @@ def put_box(boxes: FloatArray, leaf: int, k: int, low: wp.vec3f, high: wp.vec3f)
 
 
 @wp.func
-def united(ids: wp.vec3i, sewn: IntArray):
+def sewn_numbers(ids: wp.vec3i, sewn: IntArray):
     """Return the numbers of three vertices, equal for vertices that are sewn together."""
     return wp.vec3i(sewn[ids[0]], sewn[ids[1]], sewn[ids[2]])
 
@@ -313,7 +313,7 @@ class MovingPoints:
     way: WarpArray | None = None  # (n,) vec3 [m] displacements; None: the points do not move
     _known: dict[tuple[float, bool], WarpArray] = field(
         default_factory=dict
-    )  # results of ``enclosed``
+    )  # results of ``enclose``
 
     @staticmethod
     def of(x: Positions | WarpArray, end: Positions | WarpArray | None = None) -> "MovingPoints":
@@ -327,7 +327,7 @@ class MovingPoints:
         combine(kernel.points(end), -1.0, y, way)
         return MovingPoints(y, y, way)
 
-    def enclosed(self, grow: float, middle: bool) -> list[PointBoxes]:
+    def enclose(self, grow: float, middle: bool) -> list[PointBoxes]:
         """Return the boxes of the points, at the start and, if they move, at the end of their
         paths.
 
@@ -407,7 +407,7 @@ class Boxes:
         boxes.
         """
         layout, looked = self.inside.layout, self.struct.begin.places.shape[0] > 0
-        for points, out in zip(places.enclosed(grow, looked), self.bounds, strict=True):
+        for points, out in zip(places.enclose(grow, looked), self.bounds, strict=True):
             about = (points, self.struct, moved, out)
             kernel.launch(bound, len(layout), *about, slice_above=WORTH_SLICING)
 

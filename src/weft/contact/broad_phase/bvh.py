@@ -317,7 +317,7 @@ class Overlaps:
         asked = (*self._asked, begin, out)
         kernel.launch(find_overlaps, self._leaves, *asked, slice_above=LEAVES_WORTH_SLICING)
 
-    def listed(self) -> Ints:
+    def read_pairs(self) -> Ints:
         """Return the pairs on the host, (p,width): numbers of boxes, or vertices if pairs with
         common vertices are left out.
         """

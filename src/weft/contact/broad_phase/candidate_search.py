@@ -23,7 +23,7 @@ from weft import kernel
 from weft.base.arrays import Positions
 from weft.contact.broad_phase.aabb import NONE, Boxes, MovingPoints, Primitives, corners_of
 from weft.contact.broad_phase.bvh import BoundingVolumeHierarchy, Moved, Overlaps
-from weft.contact.broad_phase.candidates import Candidates, chosen, mark_stayed
+from weft.contact.broad_phase.candidates import Candidates, mark_stayed, select_pairs
 from weft.contact.broad_phase.overlap_query import QueryScope
 from weft.contact.broad_phase.tree_order import LEAF
 from weft.contact.collision_mesh import CollisionMesh, Excluded
@@ -94,8 +94,8 @@ def find_candidates(
     def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
         return Boxes(places, inside, reach / 2, marks, mesh.device_sewn, lines)
 
-    trees.faces = _updated(trees.faces, boxes(faces, out.triangles))
-    trees.edges = _updated(trees.edges, boxes(edges, out.edges))
+    trees.faces = _update_tree(trees.faces, boxes(faces, out.triangles))
+    trees.edges = _update_tree(trees.edges, boxes(edges, out.edges))
     find = partial(
         Overlaps,
         stencils=True,
@@ -111,7 +111,7 @@ def find_candidates(
     return Candidates(stencil, len(points))
 
 
-def _updated(tree: BoundingVolumeHierarchy | None, boxes: Boxes) -> BoundingVolumeHierarchy:
+def _update_tree(tree: BoundingVolumeHierarchy | None, boxes: Boxes) -> BoundingVolumeHierarchy:
     """Return the tree with new boxes, or a new tree if there is none."""
     if tree is None:
         return BoundingVolumeHierarchy(boxes)
@@ -328,7 +328,7 @@ class CandidateCache:
         else:
             self._enclose(y, end)
             self.since.measure(y, end)
-            self.found = self._renewed(self.found)
+            self.found = self._renew_candidates(self.found)
         self._corrected = True
         return False
 
@@ -407,7 +407,7 @@ class CandidateCache:
         if moved and not self._moves:
             self._way.zero_()
 
-    def _renewed(self, found: Candidates) -> Candidates:
+    def _renew_candidates(self, found: Candidates) -> Candidates:
         """Return the candidates after the pairs of vertices that have left their boxes are replaced
         by new ones.
         """
@@ -419,7 +419,7 @@ class CandidateCache:
             )
         points, places, numbers = self._points, self._places, Reductions()
         left_faces, left_edges, left_points = (
-            self._moved(tree, places) for tree in (faces, edges, points)
+            self._mark_moved(tree, places) for tree in (faces, edges, points)
         )
         find = partial(
             Overlaps, stencils=True, closer=self.closer, wanted=self._margin, numbers=numbers
@@ -428,7 +428,7 @@ class CandidateCache:
         new_points = find(faces, points.boxes, moved=Moved(left_points, left_faces, every))
         new_faces = find(points, faces.boxes, moved=Moved(left_faces, left_points, still))
         new_edges = find(edges, moved=Moved(left_edges, left_edges, later))
-        kept = chosen(found, numbers, mark_stayed, found.device_stencil, self._left)
+        kept = select_pairs(found, numbers, mark_stayed, found.device_stencil, self._left)
         new, before, total = len(new_points) + len(new_faces), kept.points, len(kept)
         out = kept.moved(new, len(new_edges))
         stencil, adjacent = out.device_stencil, out.adjacent
@@ -445,7 +445,7 @@ class CandidateCache:
         sewn = self.mesh.device_sewn
         return Boxes(self._places, inside, self._margin / 2, marks, sewn, True)
 
-    def _moved(self, tree: BoundingVolumeHierarchy, places: MovingPoints) -> WarpArray:
+    def _mark_moved(self, tree: BoundingVolumeHierarchy, places: MovingPoints) -> WarpArray:
         """Return the moved primitives of a tree as bits of leaves, after their boxes are
         renewed.
         """

@@ -112,8 +112,8 @@ class Candidates:
         return int(self.stencil.shape[0])
 
 
-@wp.func_native(native("compaction.h", "stayed"))
-def stayed(stencil: IntArray2d, first: int, count: int, left: IntArray) -> wp.uint32:
+@wp.func_native(native("compaction.h", "mark_unmoved"))
+def mark_unmoved(stencil: IntArray2d, first: int, count: int, left: IntArray) -> wp.uint32:
     """Return the bits of those of ``count`` pairs from number ``first`` on that have no vertex that
     left its box.
     """
@@ -125,7 +125,7 @@ def mark_stayed(
 ):
     """Mark the pairs without a vertex that left its box among ``width`` pairs, and count them."""
     w = o + wp.tid()
-    found = stayed(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
+    found = mark_unmoved(stencil, w * width, wp.min(width, stencil.shape[0] - w * width), left)
     bits[w] = found
     count[w] = wp.bit_count(found)
 
@@ -175,7 +175,7 @@ class CompactedPairs:
     numbers: Reductions
     places: Sequence[int]  # among ``numbers``: of all selected pairs, and of vertex-face pairs
 
-    def moved(self, points: int = 0, edges: int = 0) -> Candidates:
+    def compact_moved(self, points: int = 0, edges: int = 0) -> Candidates:
         """Return the selected pairs, with their bounds and marks, and with room for new pairs.
 
         Args:
@@ -205,7 +205,7 @@ class CompactedPairs:
         return int(self.numbers[self.places[1]])
 
 
-def chosen(
+def select_pairs(
     of: Candidates, numbers: Reductions, mark: Kernel, *arguments: object, worth: int | None = None
 ) -> CompactedPairs:
     """Select the candidate pairs that a kernel marks.

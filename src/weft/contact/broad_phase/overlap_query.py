@@ -21,10 +21,10 @@ from weft.contact.broad_phase.aabb import (
     TreeBoxes,
     beside,
     corners_of,
+    sewn_numbers,
     shares,
     sharing,
     shrunk_overlap_mask,
-    united,
 )
 from weft.kernel import BitsArray, FloatArray, IntArray, IntArray2d
 from weft.kernel.bitmask import lowest_set_bit, mask_below
@@ -187,7 +187,7 @@ def filter_overlaps(
                     apart = 0
             if a.sewn.shape[0] > 0:
                 theirs = corners_of(b.corners, leaf, j)
-                if shares(united(mine, a.sewn), united(theirs, a.sewn)):
+                if shares(sewn_numbers(mine, a.sewn), sewn_numbers(theirs, a.sewn)):
                     apart = 0
             if apart == 0:
                 out = out & ~(wp.uint32(1) << wp.uint32(j))

@@ -84,7 +84,7 @@ class TreeOrder:
             middle = np.where(one, a + LEAF * -((a - b) // (2 * LEAF)), 0)
             middle[~one] = _border(pieces, a[~one], b[~one])
             a, b = np.stack([a, middle], 1).reshape(-1), np.stack([middle, b], 1).reshape(-1)
-        return _numbered(order, levels)
+        return _number_preorder(order, levels)
 
     def __len__(self) -> int:
         """Return the number of leaves."""
@@ -168,7 +168,7 @@ def _border(pieces: Longs, a: Longs, b: Longs) -> Longs:
     return np.asarray(np.where(nearer, before, after), dtype=np.int64)
 
 
-def _numbered(order: Longs, levels: list[tuple[Longs, Longs]]) -> TreeOrder:
+def _number_preorder(order: Longs, levels: list[tuple[Longs, Longs]]) -> TreeOrder:
     """Return the tree in preorder from nodes that are given level by level, where the two children
     of a node follow each other.
     """

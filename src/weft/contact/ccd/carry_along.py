@@ -69,7 +69,7 @@ class CarryAlong:
         moving = np.where(self.step.free[:, None], 0.0, way)
         return self.step.moves_bodies or bool(moving.any())
 
-    def carried(self, way: Floats) -> Positions | None:
+    def carry_points(self, way: Floats) -> Positions | None:
         """Return x + way (n,3) [m], after free points that would be hit are carried along.
 
         A free vertex of a pair that would collide takes the displacement of the pair's prescribed

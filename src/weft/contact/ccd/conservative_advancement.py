@@ -17,15 +17,19 @@ from weft.contact.distance.distance import (
     Pairs,
     Separation,
     approach,
-    approached,
     closest,
     closest_at,
     combination,
+    distance_loss,
     kind_of,
     pair_thickness,
     separation,
 )
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
+from weft.contact.narrow_phase.distance_bounds import (
+    DisplacementBound,
+    VertexMotion,
+    mark_undecided,
+)
 from weft.kernel import Reductions, Scalar, ScalarArray, Vec3Array, WarpArray, corners, vec3
 from weft.kernel.bitmask import lowest_set_bit
 from weft.kernel.granularity import bits_per_thread
@@ -111,7 +115,7 @@ def advance(
     first = w * width
     limit = known[0]
     count = wp.min(width, (pairs.stencil.shape[0] + stride - 1) / stride - first)
-    left = undecided(pairs, separation, motion, first, count, stride, limit)
+    left = mark_undecided(pairs, separation, motion, first, count, stride, limit)
     least = limit
     while left != wp.uint32(0):
         i = (first + lowest_set_bit(left)) * stride
@@ -120,7 +124,7 @@ def advance(
         thickness = pair_thickness(kind, i, pairs.stencil, separation)
         _p, v = closest_at(kind, i, x, pairs.stencil)
         distance = wp.length(v)
-        pairs.bound[i] = distance - approached(kind, i, pairs.stencil, motion.origin, x)
+        pairs.bound[i] = distance - distance_loss(kind, i, pairs.stencil, motion.origin, x)
         t = max_step_of_pair(i, x, dx, pairs, distance, thickness, limit)
         least = wp.min(least, t)
     out[w] = least
@@ -149,7 +153,7 @@ def step_lengths(
     alone = separation(kept.thickness, float(kept.scale), np.inf)
     whole = kernel.empty(1)
     whole.fill_(1.0)
-    return np.array(kernel.numpy(_advanced(y, dy, pairs, alone, since, whole, 1, 1)))
+    return np.array(kernel.numpy(_least_parts(y, dy, pairs, alone, since, whole, 1, 1)))
 
 
 def max_step(
@@ -201,8 +205,8 @@ def add_max_step(
         return numbers.add(1.0)
     limit.fill_(1.0)
     if len(candidates) > 100 * SAMPLE:
-        kernel.least_into(_advanced(y, dy, candidates, kept, since, limit, SAMPLE), limit)
-    return numbers.add_least(_advanced(y, dy, candidates, kept, since, limit, 1))
+        kernel.least_into(_least_parts(y, dy, candidates, kept, since, limit, SAMPLE), limit)
+    return numbers.add_least(_least_parts(y, dy, candidates, kept, since, limit, 1))
 
 
 def _without_bounds(
@@ -214,7 +218,7 @@ def _without_bounds(
     return Candidates(candidates.device_stencil, candidates.points), DisplacementBound.at(y, end)
 
 
-def _advanced(
+def _least_parts(
     y: WarpArray,
     dy: WarpArray,
     candidates: Candidates,

@@ -19,7 +19,7 @@ from weft.contact.distance.distance import (
     pair_thickness,
     vec4,
 )
-from weft.contact.narrow_phase.distance_bounds import VertexMotion, undecided
+from weft.contact.narrow_phase.distance_bounds import VertexMotion, mark_undecided
 from weft.kernel import Scalar, ScalarArray, ScalarArray2d, Vec3Array
 from weft.kernel.bitmask import lowest_set_bit, mask_below
 
@@ -111,7 +111,7 @@ def cut_ways(
         count = wp.clamp(pairs.stencil.shape[0] - first, 0, width)
         left = mask_below(count)
         if bound.shape[0] == 0 and count > 0:
-            left = undecided(pairs, separation, motion, first, count, 1, Scalar(1.0))
+            left = mark_undecided(pairs, separation, motion, first, count, 1, Scalar(1.0))
         while left != wp.uint32(0):
             i = first + lowest_set_bit(left)
             left = left & (left - wp.uint32(1))

@@ -14,12 +14,12 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats
-from weft.contact.barrier.by_constants import changed_gradients
+from weft.contact.barrier.by_constants import gradient_changes
 from weft.contact.contact_set import ContactSet
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.derivatives.sliding_pair_slopes import smoothed_friction
 from weft.contact.derivatives.sliding_pairs import SlidingPairs
-from weft.contact.friction.friction import changed_loads
+from weft.contact.friction.friction import load_changes
 from weft.contact.memory import SLIP
 
 Numbers = Mapping[str, Floats]
@@ -31,7 +31,7 @@ class ContactNumbers:
     def __init__(self, touching: ContactSlopes) -> None:
         self.touching, self.term = touching, touching.term
 
-    def changed(self, change: Numbers) -> tuple[Floats, dict[str, Floats]]:
+    def gradient_change(self, change: Numbers) -> tuple[Floats, dict[str, Floats]]:
         """Return the change (N,3) [N] of dE/dx at the points with given changes of constants.
 
         Args:
@@ -45,7 +45,7 @@ class ContactNumbers:
         out = np.zeros_like(self.touching.y)
         if len(contacts):
             numbers = self._of_pairs(change, contacts)
-            local = kernel.numpy(changed_gradients(contacts, y, *numbers))
+            local = kernel.numpy(gradient_changes(contacts, y, *numbers))
             np.add.at(out, contacts.stencil, local)
         kept: dict[str, Floats] = {}
         several = self.touching.slides
@@ -53,7 +53,7 @@ class ContactNumbers:
             slope, weights = self._slope(slides, change), np.asarray(slides.slide["w"])
             force = slope["force"] / len(several)
             np.add.at(out, slides.stencil, weights[:, :, None] * force[:, None])
-            slip = self._remembered(slides, slope) / len(several)
+            slip = self._slip_change(slides, slope) / len(several)
             kept[SLIP] = kept.get(SLIP, 0.0) + slip
         return self.touching._to_points(out[: self.touching.n]), kept
 
@@ -85,8 +85,8 @@ class ContactNumbers:
         """Return the changes of load (m,), e (m,) and force (m,3) of sliding pairs."""
         term, s, began = self.term, slides.slide, slides.contacts
         numbers = self._of_pairs(change, began)
-        pushed = changed_gradients(began, slides.start, *numbers)
-        load = changed_loads(began, slides.start, pushed)[slides.push]
+        pushed = gradient_changes(began, slides.start, *numbers)
+        load = load_changes(began, slides.start, pushed)[slides.push]
         part = term.contact.mesh.sides.part
         a, b = term.contact.mesh.sides.of_pairs(slides.stencil, began.touch[slides.push]["kind"])
         none = np.zeros(len(load))
@@ -98,7 +98,7 @@ class ContactNumbers:
         if "stick" in change and self.touching.step.slip is None:
             e = none + float(change["stick"]) * self.touching.step.dt
         t = np.stack([s["t0"], s["t1"]], axis=1)
-        _, d = slides._moved()
+        _, d = slides._displacements()
         u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
         held = np.einsum("ma,mai->mi", np.where(slides.own, s["w"], 0.0), slides.held)
         du = (slides.part / s["smooth"] * e)[:, None] * np.einsum("mki,mi->mk", t, held)
@@ -111,7 +111,7 @@ class ContactNumbers:
         return {"load": load, "e": e, "force": np.einsum("mk,mki->mi", along, t)}
 
     @staticmethod
-    def _remembered(slides: SlidingPairs, slope: Mapping[str, Floats]) -> Floats:
+    def _slip_change(slides: SlidingPairs, slope: Mapping[str, Floats]) -> Floats:
         """Return (n,3) the change of the remembered elastic slip (``friction.update_slips``)."""
         s, r, n = slides.slide, slides.slips(), slides.n
         changes = -(slope["e"] / s["smooth"])[:, None] * r.change

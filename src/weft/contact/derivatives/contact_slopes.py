@@ -2,7 +2,7 @@
 
 Friction is lagged: pairs, normal forces, weights and planes are those of x_n, and sliding is
 measured from there. What is remembered from step to step (elastic slip, adaptive stiffness) is
-differentiated as well: ``ContactSlopes.remembered`` goes back through what a step leaves,
+differentiated as well: ``ContactSlopes.pull_back_memory`` goes back through what a step leaves,
 ``ContactSlopes.pull`` through what it was made from. The adaptive stiffness changes by jumps, by
 the rules of ``contact.barrier.stiffness``. As long as it stays, derivatives pass through it; if it
 changes, its derivative by the contact forces is left out (``StepCotangents.stiffness_adapted``).
@@ -47,7 +47,7 @@ class ContactSlopes:
             SlidingPairs.of(term, step, self.y, at) if term.friction else []
         )
 
-    def remembered(self, kept: Mapping[str, Floats], into: StepCotangents) -> Floats:
+    def pull_back_memory(self, kept: Mapping[str, Floats], into: StepCotangents) -> Floats:
         """Return (n,3) derivatives by the end of the step, from those by what it remembers.
 
         Derivatives by bodies and by the memory before are added to ``into``; those by the start of
@@ -57,17 +57,17 @@ class ContactSlopes:
         if FIRMNESS in kept and self.step.scale is not None:
             before, now = kept[FIRMNESS]
             firm = self.term._firmness
-            after = firm.after(*self.term._pressed(self.x))
+            after = firm.after(*self.term._measure_pressing(self.x))
             into.stiffness_adapted = after.now != firm.now
             into.keep(FIRMNESS, np.array([0.0, before + (0.0 if into.stiffness_adapted else now)]))
         for slides in self.slides if SLIP in kept else ():
-            by_y, by_slip = slides.remembered(kept[SLIP] / len(self.slides))
+            by_y, by_slip = slides.pull_back_slip(kept[SLIP] / len(self.slides))
             into.keep(SLIP, by_slip)
             out += self._to_points(by_y[: self.n])
             into.after += by_y[self.n :]
         return out
 
-    def remembered_at_rest(self, into: StepCotangents) -> Floats:
+    def pull_back_memory_at_rest(self, into: StepCotangents) -> Floats:
         """Return (n,3) derivatives of the friction that an equilibrium remembers, by its positions.
 
         They come by way of normal forces and sliding planes, which are evaluated at the equilibrium
@@ -104,7 +104,7 @@ class ContactSlopes:
 
     def _pull_slides(self, slides: SlidingPairs, surface: Floats, into: StepCotangents) -> None:
         """Add the part of friction to ``pull``."""
-        by_start, by_origin, by_end, by_slip, by_load = slides.pulled(surface)
+        by_start, by_origin, by_end, by_slip, by_load = slides.pull_back(surface)
         self.by_stiffness += by_load
         slides.forces += slides.last_forces
         into.state_x += self._to_points(by_origin[: self.n])
@@ -126,7 +126,7 @@ class ContactSlopes:
         if not self.slides:
             return np.zeros_like(by)
         surface = self._of_surface(by) / len(self.slides)
-        by_start = sum(slides.pulled(surface)[0] for slides in self.slides)
+        by_start = sum(slides.pull_back(surface)[0] for slides in self.slides)
         return self._to_points(np.asarray(by_start)[: self.n])
 
     def _by_firmness(self, surface: Floats, into: StepCotangents) -> None:

@@ -25,7 +25,7 @@ class Slopes:
     t0: Floats  # (m,3,12)
     t1: Floats  # (m,3,12)
 
-    def pulled(self, weights: Floats, load: Floats, t0: Floats, t1: Floats) -> Floats:
+    def pull_back_frame(self, weights: Floats, load: Floats, t0: Floats, t1: Floats) -> Floats:
         """Return (m,4,3) from derivatives by weights (m,4), load (m,), t0 and t1 (m,3)."""
         out = np.einsum("ma,mad->md", weights, self.weights) + load[:, None] * self.load
         out += np.einsum("mi,mid->md", t0, self.t0) + np.einsum("mi,mid->md", t1, self.t1)

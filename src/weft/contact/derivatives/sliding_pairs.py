@@ -80,7 +80,9 @@ class SlidingPairs:
         self.own = self.stencil < self.n
         ids = np.minimum(self.stencil, self.n - 1)
         self.held = np.where(self.own[:, :, None], self.slip[ids], 0.0)
-        self.forces = np.zeros(len(self.stencil))  # derivatives by normal forces, of all ``pulled``
+        self.forces = np.zeros(
+            len(self.stencil)
+        )  # derivatives by normal forces, of all ``pull_back``
         self._none()
 
     def _none(self) -> None:
@@ -90,7 +92,7 @@ class SlidingPairs:
         self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
 
     def by_threshold(self, rest: Floats) -> Floats:
-        """Return (n+b,3) derivatives by rest positions, by way of the normal forces of ``pulled``.
+        """Return (n+b,3) derivatives by rest positions, by way of the normal forces of ``pull_back``.
 
         The normal forces of nearly parallel edges are those of the mollified barrier.
         """
@@ -107,12 +109,12 @@ class SlidingPairs:
         force = -np.einsum("ma,mai,mi->m", w, slope, n) / (w * w).sum(1)
         return by_rest_positions(rest, stencil, self.forces[some] * force)
 
-    def _scattered(self, local: Floats) -> Floats:
+    def _scatter(self, local: Floats) -> Floats:
         out = np.zeros_like(self.y)
         np.add.at(out, self.stencil, local)
         return out
 
-    def _moved(self) -> tuple[Floats, Floats]:
+    def _displacements(self) -> tuple[Floats, Floats]:
         """Return displacements since the step began, (m,4,3) of corners and (m,3) of pairs."""
         corners = (self.y - self.origin)[self.stencil]
         return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
@@ -120,7 +122,7 @@ class SlidingPairs:
     def slips(self) -> "Slips":
         """Return what friction remembers after the step (``friction.kernels.update_slips``)."""
         s, n = self.slide, self.n
-        _, d = self._moved()
+        _, d = self._displacements()
         change = sum((d * a).sum(1)[:, None] * a for a in (s["t0"], s["t1"]))
         change = change / s["smooth"][:, None]
         share = np.where(self.own, s["load"][:, None] * s["w"], 0.0)
@@ -135,13 +137,13 @@ class SlidingPairs:
         unit = q / np.maximum(length, 1e-300)
         return Slips(change, share, total, safe, pressed, length, unit)
 
-    def remembered(self, by: Floats) -> tuple[Floats, Floats]:
+    def pull_back_slip(self, by: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives by the end (n+b,3) and by the slip before (n,3).
 
         ``by`` (n,3) are the derivatives by the slip after the step.
         """
         s, w, r = self.slide, np.asarray(self.slide["w"]), self.slips()
-        corners, d = self._moved()
+        corners, d = self._displacements()
         t = (s["t0"], s["t1"])
         smooth, ids = s["smooth"][:, None], np.minimum(self.stencil, self.n - 1)
         inner = r.cut(by)
@@ -159,9 +161,9 @@ class SlidingPairs:
             self.by_t[k] += (on * d + along * by_change) / smooth
         self.by_w += np.einsum("mi,mai->ma", by_d, corners)
         self.by_origin -= w[:, :, None] * by_d[:, None]
-        return self._scattered(w[:, :, None] * by_d[:, None]), inner
+        return self._scatter(w[:, :, None] * by_d[:, None]), inner
 
-    def pulled(self, by: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
+    def pull_back(self, by: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
         """Return the derivatives of s = by . (friction force), and reset the accumulators.
 
         Returns:
@@ -170,7 +172,7 @@ class SlidingPairs:
             (n,3); and the sum of derivatives by normal forces times these.
         """
         s, w = self.slide, np.asarray(self.slide["w"])
-        corners, d = self._moved()
+        corners, d = self._displacements()
         t = np.stack([s["t0"], s["t1"]], axis=1)  # (m,2,3)
         L = np.einsum("ma,mai->mi", w, by[self.stencil])
         u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
@@ -193,9 +195,9 @@ class SlidingPairs:
         self.by_origin -= w[:, :, None] * by_d[:, None]
         end = w[:, :, None] * by_d[:, None]
         on_own = np.where(self.own, w, 0.0)[:, :, None]
-        by_slip = self._scattered(on_own * by_held[:, None])
-        start = self.slopes.pulled(self.by_w, self.by_load, *self.by_t)
-        out = (self._scattered(start), self._scattered(self.by_origin), self._scattered(end))
+        by_slip = self._scatter(on_own * by_held[:, None])
+        start = self.slopes.pull_back_frame(self.by_w, self.by_load, *self.by_t)
+        out = (self._scatter(start), self._scatter(self.by_origin), self._scatter(end))
         total = float((self.by_load * s["load"]).sum())
         self.last_forces = self.by_load
         self._none()

@@ -159,7 +159,7 @@ def approach(kind: int, a: vec3, b: vec3, c: vec3, d: vec3):
 
 
 @wp.func
-def approached(kind: int, i: int, stencil: IntArray2d, origin: Vec3Array, x: Vec3Array):
+def distance_loss(kind: int, i: int, stencil: IntArray2d, origin: Vec3Array, x: Vec3Array):
     """Return by how much [m] the distance of pair i at x may be smaller than at ``origin``."""
     a = stencil[i, 0]
     b = stencil[i, 1]

@@ -185,7 +185,7 @@ def _near(x: Positions, faces: Faces, quiet: Bools) -> Ints:
         )
     listed = []
     for found, ids in asked:
-        pairs = found.listed()
+        pairs = found.read_pairs()
         listed.append(np.stack([ids[pairs[:, 0]], loud[pairs[:, 1]]], axis=1))
     return np.asarray(np.sort(np.concatenate(listed), axis=1), dtype=np.int32)
 

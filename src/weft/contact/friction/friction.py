@@ -117,7 +117,7 @@ class FrictionSet(PairSet):
         u = kernel.numpy(x) - kernel.numpy(self.origin)
         return float((kernel.numpy(self.gradient(x)) * u[self.stencil]).sum())
 
-    def kept(self, x: WarpArray, slip: WarpArray) -> WarpArray:
+    def update_slips(self, x: WarpArray, slip: WarpArray) -> WarpArray:
         """Return the slips q after a step that ended at x, (k,) vec3, if it began with the slips
         ``slip`` (k,).
         """
@@ -173,7 +173,7 @@ def normal_forces(
     return push, w[push], normal[push], force[push]
 
 
-def changed_loads(contacts: ContactSet, x: Positions | WarpArray, change: WarpArray) -> Floats:
+def load_changes(contacts: ContactSet, x: Positions | WarpArray, change: WarpArray) -> Floats:
     """Return the change of all normal forces, (m,) [N], that a change of the barrier's gradient
     (m,4) vec3 [N] causes.
     """

@@ -36,8 +36,10 @@ MARGIN = 1.5  # of the reach: pairs within it get blocks in the matrix beforehan
 MOST = 3  # largest number of edges in a row
 
 
-@wp.func_native(native("adjacent_pairs.h", "connected"))
-def connected(start: IntArray, neighbors: IntArray, v: int, a: int, b: int, c: int) -> wp.uint32:
+@wp.func_native(native("adjacent_pairs.h", "are_neighbors"))
+def are_neighbors(
+    start: IntArray, neighbors: IntArray, v: int, a: int, b: int, c: int
+) -> wp.uint32:
     """Return 1 if a, b or c is a neighbor of the vertex v, else 0."""
 
 
@@ -54,9 +56,9 @@ def mark_adjacent(
     """Mark the adjacent pairs from number ``begin`` on."""
     i = begin + o + wp.tid()
     a, b, c, d = stencil[i, 0], stencil[i, 1], stencil[i, 2], stencil[i, 3]
-    found = connected(start, neighbors, a, wp.where(i < points, b, c), c, d)
+    found = are_neighbors(start, neighbors, a, wp.where(i < points, b, c), c, d)
     if i >= points:
-        found = found | connected(start, neighbors, b, c, d, d)
+        found = found | are_neighbors(start, neighbors, b, c, d, d)
     out[i] = wp.uint8(found)
 
 
@@ -138,10 +140,10 @@ class Adjacency:
         """
         less = self.gap(gap)
         if less != gap:
-            self.marked(candidates)
+            self.find_adjacent(candidates)
         return less
 
-    def marked(self, candidates: "Candidates") -> WarpArray:
+    def find_adjacent(self, candidates: "Candidates") -> WarpArray:
         """Return 1 for each adjacent candidate, (p+e,) uint8. Candidates are marked once."""
         if candidates.adjacent is None:
             out = candidates.adjacent = kernel.empty(len(candidates), wp.uint8)

@@ -17,16 +17,20 @@ from weft.contact.distance.distance import (
     PairKind,
     Pairs,
     Separation,
-    approached,
     closest,
     combination,
+    distance_loss,
     kind_of,
     mollifier,
     pair_thickness,
     vec4,
 )
 from weft.contact.narrow_phase.adjacent_pairs import own_gap
-from weft.contact.narrow_phase.distance_bounds import DisplacementBound, VertexMotion, undecided
+from weft.contact.narrow_phase.distance_bounds import (
+    DisplacementBound,
+    VertexMotion,
+    mark_undecided,
+)
 from weft.kernel import (
     BitsArray,
     GrowingArray,
@@ -49,7 +53,7 @@ NO_KEY = wp.constant(wp.int64(2**63 - 1))  # in lists of keys with more room tha
 
 
 @wp.func
-def reduced(w: vec4, ids: wp.vec4i, n: int):
+def vertex_key(w: vec4, ids: wp.vec4i, n: int):
     """Return a key for a pair whose closest point on one side is a vertex.
 
     The key is the vertex and the edge on the other side, or the two vertices in order, as one
@@ -106,7 +110,7 @@ def parallel_threshold(ids: wp.vec4i, rest: Vec3Array):
 
 
 @wp.func
-def met_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: Scalar):
+def meets_whole(p: Closest, kind: int, a: vec3, b: vec3, c: vec3, d: vec3, limit: Scalar):
     """Return whether a pair in contact keeps its four vertices, and its mollifier threshold.
 
     It does if both closest points lie inside their primitives, and if its edges are nearly
@@ -128,10 +132,10 @@ class ContactMarks:
     """The candidates that are in contact, as bits of one word for every ``width`` pairs."""
 
     whole: BitsArray  # (w,) contacts that keep their four vertices
-    reduced: BitsArray  # (w,) contacts that reduce to fewer vertices
+    vertex_key: BitsArray  # (w,) contacts that reduce to fewer vertices
     n_whole: IntArray  # (w,) numbers of both
     n_reduced: IntArray
-    key: LongArray  # (m,) of reduced pairs: twice ``reduced``, plus 1 for adjacent pairs
+    key: LongArray  # (m,) of reduced pairs: twice ``vertex_key``, plus 1 for adjacent pairs
     parallel: ScalarArray  # (m,) [m^4] thresholds of the mollifier of whole pairs
 
 
@@ -157,7 +161,7 @@ def mark_contacts(
     w = o + wp.tid()
     first = w * width
     count = wp.min(width, pairs.stencil.shape[0] - first)
-    near = undecided(pairs, separation, motion, first, count, 1, Scalar(0.0))
+    near = mark_undecided(pairs, separation, motion, first, count, 1, Scalar(0.0))
     stay = wp.uint32(0)
     reduce = wp.uint32(0)
     stays = int(0)
@@ -172,10 +176,10 @@ def mark_contacts(
         a, b, c, d = corners(i, x, pairs.stencil)
         p = closest(kind, a, b, c, d)
         v = combination(p.w, a, b, c, d)
-        pairs.bound[i] = wp.length(v) - approached(kind, i, pairs.stencil, motion.origin, x)
+        pairs.bound[i] = wp.length(v) - distance_loss(kind, i, pairs.stencil, motion.origin, x)
         if wp.dot(v, v) < reach * reach:
             ids = vertices_of(i, pairs.stencil)
-            four, threshold = met_whole(p, kind, a, b, c, d, parallel_threshold(ids, rest))
+            four, threshold = meets_whole(p, kind, a, b, c, d, parallel_threshold(ids, rest))
             if four:
                 stay = stay | (wp.uint32(1) << wp.uint32(k))
                 stays += 1
@@ -183,7 +187,7 @@ def mark_contacts(
             else:
                 reduce = reduce | (wp.uint32(1) << wp.uint32(k))
                 reduces += 1
-                pair = reduced(p.w, ids, x.shape[0])
+                pair = vertex_key(p.w, ids, x.shape[0])
                 less = own < separation.gap
                 marks.key[i] = wp.int64(2) * pair + wp.where(less, wp.int64(1), wp.int64(0))
     marks.whole[w] = stay

@@ -90,7 +90,7 @@ def rebase(o: int, pairs: Pairs, motion: VertexMotion, width: int):
 
 
 @wp.func
-def undecided(
+def mark_undecided(
     pairs: Pairs,
     separation: Separation,
     motion: VertexMotion,
@@ -142,7 +142,7 @@ class DisplacementBound:
 
 
 @wp.func
-def seen(a: vec3):
+def round_up(a: vec3):
     """Return a displacement in single precision, and its length as the fourth number, enlarged for
     round-off.
     """
@@ -164,5 +164,5 @@ def measure(o: int, y: Vec3Array, end: Vec3Array, motion: VertexMotion):
         wp.float32(p[0]), wp.float32(p[1]), wp.float32(p[2]), wp.float32(size)
     )
     motion.away[v] = wp.max(wp.length(a), wp.length(end[v] - motion.origin[v]))
-    motion.shift[v] = seen(a)
-    motion.way[v] = seen(b)
+    motion.shift[v] = round_up(a)
+    motion.way[v] = round_up(b)

@@ -24,7 +24,7 @@ from weft.discretization.spline_fit.fit_patch import (
     corners_of,
     fit_patch,
 )
-from weft.discretization.spline_fit.lift import lifted
+from weft.discretization.spline_fit.lift import lift
 from weft.discretization.spline_fit.outline import BoundaryPolygon, outline_of, sides_of
 from weft.discretization.spline_surface import PatchTies, SharedSide, SplineSurface
 from weft.discretization.surface import Tessellation
@@ -167,7 +167,7 @@ def fit_pieces(
     ties = _ties(surface, pieces, chosen, fits)
     deviation = max(f.deviation for f in fits)
     surface = dataclasses.replace(surface, ties=ties, deviation=deviation)
-    return FittedPieces(surface, _placed(surface, pieces), pieces)
+    return FittedPieces(surface, _control_positions(surface, pieces), pieces)
 
 
 def _ties(
@@ -273,12 +273,12 @@ def counts_of(
     return list(zip(n[::2], n[1::2]))
 
 
-def _placed(surface: SplineSurface, pieces: list[FlatPiece]) -> Positions:
+def _control_positions(surface: SplineSurface, pieces: list[FlatPiece]) -> Positions:
     """Return the control points in space, (N,3) [m]; shared ones are at their mean place."""
     total, count = np.zeros((surface.n_points, 3)), np.zeros(surface.n_points)
     for patch, ids, piece in zip(surface.patches, surface.ids, pieces):
         m = piece.mesh
-        x = lifted(patch.rest.reshape(-1, 2), m.corner_uv, m.vertices[m.faces])
+        x = lift(patch.rest.reshape(-1, 2), m.corner_uv, m.vertices[m.faces])
         np.add.at(total, ids.reshape(-1), x)
         np.add.at(count, ids.reshape(-1), 1.0)
     return np.asarray(total / count[:, None])

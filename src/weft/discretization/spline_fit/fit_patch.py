@@ -54,7 +54,7 @@ class Fitted:
     iterations: int  # number of Newton iterations
 
 
-def fitted_curve(side: SidePoints, n: int, smoothing: float) -> Floats:
+def fit_curve(side: SidePoints, n: int, smoothing: float) -> Floats:
     """Fit a curve with fixed end points to the points of a side. Eq. 21.
 
     There are two departures from the paper (docs/decisions/0012). The mean of the squares is
@@ -141,8 +141,8 @@ def best_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
     best, value = along_warp(outline, usable[:4]), float("inf")
     for four in combinations(usable.tolist(), 4):
         chosen = along_warp(outline, np.array(four))
-        search = _prepared(outline, sides_of(outline, chosen), TRIAL, TRIAL, FitSettings())
-        found = min(search.value(search.start), search.value(search.blended()))
+        search = _build_initial_net(outline, sides_of(outline, chosen), TRIAL, TRIAL, FitSettings())
+        found = min(search.value(search.start), search.value(search.blend_sides()))
         if found < value:
             best, value = chosen, found
     return best
@@ -178,12 +178,12 @@ def fit_patch(
             expected=f"at least {LEAST} a side",
             drawing=outline.drawing(),
         )
-    search = _prepared(outline, sides, n1, n2, s)
-    net, iterations = search.untangled(), 0
-    bad = search.inverted(net)
+    search = _build_initial_net(outline, sides, n1, n2, s)
+    net, iterations = search.untangle(), 0
+    bad = search.find_inversions(net)
     if len(bad) == 0:
         net, iterations = search.minimize(net)
-        bad = _folded(Patch(net))
+        bad = _find_folds(Patch(net))
     if len(bad):
         raise PatchError(
             "control net",
@@ -200,18 +200,18 @@ def fit_patch(
     return Fitted(Patch(net), search.mean_mips(net), deviation, iterations)
 
 
-def _folded(patch: Patch) -> Floats:
+def _find_folds(patch: Patch) -> Floats:
     """Return the places [m] on a grid at which the map of a patch is inside out, (k,2)."""
     u, v = (np.arange(CHECKED * m + 1) / CHECKED for m in patch.spans)
     uv = np.clip(grid(u, v), 1e-3, np.array(patch.spans) - 1e-3)
     return patch.material(uv[patch.area_density(uv) <= 0])
 
 
-def _prepared(
+def _build_initial_net(
     outline: BoundaryPolygon, sides: list[Ints], n1: int, n2: int, s: FitSettings
 ) -> Mips:
     """Fit curves to the sides and build the initial net."""
     count = (n1, n2, n1, n2)
     lines = [SidePoints.of(outline.places[ids], n) for ids, n in zip(sides, count)]
-    curves = [fitted_curve(line, n, s.smoothing) for line, n in zip(lines, count)]
+    curves = [fit_curve(line, n, s.smoothing) for line, n in zip(lines, count)]
     return Mips(initial_net(*curves), lines, s.boundary)

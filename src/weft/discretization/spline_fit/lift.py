@@ -13,7 +13,7 @@ _NEAR = 16  # number of nearest triangles, by their centers, that are searched f
 _SLACK = 1e-9  # tolerance of barycentric coordinates, so that points on an edge count as inside
 
 
-def lifted(points: Floats, corner_uv: CornerUv, corners: Floats) -> Positions:
+def lift(points: Floats, corner_uv: CornerUv, corners: Floats) -> Positions:
     """Map material points to space by the triangles that contain them, (n,3) [m]. Eq. 30.
 
     A point outside all triangles is extrapolated from the triangle with the nearest center. If it

@@ -105,10 +105,10 @@ class Mips:
     def value(self, net: Floats, soft: float = 0.0) -> float:
         """Return Psi; infinite if the net is inverted at a Gauss point.
 
-        With ``soft`` [m^2] > 0 determinants are softened (``softened``), and Psi is finite.
+        With ``soft`` [m^2] > 0 determinants are softened (``soften``), and Psi is finite.
         """
         J, det = self.jacobians(net)
-        det = softened(det, soft)[0]
+        det = soften(det, soft)[0]
         if not (det > 0).all():
             return float("inf")
         K, f, c = self.boundary_matrix
@@ -177,7 +177,7 @@ class Mips:
                 return net, iteration + 1
         return net, most
 
-    def untangled(self) -> Floats:
+    def untangle(self) -> Floats:
         """Return the initial net, untangled as far as possible if it is inverted.
 
         Starting with the net that blends the sides (Coons), Psi of softened determinants is
@@ -186,7 +186,7 @@ class Mips:
         """
         if np.isfinite(self.value(self.start)):
             return self.start
-        net = self.blended()
+        net = self.blend_sides()
         unit = self.size**2
         for _ in range(MOST_SOFTENINGS):
             worst = float(self.jacobians(net)[1].min())
@@ -196,7 +196,7 @@ class Mips:
             net, _ = self.minimize(net, float(soft), FEW)
         return net
 
-    def blended(self) -> Floats:
+    def blend_sides(self) -> Floats:
         """Return the net that blends the four sides (Coons)."""
         net = np.array(self.start)
         n1, n2 = net.shape[:2]
@@ -208,13 +208,13 @@ class Mips:
         )
         return np.asarray(across + along - corners)
 
-    def inverted(self, net: Floats) -> Floats:
+    def find_inversions(self, net: Floats) -> Floats:
         """Return the Gauss points [m] at which the net is inverted, (k,2)."""
         _, det = self.jacobians(net)
         return np.asarray(self.at.of(net.reshape(-1, 2))[det <= 0])
 
 
-def softened(det: Floats, soft: float) -> tuple[Floats, Floats, Floats]:
+def soften(det: Floats, soft: float) -> tuple[Floats, Floats, Floats]:
     """Return (det + sqrt(det^2 + soft^2))/2, positive everywhere, and its two derivatives."""
     if soft == 0.0:
         return det, np.ones_like(det), np.zeros_like(det)
@@ -237,7 +237,7 @@ def mips_derivatives(J: Floats, soft: float = 0.0) -> tuple[Floats, Floats]:
         Gradient (q,2,2) and Hessian (q,2,2,2,2).
     """
     q = len(J)
-    chi, slope, curve = softened(np.linalg.det(J), soft)
+    chi, slope, curve = soften(np.linalg.det(J), soft)
     D = np.stack(
         [np.stack([J[:, 1, 1], -J[:, 1, 0]], 1), np.stack([-J[:, 0, 1], J[:, 0, 0]], 1)], 1
     )

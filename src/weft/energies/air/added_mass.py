@@ -35,7 +35,7 @@ from weft.energies.air.added_mass_kernels import (
     faces,
     gather_masses,
 )
-from weft.energies.air.expected_motion import extrapolated
+from weft.energies.air.expected_motion import extrapolate
 from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
@@ -124,7 +124,7 @@ class AddedMass(StepEnergy):
         w = self.wind
         return self.mesh, w.velocity, w.gusts, w.field
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (n,1,3); zero without a step.
 
         Forces are proportional to both constants.
@@ -132,7 +132,7 @@ class AddedMass(StepEnergy):
         if step is None or step.scale is None:
             zero = np.zeros((self.mesh.n_vertices, 1, 3))
             return {"density": zero, "span": zero}
-        M, load = self.load(*extrapolated(step), step.t)
+        M, load = self.load(*extrapolate(step), step.t)
         g = (np.einsum("vij,vj->vi", M / step.scale, x - step.predicted) + load)[:, None]
         return {"density": g / self.wind.density, "span": g / float(self.wind.span or 1.0)}
 
@@ -218,7 +218,7 @@ class BoundAddedMass(SummedBound):
             )
         self._step, self.acts = step, True
         self._y, self._origin = kernel.points(np.array(step.predicted)), step.device_origin
-        x, v = extrapolated(step)
+        x, v = extrapolate(step)
         self._take(kernel.points(x), kernel.points(v), step)
 
     def lag(self, x: WarpArray) -> bool:

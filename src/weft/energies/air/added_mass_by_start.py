@@ -14,7 +14,7 @@ import numpy as np
 from weft import kernel
 from weft.base.arrays import Floats
 from weft.discretization.mesh import unique_edges
-from weft.energies.air.expected_motion import extrapolated, pull_back_extrapolated
+from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import WarpArray
@@ -31,7 +31,7 @@ def pull_back_added_mass(
     """Add the derivatives by the prediction, and by expected positions and velocities."""
     M = np.array(kernel.numpy(term.air.M))
     into.predicted -= np.einsum("vij,vj->vi", M, by)
-    place_x, place_v = extrapolated(step) if into.at is None else (into.at, step.velocity(into.at))
+    place_x, place_v = extrapolate(step) if into.at is None else (into.at, step.velocity(into.at))
     faces, alone = term.energy.mesh.faces, apart(term.energy)
     corners, speeds = place_x[faces], place_v[faces]
     assert step.scale is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.energies.air.expected_motion import extrapolated
+from weft.energies.air.expected_motion import extrapolate
 from weft.energies.by_constants import damping_rate
 from weft.energies.step import Step
 
@@ -53,7 +53,7 @@ def air_slopes(
     """
     s, w = energy.samples, energy.wind
     rate = damping_rate(step)
-    place_x, place_v = extrapolated(step) if place is None else (place, step.velocity(place))
+    place_x, place_v = extrapolate(step) if place is None else (place, step.velocity(place))
     gusts = bool(np.isfinite(step.span))
 
     def blown(places: Floats) -> Floats:

@@ -7,7 +7,7 @@ from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
 
 
-def extrapolated(step: Step) -> tuple[Positions, Velocities]:
+def extrapolate(step: Step) -> tuple[Positions, Velocities]:
     """Return the expected positions (n,3) [m] and velocities (n,3) [m/s] at the end of a step.
 
     They are of second order in the length of the step if it knows two steps of the past, of first
@@ -20,7 +20,7 @@ def extrapolated(step: Step) -> tuple[Positions, Velocities]:
         return step.anew, step.velocity(step.anew)
     x_n, v_n = np.asarray(step.state.x), np.asarray(step.state.v)
     if not np.isfinite(step.span):
-        return step.pinned(x_n), np.zeros_like(x_n)
+        return step.move_pins(x_n), np.zeros_like(x_n)
     v, a = v_n, step.past_part
     if a > 0:
         growth = a + np.sqrt(a * a + a)
@@ -28,13 +28,13 @@ def extrapolated(step: Step) -> tuple[Positions, Velocities]:
     if step.dt > 0:
         to_target = (step.target - x_n) / step.dt
         v = np.where(step.fixed[:, None], to_target, v)
-    return step.pinned(x_n + step.dt * v_n), v
+    return step.move_pins(x_n + step.dt * v_n), v
 
 
 def pull_back_extrapolated(step: Step, to_x: Floats, to_v: Floats, into: StepCotangents) -> None:
     """Add derivatives by the inputs of a step, from those by expected positions and velocities.
 
-    The expected ones (``extrapolated``) depend on the state, on the prediction, and on pins. If
+    The expected ones (``extrapolate``) depend on the state, on the prediction, and on pins. If
     wind was evaluated at other positions (``into.at``), the derivatives belong to these.
     """
     if into.at is not None:

@@ -34,7 +34,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
 from weft.energies.air.air_slopes import air_slopes
-from weft.energies.air.expected_motion import extrapolated, pull_back_extrapolated
+from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
 from weft.energies.by_constants import ByName, repeat_per_element
@@ -134,7 +134,7 @@ def resist(
 
 
 @wp.func
-def moved(x: Vec3Array, s: ClothSamples, frozen: Frozen, q: int):
+def sample_displacement(x: Vec3Array, s: ClothSamples, frozen: Frozen, q: int):
     """Return d = sum_a N_a (x - origin)_a at sample q."""
     d = vec3(Scalar(0.0))
     for a in range(s.stencil.shape[1]):
@@ -147,7 +147,7 @@ def moved(x: Vec3Array, s: ClothSamples, frozen: Frozen, q: int):
 def energies(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: ScalarArray):
     """Compute -(K w).d + d.K d rate/2 of every sample."""
     q = o + wp.tid()
-    d = moved(x, s, frozen, q)
+    d = sample_displacement(x, s, frozen, q)
     half = Scalar(0.5) * frozen.rate
     out[q] = wp.dot(half * (frozen.K[q] * d) - frozen.push[q], d)
 
@@ -156,7 +156,7 @@ def energies(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: ScalarA
 def gradients(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: Vec3Array2d):
     """Compute N_a (K d rate - K w) of every sample and vertex."""
     q = o + wp.tid()
-    g = frozen.rate * (frozen.K[q] * moved(x, s, frozen, q)) - frozen.push[q]
+    g = frozen.rate * (frozen.K[q] * sample_displacement(x, s, frozen, q)) - frozen.push[q]
     for a in range(s.stencil.shape[1]):
         out[q, a] = s.N[q, a] * g
 
@@ -199,7 +199,7 @@ class AirForce(StepEnergy):
             w.velocity if w.gusts else None,
         )
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (q,k,3) or (q,k,3,3); zero without a step."""
         (q, k), w = self.stencil.shape, self.wind
         if step is None:
@@ -253,7 +253,7 @@ class BoundAir(SummedBound):
         self._step = step
         self._frozen.origin = step.device_origin
         self._frozen.rate = Scalar(1.0 / step.span)
-        x, v = extrapolated(step)
+        x, v = extrapolate(step)
         self._lag(kernel.points(x), kernel.points(v), step.t)
 
     def lag(self, x: WarpArray) -> bool:

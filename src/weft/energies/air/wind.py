@@ -86,7 +86,7 @@ class Wind:
                 "wind.gusts", got="with still air", expected="a velocity that carries them"
             )
 
-    def loaded(self, folder: str | Path = ".") -> "Wind":
+    def load_field(self, folder: str | Path = ".") -> "Wind":
         """Return the wind with its field read, if the field is a file, relative to a folder.
 
         Raises:
@@ -147,11 +147,11 @@ class Wind:
         if isinstance(self.field, WindGrid):
             self.field.add(x, t, out)
         elif callable(self.field):
-            given = self._given(np.array(kernel.numpy(x)), t)
+            given = self._user_velocities(np.array(kernel.numpy(x)), t)
             now = np.array(kernel.numpy(out)) + given
             out.assign(kernel.points(now))
 
-    def _given(self, x: Positions, t: float) -> Floats:
+    def _user_velocities(self, x: Positions, t: float) -> Floats:
         """Return the velocities of the user's function, (m,3) [m/s].
 
         Raises:

@@ -10,7 +10,7 @@ h are the first and second derivative of atan2(sin, cos).
 import warp as wp
 
 from weft.energies.elastic.hinge_kernels import Hinge, angle_kernels, deviation
-from weft.energies.gather import packed
+from weft.energies.gather import packed_index
 from weft.kernel import (
     IntArray2d,
     Mat33Array2d,
@@ -216,7 +216,7 @@ def fold_hessian(
                 r_k = f.sin * s_k + f.cos * c_k
                 s_jk, c_jk = curvatures(j, k, f)
                 h = f.cos * s_jk - f.sin * c_jk - wp.outer(g_j, r_k) - wp.outer(r_j, g_k)
-                out[i, packed(j, k, 4)] = stiff * wp.outer(g_j, g_k) + moment * h
+                out[i, packed_index(j, k, 4)] = stiff * wp.outer(g_j, g_k) + moment * h
 
 
 FOLD_KERNELS = angle_kernels(_module, fold_angle, fold_gradient, fold_hessian)

@@ -220,7 +220,7 @@ class BucklingBending(ElementEnergy):
         bounded = np.isfinite(self.compression)
         return self.pairs, self.length, self.area, bounded, self.n_vertices
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,2,3).
 
         Forces are linear in the stiffness of arcs and springs, and continuous where an arc replaces

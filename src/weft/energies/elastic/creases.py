@@ -96,7 +96,7 @@ class Creases(HingeBending):
         """Data besides the constants: the hinges, the limits and the plasticity."""
         return *super().structure, self.limit, self.plasticity
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (h,4,3), with plastic angles of the step's start."""
         none = Plasticity.initial_memory(len(self.hinges))
         kept = none if step is None else np.asarray(step.kept.get(self.key, none))

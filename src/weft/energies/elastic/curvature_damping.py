@@ -205,22 +205,22 @@ class CurvatureDamping(ElementEnergy):
         """Data besides the constants: the stencil and the least normal."""
         return self.source.structure, self.least_normal
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (q,k,3,...), entry by entry of the gradient."""
         q, k = self.stencil.shape
         out = {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
         for a, i in np.ndindex(k, 3):
             by = np.zeros((q, k, 3))
             by[:, a, i] = 1.0
-            for name, d in self._contracted(np.asarray(x), by, step).items():
+            for name, d in self._contract(np.asarray(x), by, step).items():
                 out[name][:, a, i] = d
         return out
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . dE/dx)/dc by constant, (q,...), in one pass."""
-        return self._contracted(np.asarray(x), np.asarray(by)[self.stencil], step)
+        return self._contract(np.asarray(x), np.asarray(by)[self.stencil], step)
 
-    def _contracted(self, x: Positions, by: Floats, step: Step | None) -> ByName:
+    def _contract(self, x: Positions, by: Floats, step: Step | None) -> ByName:
         """Return the derivatives of s = by . gradient by constants, for by (q,k,3) of each point.
 
         It is s = beta/h w (h(x) - h_r) dh(x)[by], with h_r = (1 + a) h_n - a h_(n-1); zero without

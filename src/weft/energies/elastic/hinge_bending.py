@@ -201,7 +201,7 @@ class HingeBending(ElementEnergy):
         """Data besides the constants: the hinges and the number of vertices."""
         return self.hinges, self.n_vertices
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (h,4,3) (``energies.by_constants``)."""
         return hinge_mixed(self, x, step)
 

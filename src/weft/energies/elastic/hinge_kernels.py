@@ -9,7 +9,7 @@ Hessian).
 import warp as wp
 
 from weft.energies.element_energy import ElementKernels
-from weft.energies.gather import FACTOR, SYMMETRIC, packed
+from weft.energies.gather import FACTOR, SYMMETRIC, packed_index
 from weft.kernel import (
     IntArray2d,
     Kernel,
@@ -186,14 +186,14 @@ def hinge_hessian(
         g_j = wp.where(j == 0, g0, wp.where(j == 1, g1, wp.where(j == 2, h2, h3)))
         slide = wp.outer(g2, dt2) + wp.outer(g3, dt3)
         fall = slide - (one - t2) * G2 - (one - t3) * G3
-        out[i, packed(0, j, 4)] = moment * fall + stiff * wp.outer(g0, g_j)
+        out[i, packed_index(0, j, 4)] = moment * fall + stiff * wp.outer(g0, g_j)
         if j >= 1:
             rise = -slide - t2 * G2 - t3 * G3
-            out[i, packed(1, j, 4)] = moment * rise + stiff * wp.outer(g1, g_j)
+            out[i, packed_index(1, j, 4)] = moment * rise + stiff * wp.outer(g1, g_j)
         if j >= 2:
-            out[i, packed(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
+            out[i, packed_index(2, j, 4)] = moment * G2 + stiff * wp.outer(h2, g_j)
         if j >= 3:
-            out[i, packed(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)
+            out[i, packed_index(3, j, 4)] = moment * G3 + stiff * wp.outer(h3, g_j)
 
 
 def angle_kernels(

@@ -34,7 +34,7 @@ class HingeGeometry:
     own: Floats
 
     @staticmethod
-    def joined(several: "list[HingeGeometry]") -> "HingeGeometry":
+    def concatenate(several: "list[HingeGeometry]") -> "HingeGeometry":
         """Concatenate several tables of hinges."""
         none = HingeGeometry(
             np.zeros((0, 2), np.int32),

@@ -205,7 +205,7 @@ class Membrane:
         """Return the parameters that hold in a step, on the device: (q,) Params for each part."""
         return self.device_parameters
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (q,k,3,...) (``energies.by_constants``)."""
         s, found = self.samples, MembraneMixed(self, self.parameters_in(step), x, step).stress()
         weighted = s.weight[:, None, None] * s.gradient

@@ -44,7 +44,7 @@ class Damped:
     unit: Floats  # (q,3,3) C of the time constant 1
     rate: float  # [1/s]
 
-    def pulled(self, rate: Floats) -> Floats:
+    def damping_matrix(self, rate: Floats) -> Floats:
         """Return A, (q,3,3,3), of a time constant of 1, for rates e'(F)[L] (q,3)."""
         f0, f1, zero = self.F[:, :, 0], self.F[:, :, 1], np.zeros((len(self.F), 3))
         B0, B1 = np.stack([f0, zero, f1], axis=2), np.stack([zero, f1, f0], axis=2)
@@ -76,9 +76,9 @@ class MembraneMixed:
     ) -> None:
         self.membrane, self.parameters = membrane, parameters
         self.F = membrane.samples.deformation_gradient(np.asarray(x))
-        self.damped = None if step is None or damping_rate(step) == 0 else self._damped(step)
+        self.damped = None if step is None or damping_rate(step) == 0 else self._damping_state(step)
 
-    def _damped(self, step: Step) -> Damped:
+    def _damping_state(self, step: Step) -> Damped:
         """Return the state of damping in a step."""
         s, rate = self.membrane.samples, damping_rate(step)
         F = s.deformation_gradient(np.asarray(step.state.x))
@@ -89,12 +89,12 @@ class MembraneMixed:
             start = start + step.past_part * (start - past)
         return Damped(F, green_strain(self.F) - start, unit, rate)
 
-    def contracted(self, L: Gradients) -> dict[str, Floats]:
+    def contract(self, L: Gradients) -> dict[str, Floats]:
         """Return ds/dc by constant, (q,...), for L (q,3,2), without weights."""
         law, damped, beta = self.membrane.law, self.damped, self.membrane.damping
         out: dict[str, Floats] = {}
         rate = strain_slope(self.F, L)
-        A = damped.pulled(beta * rate) if damped is not None and beta > 0 else None
+        A = damped.damping_matrix(beta * rate) if damped is not None and beta > 0 else None
         for k, (part, p) in enumerate(zip(law.parts, self.parameters)):
             found = dict(law_mixed.stress_by_parameters(part, self.F, p, L))
             if A is not None:
@@ -112,7 +112,7 @@ class MembraneMixed:
         s = self.membrane.samples
         return {
             name: s.weight.reshape(-1, *[1] * (d.ndim - 1)) * d
-            for name, d in self.contracted(s.deformation_gradient(np.asarray(by))).items()
+            for name, d in self.contract(s.deformation_gradient(np.asarray(by))).items()
         }
 
     def stress(self) -> ByName:
@@ -122,6 +122,6 @@ class MembraneMixed:
         for i, j in np.ndindex(3, 2):
             L = np.zeros((q, 3, 2))
             L[:, i, j] = 1.0
-            for name, d in self.contracted(L).items():
+            for name, d in self.contract(L).items():
                 out.setdefault(name, np.zeros((q, 3, 2, *d.shape[1:])))[:, i, j] = d
         return out

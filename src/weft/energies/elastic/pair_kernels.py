@@ -59,7 +59,7 @@ def elastic(r: Scalar, p: Pair):
 
 
 @wp.func
-def damped(r: Scalar, p: Pair):
+def add_damping(r: Scalar, p: Pair):
     """Return dE/dr and d2E/dr2 with damping."""
     _energy, force, stiffness = elastic(r, p)
     return force + p.viscous * (r - p.before), stiffness + p.viscous
@@ -88,7 +88,7 @@ def pair_gradient(
     p = pair[i]
     e = (x[stencil[i, 1]] - x[stencil[i, 0]]) / p.length
     r, _slope, slope_over_r, _c = guarded_length(wp.length(e))
-    force, _stiffness = damped(r, p)
+    force, _stiffness = add_damping(r, p)
     g = (force * slope_over_r / p.length) * e
     out[i, 0] = -g
     out[i, 1] = g
@@ -112,7 +112,7 @@ def pair_hessian(mode: Psd) -> tuple[Kernel, BlockLayout]:
         e = (x[stencil[i, 1]] - x[stencil[i, 0]]) / p.length
         s = wp.length(e)
         r, slope, slope_over_r, second = guarded_length(s)
-        force, stiffness = damped(r, p)
+        force, stiffness = add_damping(r, p)
         along = stiffness * slope * slope + force * second
         across = force * slope_over_r
         if clamped:

@@ -48,9 +48,7 @@ class Pressed:
             raise SceneError("pressed.angle", got=got, expected="must be > -180 and < 180 deg")
 
 
-def pressed_angles(
-    mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed, Ints]]
-) -> Floats:
+def press_angles(mesh: TriangleMesh, rest: Floats, lines: Sequence[tuple[Pressed, Ints]]) -> Floats:
     """Return rest angles with lines pressed in, (h,) [rad].
 
     If two lines meet, the later one counts.

@@ -121,15 +121,16 @@ class QuadraticBending(QuadraticForm):
         """Data besides the constants: the edges."""
         return super().structure, self.n_vertices
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (h,4,3,...)."""
-        return _sum(super().mixed(x), self.rate.mixed(x, step))
+        return _sum(super().mixed_derivatives(x), self.rate.mixed_derivatives(x, step))
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . dE/dx)/dc by constant, (h,...)."""
         local = np.asarray(by)[self.stencil]
         elastic = {
-            name: np.einsum("mak...,mak->m...", d, local) for name, d in super().mixed(x).items()
+            name: np.einsum("mak...,mak->m...", d, local)
+            for name, d in super().mixed_derivatives(x).items()
         }
         return _sum(elastic, self.rate.by_constants(x, by, step))
 

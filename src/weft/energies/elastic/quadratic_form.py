@@ -64,7 +64,7 @@ def form_energy(
 
 
 @wp.kernel(module=_module)
-def pulled(o: int, x: Vec3Array, origin: Vec3Array, rate: Scalar, out: Vec3Array):
+def extrapolate(o: int, x: Vec3Array, origin: Vec3Array, rate: Scalar, out: Vec3Array):
     """Compute x + rate (x - origin)."""
     v = o + wp.tid()
     out[v] = x[v] + rate * (x[v] - origin[v])
@@ -146,7 +146,7 @@ class QuadraticForm:
         """Data besides the constants: the stencil."""
         return (self.stencil,)
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc: ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k)."""
         c, w, rate = self.coefficient, self.weight, damping_rate(step)
         late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
@@ -231,7 +231,7 @@ class BoundQuadraticForm(DampedBound):
         """Add K x to g, and beta/h K (x - origin) if the form is damped. Meng 2025 supp. eq. 19."""
         if self._origin is not None:
             out = self.scratch.take(x.shape[0], vec3)
-            kernel.launch(pulled, x.shape[0], x, self._origin, Scalar(self._rate), out)
+            kernel.launch(extrapolate, x.shape[0], x, self._origin, Scalar(self._rate), out)
             x = out
         self.K.multiply(x, g, add=True)
 

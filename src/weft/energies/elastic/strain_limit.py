@@ -158,7 +158,7 @@ class StrainLimits(Membrane):
     law: StrainLimit
     name: str = "strain limit"
 
-    def measured(self, x: Positions) -> Floats:
+    def measure_strain(self, x: Positions) -> Floats:
         """Return stretch of warp and weft and sine of shear at x (n,3), (q,3)."""
         F = self.samples.deformation_gradient(np.asarray(x))
         r = np.linalg.norm(F, axis=1)
@@ -170,9 +170,9 @@ class StrainLimits(Membrane):
         """Numbers of the law, by name."""
         return {n: c for n, c in super().constants.items() if n != DAMPING}
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (q,k,3)."""
-        return {n: d for n, d in super().mixed(x).items() if n != DAMPING}
+        return {n: d for n, d in super().mixed_derivatives(x).items() if n != DAMPING}
 
     def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
         """Return d(by . dE/dx)/dc by constant, (q,)."""

@@ -79,7 +79,7 @@ class Gravity(MassEnergy):
         """Data besides the constants: the onset."""
         return (self.onset,)
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by ``mass`` (n,1,3), and by ``acceleration`` (n,1,3,3)."""
         n = len(self.mass)
         part = self.part(step.t) if step is not None and self.grows else np.ones(())

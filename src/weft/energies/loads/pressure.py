@@ -224,7 +224,7 @@ class Pressure:
         """Data besides the constants: the surface, and whether a gas is inside."""
         return self.faces, self.center, self.n_vertices, isinstance(self.law, Gas)
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,3,3)."""
         slopes, law = self._slopes(x), self.law
         if not isinstance(law, Gas):

@@ -76,7 +76,7 @@ class Drag(MassEnergy):
         """Data besides the constants: the end, and the frozen vertices."""
         return self.until, self.frozen
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by ``mass`` and ``rate``, (n,1,3) each; zero without a step."""
         n = len(self.mass)
         if step is None or damping_rate(step) == 0 or step.t > self.until:

@@ -91,7 +91,7 @@ def hinges_of_patches(
             weight.append(joint.fold_stiffness * length)
         angle.append(np.full(len(k), joint.angle))
     rows = np.concatenate([np.zeros((0, 4), dtype=np.int32), *stencils]).astype(np.int32)
-    every = Embedding.joined(tips, weights.n_points)
+    every = Embedding.concatenate(tips, weights.n_points)
     none = np.zeros(0)
     hinges = SeamHinges(
         rows,

@@ -45,9 +45,9 @@ class SeamHinges(HingeBending):
         """Return whether seams are closed in a step that ends at t [s]."""
         return t > self.begin * (1 + 1e-12)
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (h,4,3); zero before seams are closed."""
-        mixed = super().mixed(x, step)
+        mixed = super().mixed_derivatives(x, step)
         if step is not None and not self.acts(step.t):
             return {name: np.zeros_like(d) for name, d in mixed.items()}
         return mixed

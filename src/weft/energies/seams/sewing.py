@@ -196,7 +196,7 @@ class SeamPanels:
             stencils.append(found)
             sides.append(across)
             angles.append(np.full(len(found), joint.angle))
-        empty, every = np.zeros((0, 4), dtype=np.int32), HingeGeometry.joined(sides)
+        empty, every = np.zeros((0, 4), dtype=np.int32), HingeGeometry.concatenate(sides)
         return SeamHinges(
             np.concatenate([empty, *stencils]).astype(np.int32),
             every.weights(self.mesh),

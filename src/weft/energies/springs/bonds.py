@@ -197,7 +197,7 @@ class Bonds(SpringEnergy):
         """
         return self.pairs, self.closing, self.life, self.bands, self.n_vertices
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,2,3), of bonds that act at the end of the step."""
         begin, done = np.asarray(self.closing).T
         t = self.end if step is None else step.t
@@ -222,7 +222,7 @@ class Bonds(SpringEnergy):
         return BoundBonds(self, pattern)
 
     @staticmethod
-    def joined(several: "Sequence[Bonds]", name: str) -> "Bonds":
+    def concatenate(several: "Sequence[Bonds]", name: str) -> "Bonds":
         """Return several sets of bonds as one energy."""
         rows = ("pairs", "stiffness", "first", "last", "closing", "life", "strength")
         arrays: Json = {k: np.concatenate([getattr(b, k) for b in several]) for k in rows}

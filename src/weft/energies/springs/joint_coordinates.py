@@ -61,7 +61,7 @@ class JointPlace:
 
 
 @wp.func
-def combined(i: int, c: int, x: Vec3Array, stencil: IntArray2d, w: ScalarArray3d):
+def combine(i: int, c: int, x: Vec3Array, stencil: IntArray2d, w: ScalarArray3d):
     """Return sum_a w_a x_a of product c of joint i."""
     out = vec3(Scalar(0.0))
     for a in range(stencil.shape[1]):
@@ -73,13 +73,13 @@ def combined(i: int, c: int, x: Vec3Array, stencil: IntArray2d, w: ScalarArray3d
 def joint_place(i: int, x: Vec3Array, stencil: IntArray2d, J: Joints):
     """Return the coordinate of joint i."""
     m = JointPlace()
-    m.A = J.w0[i, 0] + combined(i, 0, x, stencil, J.w)
-    m.B = J.u0[i, 0] + combined(i, 0, x, stencil, J.u)
+    m.A = J.w0[i, 0] + combine(i, 0, x, stencil, J.w)
+    m.B = J.u0[i, 0] + combine(i, 0, x, stencil, J.u)
     m.f = wp.dot(m.A, m.B)
     q = m.f
     if J.w.shape[1] == 2:
-        m.A2 = J.w0[i, 1] + combined(i, 1, x, stencil, J.w)
-        m.B2 = J.u0[i, 1] + combined(i, 1, x, stencil, J.u)
+        m.A2 = J.w0[i, 1] + combine(i, 1, x, stencil, J.w)
+        m.B2 = J.u0[i, 1] + combine(i, 1, x, stencil, J.u)
         m.f2 = wp.dot(m.A2, m.B2)
         turn = wp.atan2(m.f2, m.f) - J.near[i]
         q = J.near[i] + turn - Scalar(2.0) * PI * wp.rint(turn / (Scalar(2.0) * PI))
@@ -141,8 +141,8 @@ JOINT_COORDINATES = CoordinateFunctions(1, measure, slope, curvature)
 @wp.func
 def product_on_way(i: int, c: int, A: vec3, B: vec3, d: Vec3Array, stencil: IntArray2d, J: Joints):
     """Return the coefficients of 1, s and s^2 of product c at points x + s d."""
-    C = combined(i, c, d, stencil, J.w)
-    D = combined(i, c, d, stencil, J.u)
+    C = combine(i, c, d, stencil, J.w)
+    D = combine(i, c, d, stencil, J.u)
     return vec3(wp.dot(A, B), wp.dot(A, D) + wp.dot(C, B), wp.dot(C, D))
 
 

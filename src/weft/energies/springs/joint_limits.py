@@ -195,7 +195,7 @@ class BoundJointLimits(BoundSpring):
         """Return a function that says whether d goes at most half of the way to a limit."""
         return lambda: SETTLED * self.reach(x, d) >= 1.0
 
-    def carried(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+    def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""
         x, goal = np.asarray(x), np.array(goal)
         part = self.max_step(kernel.points(np.array(x)), kernel.points(goal - x))

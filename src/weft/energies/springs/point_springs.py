@@ -147,9 +147,9 @@ class PointSprings(SpringEnergy):
         last = np.broadcast_to(np.asarray(self.length, dtype=np.float64), (len(self),))
         if self.first is None or t >= self.closing:
             return last
-        return np.asarray(self.first + (last - self.first) * self.closed(t))
+        return np.asarray(self.first + (last - self.first) * self.closed_part(t))
 
-    def closed(self, t: float) -> float:
+    def closed_part(self, t: float) -> float:
         """Return the part of the way to the last length, at the time t [s]."""
         if self.first is None or t >= self.closing:
             return 1.0
@@ -185,7 +185,7 @@ class PointSprings(SpringEnergy):
                 hint="ropes and springs are tied to the nearest place of a body",
             )
 
-    def attached(self, x: Positions) -> Positions:
+    def attached_positions(self, x: Positions) -> Positions:
         """Return the attached points A at positions x (n,3), (m,3) [m]."""
         ids = self.points[:, : self.c.shape[1]]
         return np.asarray(np.einsum("ma,mai->mi", self.c, np.asarray(x)[ids]))
@@ -204,12 +204,12 @@ class PointSprings(SpringEnergy):
     def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters at the end of a step, with the step's memory, or at the start."""
         if step is None:
-            return self._held(None, 0.0, self._numbers(0.0, {}))
+            return self._body_parameters(None, 0.0, self._numbers(0.0, {}))
         numbers = self._numbers(step.t, step.kept)
         searched = -np.inf, np.inf
         if self.damping > 0 or self.along is not None:
             # Released springs have coordinates, too.
-            at_start = self._held(step.bodies[0], step.state.t, {"holds": 1})
+            at_start = self._body_parameters(step.bodies[0], step.state.t, {"holds": 1})
             r, s = self.coordinates(step.state.x, at_start).T
             numbers["before"] = r
             if step.past is not None:
@@ -221,7 +221,7 @@ class PointSprings(SpringEnergy):
                 searched = s - reach, s + reach
                 numbers["root"], numbers["pressed"] = step.kept.get(f"{self.name} root", s), r
                 numbers["friction"] = self.friction if numbers["rate"] > 0 else 0.0
-        return self._held(step.bodies[1], step.t, numbers, *searched)
+        return self._body_parameters(step.bodies[1], step.t, numbers, *searched)
 
     def _numbers(self, t: float, kept: Mapping[str, Floats]) -> Json:
         """Return the numbers of the law at the time t without damping and friction."""
@@ -235,7 +235,7 @@ class PointSprings(SpringEnergy):
             "slip": self.slip,
         }
 
-    def _held(
+    def _body_parameters(
         self,
         bodies: Positions | None,
         t: float,
@@ -293,7 +293,7 @@ class PointSprings(SpringEnergy):
         single = replace(self, points=np.arange(m, dtype=np.int32)[:, None])
         exact, _ = self.kernels.hessian[Psd.EXACT]
         out = kernel.empty((m, 1, 1), mat33)
-        return single._evaluated(self.attached(x), exact, out, one)[:, 0, 0]
+        return single._evaluate(self.attached_positions(x), exact, out, one)[:, 0, 0]
 
     @property
     def constants(self) -> ByName:
@@ -317,12 +317,12 @@ class PointSprings(SpringEnergy):
         held = (self.moved_places, self.axis, *rail, self.pulls, self.closing, self.release.at)
         return self.points, self.c, *held
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,K,3,...) (``energies.by_constants``)."""
         # A step measures the length at its start only for springs with damping.
         damped = replace(self, damping=max(self.damping, TINY))
         by = dict(damped.by_parameters(x, step))
-        part = self.closed(0.0 if step is None else step.t)
+        part = self.closed_part(0.0 if step is None else step.t)
         by["first"], by["length"] = (1 - part) * by["length"], part * by["length"]
         if isinstance(self.place, np.ndarray):
             K = self.by_places(x, self.parameters(step))
@@ -417,5 +417,10 @@ class BoundPointSprings(SteppedSpring):
             return self._released
         holds = np.isinf(self._released) & (not release.expired(self._t))
         pull = np.linalg.norm(self.energy.pulls_on(x, self.parameters), axis=1)
-        held = Held(self._t, self.energy.attached(self._host(x)), np.where(holds, pull, 0.0), holds)
+        held = Held(
+            self._t,
+            self.energy.attached_positions(self._host(x)),
+            np.where(holds, pull, 0.0),
+            holds,
+        )
         return np.where(release.released_points(held), self._t, self._released)

@@ -177,7 +177,7 @@ class RingSpacing(SpringEnergy):
         """Data besides the constants: the rings and the pairs of neighbors."""
         return self.rings.structure, self.pairs
 
-    def mixed(self, x: Floats, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Floats, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (q,2k,3); the onset changes with the distance."""
         by = self.by_parameters(x, step)
         return {

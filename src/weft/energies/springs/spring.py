@@ -149,7 +149,7 @@ def _coordinate_kernels(
     measure, slope, count = coordinates.measure, coordinates.slope, coordinates.count
 
     @wp.kernel(module=module)
-    def measured(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
+    def measure_all(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
         i = o + wp.tid()
         out[i] = measure(i, x, stencil, p).q
 
@@ -161,7 +161,7 @@ def _coordinate_kernels(
             for c in range(count):
                 out[i, c, a] = slope(c, m, i, a, p)
 
-    return {"coordinates": measured, "slopes": slopes}
+    return {"coordinates": measure_all, "slopes": slopes}
 
 
 def _hessian_kernel(
@@ -207,7 +207,7 @@ def _force_by_parameters(law: SpringLaw) -> Kernel:
     Params, force = law.Params, law.force
 
     @wp.func
-    def contracted(q: vec2, p: Params, w: vec2):
+    def contract(q: vec2, p: Params, w: vec2):
         return wp.dot(force(q, p), w)
 
     @wp.kernel(module=wp.get_module(f"weft.springs.by_parameters.{Params.__name__}"))
@@ -215,7 +215,7 @@ def _force_by_parameters(law: SpringLaw) -> Kernel:
         o: int, q: Vec2Array, p: wp.array(dtype=Params), w: vec2, out: wp.array(dtype=Params)
     ):
         i = o + wp.tid()
-        _dq, dp, _dw = wp.grad(contracted)(q[i], p[i], w)
+        _dq, dp, _dw = wp.grad(contract)(q[i], p[i], w)
         out[i] = dp
 
     return by_parameters
@@ -233,7 +233,7 @@ class SpringEnergy(ElementEnergy):
 
     def coordinates(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return q at positions x (n,3), (m,2)."""
-        return self._evaluated(x, self.kernels.coordinates, self._pairs(), parameters)
+        return self._evaluate(x, self.kernels.coordinates, self._pairs(), parameters)
 
     def coordinate(self, x: Positions) -> Floats:
         """Return the first coordinate at positions x (n,3), (m,)."""
@@ -241,7 +241,7 @@ class SpringEnergy(ElementEnergy):
 
     def forces_along(self, x: Positions, parameters: WarpStruct = None) -> Floats:
         """Return dE/dq at positions x (n,3), (m,2)."""
-        return self._evaluated(x, self.kernels.forces, self._pairs(), parameters)
+        return self._evaluate(x, self.kernels.forces, self._pairs(), parameters)
 
     def _pairs(self) -> WarpArray:
         return kernel.empty(len(self.stencil), vec2)
@@ -252,7 +252,7 @@ class SpringEnergy(ElementEnergy):
         p, law, (m, k) = self.parameters(step), self.kernels.law, self.stencil.shape
         q = kernel.array(self.coordinates(x, p), vec2)
         out = kernel.zeros((m, 2, k), vec3)
-        slopes = self._evaluated(x, self.kernels.slopes, out, p)
+        slopes = self._evaluate(x, self.kernels.slopes, out, p)
         found: dict[str, Floats] = {}
         for c, direction in enumerate((vec2(1.0, 0.0), vec2(0.0, 1.0))):
             by = kernel.zeros(m, law.Params)
@@ -264,7 +264,7 @@ class SpringEnergy(ElementEnergy):
                     found[name] = found[name] + part if name in found else part
         return found
 
-    def mixed(self, x: Positions, step: Step | None = None) -> ByName:
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
         """Return d gradient/dc by constant, (m,k,3), for constants that are numbers of the law."""
         by, names = self.by_parameters(x, step), self.constants  # type: ignore[attr-defined]
         return {name: by[name] for name in names}

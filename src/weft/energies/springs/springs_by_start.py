@@ -72,6 +72,6 @@ def pull_back_springs(
 
 def _direction(term: "BoundPointSprings", x: Floats, place: Floats) -> Floats:
     """Return (m,3) the unit direction n at points x (n,3); zero if both ends coincide."""
-    d = term.energy.attached(x) - place
+    d = term.energy.attached_positions(x) - place
     r = np.linalg.norm(d, axis=1, keepdims=True)
     return np.asarray(d / np.maximum(r, 1e-300))

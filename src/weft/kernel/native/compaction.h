@@ -5,7 +5,7 @@
 
 // Return the bits of the pairs first + k, k < count <= 32, of stencil (m,4) without a vertex for
 // which left (n,) is set. Native, because Warp's index checks keep the loop from vector loads.
-uint32 stayed(wp::array_t<int> stencil, int first, int count, wp::array_t<int> left) {
+uint32 mark_unmoved(wp::array_t<int> stencil, int first, int count, wp::array_t<int> left) {
     unsigned int out = 0;
     for (int k = 0; k < count; ++k) {
         const int* v = stencil.data + 4 * ((size_t)first + k);

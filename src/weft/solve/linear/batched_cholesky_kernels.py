@@ -30,7 +30,7 @@ def root_inv(a: Lanes):
 
 
 @wp.func
-def noted(low: Lanes, a: Lanes):
+def least_pivot(low: Lanes, a: Lanes):
     """Return the smallest pivot so far; a pivot that is not positive, or NaN, is recorded as -1."""
     r = low
     for k in range(LANES):
@@ -139,16 +139,16 @@ def factorize(
                 a8 = less(a8, z, r2)
         d = 9 * diagonal[t]
         if diagonal[t] == t:
-            low = noted(low, a0)
+            low = least_pivot(low, a0)
             a0 = root_inv(a0)
             a3 = wp.cw_mul(a3, a0)
             a6 = wp.cw_mul(a6, a0)
             a4 = less(a4, a3, a3)
-            low = noted(low, a4)
+            low = least_pivot(low, a4)
             a4 = root_inv(a4)
             a7 = wp.cw_mul(less(a7, a6, a3), a4)
             a8 = less(less(a8, a6, a6), a7, a7)
-            low = noted(low, a8)
+            low = least_pivot(low, a8)
             a8 = root_inv(a8)
         else:
             i0 = L[g, d]

@@ -229,7 +229,7 @@ class _PardisoEngine:
 
 
 @cache
-def _loaded() -> "PyPardisoSolver":
+def _load_pardiso() -> "PyPardisoSolver":
     """Load ``pypardiso`` with the path of MKL and return one of its solvers.
 
     Without the path, ``pypardiso`` searches all installed files twice, which takes a second or more
@@ -261,7 +261,7 @@ def mkl_library() -> str | None:
 
 def _new_solver() -> "PyPardisoSolver":
     """Return a new solver on the same library, with a handle and parameters of its own."""
-    solver = copy.copy(_loaded())
+    solver = copy.copy(_load_pardiso())
     solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
     return solver
 

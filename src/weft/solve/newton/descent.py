@@ -47,7 +47,7 @@ MOST_PATIENCE = 16  # upper bound of the patience with contact
 MOST_FORCING, LEAST_FORCING = 0.1, 1e-3  # forcing terms of equilibria (Eisenstat & Walker 1996)
 
 
-def solved(
+def solve(
     s: Search, forcing: float, prepared: PreparedSolver | None = None
 ) -> tuple[WarpArray, Outcome]:
     """Compute the direction -A^-1 g with the matrix prepared last, or as ``prepared``.
@@ -66,12 +66,12 @@ def solved(
     return solution.x, solution.outcome
 
 
-def factorized(s: Search) -> tuple[WarpArray, Outcome]:
-    """Compute the direction as ``solved`` does, by a factorization of the matrix prepared last."""
+def solve_by_factorization(s: Search) -> tuple[WarpArray, Outcome]:
+    """Compute the direction as ``solve`` does, by a factorization of the matrix prepared last."""
     with s.problem.phases("solve"):
         factor = factorize(s.prepared.A)
     s.rescues += 1
-    return solved(s, 0.0, factor)
+    return solve(s, 0.0, factor)
 
 
 def prepare(s: Search, A: BlockCsr) -> None:
@@ -153,13 +153,13 @@ class NewtonDirections:
         if fresh:
             prepare(s, s.problem.matrix_at(s.x))
             self.before, self.stale = float("inf"), False
-        d, outcome = factorized(s) if self.factorizes else solved(s, self.forcing)
+        d, outcome = solve_by_factorization(s) if self.factorizes else solve(s, self.forcing)
         # The limit of a direction that may be refused is computed only when it is asked for.
         refusable = not (fresh and outcome.ok) or self._may_be_inaccurate(s)
         rest, is_settled = self._measure(s, d, fresh, not refusable)
         if fresh and outcome.ok and self._is_inaccurate(s, d):
             self.factorizes = True
-            d, outcome = factorized(s)
+            d, outcome = solve_by_factorization(s)
             rest, is_settled = self._measure(s, d, fresh, outcome.ok)
         self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
@@ -206,7 +206,9 @@ class NewtonDirections:
         o = self.settings
         if o.bounds is None or not self._may_be_inaccurate(s):
             return False
-        return s.increment <= max(o.tolerance, o.enough) and o.bounds.exceeded(s.prepared.A, d, s.g)
+        return s.increment <= max(o.tolerance, o.enough) and o.bounds.is_exceeded(
+            s.prepared.A, d, s.g
+        )
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Return CONVERGED if the increment is below the tolerance and small to every energy.
@@ -342,11 +344,11 @@ class ShiftedDirections:
         If the projected matrix is singular to round-off, mu grows and no direction is returned.
         """
         if self._waited:
-            d, outcome = self._solved(s, Psd.EXACT)
+            d, outcome = self._solve_shifted(s, Psd.EXACT)
             if outcome.ok and s.slope < 0.0:
                 return d, None
             self._wait_longer()
-        d, outcome = self._solved(s, None)
+        d, outcome = self._solve_shifted(s, None)
         if outcome.ok:
             return d, None
         if outcome is Outcome.INDEFINITE and self.mu < MOST:
@@ -368,12 +370,12 @@ class ShiftedDirections:
         self.full, self.halved = 0, 0
         self.patience = max(self.patience, min(2 * self.patience, most))
 
-    def _solved(self, s: Search, psd: Psd | None) -> tuple[WarpArray, Outcome]:
+    def _solve_shifted(self, s: Search, psd: Psd | None) -> tuple[WarpArray, Outcome]:
         """Assemble and prepare H + mu M, and solve for the direction."""
         A = s.problem.matrix_at(s.x, psd)
         add_diagonal(A, self.settings.mass, self.mu)
         prepare(s, A)
-        d, outcome = solved(s, self.forcing)
+        d, outcome = solve(s, self.forcing)
         numbers = kernel.Reductions()
         size = size_and_slope(d, s.g, numbers)
         # A direction of the exact Hessian may be refused.

@@ -60,7 +60,7 @@ class Problem(Protocol):
         called before the problem is evaluated again.
         """
 
-    def truncated_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
+    def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
         """Return d shortened vertex by vertex such that all of it is feasible; None: none exists.
 
         The search tries it if only a small fraction of d is feasible.
@@ -354,7 +354,7 @@ def _advance(
         return Outcome.NOT_DESCENT
     limit = s.limit()
     if limit < TRUNCATE_BELOW and way.truncates():
-        held = s.problem.truncated_direction(s.x, d)
+        held = s.problem.truncate_direction(s.x, d)
         if held is not None:
             size, downhill = size_and_slope(held, s.g, Reductions())()
             if downhill < limit * slope:

@@ -50,7 +50,7 @@ class ResidualBounds:
 
     largest: WarpArray
 
-    def exceeded(self, A: BlockCsr, d: WarpArray, g: WarpArray) -> bool:
+    def is_exceeded(self, A: BlockCsr, d: WarpArray, g: WarpArray) -> bool:
         """Return whether the residual of A d = -g exceeds a bound; d and g are (n,) vec3."""
         rows, p, found = self.largest.shape[0], A.pattern, kernel.zeros(1, wp.int32)
         matrix = (p.device_row_start, p.device_column, A.values)

@@ -82,7 +82,7 @@ def smooth_all(
 
 
 @wp.func
-def restricted(v: int, start: ints, column: ints, entry: ints, weight: floats, r: vectors):
+def restrict(v: int, start: ints, column: ints, entry: ints, weight: floats, r: vectors):
     """Return row v of P^T r."""
     y = vec3f(0.0, 0.0, 0.0)
     for e in range(start[v], start[v + 1]):
@@ -91,7 +91,7 @@ def restricted(v: int, start: ints, column: ints, entry: ints, weight: floats, r
 
 
 @wp.func
-def prolonged(v: int, start: ints, column: ints, weight: floats, e: vectors):
+def prolong(v: int, start: ints, column: ints, weight: floats, e: vectors):
     """Return row v of P e."""
     y = vec3f(0.0, 0.0, 0.0)
     for k in range(start[v], start[v + 1]):
@@ -192,7 +192,7 @@ def restrict_rows(
 ):
     """Compute b = P^T r on the coarse level, and its first Chebyshev step from zero."""
     v = o + wp.tid()
-    y = restricted(v, start, column, entry, weight, r)
+    y = restrict(v, start, column, entry, weight, r)
     take_first(v, y, inverse, step, b, d)
 
 
@@ -202,7 +202,7 @@ def prolong_rows(
 ):
     """Compute out = x + P e."""
     v = o + wp.tid()
-    out[v] = x[v] + prolonged(v, start, column, weight, e)
+    out[v] = x[v] + prolong(v, start, column, weight, e)
 
 
 @wp.kernel(module=_module)
@@ -250,11 +250,11 @@ def last_visit(
     for v in range(n):
         r[v] = residual_row(v, start, end, column, values, b, x)
     for v in range(dense.shape[0]):
-        coarse_b[v] = restricted(v, pt_start, pt_column, pt_entry, weight, r)
+        coarse_b[v] = restrict(v, pt_start, pt_column, pt_entry, weight, r)
     for v in range(dense.shape[0]):
         coarse_x[v] = dense_row(v, dense, coarse_b)
     for v in range(n):
-        x[v] = x[v] + prolonged(v, p_start, p_column, weight, coarse_x)
+        x[v] = x[v] + prolong(v, p_start, p_column, weight, coarse_x)
     smooth_all(n, start, end, column, values, inverse, b, step, r, d, x)
 
 

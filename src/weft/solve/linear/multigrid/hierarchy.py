@@ -143,14 +143,14 @@ class Transfer:
     @cached_property
     def prolong(self) -> Recorded:
         """Launch that adds the coarse correction to x."""
-        return self._prolonged(self.fine.x, self.fine.x)
+        return self._record_prolongation(self.fine.x, self.fine.x)
 
     @cached_property
     def prolong_first(self) -> Recorded:
         """Launch that computes r = d + the coarse correction."""
-        return self._prolonged(self.fine.d, self.fine.r)
+        return self._record_prolongation(self.fine.d, self.fine.r)
 
-    def _prolonged(self, x: WarpArray, out: WarpArray) -> Recorded:
+    def _record_prolongation(self, x: WarpArray, out: WarpArray) -> Recorded:
         """Record the launch that computes ``out`` = x + P (coarse x)."""
         P = self.by.P
         return Recorded(k.prolong_rows, P.n, P.start, P.column, self.weight, self.coarse.x, x, out)
