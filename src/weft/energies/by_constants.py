@@ -5,8 +5,9 @@ with them:
 
     constants   by name, (m,...): a number, or several, of every local energy
     structure   all other data: two energies of one structure differ by constants alone
-    mixed_derivatives(x, step)  by name, (m,k,3,...): d gradient/dc; without a step of the energy at rest, with
-                one of all that its gradient contains in that step, damping and lagged quantities
+    mixed_derivatives(x, step)
+                by name, (m,k,3,...): d gradient/dc; without a step of the energy at rest, with one
+                of all that its gradient contains in that step, damping and lagged quantities
                 included
 
 One number of a scene is many constants: a rigidity is a weight of every hinge. ``by_constants`` and

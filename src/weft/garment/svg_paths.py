@@ -28,7 +28,7 @@ _NUMBER = r"(?>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[\s,]*)"
 _FLAG = r"(?>[01][\s,]*)"
 
 
-def _repeat_numbers(*counts: int) -> str:
+def _repeat(*counts: int) -> str:
     """Return a pattern of numbers in one of these counts."""
     return "(?:" + "|".join(f"{_NUMBER}{{{n}}}" for n in counts) + ")"
 
@@ -36,16 +36,16 @@ def _repeat_numbers(*counts: int) -> str:
 _ARGUMENTS = {  # of the commands of path data
     "Zz": "",
     "HhVv": f"{_NUMBER}+",
-    "MmLlTt": f"{_repeat_numbers(2)}+",
-    "SsQq": f"{_repeat_numbers(4)}+",
-    "Cc": f"{_repeat_numbers(6)}+",
-    "Aa": f"(?:{_repeat_numbers(3)}{_FLAG}{{2}}{_repeat_numbers(2)})+",
+    "MmLlTt": f"{_repeat(2)}+",
+    "SsQq": f"{_repeat(4)}+",
+    "Cc": f"{_repeat(6)}+",
+    "Aa": f"(?:{_repeat(3)}{_FLAG}{{2}}{_repeat(2)})+",
 }
 _COMMAND = "|".join(rf"[{names}][\s,]*{given}" for names, given in _ARGUMENTS.items())
 _PATH = re.compile(rf"[\s,]*(?>{_COMMAND})*+$")
 _TRANSFORM = re.compile(
-    rf"\s*(?:(?:matrix\s*\(\s*{_repeat_numbers(6)}|(?:translate|scale)\s*\(\s*{_repeat_numbers(2, 1)}"
-    rf"|rotate\s*\(\s*{_repeat_numbers(3, 1)}|skew[XY]\s*\(\s*{_NUMBER})\)[\s,]*)*$"
+    rf"\s*(?:(?:matrix\s*\(\s*{_repeat(6)}|(?:translate|scale)\s*\(\s*{_repeat(2, 1)}"
+    rf"|rotate\s*\(\s*{_repeat(3, 1)}|skew[XY]\s*\(\s*{_NUMBER})\)[\s,]*)*$"
 )
 _NUMBERS = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 

@@ -26,7 +26,7 @@ from weft.energies.step import Step
 from weft.integrators.assembly import Assembly, Changed, Changing
 
 
-@checked(SceneError, "model", unchecked=("bodies", "step", "vertices", "prescribed"))
+@checked(SceneError, "model", unchecked=("bodies", "step", "vertices", "prescribed_positions"))
 @dataclass(frozen=True, eq=False)
 class Model:
     """Masses, energies, pins and contact of one simulation.

@@ -430,7 +430,7 @@ class CandidateCache:
         new_edges = find(edges, moved=Moved(left_edges, left_edges, later))
         kept = select_pairs(found, numbers, mark_stayed, found.device_stencil, self._left)
         new, before, total = len(new_points) + len(new_faces), kept.points, len(kept)
-        out = kept.moved(new, len(new_edges))
+        out = kept.compact_moved(new, len(new_edges))
         stencil, adjacent = out.device_stencil, out.adjacent
         new_points.write(stencil, before)
         new_faces.write(stencil, before + len(new_points))

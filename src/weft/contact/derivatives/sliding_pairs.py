@@ -92,7 +92,7 @@ class SlidingPairs:
         self.by_origin, self.by_end = np.zeros((m, 4, 3)), np.zeros((m, 4, 3))
 
     def by_threshold(self, rest: Floats) -> Floats:
-        """Return (n+b,3) derivatives by rest positions, by way of the normal forces of ``pull_back``.
+        """Return (n+b,3) derivatives by rest positions, through the normal forces of ``pull_back``.
 
         The normal forces of nearly parallel edges are those of the mollified barrier.
         """

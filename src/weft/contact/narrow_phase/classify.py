@@ -132,7 +132,7 @@ class ContactMarks:
     """The candidates that are in contact, as bits of one word for every ``width`` pairs."""
 
     whole: BitsArray  # (w,) contacts that keep their four vertices
-    vertex_key: BitsArray  # (w,) contacts that reduce to fewer vertices
+    reduced: BitsArray  # (w,) contacts that reduce to fewer vertices
     n_whole: IntArray  # (w,) numbers of both
     n_reduced: IntArray
     key: LongArray  # (m,) of reduced pairs: twice ``vertex_key``, plus 1 for adjacent pairs
