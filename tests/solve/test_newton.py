@@ -90,6 +90,39 @@ def test_iteration_limit():
     assert run(QUARTIC, np.full(6, 10.0), max_iterations=2).outcome is Outcome.MAX_ITERATIONS
 
 
+class Unsettled(Function):
+    """A function to which no direction is small before the fifth."""
+
+    directions = 0
+
+    def is_settled_at(self, x, d, numbers):
+        self.directions += 1
+        return lambda: self.directions > 4
+
+
+class Doubts:
+    """Bounds that no direction of an iterative solver meets."""
+
+    def exceeded(self, A, d, g):
+        return True
+
+
+def test_a_solver_prepares_nothing_after_a_factorization_took_over(monkeypatch):
+    """Later matrices of the search are factorized, and not prepared for the iterative solver."""
+    solver, prepared = linear_solver("pcg"), []
+    prepare = type(solver).prepare
+    monkeypatch.setattr(
+        type(solver),
+        "prepare",
+        lambda self, A, *rest: prepared.append(A) or prepare(self, A, *rest),
+    )
+    function = Unsettled(QUARTIC.f, QUARTIC.g, QUARTIC.H)
+    start = kernel.array(np.full((2, 3), 10.0), vec3)
+    result = minimize(function, start, solver, Newton(1e3, bounds=Doubts()))
+    assert result.outcome.ok and result.counts.rescues == result.counts.iterations > 2
+    assert len(prepared) == 1
+
+
 class Loose:
     """A solver that gives Newton's increment turned by 87 degrees where it may be off by more than
     a tenth: as long as that is all, the error falls by a part in a thousand an iteration.

@@ -66,10 +66,10 @@ def solve(
     return solution.x, solution.outcome
 
 
-def solve_by_factorization(s: Search) -> tuple[WarpArray, Outcome]:
-    """Compute the direction as ``solve`` does, by a factorization of the matrix prepared last."""
+def solve_by_factorization(s: Search, A: BlockCsr) -> tuple[WarpArray, Outcome]:
+    """Compute the direction as ``solve`` does, by a factorization of the matrix A."""
     with s.problem.phases("solve"):
-        factor = factorize(s.prepared.A)
+        factor = factorize(A)
     s.rescues += 1
     return solve(s, 0.0, factor)
 
@@ -150,16 +150,13 @@ class NewtonDirections:
         In the second case the next direction gets a new matrix.
         """
         fresh = self.stale
-        if fresh:
-            prepare(s, s.problem.matrix_at(s.x))
-            self.before, self.stale = float("inf"), False
-        d, outcome = solve_by_factorization(s) if self.factorizes else solve(s, self.forcing)
+        d, outcome = self._newest(s) if fresh else solve(s, self.forcing)
         # The limit of a direction that may be refused is computed only when it is asked for.
         refusable = not (fresh and outcome.ok) or self._may_be_inaccurate(s)
         rest, is_settled = self._measure(s, d, fresh, not refusable)
         if fresh and outcome.ok and self._is_inaccurate(s, d):
             self.factorizes = True
-            d, outcome = solve_by_factorization(s)
+            d, outcome = solve_by_factorization(s, s.prepared.A)
             rest, is_settled = self._measure(s, d, fresh, outcome.ok)
         self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
@@ -175,6 +172,19 @@ class NewtonDirections:
         if is_settled is not None:
             self.settled = is_settled()
         return d, None
+
+    def _newest(self, s: Search) -> tuple[WarpArray, Outcome]:
+        """Return the direction of a new matrix.
+
+        The iterative solver does not prepare it if a factorization has taken over.
+        """
+        A = s.problem.matrix_at(s.x)
+        self.before, self.stale = float("inf"), False
+        if self.factorizes:
+            s.iterations += 1
+            return solve_by_factorization(s, A)
+        prepare(s, A)
+        return solve(s, self.forcing)
 
     def _measure(
         self, s: Search, d: WarpArray, fresh: bool, limits: bool
