@@ -37,6 +37,22 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 DIFFERENCE = 1e-5  # step of difference quotients, relative to the size of an element
 
 
+@wp.struct
+class DampedStep:
+    """Numbers of a step with which kernels freeze damping."""
+
+    rate: Scalar  # [1] beta/h
+    h: Scalar  # [s] if the other array has velocities; 0: it has the positions x_(n-1)
+    past: Scalar  # weight of x_(n-1)
+
+
+def damped_step(rate: float, h: float = 0.0, past: float = 0.0) -> WarpStruct:
+    """Return ``DampedStep`` with these numbers."""
+    step = DampedStep()
+    step.rate, step.h, step.past = Scalar(rate), Scalar(h), Scalar(past)
+    return step
+
+
 @dataclass(frozen=True)
 class ElementKernels:
     """Kernels of an energy on one element."""
@@ -46,9 +62,8 @@ class ElementKernels:
     # out in the layout: the Hessian of both parts. For modes that are missing, the eigenvalues of
     # the exact Hessian are clamped, whose layout is FULL.
     hessian: Mapping[Psd, tuple[Kernel, BlockLayout]]
-    freeze: Kernel | None = (
-        None  # (o, x, other, stencil, rate, h, past, out): see ``BoundElementEnergy.freeze``
-    )
+    # (o, x, other, stencil, DampedStep, parameters): see ``BoundElementEnergy.freeze``
+    freeze: Kernel | None = None
     has_exact_hessian: bool = True  # whether the kernel for EXACT is all of the Hessian
 
     def hessian_of(self, psd: Psd) -> tuple[Kernel, BlockLayout, bool]:
@@ -113,19 +128,27 @@ class ElementEnergy(ABC):
 
     def freeze(self, step: Step, rate: float, parameters: WarpStruct) -> None:
         """Freeze the damping of parameters on the device for a step, with the rate beta/h."""
-        self.freeze_at((step.device_state, step.device_past), rate, 0.0, step.past_part, parameters)
+        numbers = damped_step(rate, past=step.past_part)
+        self.freeze_at((step.device_state, step.device_past), numbers, parameters)
 
     def freeze_at(
-        self, at: tuple[WarpArray, WarpArray], rate: float, h: float, past: float, out: WarpStruct
+        self,
+        at: Sequence[WarpArray],
+        numbers: WarpStruct,
+        out: WarpStruct,
+        stencil: WarpArray | None = None,
     ) -> None:
         """Launch the kernel that freezes damping.
 
-        ``at`` has two arrays: positions, and velocities if h is not 0, or else the positions
-        before.
+        Args:
+            at: positions, and velocities if h of the numbers is not 0, or else the positions
+                before.
+            numbers: ``DampedStep``.
+            out: parameters.
+            stencil: (m,k) int32 vertices of each element; None: those of the energy.
         """
-        numbers = (Scalar(rate), Scalar(h), Scalar(past))
-        arguments = (*at, self.device_stencil, *numbers, out)
-        kernel.launch(self.kernels.freeze, len(self.stencil), *arguments)
+        stencil = self.device_stencil if stencil is None else stencil
+        kernel.launch(self.kernels.freeze, len(self.stencil), *at, stencil, numbers, out)
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """Return the Hessian of each element's energy, (m,k,k,3,3) [N/m], undamped."""
@@ -231,7 +254,7 @@ class BoundElementEnergy(DampedBound):
     def measure_gradient(self, x: WarpArray) -> Floats | None:
         """Return (m,k,3) dtheta/dx of what the elements measure; None if it is not known."""
         e, p = self.energy, self.energy.parameters()
-        e.freeze_at((x, x), 1.0, 0.0, 0.0, p)
+        e.freeze_at((x, x), damped_step(1.0), p)
         unit = e.unit_measure(p)
         if unit is None:
             return None
@@ -269,8 +292,7 @@ class BoundElementEnergy(DampedBound):
         """Return (m,) by . gradient of every element, frozen at positions (m,k,3) of its own."""
         e, out, p = self.energy, kernel.empty(self.shape, vec3), self.energy.parameters()
         points = [kernel.points(start.reshape(-1, 3)) for start in starts]
-        numbers = (Scalar(e.damping / step.span), Scalar(0.0), Scalar(step.past_part))
-        kernel.launch(self.kernels.freeze, self.shape[0], *points, own, *numbers, p)
+        e.freeze_at(points, damped_step(e.damping / step.span, past=step.past_part), p, own)
         self._launch(self.kernels.gradient, x, out, p)
         return np.asarray(np.einsum("mai,mai->m", kernel.numpy(out), by[e.stencil]))
 
@@ -289,7 +311,7 @@ class BoundElementEnergy(DampedBound):
         """
         if beta > 0:
             at = (x, step.device_velocity)
-            self.energy.freeze_at(at, beta / step.dt, step.dt, 0.0, self._moved)
+            self.energy.freeze_at(at, damped_step(beta / step.dt, step.dt), self._moved)
         self._add_rows(x, psd, A, self._moved if beta > 0 else self._undamped)
 
     @cached_property

@@ -21,7 +21,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.quadratic_form import QuadraticForm
-from weft.energies.element_energy import ElementEnergy, ElementKernels
+from weft.energies.element_energy import DampedStep, ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
@@ -91,9 +91,7 @@ def freeze_curvatures(
     x: Vec3Array,
     other: Vec3Array,
     stencil: IntArray2d,
-    rate: Scalar,
-    h: Scalar,
-    past: Scalar,
+    step: DampedStep,
     p: BendingPoints,
 ):
     """Store h_n of every point, plus ``past`` times its change since x_(n-1), and the rate.
@@ -103,12 +101,12 @@ def freeze_curvatures(
     q = o + wp.tid()
     t0, t1, L = frame_of(q, x, stencil, p)
     start = normal_laplacian(t0, t1, L, p.least)
-    if past != Scalar(0.0):
+    if step.past != Scalar(0.0):
         s0, s1, K = frame_of(q, other, stencil, p)
-        start += past * (start - normal_laplacian(s0, s1, K, p.least))
+        start += step.past * (start - normal_laplacian(s0, s1, K, p.least))
     p.start[q] = start
     if q == 0:
-        p.rate[0] = rate
+        p.rate[0] = step.rate
 
 
 @wp.kernel(module=_module)

@@ -8,7 +8,7 @@ Hessian).
 
 import warp as wp
 
-from weft.energies.element_energy import ElementKernels
+from weft.energies.element_energy import DampedStep, ElementKernels
 from weft.energies.gather import FACTOR, SYMMETRIC, packed_index
 from weft.kernel import (
     IntArray2d,
@@ -267,9 +267,7 @@ def _freeze_kernel(module: wp.Module, angle: WarpFunction, gradient: WarpFunctio
         x: Vec3Array,
         other: Vec3Array,
         stencil: IntArray2d,
-        rate: Scalar,
-        h: Scalar,
-        past: Scalar,
+        step: DampedStep,
         out: wp.array(dtype=Hinge),
     ):
         """Freeze the damping of every hinge at its angle at x.
@@ -281,16 +279,16 @@ def _freeze_kernel(module: wp.Module, angle: WarpFunction, gradient: WarpFunctio
         x0, x1, x2, x3 = corners(i, x, stencil)
         theta = angle(x0, x1, x2, x3)
         lead = Scalar(0.0)
-        if h != Scalar(0.0):
+        if step.h != Scalar(0.0):
             v0, v1, v2, v3 = corners(i, other, stencil)
             g0, g1, g2, g3 = gradient(x0, x1, x2, x3)
-            lead = h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
-        if past != Scalar(0.0):
+            lead = step.h * (wp.dot(g0, v0) + wp.dot(g1, v1) + wp.dot(g2, v2) + wp.dot(g3, v3))
+        if step.past != Scalar(0.0):
             b0, b1, b2, b3 = corners(i, other, stencil)
-            lead -= past * angle_difference(theta, angle(b0, b1, b2, b3))
+            lead -= step.past * angle_difference(theta, angle(b0, b1, b2, b3))
         hinge = out[i]
         hinge.start = theta
-        hinge.rate = rate
+        hinge.rate = step.rate
         hinge.lead = lead
         out[i] = hinge
 

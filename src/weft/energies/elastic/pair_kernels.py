@@ -7,6 +7,7 @@ spring that only pushes. Its damping is a spring that pushes and pulls.
 import warp as wp
 
 from weft.energies.elastic.buckled_arc import arc
+from weft.energies.element_energy import DampedStep
 from weft.energies.gather import SYMMETRIC, BlockLayout
 from weft.kernel import (
     IntArray2d,
@@ -138,9 +139,7 @@ def freeze_pairs(
     x: Vec3Array,
     other: Vec3Array,
     stencil: IntArray2d,
-    rate: Scalar,
-    h: Scalar,
-    past: Scalar,
+    step: DampedStep,
     out: wp.array(dtype=Pair),
 ):
     """Freeze the damping spring of every pair at x, with ``rate`` times the stiffness of the pair.
@@ -153,10 +152,10 @@ def freeze_pairs(
     d = wp.length(x[stencil[i, 1]] - x[stencil[i, 0]])
     r, _s, _q, _c = guarded_length(d / p.length)
     p.before = r
-    if past != Scalar(0.0):
+    if step.past != Scalar(0.0):
         d = wp.length(other[stencil[i, 1]] - other[stencil[i, 0]])
         earlier, _s2, _q2, _c2 = guarded_length(d / p.length)
-        p.before += past * (r - earlier)
+        p.before += step.past * (r - earlier)
     _energy, _force, stiffness = elastic(r, p)
-    p.viscous = rate * wp.max(stiffness, Scalar(0.0))
+    p.viscous = step.rate * wp.max(stiffness, Scalar(0.0))
     out[i] = p
