@@ -11,6 +11,7 @@ from PIL import Image
 
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
 from weft.base.errors import PictureError, UnitError
+from weft.discretization.polygon import first_crossing
 from weft.fitting.disk import detect_disk
 from weft.fitting.drape import build_drape
 from weft.fitting.drape_equilibrium import Eye
@@ -24,7 +25,7 @@ from weft.fitting.outline import (
 )
 from weft.fitting.photograph import measure_outline
 from weft.fitting.picture import otsu, segment_cloth
-from weft.fitting.polygon import check_polygon, find_crossing, read_polygon
+from weft.fitting.polygon import check_polygon, read_polygon
 from weft.laboratory.cusick import DISK, SPECIMEN
 
 CENTER = (212.3, 205.8)
@@ -330,8 +331,11 @@ def test_no_outline(points, said):
 
 def test_crossing():
     eight = np.array([[0, 0], [1, 1], [1, 0], [0, 1]], dtype=float)
-    assert find_crossing(eight) == (0, 2)
-    assert find_crossing(eight[[0, 2, 1, 3]]) is None
+    assert first_crossing([eight], touching=False) == ((0, 0), (0, 2))
+    assert first_crossing([eight[[0, 2, 1, 3]]], touching=False) is None
+    touching = np.array([[0, 0], [2, 0], [2, 1], [1, 0], [0, 1]], dtype=float)
+    assert first_crossing([touching], touching=False) is None
+    assert first_crossing([touching]) == ((0, 0), (0, 2))
     assert SPECIMEN > DISK
 
 

@@ -103,7 +103,7 @@ class Unsettled(Function):
 class Doubts:
     """Bounds that no direction of an iterative solver meets."""
 
-    def exceeded(self, A, d, g):
+    def is_exceeded(self, A, d, g):
         return True
 
 

@@ -67,10 +67,13 @@ def arc_lengths(p: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
 
 
-def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return the first two edges that cross or touch, each as (loop, edge); None if there are none.
+def first_crossing(
+    loops: Sequence[Floats], touching: bool = True
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Return the first two edges that cross, each as (loop, edge); None if there are none.
 
-    Neighboring edges may meet at the point that they share, and nowhere else.
+    With ``touching`` edges that touch count as well, except for neighboring edges at the point that
+    they share.
     """
     a = np.concatenate(loops)
     b = np.concatenate([np.roll(p, -1, axis=0) for p in loops])
@@ -78,26 +81,29 @@ def first_crossing(loops: Sequence[Floats]) -> tuple[tuple[int, int], tuple[int,
     index = np.concatenate([np.arange(len(p)) for p in loops])
     count = np.array([len(p) for p in loops])
     size = float(np.ptp(a, axis=0).max())
+    bottom, top = np.minimum(a, b), np.maximum(a, b)
 
     def side(p: Floats, q: Floats, r: Floats) -> Floats:
         d, e = q - p, r - p
         return np.asarray(d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0])
 
     for i in range(len(a) - 1):
-        j = np.arange(i + 1, len(a))
-        step = np.abs(index[j] - index[i])
-        same = which[j] == which[i]
-        neighbor = same & ((step == 1) | (step == count[which[i]] - 1))
+        # Most edges are far away, which their bounding boxes show.
+        near = (top[i + 1 :] >= bottom[i]) & (bottom[i + 1 :] <= top[i])
+        j = i + 1 + np.flatnonzero(near.all(1))
         s1, s2 = side(a[i], b[i], a[j]), side(a[i], b[i], b[j])
         s3, s4 = side(a[j], b[j], a[i]), side(a[j], b[j], b[i])
-        low, high = np.minimum(a[i], b[i]), np.maximum(a[i], b[i])
-        near = ((np.maximum(a[j], b[j]) >= low) & (np.minimum(a[j], b[j]) <= high)).all(1)
-        meets = near & (s1 * s2 <= 0) & (s3 * s4 <= 0) & ~neighbor
-        # Neighboring edges overlap if one folds back onto the other.
-        u, w = b[i] - a[i], b[j] - a[j]
-        back = neighbor & ((u * w).sum(-1) < 0)
-        back &= np.abs(u[0] * w[:, 1] - u[1] * w[:, 0]) <= 1e-12 * size * size
-        hit = np.flatnonzero(meets | back)
+        if touching:
+            step, same = np.abs(index[j] - index[i]), which[j] == which[i]
+            neighbor = same & ((step == 1) | (step == count[which[i]] - 1))
+            meets = (s1 * s2 <= 0) & (s3 * s4 <= 0) & ~neighbor
+            # Neighboring edges overlap if one folds back onto the other.
+            u, w = b[i] - a[i], b[j] - a[j]
+            back = neighbor & ((u * w).sum(-1) < 0)
+            meets |= back & (np.abs(u[0] * w[:, 1] - u[1] * w[:, 0]) <= 1e-12 * size * size)
+        else:
+            meets = (s1 * s2 < 0) & (s3 * s4 < 0)
+        hit = np.flatnonzero(meets)
         if len(hit):
             k = int(j[hit[0]])
             return (int(which[i]), int(index[i])), (int(which[k]), int(index[k]))

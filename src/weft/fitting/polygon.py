@@ -6,6 +6,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PictureError
+from weft.discretization.polygon import first_crossing
 from weft.fitting.outline import RadialOutline, radial_outline
 from weft.fitting.photograph import check_size
 from weft.fitting.table import read_table
@@ -13,7 +14,6 @@ from weft.fitting.table import read_table
 LEAST = 24  # corners: four for each of six folds
 MOST = 20_000  # corners
 GAP = 0.1  # of the perimeter: a polygon whose closing edge is longer counts as open
-SLICE = 256  # edges that are tested against all others at once; bounds the memory
 
 
 def read_polygon(path: Path) -> RadialOutline:
@@ -55,11 +55,11 @@ def check_polygon(corners: Floats, where: str) -> RadialOutline:
             where=where,
             hint="corners of all of it, in turn",
         )
-    pair = find_crossing(corners)
+    pair = first_crossing([corners], touching=False)
     if pair is not None:
         raise PictureError(
             "outline",
-            got=f"edges {pair[0] + 1} and {pair[1] + 1} cross",
+            got=f"edges {pair[0][1] + 1} and {pair[1][1] + 1} cross",
             where=where,
             expected="an outline that does not cross itself",
             hint="corners in turn",
@@ -68,27 +68,3 @@ def check_polygon(corners: Floats, where: str) -> RadialOutline:
     outline = radial_outline(corners - middle, after - middle)
     check_size(outline, where)
     return outline
-
-
-def find_crossing(corners: Floats) -> tuple[int, int] | None:
-    """Return the indices of the first two edges of a closed polygon (k,2) that cross, or None."""
-    p, q = corners, np.roll(corners, -1, axis=0)
-    n = len(p)
-    for first in range(0, n, SLICE):
-        some = np.arange(first, min(first + SLICE, n))
-        a, b = p[some, None], q[some, None]
-        cross = (_side(a, b, p) * _side(a, b, q) < 0) & (_side(p, q, a) * _side(p, q, b) < 0)
-        found = np.argwhere(cross)
-        if len(found):
-            return int(some[found[0, 0]]), int(found[0, 1])
-    return None
-
-
-def _side(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return twice the signed area of triangles a, b, c: positive if c is left of the line from a
-    to b.
-    """
-    return np.asarray(
-        (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
-        - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
-    )
