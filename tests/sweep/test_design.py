@@ -137,7 +137,8 @@ def test_csv(sweep_file, tmp_path):
 
 def test_function(sweep_file, tmp_path, monkeypatch):
     said = "design: function\nfunction: mine.py:rows\nsamples: 3\nseed: 4\n"
-    code = "def rows(rng, n):\n    for _ in range(n):\n        yield {'gravity.1': -rng.random()}\n"
+    code = "def one(rng):\n    return {'gravity.1': -rng.random()}\n"
+    code += "def rows(rng, n):\n    for _ in range(n):\n        yield one(rng)\n"
     (tmp_path / "mine.py").write_text(code)
     samples, _ = plan_of(read_sweep(sweep_file(said, vary="")))
     wanted = -np.random.default_rng(4).random(3)

@@ -9,10 +9,10 @@ each of which is a Latin hypercube (``rounds``).
 """
 
 import csv
-import importlib.util
 import io
 import itertools
 import math
+import runpy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,13 +73,7 @@ class Design:
         """
         count = self.count() or self.samples or 0
         if count > MOST_SAMPLES:
-            raise SweepError(
-                "samples",
-                got=f"{count:,}",
-                expected=f"at most {MOST_SAMPLES:,} in a sweep",
-                hint="a grid of many fields grows fast: `design: sobol` covers the same box with "
-                "as many samples as you like",
-            )
+            raise _too_many(f"{count:,}")
 
     def rows(self, rounds: Sequence[int] = ()) -> Iterator[Values]:
         """Yield the values of all samples, in order.
@@ -91,19 +85,23 @@ class Design:
             SweepError: there are too many samples, or the file or function gives invalid values.
         """
         self.check_size()
+        rows: Iterator[Values]
         if self.name == "csv":
-            yield from _limited(_of_csv(self.folder / self.file))
-            return
-        if self.name == "function":
-            yield from _limited(_of_function(self.file, self.folder, self.seed, self.samples))
-            return
-        names, fields = list(self.fields), list(self.fields.values())
-        if self.name == "grid":
-            for values in itertools.product(*(f.levels() for f in fields)):
-                yield dict(zip(names, values))
-            return
-        for point in self.points(rounds):
-            yield {n: f.at(float(u)) for n, f, u in zip(names, fields, point)}
+            rows = _read_csv(self.folder / self.file)
+        elif self.name == "function":
+            rows = _call_function(self.file, self.folder, self.seed, self.samples)
+        elif self.name == "grid":
+            levels = (f.levels() for f in self.fields.values())
+            rows = (dict(zip(self.fields, values)) for values in itertools.product(*levels))
+        else:
+            rows = (
+                {name: f.at(float(u)) for (name, f), u in zip(self.fields.items(), point)}
+                for point in self.points(rounds)
+            )
+        for k, row in enumerate(rows):
+            if k == MOST_SAMPLES:  # a file or function has more
+                raise _too_many(f"more than {MOST_SAMPLES:,}")
+            yield row
 
     def points(self, rounds: Sequence[int] = ()) -> Floats:
         """Return the positions of the samples in the unit box of the fields, (n,d) in [0, 1)."""
@@ -116,6 +114,16 @@ class Design:
         if self.name == "sobol":
             return _sobol(n, d, self.seed)
         return _saltelli(n, d, self.seed)
+
+
+def _too_many(got: str) -> SweepError:
+    return SweepError(
+        "samples",
+        got=got,
+        expected=f"at most {MOST_SAMPLES:,} in a sweep",
+        hint="a grid of many fields grows fast: `design: sobol` covers the same box with as many "
+        "samples as you like",
+    )
 
 
 def _latin_hypercube(rounds: Sequence[int], d: int, seed: int) -> Floats:
@@ -153,19 +161,7 @@ def _saltelli(n: int, d: int, seed: int) -> Floats:
     return rows.reshape(-1, d)
 
 
-def _limited(rows: Iterator[Values]) -> Iterator[Values]:
-    """Yield rows, and raise an error at the first one beyond ``MOST_SAMPLES``."""
-    for k, row in enumerate(rows):
-        if k == MOST_SAMPLES:
-            raise SweepError(
-                "samples",
-                got=f"more than {MOST_SAMPLES:,}",
-                expected=f"at most {MOST_SAMPLES:,} in a sweep",
-            )
-        yield row
-
-
-def _of_csv(path: Path) -> Iterator[Values]:
+def _read_csv(path: Path) -> Iterator[Values]:
     """Yield a sample for each line; each column is a field, and empty cells keep the
     scene's value.
     """
@@ -198,16 +194,18 @@ def _of_csv(path: Path) -> Iterator[Values]:
         raise SweepError("csv", got=got, where=str(path), expected="a readable CSV file") from error
 
 
-def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Iterator[Values]:
+def _call_function(
+    reference: str, folder: Path, seed: int, samples: int | None
+) -> Iterator[Values]:
     """Yield the samples that a user's ``function(rng, samples)`` gives: mappings of paths to
     values.
     """
     try:
-        made = _function(said, folder)(np.random.default_rng(seed), samples)
-        for k, row in enumerate(made):
+        rows = _load_function(reference, folder)(np.random.default_rng(seed), samples)
+        for k, row in enumerate(rows):
             if not isinstance(row, Mapping) or not all(isinstance(key, str) for key in row):
                 raise SweepError(
-                    f"sample {k} of {said}",
+                    f"sample {k} of {reference}",
                     got=clipped(repr(row)),
                     expected="a mapping of paths of fields to values",
                 )
@@ -216,29 +214,25 @@ def _of_function(said: str, folder: Path, seed: int, samples: int | None) -> Ite
         raise
     except Exception as error:  # the user's code may raise anything
         raise SweepError(
-            f"function {said}",
+            f"function {reference}",
             got=f"{type(error).__name__}: {error}",
             where=_line_of(error),
             expected="function(rng, samples) that gives mappings of paths to values",
         ) from error
 
 
-def _function(said: str, folder: Path) -> Callable[..., Iterable[object]]:
+def _load_function(reference: str, folder: Path) -> Callable[..., Iterable[object]]:
     """Return the function that ``file.py:function`` names."""
-    name, colon, function = said.rpartition(":")
+    name, colon, function = reference.rpartition(":")
     path = folder / name
     if not colon or not name.endswith(".py"):
-        raise SweepError("function", got=said, expected="file.py:function")
+        raise SweepError("function", got=reference, expected="file.py:function")
     if not is_file(path):
         raise SweepError("function", got=f"no file {path}", expected="file.py:function")
-    spec = importlib.util.spec_from_file_location(f"weft_sweep_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    known = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
-    check_known(function, known, f"function in {path.name}", SweepError)
-    found: Callable[..., Iterable[object]] = getattr(module, function)
-    return found
+    names = runpy.run_path(str(path))
+    functions = {k: v for k, v in names.items() if callable(v) and not k.startswith("_")}
+    check_known(function, functions, f"function in {path.name}", SweepError)
+    return functions[function]
 
 
 def _plain(value: object) -> Yaml:

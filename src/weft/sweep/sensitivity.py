@@ -7,7 +7,9 @@ First-order indices are computed as in Saltelli et al. 2010 (table 2 b), total o
     S_i  = mean(f_B (f_ABi - f_A)) / V        ST_i = mean((f_A - f_ABi)^2) / 2 V
 
 with V the variance of f_A and f_B together. All values are centered first, which changes neither
-expectation and removes most of the error of S_i. Confidence intervals are from resampled rows. For
+expectation and removes most of the error of S_i. These are the formulas of
+``scipy.stats.sobol_indices``, which is not called, because it takes a power of two rows only: rows
+with a failed sample are left out here. Confidence intervals are from ``scipy.stats.bootstrap``. For
 other designs Spearman's rank correlation tells how far a measure rises or falls with a parameter
 while the others vary as well. It is no share of a variance, and it misses dependences that are not
 monotonic.
@@ -18,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Ints
 from weft.sweep.folder import SweepFolder
 from weft.sweep.parameters import numbers_of
 from weft.sweep.status import SampleKind, SampleStatus
 
-RESAMPLED, SEED = 200, 0  # of the bootstrap for the intervals
+RESAMPLES = 200  # of the bootstrap for the intervals
 LEAST = 8  # fewest samples for an estimate
 
 
@@ -77,7 +79,7 @@ def sensitivity(
         numbers, _ = numbers_of(path, [f.sample for f in done])
         if numbers is not None and len(set(numbers)) > 1:
             parameters[path] = np.array(numbers)
-    effects = {name: _ranked(parameters, results(done, name)) for name in measures}
+    effects = {name: _rank_correlations(parameters, results(done, name)) for name in measures}
     effects = {name: e for name, e in effects.items() if e}
     if not effects:
         return None
@@ -130,25 +132,30 @@ def _of_saltelli(
 
 def _with_intervals(names: Sequence[str], f: Floats) -> list[Effect]:
     """Return the indices with bootstrap intervals."""
-    first, total = sobol_indices(f)
-    rng = np.random.default_rng(SEED)
-    again = [sobol_indices(f[rng.integers(0, len(f), len(f))]) for _ in range(RESAMPLED)]
-    spread, spread_total = (1.96 * np.std([r[k] for r in again], axis=0) for k in (0, 1))
-    return [
-        Effect(n, float(first[i]), float(total[i]), float(spread[i]), float(spread_total[i]))
-        for i, n in enumerate(names)
-    ]
+    from scipy.stats import bootstrap
+
+    def indices_of(rows: Ints) -> Floats:
+        return np.array(sobol_indices(f[rows]))
+
+    rows = np.arange(len(f))
+    again = bootstrap((rows,), indices_of, n_resamples=RESAMPLES, method="basic", rng=0)
+    first, total = indices_of(rows)
+    spread, spread_total = 1.96 * again.standard_error
+    columns = (first, total, spread, spread_total)
+    return [Effect(name, *map(float, numbers)) for name, numbers in zip(names, zip(*columns))]
 
 
-def _ranked(parameters: Mapping[str, Floats], values: Floats) -> list[Effect]:
+def _rank_correlations(parameters: Mapping[str, Floats], values: Floats) -> list[Effect]:
     """Return the rank correlation of a measure with each parameter."""
     from scipy.stats import spearmanr
 
     effects = []
     for path, numbers in parameters.items():
-        there = np.isfinite(values) & np.isfinite(numbers)
-        if there.sum() < LEAST or np.ptp(values[there]) == 0 or np.ptp(numbers[there]) == 0:
-            continue
-        found = spearmanr(numbers[there], values[there])
-        effects.append(Effect(path, float(found.statistic), None, float(found.pvalue)))
+        pairs = np.stack([numbers, values])
+        pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
+        if pairs.shape[1] >= LEAST and (np.ptp(pairs, axis=1) > 0).all():
+            correlation = spearmanr(*pairs)
+            effects.append(
+                Effect(path, float(correlation.statistic), None, float(correlation.pvalue))
+            )
     return effects
