@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.measure import BenchMeasure, at_least, at_most, info
 from weft.base.machine import cores
-from weft.sweep.engines.processes import Processes
+from weft.sweep.executors.processes import Processes
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import SweepFolder, open_sweep, prepare
 from weft.sweep.runner import Hooks, run_sweep, to_do
@@ -69,7 +69,7 @@ def _efficiency(place: Path, samples: int = SAMPLES_TIMED) -> Iterator[BenchMeas
 def timed(path: Path, out: Path, workers: int) -> tuple[list[Status], float]:
     """Statuses of all samples but each worker's first, and [s] of wall clock that they took."""
     told: list[tuple[float, Status]] = []
-    hooks = Hooks(told=lambda _, status: told.append((time.perf_counter(), status)))
+    hooks = Hooks(report=lambda _, status: told.append((time.perf_counter(), status)))
     run_sweep(read_sweep(path), Processes(workers), out=out, hooks=hooks)
     warm = [s for k, (_, s) in enumerate(told) if k >= workers]
     return warm, told[-1][0] - told[workers - 1][0]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from weft.base.errors import SweepError
 from weft.sweep.file import SweepDocument, read_sweep, read_varied
 from weft.sweep.folder import prepare
-from weft.sweep.warm import answer
+from weft.sweep.worker import run_samples
 
 SCENE = """cloth:
   sheet: {nx: 5, ny: 5, width: 40 cm, height: 40 cm}
@@ -69,7 +70,7 @@ def digests(folder):
 def in_workers(folder, code):
     """Workers on this machine that start meanwhile run ``code`` first."""
     (folder / "sitecustomize.py").write_text(
-        "import sys\nif 'weft.sweep.worker' in ' '.join(sys.orig_argv):\n"
+        "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n"
         + textwrap.indent(textwrap.dedent(code), "    ")
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -103,16 +104,21 @@ def is_first(path):
     return True
 
 
-def answer_or_die(path, name, retry):
-    """What a worker answers; the first one to get to the middle of a sample is killed there."""
+def run_or_die(path, names, retry):
+    """Run samples; the first process that gets to the middle of one is killed there."""
 
     def watch(now):
         if now.frame == 2 and is_first(Path(path) / "killed"):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return answer(path, name, retry, watch)
+    return run_samples(path, names, retry, watch)
 
 
-def answers_or_die(path, names, retry):
-    """The same of several samples."""
-    return [answer_or_die(path, name, retry) for name in names]
+@contextmanager
+def refusal(kind=SweepError, **fields):
+    """Expect an error whose fields contain these texts, or are equal to other values."""
+    with pytest.raises(kind) as found:
+        yield found
+    for name, wanted in fields.items():
+        got = getattr(found.value, name)
+        assert wanted in str(got) if isinstance(wanted, str) else got == wanted, (name, got)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.sweep.conftest import digests
+from tests.sweep.conftest import digests, refusal
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
 from weft.sweep.contact_sheet import contact_sheet, spread_out
@@ -177,7 +177,7 @@ def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
 def test_an_engine_that_is_not_installed_is_named(sweep_file, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     more = {"distributed": ["dask", "--scheduler", "tcp://127.0.0.1:1"], "submitit": ["slurm"]}
-    with pytest.raises(SweepError, match=rf"{package} = not installed.*weft\[sweep\]"):
+    with refusal(got=package, hint="weft[sweep]"):
         weft("sweep", sweep_file(), "--executor", *more[package])
 
 

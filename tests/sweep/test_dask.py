@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import answer_or_die, digests, is_first
-from weft.base.errors import SweepError
-from weft.sweep.engines.dask import Dask
-from weft.sweep.engines.processes import Processes
+from tests.sweep.conftest import digests, is_first, refusal, run_or_die
+from weft.sweep.executors.dask import Dask
+from weft.sweep.executors.processes import Processes
 from weft.sweep.file import read_sweep
 from weft.sweep.runner import Hooks, run_sweep
-from weft.sweep.warm import answer
+from weft.sweep.worker import run_samples
 
 pytest.importorskip("distributed")
 WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
@@ -80,7 +79,7 @@ def run(path, engine, **more):
 def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster, monkeypatch):
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
-    monkeypatch.setattr("weft.sweep.engines.dask.answer", answer_or_die)
+    monkeypatch.setattr("weft.sweep.executors.dask.run_samples", run_or_die)
     run(path, Dask(cluster.address, PATIENCE))
     assert (tmp_path / "out" / "killed").exists() and digests(tmp_path / "out") == wanted
 
@@ -88,11 +87,11 @@ def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, clu
 @pytest.mark.slow
 def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster, monkeypatch):
     """Everything of the cluster is killed half-way, and started again three seconds later."""
-    monkeypatch.setattr("weft.sweep.engines.dask.answer", answer_once)
+    monkeypatch.setattr("weft.sweep.executors.dask.run_samples", run_once)
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
     notes, gone = [], []
 
-    def told(sample, status):
+    def report(sample, status):
         if not gone:
             gone.append(sample)
             cluster.kill("scheduler")
@@ -107,52 +106,53 @@ def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster
                 cluster.start("scheduler")
                 cluster.start("worker")
 
-    run(path, Dask(cluster.address, PATIENCE), hooks=Hooks(told=told, note=note))
+    run(path, Dask(cluster.address, PATIENCE), hooks=Hooks(report=report, note=note))
     assert any("is gone: waiting" in n for n in notes)
     assert len(digests(tmp_path / "out")) == 6
 
 
-def answer_once(path, name, retry):
-    """What a worker answers: samples but the first one wait half-way to be told to go on."""
+def run_once(path, names, retry):
+    """Run samples; all but the first one wait half-way for a file."""
     first = is_first(Path(path) / "first")
 
     def watch(now):
         while not first and now.frame == 2 and not (Path(path) / "go on").exists():
             time.sleep(0.05)
 
-    return answer(path, name, retry, watch)
+    return run_samples(path, names, retry, watch)
 
 
 def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
     """It is waited for as long as asked, then named; the sweep is planned and goes on later."""
-    with pytest.raises(SweepError, match=r"scheduler = tcp://127.0.0.1:\d+.*same command goes on"):
-        run(sweep_file(), Dask(f"tcp://127.0.0.1:{free_port()}", 0))
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with refusal(what="scheduler", got=address):
+        run(sweep_file(), Dask(address, 0))
     assert len(digests(run(sweep_file(), Processes(1)).path)) == 4
 
 
 @pytest.mark.slow
 def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monkeypatch):
     """They say done, and nothing is here: named, not run for ever."""
-    from weft.sweep.engines import dask
+    from weft.sweep.executors import dask
 
-    monkeypatch.setattr(dask, "answer", elsewhere)
-    with pytest.raises(SweepError, match="workers do not write into.*shared file system"):
+    monkeypatch.setattr(dask, "run_samples", elsewhere)
+    with refusal(what="sweep folder", expected="shared file system"):
         run(sweep_file(), Dask(cluster.address, PATIENCE))
 
 
-def elsewhere(path, name, retry):
-    return {"status": {"state": "done"}}
+def elsewhere(path, names, retry):
+    return {name: {"status": "done"} for name in names}
 
 
 @pytest.mark.slow
 def test_a_full_disk_of_a_worker(sweep_file, cluster, monkeypatch):
-    from weft.sweep.engines import dask
+    from weft.sweep.executors import dask
     from weft.sweep.faults import DiskFullError
 
-    monkeypatch.setattr(dask, "answer", filled)
-    with pytest.raises(DiskFullError, match="no space left"):
+    monkeypatch.setattr(dask, "run_samples", filled)
+    with pytest.raises(DiskFullError):
         run(sweep_file(), Dask(cluster.address, PATIENCE))
 
 
-def filled(path, name, retry):
-    return {"full": "disk = no space left"}
+def filled(path, names, retry):
+    return {name: {"full": "disk = no space left"} for name in names}

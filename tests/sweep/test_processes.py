@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import before_writing, digests, in_workers, statuses
-from weft.base.errors import RunError, SceneError, SweepError
+from tests.sweep.conftest import before_writing, digests, in_workers, refusal, statuses
+from weft.base.errors import RunError, SceneError
 from weft.io.inside import Inside
 from weft.io.lock import Lock
-from weft.sweep.engines.processes import Processes
+from weft.sweep.executors.processes import Processes
 from weft.sweep.faults import DiskFullError
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import open_sweep
@@ -116,9 +116,21 @@ def test_a_killed_worker(sweep_file, tmp_path):
         sweep = run(path, 2, hooks=Hooks(note=notes.append))
     assert counts(sweep.look())[SampleKind.DONE] == 5
     name, pid = mark.read_text().split()
-    assert [n.partition("ended ")[2] for n in notes] == [f"(signal 9) while it ran {name}"]
+    assert len(notes) == 1 and name in notes[0]
     again = statuses(tmp_path / "out")[name]
     assert again["frames"] == 5 and again["where"].split()[1] != pid
+
+
+def test_a_step_that_does_not_end(sweep_file, tmp_path, monkeypatch):
+    """Its worker is killed far beyond the time limit; the sample has failed, the sweep goes on."""
+    monkeypatch.setattr("weft.sweep.executors.processes.OVERDUE", 0.0)
+    monkeypatch.setattr("weft.sweep.executors.processes.GRACE", 5.0)
+    code = before_writing("frames/000001.npz", "import time\ntime.sleep(1000)")
+    with in_workers(tmp_path, code):
+        run(sweep_file("time_limit: 5 min\n", vary="step: [0.02]"))
+    (status,) = statuses(tmp_path / "out").values()
+    assert (status["state"], status["reason"]) == ("failed", "TIME_LIMIT")
+    assert "killed" in status["message"]
 
 
 @pytest.mark.slow
@@ -171,32 +183,32 @@ def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
     """At a time: the second is told of the first. Of another scene: it is refused."""
     path = sweep_file()
     inside = Inside(tmp_path / "out")
-    with Lock(inside), pytest.raises(RunError, match=r"in use: process \d+"):
+    with Lock(inside), refusal(RunError, what="run folder", got=f"process {os.getpid()}"):
         run(path)
     run(path)
     before = digests(tmp_path / "out")
-    with pytest.raises(SweepError, match=r"another scene \(differs in: the scene file\)"):
-        scene = tmp_path / "scene.yaml"
-        scene.write_text(scene.read_text().replace("20 ms", "10 ms"))
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(scene.read_text().replace("20 ms", "10 ms"))
+    with refusal(what="sweep folder", got="the scene file"):
         run(path)
-    with pytest.raises(SweepError, match="differs in: .*threads"):
+    with refusal(what="sweep folder", got="threads"):
         run(sweep_file("threads: 2\nset: {}\n").rename(tmp_path / "b.yaml"))
     assert digests(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize(
-    "vary, message",
+    "vary, field",
     [
-        ("cloth.sheet.widht: [30 cm]", r"cloth\.sheet\.widht.*did you mean 'width'"),
-        ("cloth.sheet.width: [30 cm, 40 kg]", r"cloth\.sheet\.width"),
-        ("cloth.sheet.nx: {from: 10, to: 6000, whole: true, steps: 2}", "<= 5000"),
+        ("cloth.sheet.widht: [30 cm]", "cloth.sheet.widht"),
+        ("cloth.sheet.width: [30 cm, 40 kg]", "cloth.sheet.width"),
+        ("cloth.sheet.nx: {from: 10, to: 6000, whole: true, steps: 2}", "cloth.sheet.nx"),
         ("bodies.0.name: [a]", "bodies"),
-        ("pins.3.until: [1 s]", "no entry 3"),
+        ("pins.3.until: [1 s]", "pins.3"),
     ],
 )
-def test_fields_that_do_not_exist_or_do_not_take_it(sweep_file, tmp_path, vary, message):
+def test_fields_that_do_not_exist_or_do_not_take_it(sweep_file, tmp_path, vary, field):
     """Nothing is written, nothing runs."""
-    with pytest.raises(SceneError, match=message):
+    with refusal(SceneError, what=field):
         run(sweep_file(vary=vary))
     assert not (tmp_path / "out" / "plan.jsonl").exists()
 
@@ -204,14 +216,15 @@ def test_fields_that_do_not_exist_or_do_not_take_it(sweep_file, tmp_path, vary, 
 def test_failures_do_not_stop_a_sweep(sweep_file):
     """A sample without a fabric, one with; retried only when asked for."""
     path = sweep_file(vary="cloth.fabric: [cotton, koton, silk]")
-    told = []
-    sweep = run(path, hooks=Hooks(told=lambda s, st: told.append(st.state)))
-    assert sorted(told) == ["done", "done", "failed"]
-    told.clear()
-    run(path, hooks=Hooks(told=lambda s, st: told.append(st.state)))
-    assert told == []
-    run(path, retry=True, hooks=Hooks(told=lambda s, st: told.append(st.state)))
-    assert told == ["failed"]
+    states = []
+    hooks = Hooks(report=lambda _, status: states.append(status.state))
+    sweep = run(path, hooks=hooks)
+    assert sorted(states) == ["done", "done", "failed"]
+    states.clear()
+    run(path, hooks=hooks)
+    assert states == []
+    run(path, retry=True, hooks=hooks)
+    assert states == ["failed"]
     assert counts(sweep.look())[SampleKind.FAILED] == 1
 
 
@@ -221,7 +234,7 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
     full = "raise OSError(28, 'No space left on device')"
     with (
         in_workers(tmp_path, before_writing("frames/000001.npz", full)),
-        pytest.raises(DiskFullError, match="no space left"),
+        pytest.raises(DiskFullError),
     ):
         run(path, 2)
     assert not digests(tmp_path / "out")
@@ -234,10 +247,7 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
 
 @pytest.mark.slow
 def test_workers_that_cannot_start(sweep_file, tmp_path):
-    with (
-        in_workers(tmp_path, "sys.exit('no such luck')"),
-        pytest.raises(SweepError, match=r"ended \d+ times in turn.*no such luck"),
-    ):
+    with in_workers(tmp_path, "sys.exit('no such luck')"), refusal(what="workers"):
         run(sweep_file(), 2)
 
 
@@ -245,7 +255,7 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
     sweep = run(sweep_file())
     path = sweep.path / "sweep.json"
     path.write_text(path.read_text().replace('"threads": ', '"threads": 1'))
-    with pytest.raises(SweepError, match="checksum.*remove it"):
+    with refusal(what="sweep.json", got="checksum"):
         run(sweep_file())
     path.unlink()
     before = digests(sweep.path)
@@ -253,8 +263,8 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
 
 
 def test_more_threads_than_this_machine_runs(sweep_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("weft.sweep.engines.processes.most_threads", lambda: 1)
-    with pytest.raises(SweepError, match="threads = 2.*at most 1, with .* cores.*with fewer"):
+    monkeypatch.setattr("weft.sweep.executors.processes.most_threads", lambda: 1)
+    with refusal(what="threads", got=2):
         run(sweep_file("threads: 2\n"), out=tmp_path / "elsewhere")
-    with pytest.raises(SweepError, match="threads = 100000.*at most 4096"):
+    with refusal(what="threads", got=100_000):
         run(sweep_file(), out=tmp_path / "another", threads=100_000)

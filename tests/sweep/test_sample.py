@@ -15,7 +15,7 @@ from weft.sweep.faults import BusyError, DiskFullError, StoppedError, sample_loc
 from weft.sweep.quality import Filters
 from weft.sweep.sample import run_sample
 from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, is_held, write_status
-from weft.sweep.warm import answer
+from weft.sweep.worker import run_samples
 
 HARD = "set: {integrator.backward_euler: {tolerance: 1.0e-14, max_iterations: 1}}\n"
 
@@ -73,7 +73,8 @@ def test_one_process_at_a_sample(planned):
         assert is_held(folder.root) and sweep.look()[0].kind is SampleKind.RUNNING
         with pytest.raises(BusyError, match=r"in use: process \d+"):
             run_sample(sweep, sweep.plan[0])
-        assert "busy" in answer(str(sweep.path), sweep.plan[0].id)
+        name = sweep.plan[0].id
+        assert "busy" in run_samples(str(sweep.path), [name])[name]
     assert not is_held(folder.root) and sweep.look()[0].kind is SampleKind.PENDING
 
 
@@ -124,9 +125,9 @@ def test_a_sample_that_takes_its_process_with_it(planned):
     sweep = planned()
     program = (
         "import os, sys; import weft.scene.build as build\n"
-        "from weft.sweep.warm import opened; from weft.sweep.sample import run_sample\n"
+        "from weft.sweep.folder import open_sweep; from weft.sweep.sample import run_sample\n"
         "build.load_scene = lambda *a: os.kill(os.getpid(), 9)\n"
-        "s = opened(sys.argv[1]); run_sample(s, s.plan[0])"
+        "s = open_sweep(sys.argv[1]); run_sample(s, s.plan[0])"
     )
     for k in range(MOST_ATTEMPTS):
         ended = subprocess.run([sys.executable, "-c", program, str(sweep.path)], check=False)
@@ -157,7 +158,9 @@ def test_a_disk_that_fills(planned, monkeypatch, number):
         patch.setattr(inside_module.Inside, "writing", writing)
         with pytest.raises(DiskFullError, match="no space left.*free some space"):
             run_sample(sweep, sweep.plan[0])
-        assert "full" in answer(str(sweep.path), sweep.plan[0].id)
+        first, second = (s.id for s in sweep.plan[:2])
+        answers = run_samples(str(sweep.path), [first, second])
+        assert list(answers) == [first] and "full" in answers[first]
     assert sweep.look()[0].kind in (SampleKind.PENDING, SampleKind.STOPPED)
     assert run_sample(sweep, sweep.plan[0]).digest == wanted
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import answers_or_die, digests
-from weft.base.errors import SweepError
-from weft.sweep.engines.processes import Processes
-from weft.sweep.engines.slurm import Slurm, shared_out
+from tests.sweep.conftest import digests, refusal, run_or_die
+from weft.sweep.executors.processes import Processes
+from weft.sweep.executors.slurm import Slurm, split
 from weft.sweep.file import read_sweep
 from weft.sweep.runner import Hooks, run_sweep
 
@@ -151,7 +150,7 @@ def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
 @pytest.mark.slow
 def test_a_killed_task_is_submitted_again(sweep_file, tmp_path, monkeypatch):
     """Of submitit's local executor."""
-    monkeypatch.setattr("weft.sweep.engines.slurm.answers", answers_or_die)
+    monkeypatch.setattr("weft.sweep.executors.slurm.run_samples", run_or_die)
     run(sweep_file(TEXT, vary=WIDE), Slurm(1, local=True))
     assert (tmp_path / "out" / "killed").exists()
     assert len(digests(tmp_path / "out")) == 4
@@ -163,25 +162,25 @@ def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, s
     wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
     gone = []
 
-    def told(sample, status):
+    def report(sample, status):
         if not gone:
             gone.append(sample)
             slurm.stop("slurmctld")
             time.sleep(3)
             slurm.controller()
 
-    run(path, Slurm(2, patience=900), hooks=Hooks(told=told))
+    run(path, Slurm(2, patience=900), hooks=Hooks(report=report))
     assert gone and digests(tmp_path / "out") == wanted
 
 
 def test_no_slurm_is_named(sweep_file, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(SweepError, match="a machine with sbatch and srun.*--local"):
+    with refusal(what="executor slurm", hint="--local"):
         run(sweep_file(), Slurm(patience=0))
 
 
 def test_shares_are_even_and_lose_nothing():
     for n, tasks in ((1, 8), (8, 8), (1000, 256), (7, 3)):
-        shares = shared_out(list(range(n)), tasks)
+        shares = split(list(range(n)), tasks)
         assert sorted(s for share in shares for s in share) == list(range(n))
         assert max(map(len, shares)) - min(map(len, shares)) <= 1 and len(shares) <= tasks

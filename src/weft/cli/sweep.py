@@ -12,7 +12,7 @@ from weft.base.terminal import new_console
 from weft.cli.options import AsJson, Quiet, print_json, say
 
 if TYPE_CHECKING:
-    from weft.sweep.engines.base import Engine
+    from weft.sweep.executors.base import Executor
     from weft.sweep.file import SweepFile
     from weft.sweep.runner import Hooks
 
@@ -79,7 +79,7 @@ def run(
     """Run what remains of a sweep: all of it, or what a kill, a full disk or new samples left.
 
     Every sample has a folder of its own below the sweep's; the same command goes on where the last
-    one stopped, on this engine or another one.
+    one stopped, on this executor or another one.
     """
     from weft.sweep.file import read_sweep
 
@@ -93,10 +93,10 @@ def run(
     from weft.sweep.runner import run_sweep
     from weft.sweep.status import counts
 
-    engine = _engine(executor, workers, scheduler, patience, partition, minutes, local)
+    place = _executor(executor, workers, scheduler, patience, partition, minutes, local)
     with _telling(quiet or json) as hooks:
         try:
-            folder = run_sweep(file, engine, out=out, retry=retry, threads=threads, hooks=hooks)
+            folder = run_sweep(file, place, out=out, retry=retry, threads=threads, hooks=hooks)
         except KeyboardInterrupt:
             say(f"stopped; what is done is on disk. Continue with: weft sweep {sweep}", error=True)
             raise typer.Exit(130) from None
@@ -108,7 +108,7 @@ def run(
         say(f"next     weft sweep report {folder.path}   weft dataset {folder.path} out.zarr")
 
 
-def _engine(
+def _executor(
     name: str,
     workers: int | None,
     scheduler: str | None,
@@ -116,7 +116,7 @@ def _engine(
     partition: str | None,
     minutes: int,
     local: bool,
-) -> "Engine":
+) -> "Executor":
     from weft.base.errors import SweepError, check_known
 
     check_known(name, EXECUTORS, "executor", SweepError)
@@ -124,14 +124,14 @@ def _engine(
         expected = "tcp://HOST:PORT, with --executor dask" if name == "dask" else "--executor dask"
         raise SweepError("--scheduler", got=scheduler or "nothing", expected=expected)
     if name == "dask":
-        from weft.sweep.engines.dask import Dask
+        from weft.sweep.executors.dask import Dask
 
         return Dask(str(scheduler), patience)
     if name == "slurm":
-        from weft.sweep.engines.slurm import Slurm
+        from weft.sweep.executors.slurm import Slurm
 
         return Slurm(workers, partition, minutes, local, patience)
-    from weft.sweep.engines.processes import Processes
+    from weft.sweep.executors.processes import Processes
 
     return Processes(workers)
 
@@ -170,12 +170,12 @@ def sample(
 ) -> None:
     """Run one sample in its folder, or go on with it; exit status 1 where it fails."""
     from weft.sweep.folder import open_sweep
-    from weft.sweep.warm import opened, quiet_libraries
+    from weft.sweep.worker import limit_library_threads, open_unchanged
 
-    quiet_libraries(open_sweep(sweep).threads)
+    limit_library_threads(open_sweep(sweep).threads)
     from weft.sweep.sample import run_sample
 
-    folder = opened(open_sweep(sweep).path)
+    folder = open_unchanged(open_sweep(sweep).path)
     found = folder.sample(name)
     status = run_sample(folder, found, retry=retry)
     if not quiet:

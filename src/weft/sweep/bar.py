@@ -39,12 +39,12 @@ def sweep_bar() -> Iterator[Hooks]:
         task = shown.add_task("starting", total=None)
         failed = 0
 
-        def begun(sweep: SweepFolder, found: Sequence[SampleStatus]) -> None:
+        def start(sweep: SweepFolder, found: Sequence[SampleStatus]) -> None:
             told = counts(found)
             ended = told[SampleKind.DONE] + told[SampleKind.FAILED]
             shown.update(task, total=len(found), completed=ended, description=str(sweep.path))
 
-        def ended(sample: Sample, status: Status) -> None:
+        def report(sample: Sample, status: Status) -> None:
             nonlocal failed
             if status.state == "failed":
                 failed += 1
@@ -52,4 +52,4 @@ def sweep_bar() -> Iterator[Hooks]:
             said = f"{failed} failed, " if failed else ""
             shown.update(task, advance=1, description=f"{said}last {sample.id}")
 
-        yield Hooks(begun, ended, console.print)
+        yield Hooks(start, report, console.print)

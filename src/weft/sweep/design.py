@@ -232,7 +232,8 @@ def _load_function(reference: str, folder: Path) -> Callable[..., Iterable[objec
     names = runpy.run_path(str(path))
     functions = {k: v for k, v in names.items() if callable(v) and not k.startswith("_")}
     check_known(function, functions, f"function in {path.name}", SweepError)
-    return functions[function]
+    found: Callable[..., Iterable[object]] = functions[function]
+    return found
 
 
 def _plain(value: object) -> Yaml:

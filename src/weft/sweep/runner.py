@@ -1,6 +1,7 @@
-"""Execution of a sweep on an engine: its samples are handed out until none remains."""
+"""Execution of a sweep on an executor: its samples are handed out until none remains."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from weft.io.inside import Inside
 from weft.io.lock import Lock
 from weft.scene.build import load_scene
 from weft.scene.file import read_source, validate
-from weft.sweep.engines.base import Engine, SampleBatch
+from weft.sweep.executors.base import Executor, SampleBatch, run_batch
 from weft.sweep.faults import full, is_full
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.folder import SweepFolder, prepare
@@ -29,19 +30,19 @@ class Hooks:
     """Callbacks of a running sweep.
 
     Args:
-        begun: called with the folder and the states of all samples, before any sample runs.
-        told: called with each sample that ends, and its status.
+        start: called with the folder and the states of all samples, before any sample runs.
+        report: called with each sample that ends, and its status.
         note: called with other messages.
     """
 
-    begun: Callable[[SweepFolder, Sequence[SampleStatus]], None] = lambda *_: None
-    told: Callable[[Sample, Status], None] = lambda *_: None
+    start: Callable[[SweepFolder, Sequence[SampleStatus]], None] = lambda *_: None
+    report: Callable[[Sample, Status], None] = lambda *_: None
     note: Callable[[str], None] = lambda _: None
 
 
 def run_sweep(
     sweep: SweepFile,
-    engine: Engine,
+    executor: Executor,
     *,
     out: Path | None = None,
     retry: bool = False,
@@ -54,7 +55,7 @@ def run_sweep(
 
     Args:
         sweep: the file.
-        engine: the engine that runs the samples.
+        executor: where the samples run; it is closed at the end.
         out: the folder; None: the file's.
         retry: run failed samples again.
         threads: per sample, for a new sweep.
@@ -73,7 +74,7 @@ def run_sweep(
     try:
         with _sweep_lock(inside):
             folder = prepare(sweep, place, threads, check_fields)
-            _run(folder, engine, retry, hooks)
+            _run(folder, executor, retry, hooks)
     except (RunError, OSError) as error:
         if is_full(error):
             raise full(place) from error
@@ -88,14 +89,14 @@ def planned(sweep: SweepFile, out: Path | None = None, threads: int | None = Non
         return prepare(sweep, inside.root, threads, check_fields)
 
 
-def _run(folder: SweepFolder, engine: Engine, retry: bool, hooks: Hooks) -> None:
+def _run(folder: SweepFolder, executor: Executor, retry: bool, hooks: Hooks) -> None:
     """Hand out samples until all have ended, those of other processes included."""
     found = folder.look()
-    hooks.begun(folder, found)
+    hooks.start(folder, found)
     todo, fruitless, waited = to_do(found, retry), 0, 0.0
     while todo or any(f.kind is SampleKind.RUNNING for f in found):
         if todo:
-            engine.run(SampleBatch(folder, todo, retry, hooks.told, hooks.note))
+            run_batch(executor, SampleBatch(folder, deque(todo), retry, hooks.note), hooks.report)
         else:
             time.sleep(WAIT)  # other processes run all samples that remain
         waited = 0.0 if todo else waited + WAIT

@@ -1,4 +1,4 @@
-"""Execution of one sample, from its values to a finished run: the same procedure on every engine.
+"""Execution of one sample, from its values to a finished run: the same procedure on every executor.
 
 A run that was started continues from its last frame with bit-identical results. However this
 process ends, the folder tells the state: a sample with the status ``started`` whose lock no process
@@ -38,7 +38,7 @@ from weft.sweep.status import (
     write_status,
 )
 
-_one_at_a_time = threading.Lock()  # in a process, only one thread may launch kernels
+one_sample = threading.Lock()  # in a process, only one thread may launch kernels
 Watch = Callable[[Progress], None]
 
 
@@ -60,7 +60,7 @@ def run_sample(
         StoppedError: raised by ``watch``.
     """
     inside = Inside(sweep.place(sample), fsync=False)
-    with _one_at_a_time:
+    with one_sample:
         try:
             with sample_lock(inside):
                 return _Attempt(sweep, sample, inside, watch).made(retry)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import AnyArray, Floats
 from weft.sweep.folder import SweepFolder
 from weft.sweep.parameters import numbers_of
 from weft.sweep.status import SampleKind, SampleStatus
@@ -134,7 +134,7 @@ def _with_intervals(names: Sequence[str], f: Floats) -> list[Effect]:
     """Return the indices with bootstrap intervals."""
     from scipy.stats import bootstrap
 
-    def indices_of(rows: Ints) -> Floats:
+    def indices_of(rows: AnyArray) -> Floats:
         return np.array(sobol_indices(f[rows]))
 
     rows = np.arange(len(f))
