@@ -25,11 +25,11 @@ def dataset(
     and quality flags, with a card that says how it was made.
     """
     from weft.base.units import to_si
-    from weft.sweep.dataset import Choices, write_dataset
+    from weft.sweep.dataset import DatasetOptions, write_dataset
     from weft.sweep.folder import open_sweep
 
     quantum = None if quantise is None else to_si(quantise, "m", "--quantise")
-    made = write_dataset(open_sweep(sweep), out, Choices(quantum, frames, good))
+    made = write_dataset(open_sweep(sweep), out, DatasetOptions(quantum, frames, good))
     if quiet:
         return
     left = ", ".join(f"{n} {why}" for why, n in made.left_out.items())

@@ -4,167 +4,164 @@ import hashlib
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import weft
 from weft.base.errors import WeftError
-from weft.base.trees import Json, YamlMapping
+from weft.base.trees import Json
 from weft.io.files import atomic_write
+from weft.run.run_folder import RunFolder
 from weft.sweep.folder import SweepFolder, machine
-from weft.sweep.parameters import Column
 from weft.sweep.quality import MEANINGS
 from weft.sweep.status import RUN, SampleStatus
 
 if TYPE_CHECKING:
-    from weft.sweep.dataset import Choices, DatasetShape
+    from xarray import Dataset
 
-CHUNK = 1 << 20
+    from weft.sweep.dataset import DatasetOptions
+
+# Settings of the scene that the card has of the first sample.
+SIMULATED = ("integrator", "settings", "step", "damping", "law", "gravity", "contact", "adaptive")
+OPENING = {
+    ".zarr": 'xarray.open_zarr("{}")',
+    ".parquet": 'pyarrow.parquet.read_table("{}")',
+    ".h5": 'xarray.open_dataset("{}", engine="h5netcdf")',
+    ".nc": 'xarray.open_dataset("{}", engine="h5netcdf")',
+}
 
 
 def write_card(
     sweep: SweepFolder,
     out: Path,
-    kept: Sequence[SampleStatus],
+    samples: Sequence[SampleStatus],
     left_out: Mapping[str, int],
-    columns: Sequence[Column],
-    choices: "Choices",
-    shape: "DatasetShape",
+    data: "Dataset",
+    options: "DatasetOptions",
     error: float,
 ) -> Path:
     """Write ``NAME.card.json`` and ``NAME.README.md`` beside a data set; return the path of the
     former.
+
+    Args:
+        sweep: the sweep.
+        out: the data set on disk.
+        samples: its samples.
+        left_out: numbers of other samples, by reason.
+        data: its variables.
+        options: the options with which it was written.
+        error: [m] largest error of a coordinate by quantization.
     """
-    told = {
+    about = {k: v for k, v in sweep.about.items() if k not in ("order", "file")}
+    content: Json = {
         "data_set": out.name,
-        "title": sweep.about["description"],
-        "made_by": {"weft": weft.__version__, "commit": commit(), "machine": machine()},
-        "sweep": {k: v for k, v in sweep.about.items() if k not in ("order", "scene", "file")}
-        | {"scene": Path(sweep.about["scene"]).name},
-        "simulated": _simulated(sweep, kept),
-        "samples": {"kept": len(kept), "left_out": dict(left_out)},
+        "title": about["description"],
+        "made_by": {"weft": weft.__version__, "commit": find_commit(), "machine": machine()},
+        "sweep": about | {"scene": sweep.scene.name},
+        "simulated": _read_settings(sweep, samples[0]),
+        "samples": {"kept": len(samples), "left_out": dict(left_out)},
         "filters": {
-            "set": sweep.keep.said(),
+            "set": sweep.keep.as_dict(),
             "meaning": MEANINGS,
-            "applied": "left out" if choices.good_only else "as flags",
-            "passed": _passed(kept),
+            "applied": "left out" if options.good_only else "as flags",
+            "passed": Counter(
+                name
+                for f in samples
+                for name, passed in (f.status.flags if f.status else {}).items()
+                if passed
+            ),
         },
         "positions": {
-            "frames": choices.frames,
-            "quantum_m": choices.quantum,
+            "frames": options.frames,
+            "quantum_m": options.quantum,
             "greatest_error_m": error,
-            "stated_error_m": 0.0 if choices.quantum is None else choices.quantum / 2,
-            "vertices": shape.vertices,
-            "same_faces": shape.one_face,
+            "stated_error_m": (options.quantum or 0.0) / 2,
+            "vertices": data.sizes["vertex"],
+            "same_faces": "sample" not in data.face.dims,
         },
-        "columns": {c.name: dict(c.about) for c in columns},
-        "sha256": dict(_sums(out)),
+        "columns": {name: v.attrs for name, v in data.variables.items() if v.dims == ("sample",)},
+        "sha256": _checksums(out),
     }
     card = out.with_name(f"{out.name}.card.json")
     with atomic_write(card) as file:
-        file.write(json.dumps(told, indent=2, default=str).encode() + b"\n")
+        file.write(json.dumps(content, indent=2, default=str).encode() + b"\n")
     with atomic_write(out.with_name(f"{out.name}.README.md")) as file:
-        file.write(_words(out, told).encode())
+        file.write(_markdown(out, content).encode())
     return card
 
 
-def check_sums(card: Path) -> list[str]:
+def compare_checksums(card: Path) -> list[str]:
     """Return the names of files of a data set whose checksums differ from those of its card."""
-    told: Json = json.loads(card.read_text())
-    found = dict(_sums(card.with_name(str(told["data_set"]))))
-    said = told["sha256"]
-    return sorted(name for name in {*found, *said} if found.get(name) != said.get(name))
+    content: Json = json.loads(card.read_text())
+    wanted, found = content["sha256"], _checksums(card.with_name(str(content["data_set"])))
+    return sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
 
 
-def commit() -> str | None:
+def find_commit() -> str | None:
     """Return the commit of weft's source if it runs from a clone, followed by ``+`` if it has
     changes.
     """
-    place = Path(weft.__file__).parent
+    command = ["git", "-C", str(Path(weft.__file__).parent), "describe", "--always", "--abbrev=40"]
+    command += ["--exclude=*", "--dirty=+"]
     try:
-        told = [
-            subprocess.run(
-                ["git", "-C", str(place), *words],
-                capture_output=True,
-                text=True,
-                timeout=10,
-                check=True,
-            ).stdout.strip()
-            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--", "."])
-        ]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return told[0] + ("+" if told[1] else "")
+    return answer.stdout.strip()
 
 
-def _simulated(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Json:
-    """Return settings of the first sample's manifest: integrator, tolerances, step, versions."""
-    from weft.run.run_folder import RunFolder
-
+def _read_settings(sweep: SweepFolder, f: SampleStatus) -> Json:
+    """Return settings of a sample's manifest: integrator, tolerances, step, versions."""
     try:
-        manifest = RunFolder(sweep.place(kept[0].sample) / RUN).manifest()
+        manifest = RunFolder(sweep.place(f.sample) / RUN).manifest()
     except WeftError:
         return {}
-    scene: YamlMapping = manifest["scene"]
-    names = ("integrator", "settings", "step", "damping", "law", "gravity", "contact", "adaptive")
+    settings = {name: manifest["scene"].get(name) for name in SIMULATED}
     return {
-        "of": kept[0].sample.id,
+        "of": f.sample.id,
         "fps": manifest["fps"],
         "versions": manifest["versions"],
-        **{n: scene.get(n) for n in names},
+        **settings,
     }
 
 
-def _passed(kept: Sequence[SampleStatus]) -> dict[str, int]:
-    """Return how many samples pass each filter."""
-    passed: Counter[str] = Counter()
-    for f in kept:
-        passed.update(k for k, ok in (f.status.flags if f.status else {}).items() if ok)
-    return dict(passed)
-
-
-def _sums(out: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and SHA-256 checksum of each file of a data set."""
-    files = [out] if out.is_file() else sorted(p for p in out.rglob("*") if p.is_file())
-    for path in files:
-        digest = hashlib.sha256()
+def _checksums(out: Path) -> dict[str, str]:
+    """Return the SHA-256 checksum of each file of a data set, by its name."""
+    checksums = {}
+    for path in [out] if out.is_file() else sorted(p for p in out.rglob("*") if p.is_file()):
         with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                digest.update(chunk)
-        yield path.relative_to(out.parent).as_posix(), digest.hexdigest()
+            digest = hashlib.file_digest(file, "sha256")
+        checksums[path.relative_to(out.parent).as_posix()] = digest.hexdigest()
+    return checksums
 
 
-def _words(out: Path, told: Json) -> str:
+def _markdown(out: Path, card: Json) -> str:
     """Return the card as Markdown."""
-    sweep, positions = told["sweep"], told["positions"]
-    opening = {
-        ".zarr": f'xarray.open_zarr("{out.name}")',
-        ".parquet": f'pyarrow.parquet.read_table("{out.name}")',
-    }
-    left = ", ".join(f"{n} {why}" for why, n in told["samples"]["left_out"].items()) or "none"
+    sweep, positions = card["sweep"], card["positions"]
+    left = ", ".join(f"{n} {why}" for why, n in card["samples"]["left_out"].items()) or "none"
     error = (
         "as simulated, in float64"
         if positions["quantum_m"] is None
         else f"in steps of {positions['quantum_m']:g} m, off by at most "
         f"{positions['stated_error_m']:g} m (measured: {positions['greatest_error_m']:.3g} m)"
     )
-    varied = "\n".join(f"- `{path}`: {said}" for path, said in sweep["vary"].items())
-    filters = ", ".join(f"{k}: {v}" for k, v in told["filters"]["set"].items()) or "none"
-    made, count = told["made_by"], told["samples"]["kept"]
-    return f"""# {told["title"] or out.name}
+    varied = "\n".join(f"- `{path}`: {values}" for path, values in sweep["vary"].items())
+    filters = ", ".join(f"{k}: {v}" for k, v in card["filters"]["set"].items()) or "none"
+    made, count = card["made_by"], card["samples"]["kept"]
+    return f"""# {card["title"] or out.name}
 
 {count} samples, left out: {left}. Design: {sweep["design"]}, seed {sweep["seed"]}.
 
 {varied or "Values: from a file or a function; see the columns `param.*`."}
 
 Positions: {positions["frames"]} frame(s), {error}.
-Filters: {filters} ({told["filters"]["applied"]}).
+Filters: {filters} ({card["filters"]["applied"]}).
 Simulated with weft {sweep["machine"]["versions"]["weft"]} on {sweep["machine"]["processor"]}, \
 {sweep["threads"]} thread(s) a sample; written with weft {made["weft"]}, commit {made["commit"]}.
 Checksums, versions, tolerances and the meaning of every column: `{out.name}.card.json`.
 
 ```python
-{opening.get(out.suffix, f'xarray.open_dataset("{out.name}", engine="h5netcdf")')}
+{OPENING[out.suffix.lower()].format(out.name)}
 ```
 """

@@ -2,34 +2,63 @@
 
 Samples with different meshes share arrays: missing vertices are NaN, missing faces -1. Positions
 may be quantized to whole multiples of a step, so that the error of a coordinate is at most half of
-it (``scale_factor``, which xarray applies when it reads).
+it (``scale_factor``, which xarray applies when it reads and writes). Arrays are read from the runs
+block by block while the data set is written, so that it need not fit into memory.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import AnyArray, Floats, Ints
 from weft.base.errors import RunError, SweepError, check_known
-from weft.base.trees import Json
 from weft.run.run import Run
-from weft.run.run_folder import RunFolder
 from weft.scene.identity import digest
 from weft.sweep.card import write_card
 from weft.sweep.folder import SweepFolder
-from weft.sweep.parameters import Column, columns_of
+from weft.sweep.parameters import sample_columns
 from weft.sweep.status import RUN, SampleKind, SampleStatus
-from weft.sweep.stores import Store, Variable, store_for
+from weft.sweep.stores import check_path, write_arrays
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 MOST_STEPS = 2**31 - 2  # largest quantized coordinate
 MISSING = -(2**31)  # quantized coordinate of a missing vertex
+BLOCK = 1 << 20  # [bytes] of positions that are read and written at a time, and of a chunk
+
+# Arrays of a sample: dimensions, value of missing elements, unit and meaning.
+ARRAYS: dict[str, tuple[tuple[str, ...], Any, dict[str, str]]] = {
+    "position": (
+        ("frame", "vertex", "axis"),
+        np.float64(np.nan),
+        {"long_name": "positions of vertices", "units": "m"},
+    ),
+    "time": (
+        ("frame",),
+        np.float64(np.nan),
+        {"long_name": "time since the start", "units": "s"},
+    ),
+    "face": (
+        ("triangle", "corner"),
+        np.int32(-1),
+        {"long_name": "vertices of faces; -1: none"},
+    ),
+    "corner_uv": (
+        ("triangle", "corner", "uv"),
+        np.float64(np.nan),
+        {"long_name": "material coordinates of the corners of faces", "units": "m"},
+    ),
+}
 
 
 @dataclass(frozen=True)
-class Choices:
+class DatasetOptions:
     """Options of a data set.
 
     Args:
@@ -46,17 +75,6 @@ class Choices:
         check_known(self.frames, ("last", "all"), "--frames", SweepError)
         if self.quantum is not None and not (0 < self.quantum < 1):
             raise SweepError("--quantise", got=f"{self.quantum} m", expected="0 to 1 m: 0.1 mm")
-
-
-@dataclass(frozen=True)
-class DatasetShape:
-    """Sizes of the arrays of positions: the largest numbers of frames, vertices and faces."""
-
-    frames: int
-    vertices: int
-    faces: int
-    one_face: bool  # true: all samples have the same faces
-    one_uv: bool  # true: all samples have the same material coordinates
 
 
 @dataclass(frozen=True)
@@ -79,24 +97,24 @@ class DatasetReport:
 
 
 def write_dataset(
-    sweep: SweepFolder, out: str | Path, choices: Choices | None = None
+    sweep: SweepFolder, out: str | Path, options: DatasetOptions | None = None
 ) -> DatasetReport:
     """Write the finished samples of a sweep as one data set.
 
     Args:
         sweep: the sweep.
         out: ``.zarr``, ``.h5`` (``.nc``) or ``.parquet``.
-        choices: options.
+        options: options.
 
     Raises:
         SweepError: the suffix is unknown, the file exists, no sample is finished, a package is not
             installed, positions are too large for the step, or the disk has too little room.
         RunError: the data set cannot be written; no part of it remains.
     """
-    out, choices = Path(out), choices or Choices()
-    found = sweep.look()
-    kept, left_out = _kept(found, choices)
-    if not kept:
+    out, options = Path(out), options or DatasetOptions()
+    check_path(out)
+    samples, left_out = _select(sweep.look(), options)
+    if not samples:
         raise SweepError(
             "data set",
             got="no sample",
@@ -104,174 +122,144 @@ def write_dataset(
             hint=str(left_out),
             expected="at least one that is done",
         )
-    shape = _shape(sweep, kept, choices)
-    columns = columns_of([f.sample for f in kept])
-    error = 0.0
-    variables = _variables(len(kept), columns, shape, choices)
-    with store_for(out, variables) as store:
-        store.describe(_description(sweep, choices))
-        for k, f in enumerate(kept):
-            error = max(error, _put(store, sweep, f, k, shape, choices))
-        _put_columns(store, kept, columns)
-    card = write_card(sweep, out, kept, left_out, columns, choices, shape, error)
-    return DatasetReport(out, card, len(kept), left_out, error)
+    reader = _Reader(sweep, samples, options)
+    data = _build(reader)
+    write_arrays(data, out)
+    card = write_card(sweep, out, samples, left_out, data, options, reader.error)
+    return DatasetReport(out, card, len(samples), left_out, reader.error)
 
 
-def _kept(
-    found: Sequence[SampleStatus], choices: Choices
+def _select(
+    samples: Sequence[SampleStatus], options: DatasetOptions
 ) -> tuple[list[SampleStatus], dict[str, int]]:
     """Return the samples to be written, and the numbers of others by reason."""
-    kept: list[SampleStatus] = []
-    out: dict[str, int] = {}
-    for f in found:
-        why = f.kind.value if f.kind is not SampleKind.DONE else ""
-        if not why and choices.good_only and f.status and not f.status.flags.get("good", True):
-            why = "not good"
-        if why:
-            out[why] = out.get(why, 0) + 1
+    selected: list[SampleStatus] = []
+    left_out: Counter[str] = Counter()
+    for f in samples:
+        if f.kind is not SampleKind.DONE:
+            left_out[f.kind.value] += 1
+        elif options.good_only and f.status and not f.status.flags.get("good", True):
+            left_out["not good"] += 1
         else:
-            kept.append(f)
-    return kept, out
+            selected.append(f)
+    return selected, dict(left_out)
 
 
-def _runs(sweep: SweepFolder, kept: Sequence[SampleStatus]) -> Iterator[Run]:
-    for f in kept:
-        yield Run(sweep.place(f.sample) / RUN)
+class _Reader:
+    """Reader of the runs of samples, as arrays that hold the largest of them."""
+
+    def __init__(
+        self, sweep: SweepFolder, samples: Sequence[SampleStatus], options: DatasetOptions
+    ) -> None:
+        self.sweep, self.samples, self.options = sweep, samples, options
+        self.error = 0.0  # [m] largest error of the coordinates that were read, by quantization
+        self.n_vertices: list[int] = []
+        frames, faces = 1, 0
+        meshes: dict[str, set[str]] = {"face": set(), "corner_uv": set()}
+        for k in range(len(samples)):
+            run = self._run(k)
+            self.n_vertices.append(run.mesh.n_vertices)
+            frames, faces = max(frames, len(run)), max(faces, len(run.faces))
+            meshes["face"].add(digest(run.faces))
+            meshes["corner_uv"].add(digest(run.corner_uv))
+        self.shared = {name for name, digests in meshes.items() if len(digests) == 1}
+        frames = 1 if options.frames == "last" else frames
+        self.sizes = {"frame": frames, "vertex": max(self.n_vertices), "triangle": faces}
+        self.sizes |= {"axis": 3, "corner": 3, "uv": 2}
+
+    def _run(self, k: int) -> Run:
+        return Run(self.sweep.place(self.samples[k].sample) / RUN)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of an array of one sample."""
+        return tuple(self.sizes[dim] for dim in ARRAYS[name][0])
+
+    def read(self, indices: Ints, name: str) -> AnyArray:
+        """Return an array of ``ARRAYS`` of some samples, after a check that their runs are those
+        that ended.
+        """
+        array = np.full((len(indices), *self.shape(name)), ARRAYS[name][1])
+        for row, k in zip(array, indices):
+            run = self._run(k)
+            self._check(run, self.samples[k])
+            frames = range(len(run)) if self.options.frames == "all" else [len(run) - 1]
+            if name == "position":
+                for i, frame in enumerate(frames):
+                    row[i, : self.n_vertices[k]] = run.positions(frame)
+            elif name == "time":
+                row[: len(frames)] = [float(run.folder.frame(frame)["t"]) for frame in frames]
+            else:
+                row[: len(run.faces)] = run.faces if name == "face" else run.corner_uv
+        if name == "position" and self.options.quantum is not None:
+            self.error = max(self.error, rounding_error(array, self.options.quantum))
+        return array
+
+    def _check(self, run: Run, f: SampleStatus) -> None:
+        """Check that the last frame is the one with which the sample ended."""
+        if f.status is None or run.folder.sealed_frame(len(run) - 1)[1].content != f.status.digest:
+            raise RunError(
+                f"sample {f.sample.id}",
+                got="another last frame than it ended with",
+                where=str(run.path),
+                expected="what weft wrote",
+                hint="remove its folder and run the sweep again",
+            )
 
 
-def _shape(sweep: SweepFolder, kept: Sequence[SampleStatus], choices: Choices) -> DatasetShape:
-    """Return sizes that hold all samples."""
-    frames = vertices = faces = 0
-    meshes, flats = set(), set()
-    for run in _runs(sweep, kept):
-        frames = max(frames, len(run))
-        vertices, faces = max(vertices, run.mesh.n_vertices), max(faces, len(run.faces))
-        meshes.add(digest(run.faces))
-        flats.add(digest(run.corner_uv))
-    return DatasetShape(
-        1 if choices.frames == "last" else frames,
-        vertices,
-        faces,
-        len(meshes) == 1,
-        len(flats) == 1,
-    )
+def _build(reader: _Reader) -> "Dataset":
+    """Return the data set, whose arrays are read when it is written."""
+    import dask.array
+    from xarray import Dataset, Variable
 
-
-def _variables(
-    n: int, columns: Sequence[Column], shape: DatasetShape, choices: Choices
-) -> list[Variable]:
-    """Return all variables of n samples, with units and meanings."""
-    fill: float
-    kind: np.dtype[np.generic]
-    fill, kind = np.nan, np.dtype(np.float64)
-    about: Json = {"long_name": "positions of vertices", "units": "m"}
-    if choices.quantum is not None:
-        fill, kind = MISSING, np.dtype(np.int32)
-        about["scale_factor"] = choices.quantum
-        about["comment"] = f"no coordinate is off by more than {choices.quantum / 2:g} m"
-    size = (n, shape.frames, shape.vertices, 3)
-    dims = ("sample", "frame", "vertex", "axis")
-    variables = [Variable("position", dims, size, kind, fill, about)]
-    times = {"long_name": "time since the start", "units": "s"}
-    variables.append(Variable("time", dims[:2], size[:2], np.dtype(np.float64), np.nan, times))
-    faces = {"long_name": "vertices of faces; -1: none"}
-    dims = ("sample", "triangle", "corner", "uv")
-    size = (n, shape.faces, 3, 2)
-    skip = int(shape.one_face)
-    variables.append(Variable("face", dims[skip:3], size[skip:3], np.dtype(np.int32), None, faces))
-    uv = {"long_name": "material coordinates of the corners of faces", "units": "m"}
-    skip = int(shape.one_uv)
-    number = np.dtype(np.float64)
-    variables.append(Variable("corner_uv", dims[skip:], size[skip:], number, np.nan, uv))
-    own = {"long_name": "vertices of the sample; those after them are missing"}
-    variables.append(Variable("n_vertices", ("sample",), (n,), np.dtype(np.int32), None, own))
-    variables += [Variable(c.name, ("sample",), (n,), c.dtype, None, c.about) for c in columns]
-    return variables
-
-
-def _description(sweep: SweepFolder, choices: Choices) -> Json:
-    """Return the attributes of the data set."""
-    return {
-        "title": sweep.about["description"] or sweep.path.name,
-        "source": f"weft {sweep.about['machine']['versions']['weft']}",
-        "scene": Path(sweep.about["scene"]).name,
-        "seed": sweep.about["seed"],
-        "card": json.dumps({"quantum_m": choices.quantum, "frames": choices.frames}),
+    about = reader.sweep.about
+    rows = max(1, BLOCK // (8 * int(np.prod(reader.shape("position")))))
+    indices = dask.array.arange(len(reader.samples), chunks=rows)
+    variables = {}
+    for name, (dims, missing, attrs) in ARRAYS.items():
+        if name in reader.shared:
+            variables[name] = Variable(dims, reader.read(np.zeros(1, np.int32), name)[0], attrs)
+            continue
+        shape = reader.shape(name)
+        values = indices.map_blocks(
+            reader.read,
+            name,
+            dtype=missing.dtype,
+            meta=np.empty([0] * (1 + len(shape)), missing.dtype),
+            new_axis=range(1, 1 + len(shape)),
+            chunks=(indices.chunks[0], *((size,) for size in shape)),
+        )
+        variables[name] = Variable(("sample", *dims), values, attrs)
+    quantum = reader.options.quantum
+    if quantum is not None:
+        position = variables["position"]
+        position.attrs = position.attrs | {"comment": f"off by at most {quantum / 2:g} m"}
+        position.encoding = {"dtype": "int32", "scale_factor": quantum, "_FillValue": MISSING}
+    counts = np.array(reader.n_vertices, np.int32)
+    meaning = {"long_name": "vertices of the sample; those after them are missing"}
+    variables["n_vertices"] = Variable("sample", counts, meaning)
+    for name, values, attrs in sample_columns(reader.samples):
+        variables[name] = Variable("sample", values, attrs)
+    description = {
+        "title": about["description"] or reader.sweep.path.name,
+        "source": f"weft {about['machine']['versions']['weft']}",
+        "scene": Path(about["scene"]).name,
+        "seed": about["seed"],
+        "card": json.dumps({"quantum_m": quantum, "frames": reader.options.frames}),
     }
+    return Dataset(variables, attrs=description)
 
 
-def _put(
-    store: Store, sweep: SweepFolder, f: SampleStatus, k: int, shape: DatasetShape, choices: Choices
-) -> float:
-    """Write the arrays of one sample; return the largest error of a coordinate [m]."""
-    folder = RunFolder(sweep.place(f.sample) / RUN)
-    run = Run(folder.path)
-    numbers = range(len(run)) if choices.frames == "all" else [len(run) - 1]
-    _check(folder, f, len(run) - 1)
-    n = run.mesh.n_vertices
-    x = np.full((shape.frames, shape.vertices, 3), np.nan)
-    t = np.full(shape.frames, np.nan)
-    for i, number in enumerate(numbers):
-        x[i, :n] = run.positions(number)
-        t[i] = float(folder.frame(number)["t"])
-    error = 0.0
-    if choices.quantum is None:
-        store.put("position", k, x)
-    else:
-        steps, error = quantised(x, choices.quantum)
-        store.put("position", k, steps)
-    store.put("time", k, t)
-    store.put("n_vertices", k, np.asarray(n, np.int32))
-    _put_mesh(store, run, k, shape)
-    return error
-
-
-def _put_mesh(store: Store, run: Run, k: int, shape: DatasetShape) -> None:
-    """Write faces and material coordinates: per sample, or only once if all samples share them."""
-    m = len(run.faces)
-    if not shape.one_face or k == 0:
-        faces = np.full((shape.faces, 3), -1, dtype=np.int32)
-        faces[:m] = run.faces
-        store.put("face", None if shape.one_face else k, faces)
-    if not shape.one_uv or k == 0:
-        uv = np.full((shape.faces, 3, 2), np.nan)
-        uv[:m] = run.corner_uv
-        store.put("corner_uv", None if shape.one_uv else k, uv)
-
-
-def quantised(x: Floats, quantum: float) -> tuple[Ints, float]:
-    """Return coordinates as whole multiples of ``quantum`` [m], and their largest error [m].
-
-    NaN becomes ``MISSING``.
+def rounding_error(x: Floats, quantum: float) -> float:
+    """Return the largest error [m] of coordinates, some of which are NaN, that are rounded to whole
+    multiples of ``quantum`` [m].
 
     Raises:
         SweepError: a coordinate is too large for 32 bits.
     """
+    x = x[np.isfinite(x)]
     steps = np.rint(x / quantum)
-    most = float(np.nanmax(np.abs(steps))) if np.isfinite(steps).any() else 0.0
+    most = np.abs(steps).max(initial=0.0)
     if most > MOST_STEPS:
         least = f"at least {quantum * most / MOST_STEPS:.2g} m"
         raise SweepError("--quantise", got=f"{quantum:g} m", expected=least)
-    lost = np.isnan(steps)
-    whole = np.where(lost, MISSING, np.where(lost, 0, steps)).astype(np.int32)
-    read = whole.astype(np.float64) * quantum
-    errors = np.abs(read - x)[~lost]
-    return whole, float(errors.max()) if errors.size else 0.0
-
-
-def _check(folder: RunFolder, f: SampleStatus, last: int) -> None:
-    """Check that the last frame is the one with which the sample ended."""
-    assert f.status is not None
-    if folder.sealed_frame(last)[1].content != f.status.digest:
-        raise RunError(
-            f"sample {f.sample.id}",
-            got="another last frame than it ended with",
-            where=str(folder.path),
-            expected="what weft wrote",
-            hint="remove its folder and run the sweep again",
-        )
-
-
-def _put_columns(store: Store, kept: Sequence[SampleStatus], columns: Sequence[Column]) -> None:
-    for column in columns:
-        store.put(column.name, None, column.values(kept))
+    return float(np.abs(steps * quantum - x).max(initial=0.0))

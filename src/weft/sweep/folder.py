@@ -229,7 +229,7 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "seeds": list(sweep.settings.seeds),
         "time_limit": sweep.settings.time_limit,
         "device": sweep.settings.device,
-        "keep": sweep.settings.keep.said(),
+        "keep": sweep.settings.keep.as_dict(),
         "machine": machine(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

@@ -44,7 +44,7 @@ class Filters:
                 passed[name] = measures.get(name) in (None, wanted)
         return {**passed, "good": all(passed.values())}
 
-    def said(self) -> Json:
+    def as_dict(self) -> Json:
         """Return the filters that are set."""
         return {name: value for name, value in vars(self).items() if value is not None}
 

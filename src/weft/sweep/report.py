@@ -15,8 +15,8 @@ from weft.sweep.contact_sheet import label_lines, spread_out, thumbnail
 from weft.sweep.figures import cloud, histogram, table
 from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import MEANINGS, UNITS
-from weft.sweep.parameters import numbers_of
-from weft.sweep.sensitivity import Sensitivity, results, sensitivity
+from weft.sweep.parameters import measure_values, parameter_values
+from weft.sweep.sensitivity import Sensitivity, sensitivity
 from weft.sweep.status import Reason, SampleKind, SampleStatus, counts
 
 SHOWN = (
@@ -93,7 +93,7 @@ def _summary(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
         *((f"varies: {path}", said) for path, said in about["vary"].items()),
         ("scene", str(about["scene"])),
         ("the same in all", " ".join(sweep.common) or "nothing else"),
-        ("filters", ", ".join(f"{k}: {v}" for k, v in sweep.keep.said().items()) or "none"),
+        ("filters", ", ".join(f"{k}: {v}" for k, v in sweep.keep.as_dict().items()) or "none"),
         ("not passed", ", ".join(f"{n} {k}" for k, n in flags.items() if k != "good") or "none"),
         (
             "time",
@@ -112,7 +112,7 @@ def _summary(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
 def _distributions(done: Sequence[SampleStatus]) -> str:
     figures = []
     for name in SHOWN:
-        drawn = histogram(results(done, name), _unit(name))
+        drawn = histogram(measure_values(done, name), _unit(name))
         if drawn:
             caption = f"<b>{name}</b>: {escape(MEANINGS[name])}"
             figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
@@ -165,10 +165,8 @@ def _clouds(told: Sensitivity, done: Sequence[SampleStatus]) -> str:
     )
     figures = []
     for _, name, path in strongest[:MOST_CLOUDS]:
-        numbers, unit = numbers_of(path, [f.sample for f in done])
-        if numbers is None:
-            continue
-        drawn = cloud(np.array(numbers), results(done, name), unit)
+        values, unit = parameter_values(path, [f.sample for f in done])
+        drawn = cloud(values, measure_values(done, name), unit)
         caption = f"<b>{name}</b> over {escape(path)}"
         figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
     return f'<div class="grid">{"".join(figures)}</div>'

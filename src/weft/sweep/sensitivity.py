@@ -22,7 +22,7 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, Floats
 from weft.sweep.folder import SweepFolder
-from weft.sweep.parameters import numbers_of
+from weft.sweep.parameters import measure_values, parameter_values
 from weft.sweep.status import SampleKind, SampleStatus
 
 RESAMPLES = 200  # of the bootstrap for the intervals
@@ -76,21 +76,17 @@ def sensitivity(
         return None
     parameters = {}
     for path in dict.fromkeys(p for f in done for p in f.sample.values):
-        numbers, _ = numbers_of(path, [f.sample for f in done])
-        if numbers is not None and len(set(numbers)) > 1:
-            parameters[path] = np.array(numbers)
-    effects = {name: _rank_correlations(parameters, results(done, name)) for name in measures}
+        values, _ = parameter_values(path, [f.sample for f in done])
+        if values.dtype != object and len(set(values)) > 1:
+            parameters[path] = values
+    effects = {
+        name: _rank_correlations(parameters, measure_values(done, name)) for name in measures
+    }
     effects = {name: e for name, e in effects.items() if e}
     if not effects:
         return None
     method = "Spearman's rank correlation (no share of the variance; -1 falls, 1 rises)"
     return Sensitivity(method, effects, len(done), len(found) - len(done))
-
-
-def results(found: Sequence[SampleStatus], name: str) -> Floats:
-    """Return a measure of all samples; NaN for samples without it."""
-    values = [f.status.measures.get(name) if f.status is not None else None for f in found]
-    return np.array([np.nan if v is None else float(v) for v in values])
 
 
 def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
@@ -118,7 +114,7 @@ def _of_saltelli(
     order = np.array(sweep.about["order"]).reshape(-1, len(names) + 2)
     effects, used = {}, 0
     for name in measures:
-        f = results(found, name)[order]
+        f = measure_values(found, name)[order]
         f = f[np.isfinite(f).all(axis=1)]
         if len(f) < LEAST or np.ptp(f) <= 1e-12 * np.abs(f).max():
             continue
