@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.base.errors import UnitError
-from weft.base.units.expression import PLAIN, UnitValue, evaluated, in_unit
+from weft.base.units.expression import PLAIN, UnitValue, evaluate, in_unit
 
 LENGTH = (0, 1, 0, 0)
 KNOWN = {"waist": UnitValue(0.72, LENGTH), "ratio": UnitValue(1.5), "größe": UnitValue(2.0)}
@@ -43,9 +43,9 @@ def test_values(text, value):
 
 
 def test_dimensions():
-    assert evaluated("waist*waist", KNOWN).dimension == (0, 2, 0, 0)
-    assert evaluated("waist/waist", KNOWN) == UnitValue(1.0, PLAIN)
-    assert evaluated("40 N / 2 m", KNOWN) == UnitValue(20.0, (1, 0, -2, 0))
+    assert evaluate("waist*waist", KNOWN).dimension == (0, 2, 0, 0)
+    assert evaluate("waist/waist", KNOWN) == UnitValue(1.0, PLAIN)
+    assert evaluate("40 N / 2 m", KNOWN) == UnitValue(20.0, (1, 0, -2, 0))
     assert in_unit("90 deg / 2", "rad", KNOWN) == pytest.approx(math.pi / 4)
 
 
@@ -85,10 +85,10 @@ def test_refusals(text, message):
 @given(st.text(max_size=40))
 def test_anything_is_a_number_or_a_named_error(text):
     with contextlib.suppress(UnitError):
-        assert math.isfinite(evaluated(text, KNOWN).value)
+        assert math.isfinite(evaluate(text, KNOWN).value)
 
 
 @given(st.lists(st.tuples(st.sampled_from("+-*"), st.integers(1, 99)), max_size=12))
 def test_precedence_is_that_of_python(parts):
     text = "7" + "".join(f" {op} {n}" for op, n in parts)
-    assert evaluated(text, {}).value == eval(text)
+    assert evaluate(text, {}).value == eval(text)

@@ -281,7 +281,7 @@ IN_STEPS = [
     "Keys.integral",
     "Keys.is_keyframes",
     "Keys.of",
-    "Keys.said",
+    "Keys.read",
     "Law.device_parameters",
     "Law.stages",
     "Mannequin.standing",

@@ -71,12 +71,12 @@ def test_turned_specimen(seen, turn):
     turned = dataclasses.replace(drape, x=x).outline(Eye())
     straight = drape.outline(Eye())
     assert turned.numbers[:3] == pytest.approx(straight.numbers[:3], rel=1e-3)
-    back = turned.turned(-turn)  # where it is said how warp lies
+    back = turned.rotate(-turn)  # where it is said how warp lies
     assert back.numbers == pytest.approx(straight.numbers, rel=1e-3, abs=2e-5)
     assert back.radius == pytest.approx(straight.radius, abs=5e-4)
     eye = Eye(0.8, 0.01, 0.02)
-    seen = dataclasses.replace(drape, x=x).outline(eye).turned(-turn)
-    assert seen.numbers == pytest.approx(drape.outline(eye.turned(-turn)).numbers, rel=1e-3)
+    seen = dataclasses.replace(drape, x=x).outline(eye).rotate(-turn)
+    assert seen.numbers == pytest.approx(drape.outline(eye.rotate(-turn)).numbers, rel=1e-3)
 
 
 def test_goes_on_or_drapes_anew():

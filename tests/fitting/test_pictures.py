@@ -160,7 +160,7 @@ def moved(turn, shift):
 def test_numbers_do_not_depend_on_how_it_lies(turn, shift):
     got, expected = moved(turn, np.array(shift)), flower()
     assert got.numbers[:3] == pytest.approx(expected.numbers[:3], rel=2e-3)
-    assert got.turned(-turn).along == pytest.approx(expected.along, rel=2e-2)
+    assert got.rotate(-turn).along == pytest.approx(expected.along, rel=2e-2)
     assert got.nodes == expected.nodes == 6
     assert np.sort(got.amplitude)[-3:] == pytest.approx([0.00625, 0.015, 0.125], rel=2e-3)
 

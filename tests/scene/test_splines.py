@@ -12,7 +12,7 @@ from weft.io import read_mesh
 from weft.laws import BaraffWitkin, ImmediateBuckling, StVK
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.scene.spline_pins import determined, undetermined
+from weft.scene.spline_pins import determined_points, undetermined_points
 from weft.solve.linear.solver import Outcome
 
 pytestmark = pytest.mark.quick
@@ -150,10 +150,10 @@ def test_what_pinned_vertices_determine():
     ):
         W = cloth.embedding.matrix[ids]
         lines, whole = cloth.surfaces.between(ids)
-        control = determined(sp.vstack([W, lines.matrix]), whole)
-        alone = determined(sp.vstack([W, lines.matrix]), whole[:0])
+        control = determined_points(sp.vstack([W, lines.matrix]), whole)
+        alone = determined_points(sp.vstack([W, lines.matrix]), whole[:0])
         assert set(alone) <= set(control)
-        loose = undetermined(control, W)
+        loose = undetermined_points(control, W)
         assert len(control) == count
         assert loose.all() if count == 0 else not loose.any()
 

@@ -19,7 +19,7 @@ from weft.base.runtime_types import checked
 MOST_POINTS = 24  # of a curve, including the origin
 
 
-@checked(FabricError, "curve", unchecked=("force", "padded"))
+@checked(FabricError, "curve", unchecked=("force", "pad"))
 @dataclass(frozen=True)
 class Curve:
     """Force per width as a function of strain, in tension.
@@ -104,7 +104,7 @@ class Curve:
         )
         return np.where(strain > e[-1], s[-1] + d[-1] * (strain - e[-1]), inside)
 
-    def padded(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def pad(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return strains, forces, slopes and work at the knots, (MOST_POINTS,) each.
 
         The last value fills the rest of each array, except that the rest of the strains is

@@ -65,7 +65,7 @@ class Keys:
         return isinstance(value, Mapping) and "keys" in value
 
     @staticmethod
-    def said(value: YamlMapping, what: str) -> tuple[list[tuple[float, Yaml]], Between]:
+    def read(value: YamlMapping, what: str) -> tuple[list[tuple[float, Yaml]], Between]:
         """Return times [s] with the value that a file gives at each, and the interpolation.
 
         Args:

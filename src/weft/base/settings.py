@@ -89,7 +89,7 @@ class Setting:
         counts = isinstance(value, int) and not self.unit
         return not counts and math.isfinite(value) and abs(value) > max_magnitude(self.unit)
 
-    def wanted(self, value: object) -> str:
+    def expected_for(self, value: object) -> str:
         """Return a description of right values for a value that is not allowed."""
         numbers = value if isinstance(value, tuple | list) else [value]
         if any(not isinstance(v, str) and _is_number(v) and self._beyond(v) for v in numbers):

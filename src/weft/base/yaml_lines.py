@@ -129,11 +129,11 @@ class _Reader:
         self.lines.setdefault(loc, node.start_mark.line + 1)
         self.count += 1
         if self.count > YAML_VALUES or depth > MOST_DEPTH:
-            raise self.refused(node, "aliases that multiply", f"at most {YAML_VALUES} values")
+            raise self.node_error(node, "aliases that multiply", f"at most {YAML_VALUES} values")
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node)
         if id(node) in self.open:
-            raise self.refused(node, "an alias of what it stands in", "a tree")
+            raise self.node_error(node, "an alias of what it stands in", "a tree")
         self.open.add(id(node))
         result = (
             self.mapping(node, loc, depth)
@@ -143,7 +143,7 @@ class _Reader:
         self.open.discard(id(node))
         kind = "map" if isinstance(node, yaml.MappingNode) else "seq"
         if node.tag != _TAG + kind:
-            raise self.refused(node, f"tag {node.tag}", "no tags")
+            raise self.node_error(node, f"tag {node.tag}", "no tags")
         return result
 
     def mapping(self, node: yaml.Node, loc: Loc, depth: int) -> YamlMapping:
@@ -152,20 +152,20 @@ class _Reader:
         merged: dict[str, Yaml] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise self.refused(key, "a key that is a list or mapping", "a field's name")
+                raise self.node_error(key, "a key that is a list or mapping", "a field's name")
             if key.tag == _TAG + "merge":
                 others = value.value if isinstance(value, yaml.SequenceNode) else [value]
                 for other in others:
                     found = self.value(other, loc, depth + 1)
                     if not isinstance(found, dict):
-                        raise self.refused(value, "<< of no mapping", "mappings")
+                        raise self.node_error(value, "<< of no mapping", "mappings")
                     merged = {**found, **merged}
                 continue
             name = self.text(key)
             place = (*loc, name)
             if name in result:
                 what = ".".join(map(str, place))
-                raise self.refused(key, "a second time", "each field once", what)
+                raise self.node_error(key, "a second time", "each field once", what)
             self.lines[place] = key.start_mark.line + 1
             result[name] = self.value(value, place, depth + 1)
         return {**merged, **result}
@@ -176,25 +176,25 @@ class _Reader:
         if tag in ("str", "timestamp", "value"):
             return self.text(node)
         if tag not in ("null", "bool", "int", "float"):
-            raise self.refused(node, f"tag {node.tag}", "text or a number")
+            raise self.node_error(node, f"tag {node.tag}", "text or a number")
         if tag == "int" and len(node.value) > MOST_DIGITS + 2:
-            raise self.refused(node, "an integer", f"at most {MOST_DIGITS} digits")
+            raise self.node_error(node, "an integer", f"at most {MOST_DIGITS} digits")
         try:
             value = self.loader.construct_object(node)
         except (ValueError, KeyError, OverflowError, IndexError) as problem:
-            raise self.refused(node, repr(clipped(node.value)), f"a {tag}") from problem
+            raise self.node_error(node, repr(clipped(node.value)), f"a {tag}") from problem
         if tag == "float" and math.isinf(value) and "inf" not in node.value.lower():
-            raise self.refused(node, clipped(node.value), "a number that float64 holds")
+            raise self.node_error(node, clipped(node.value), "a number that float64 holds")
         return value
 
     def text(self, node: yaml.Node) -> str:
         """Return text, after checking that paths and terminals accept its characters."""
         found = _FORBIDDEN.search(node.value)
         if found is not None:
-            raise self.refused(node, f"the character {ascii(found[0])[1:-1]}", "printable text")
+            raise self.node_error(node, f"the character {ascii(found[0])[1:-1]}", "printable text")
         return str(node.value)
 
-    def refused(self, node: yaml.Node, got: str, expected: str, what: str = "YAML") -> WeftError:
+    def node_error(self, node: yaml.Node, got: str, expected: str, what: str = "YAML") -> WeftError:
         """Return an error that names the line of a node."""
         where = f"{self.source}:{node.start_mark.line + 1}"
         return self.error(what, got=got, expected=expected, where=where)

@@ -52,7 +52,7 @@ class ClothPart:
     thickness: ContactThickness = None
     regions: Sequence[Region] = ()
 
-    def kept(self) -> float | None:
+    def contact_distance(self) -> float | None:
         """Return the distance [m] kept in contact; None: as the scene's contact has it."""
         return contact_thickness(self.thickness, self.fabric)
 

@@ -67,7 +67,7 @@ def joined(
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
         kept: Any = said[k]
-        regions = [r.shifted(face, f"{name} {r.name}") for p in cloth.parts for r in p.regions]
+        regions = [r.shift(face, f"{name} {r.name}") for p in cloth.parts for r in p.regions]
         parts.append(ClothPart(name, cloth.fabric, ids, faces, kept, tuple(regions)))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})

@@ -38,11 +38,11 @@ class Region:
     faces: Ints
     thickness: ContactThickness = None
 
-    def kept(self) -> float | None:
+    def contact_distance(self) -> float | None:
         """Return the distance [m] kept in contact; None: as the scene's contact has it."""
         return contact_thickness(self.thickness, self.fabric)
 
-    def shifted(self, first: int, name: str) -> "Region":
+    def shift(self, first: int, name: str) -> "Region":
         """Return the region as part of a joined cloth: with face indices increased and another
         name.
         """

@@ -108,7 +108,7 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
     """Build the fabric of a document's fields at a path, and of the preset that they name."""
     document = _split_pairs(document, loc)
     plain, sources = _split_sources(document, loc)
-    block, problems = document.validated(_block(), plain, loc)
+    block, problems = document.validate(_block(), plain, loc)
     if block is None:
         raise problems[0]
     given: Json = {key: getattr(block, key) for key in block.model_fields_set}
@@ -125,7 +125,7 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
     try:
         made = Fabric(**fields)
     except FabricError as error:
-        raise document.placed(error, loc) from None
+        raise document.add_line(error, loc) from None
     if where != name:  # not for presets themselves, which define the ranges
         for key in [k for k in UNITS if k in given]:
             _warn_if_far(key, given[key], f"{where}.{key}")
@@ -149,7 +149,7 @@ def _split_pairs(document: FabricDocument, loc: Loc) -> FabricDocument:
         value = fields.pop(short)
         pair = tuple(value) if isinstance(value, list | tuple) else (value, value)
         if len(pair) != 2:
-            raise document.refused((*loc, short), value, "one quantity, or two: [warp, weft]")
+            raise document.field_error((*loc, short), value, "one quantity, or two: [warp, weft]")
         split(short, _PAIRS[short], pair)
     return dataclasses.replace(document, tree=fields, lines=lines if document.lines else {})
 
@@ -162,7 +162,7 @@ def _split_sources(document: FabricDocument, loc: Loc) -> tuple[Json, dict[str, 
             continue
         sources[key] = ""
         if isinstance(value, Mapping):
-            block, problems = document.validated(_Sourced, value, (*loc, key))
+            block, problems = document.validate(_Sourced, value, (*loc, key))
             if block is None:
                 raise problems[0]
             fields[key], sources[key] = block.value, block.source

@@ -57,7 +57,7 @@ class PlacedBlock(DocumentBlock[S]):
         try:
             return QuantityIn(unit, bare=False, per_angle=per_angle)(value)
         except ValueError as error:
-            raise self.document.refused((*self.loc, *loc), value, str(error)) from None
+            raise self.document.field_error((*self.loc, *loc), value, str(error)) from None
 
     def file(self, name: str) -> Path:
         """Return the path of an existing file, given relative to the fit file."""

@@ -111,7 +111,7 @@ class CusickTest:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
             self._kept[key] = [
-                tester.followed(fabric, DrapedSpecimen(fabric, tester.mesh, x, 0))
+                tester.follow(fabric, DrapedSpecimen(fabric, tester.mesh, x, 0))
                 for x in ready.starts
             ]
         return self._kept[key]

@@ -253,7 +253,7 @@ def read(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
                 "warp", f"{len(angle)} angles", f"one, or {len(found)}: one a draping"
             )
         every = np.broadcast_to(angle, len(found))
-        found = [(o.turned(-a), eye.turned(-a)) for (o, eye), a in zip(found, every)]
+        found = [(o.rotate(-a), eye.rotate(-a)) for (o, eye), a in zip(found, every)]
     seen, eyes = [o for o, _ in found], [eye for _, eye in found]
     return [
         build_drape(

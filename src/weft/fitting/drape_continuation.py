@@ -112,7 +112,7 @@ class DrapeContinuation:
         """Return drapes of a fabric that continue from ``drapes``, and count those that snapped."""
         made = []
         for drape in drapes:
-            made.append(self.tester.followed(fabric, drape))
+            made.append(self.tester.follow(fabric, drape))
             straight = Eye()
             self.changed += made[-1].outline(straight).nodes != drape.outline(straight).nodes
         return made

@@ -54,7 +54,7 @@ class Eye:
     x: float = 0.0
     y: float = 0.0
 
-    def turned(self, angle: float) -> "Eye":
+    def rotate(self, angle: float) -> "Eye":
         """Return the position after a rotation by ``angle`` [rad], counter-clockwise about the
         disk's center.
         """
@@ -116,10 +116,10 @@ class DrapeTester:
             SimulationError: no equilibrium was found.
         """
         made = drape(fabric, self.mesh, self.held, seed)
-        rest = self.followed(fabric, DrapedSpecimen(fabric, self.mesh, made.x, 0))
+        rest = self.follow(fabric, DrapedSpecimen(fabric, self.mesh, made.x, 0))
         return replace(rest, iterations=rest.iterations + made.iterations)
 
-    def followed(self, fabric: Fabric, start: DrapedSpecimen) -> DrapedSpecimen:
+    def follow(self, fabric: Fabric, start: DrapedSpecimen) -> DrapedSpecimen:
         """Return the equilibrium of a fabric, continued from the drape of a similar fabric.
 
         Raises:

@@ -97,12 +97,12 @@ def read_fit(path: str | Path) -> FitFile:
     path = Path(path)
     hint = "`weft fabrics fit --kinds` explains the fields"
     document = read_document(FitDocument, path, hint, "`measurements:`")
-    given = document.made(FitFileSettings, document.tree)
+    given = document.read_settings(FitFileSettings, document.tree)
     start = _start(document, given.start)
     blocks = given.measurements
     if not 0 < len(blocks) <= MOST:
         got = f"{len(blocks)} blocks"
-        raise document.refused(("measurements",), got, f"a list of 1 to {MOST} blocks")
+        raise document.field_error(("measurements",), got, f"a list of 1 to {MOST} blocks")
     found, sources, problems = _read(document, blocks, start)
     if problems:
         raise FabricProblems(problems)
@@ -110,7 +110,7 @@ def read_fit(path: str | Path) -> FitFile:
     measurements = [m for m in found if not isinstance(m, FixedFields)]
     name = given.name or path.stem
     if not re.fullmatch(r"[\w.-]+", name):
-        raise document.refused(("name",), repr(name), "letters, digits, '.', '_' and '-'")
+        raise document.field_error(("name",), repr(name), "letters, digits, '.', '_' and '-'")
     start = _set_fixed_fields(start, fixed, measurements)
     hold = tuple(given.hold)
     return FitFile(path, name, given.title, start, given.start, hold, measurements, fixed, sources)
@@ -165,7 +165,7 @@ def _start(document: FitDocument, said: str) -> Fabric:
     try:
         return fabric(beside if said.endswith((".yaml", ".yml")) else said)
     except WeftError as error:
-        raise document.placed(error, ("start",)) from None
+        raise document.add_line(error, ("start",)) from None
 
 
 def _set_fixed_fields(

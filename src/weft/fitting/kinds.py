@@ -67,15 +67,15 @@ def read_measurement(
         UnitError: a quantity has no unit or the wrong one.
     """
     if not isinstance(tree, Mapping):
-        raise document.refused(loc, repr(tree), "a block of fields")
+        raise document.field_error(loc, repr(tree), "a block of fields")
     kind = tree.get("kind")
     if not isinstance(kind, str):
-        raise document.refused((*loc, "kind"), kind, f"one of {', '.join(KINDS)}")
+        raise document.field_error((*loc, "kind"), kind, f"one of {', '.join(KINDS)}")
     try:
         check_known(kind, KINDS, ".".join(map(str, (*loc, "kind"))), FabricError)
     except FabricError as error:
-        raise document.placed(error, (*loc, "kind")) from None
-    given = document.made(settings_of(kind), tree, loc)
+        raise document.add_line(error, (*loc, "kind")) from None
+    given = document.read_settings(settings_of(kind), tree, loc)
     found: Sequence[Measurement | FixedFields] = _module(kind).read(
         PlacedBlock(document, loc, given)
     )

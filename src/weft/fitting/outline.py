@@ -86,7 +86,7 @@ class RadialOutline:
         """Return coefficient, depth, waves and along, (4,)."""
         return np.array([self.coefficient, self.depth, self.waves, self.along])
 
-    def turned(self, angle: float) -> "RadialOutline":
+    def rotate(self, angle: float) -> "RadialOutline":
         """Return the outline rotated counter-clockwise by ``angle`` [rad], linear between rays."""
         at = self.angle - angle
         return RadialOutline(np.interp(at, self.angle, self.radius, period=2 * np.pi))

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError
-from weft.base.schema.document import dotted
+from weft.base.schema.document import dotted_path
 from weft.base.settings import setting
 from weft.base.trees import Yaml
 from weft.fitting.block import MOST_NUMBERS, MeasurementBlock, MeasurementSettings
@@ -71,7 +71,7 @@ def read_points(
     bad = np.flatnonzero(~(np.isfinite(found.x) & np.isfinite(found.y)))
     if len(bad):
         raise FabricError(
-            dotted(block.loc),
+            dotted_path(block.loc),
             got="a number that is not finite",
             where=found.where[bad[0]],
             expected="finite numbers",

@@ -122,7 +122,7 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
         text = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig")
         lines = text.splitlines()
-        between = _between(next((line for line in lines if line.strip()), ""))
+        between = _separator(next((line for line in lines if line.strip()), ""))
         reader = csv.reader(lines, delimiter=between)
         rows = [(reader.line_num, row) for row in reader if any(c.strip() for c in row)]
     except UnicodeDecodeError as problem:
@@ -158,6 +158,6 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
     return TextTable(path.name, heads, named, between != ",", error)
 
 
-def _between(head: str) -> str:
+def _separator(head: str) -> str:
     """Return the separator between cells."""
     return max(",;\t", key=head.count) if any(c in head for c in ";\t") else ","

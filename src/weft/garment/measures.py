@@ -27,7 +27,7 @@ from weft.base.schema.document import DocumentBlock
 from weft.base.schema.quantities import QuantityIn
 from weft.base.trees import Json, Yaml
 from weft.base.units import in_si, to_si
-from weft.base.units.expression import CONSTANTS, FUNCTIONS, UnitValue, evaluated, in_unit
+from weft.base.units.expression import CONSTANTS, FUNCTIONS, UnitValue, evaluate, in_unit
 from weft.base.units.grammar import parse_unit
 
 _NAME = re.compile(r"[^\W\d]\w*$")
@@ -140,7 +140,7 @@ def _measure(said: str | float, known: Measures) -> UnitValue:
     if not isinstance(said, str):
         return UnitValue(float(in_si(said, "1")))
     try:
-        return evaluated(said, known)
+        return evaluate(said, known)
     except UnitError:
         _, _, unit = said.strip().partition(" ")
         try:

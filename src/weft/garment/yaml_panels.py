@@ -52,7 +52,7 @@ def read_block(
         PatternError: its problem.
         PatternProblems: its problems, if there are several.
     """
-    given, problems = document.validated(block, tree, loc, measures)
+    given, problems = document.validate(block, tree, loc, measures)
     if given is None:
         raise problems[0] if len(problems) == 1 else PatternProblems(problems)
     return DocumentBlock(document, loc, given)
@@ -89,7 +89,7 @@ class PanelReader:
         loc: Loc = ("panels", name)
         if not name.strip() or "." in name or name.startswith("-") or name != name.strip():
             expected = "a name without dots that begins with no '-'"
-            raise self.document.refused(loc, repr(name), expected)
+            raise self.document.field_error(loc, repr(name), expected)
         draft = self.draft(name)
         try:
             return insert_features(draft.panel, draft.features)
@@ -107,7 +107,7 @@ class PanelReader:
             return self.drafts[name]
         if name in self.open:
             circle = " -> ".join([*self.open, name])
-            raise self.document.refused(("panels", name), circle, "a panel with an outline")
+            raise self.document.field_error(("panels", name), circle, "a panel with an outline")
         self.open.append(name)
         try:
             made = self._build(name)

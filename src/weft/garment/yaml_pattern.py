@@ -60,7 +60,7 @@ def _read(
     Raises:
         PatternProblems: all errors of the file; seams are read only if no panel has an error.
     """
-    given, problems = document.validated(PatternBlock, document.tree)
+    given, problems = document.validate(PatternBlock, document.tree)
     if given is None:
         raise PatternProblems(problems)
     parts = PartReader(document)

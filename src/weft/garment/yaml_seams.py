@@ -43,7 +43,7 @@ def named_entries(
         for name, entry in tree.items():
             yield name, entry, (*loc, name)
     elif tree is not None:
-        raise document.refused(loc, repr(tree), "a list, or named fields")
+        raise document.field_error(loc, repr(tree), "a list, or named fields")
 
 
 class JoinReader:

@@ -220,7 +220,7 @@ class Measured(SingleLaw):
         out: dict[str, Any] = {"shear": self.shear}
         for k, word in enumerate(("warp", "weft")):
             names = (f"{part}_{word}" for part in ("strain", "force", "slope", "work"))
-            out.update(zip(names, self.curves[k].padded()))
+            out.update(zip(names, self.curves[k].pad()))
             out[f"points_{word}"] = len(self.curves[k].points) + 1
             out[f"compression_{word}"] = self.compression[k]
             out[f"rest_{word}"] = self.rest_stretch[k]

@@ -27,7 +27,7 @@ from weft.cloth.attachments.attachment import MOVES
 from weft.cloth.cloth import Cloth
 from weft.energies.springs.rail import feet_on, lengths_along
 from weft.energies.springs.release import Release
-from weft.scene.selection import MOTION, SELECTION, NamedBlock, SelectionBlock, selected
+from weft.scene.selection import MOTION, SELECTION, NamedBlock, SelectionBlock, select_vertices
 
 # A new kind is a dataclass, a line here, and its word in ``_Attachment.kind``.
 KINDS: dict[str, type] = {
@@ -153,15 +153,15 @@ def attachment_of(cloth: Cloth, block: AttachmentBlock, name: str, seconds: floa
     own = (settings_by_field(made).keys() | PLACED[block.kind]) - {"to"}
     given = {k: getattr(block, k) for k in own if k in block.model_fields_set}
     given = {k: v for k, v in given.items() if v is not None}
-    ids = selected(cloth, name, block)
+    ids = select_vertices(cloth, name, block)
     if not block.is_listed:
         ids = np.unique(ids)
     if block.every > 1:
         ids = _every(cloth.vertices, ids, block)
     if block.to is not None:
-        to = selected(cloth, f"{name}.to", block.to)
+        to = select_vertices(cloth, f"{name}.to", block.to)
         listed = block.is_listed and block.to.is_listed
-        given["to"] = to if listed else _paired(cloth.vertices, ids, np.unique(to), name)
+        given["to"] = to if listed else _pair(cloth.vertices, ids, np.unique(to), name)
     if block.release is not None:
         given["release"] = block.release
     if block.path is not None:
@@ -180,7 +180,7 @@ def _every(x: Positions, ids: Ints, block: AttachmentBlock) -> Ints:
     return np.asarray(ids[:: block.every])
 
 
-def _paired(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:
+def _pair(x: Positions, ids: Ints, to: Ints, name: str) -> Ints:
     """Return (m,) or (1,) of ``to``, one for each of ``ids``, with the least sum of squared
     distances.
     """

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias, TypeVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError
-from weft.base.schema.document import dotted
+from weft.base.schema.document import dotted_path
 from weft.base.settings import settings_by_field
 from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
@@ -35,7 +35,7 @@ from weft.scene.needs import needs_of
 from weft.scene.outfit import Outfit
 from weft.scene.scene import Scene
 from weft.scene.schema import SCENE_TYPES, ClothBlock, PinBlock, SceneFile
-from weft.scene.selection import selected
+from weft.scene.selection import select_vertices
 
 Thing: TypeAlias = Cloth | Garment | SplineGarment
 T = TypeVar("T")
@@ -164,7 +164,7 @@ class Builder:
         try:
             return make()
         except WeftError as error:
-            self.problems.append(self.source.placed(error, loc))
+            self.problems.append(self.source.add_line(error, loc))
             return None
 
     def _each(self, name: str, blocks: Sequence[B], make: Callable[[int, B], T]) -> list[T]:
@@ -309,7 +309,7 @@ class Builder:
         if isinstance(value, str) and value.endswith((".yaml", ".yml")):
             made = fabric(self.source.path.parent / value)
         else:
-            made = fabric(value, dotted(loc))
+            made = fabric(value, dotted_path(loc))
         return self._made.setdefault(repr(dataclasses.asdict(made)), made)
 
     def _mesh(self, cloth: ClothBlock) -> TriangleMesh:
@@ -326,7 +326,7 @@ class Builder:
 
     def _pin(self, cloth: Cloth, number: int, block: PinBlock) -> Pin:
         name = block.name or f"pins.{number}"
-        pin = Pin(selected(cloth, name, block), block.until, block.path, name)
+        pin = Pin(select_vertices(cloth, name, block), block.until, block.path, name)
         pin.check_until(self.file.seconds)
         return pin
 

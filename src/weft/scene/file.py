@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
 from weft.base.keyframes import Keys
-from weft.base.schema.document import YamlDocument, dotted, read_document
+from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc, parse_yaml
 from weft.scene.file_keyframes import malformed_keyframes, read_keyframes, without_keyframes
@@ -30,7 +30,7 @@ class Source(YamlDocument):
         while place and place not in self.lines and place not in self.overridden:
             place = place[:-1]
         if place in self.overridden:
-            return f"--set {dotted(place)}"
+            return f"--set {dotted_path(place)}"
         return super().where(loc)
 
 
@@ -103,7 +103,8 @@ def _override(tree: Json, text: str) -> Loc:
                     f"--set {name}",
                     got=f"no entry {part}",
                     expected=has or "the whole list, which the scene file does not have",
-                    hint=f"--set '{dotted(parts[: parts.index(part)])}=[...]' writes all of it",
+                    hint=f"--set '{dotted_path(parts[: parts.index(part)])}=[...]' writes all of "
+                    "it",
                 )
         elif not isinstance(block, dict):
             raise SceneError(f"--set {name}", got=f"{part!r} below a value", expected="a block")
@@ -138,10 +139,10 @@ def validate(source: Source) -> SceneFile:
         SceneProblems: every field that is unknown, missing, of the wrong type or out of range.
     """
     plain, said = without_keyframes(source.tree)
-    problems = [source.placed(e, loc) for loc, e in malformed_keyframes(said)]
+    problems = [source.add_line(e, loc) for loc, e in malformed_keyframes(said)]
     if problems:
         raise SceneProblems(problems)
-    file, problems = source.validated(SceneFile, plain)
+    file, problems = source.validate(SceneFile, plain)
     if file is None:
         raise SceneProblems(problems)
     return file
@@ -158,7 +159,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     problems: list[WeftError] = []
 
     def typed(tree: YamlMapping, loc: Loc) -> SceneFile:
-        file, wrong = source.validated(SceneFile, tree)
+        file, wrong = source.validate(SceneFile, tree)
         if file is None:
             wrong[0].what += f", key {loc[-2]}"
             wrong[0].where = source.where(loc)
@@ -166,7 +167,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
         return file
 
     def note(error: WeftError, loc: Loc) -> None:
-        problems.append(error if error.where else source.placed(error, loc))
+        problems.append(error if error.where else source.add_line(error, loc))
 
     made = read_keyframes(said, plain, typed, note)
     if problems:

@@ -27,7 +27,7 @@ def without_keyframes(tree: Yaml) -> tuple[Yaml, Said]:
     are.
     """
     plain = copy.deepcopy(dict(tree) if isinstance(tree, Mapping) else tree)
-    said = dict(_found(tree, ()))
+    said = dict(_find_keyframes(tree, ()))
     for loc, value in said.items():
         first = _first(value)
         if first is not None:
@@ -39,7 +39,7 @@ def malformed_keyframes(said: Said) -> Iterator[tuple[Loc, WeftError]]:
     """Yield the path and the error of every malformed keyframe."""
     for loc, value in said.items():
         try:
-            Keys.said(value, ".".join(map(str, loc)))
+            Keys.read(value, ".".join(map(str, loc)))
         except WeftError as error:
             yield loc, error
 
@@ -69,7 +69,7 @@ def read_keyframes(
     for loc, value in said.items():
         what = ".".join(map(str, loc))
         try:
-            timed, between = Keys.said(value, what)
+            timed, between = Keys.read(value, what)
             changes, reason = keyframes_at(loc)
             if not changes:
                 raise constant_number_error(what, reason)
@@ -93,16 +93,16 @@ def read_keyframes(
     return made
 
 
-def _found(tree: Yaml, loc: Loc) -> Iterator[tuple[Loc, YamlMapping]]:
+def _find_keyframes(tree: Yaml, loc: Loc) -> Iterator[tuple[Loc, YamlMapping]]:
     """Yield the keyframes of a tree."""
     if Keys.is_keyframes(tree):
         yield loc, tree
     elif isinstance(tree, Mapping):
         for name, part in tree.items():
-            yield from _found(part, (*loc, name))
+            yield from _find_keyframes(part, (*loc, name))
     elif isinstance(tree, list):
         for k, part in enumerate(tree):
-            yield from _found(part, (*loc, k))
+            yield from _find_keyframes(part, (*loc, k))
 
 
 def _first(value: YamlMapping) -> Yaml:

@@ -39,7 +39,7 @@ def identity(scene: "Scene") -> YamlMapping:
     cloth = scene.cloth
     shape: list[AnyArray] = [cloth.vertices, cloth.faces, cloth.corner_uv]
     if cloth.embedding is not None:
-        shape.append(np.frombuffer(repr(described(cloth.surfaces)).encode(), np.uint8))
+        shape.append(np.frombuffer(repr(describe(cloth.surfaces)).encode(), np.uint8))
     names = [f.name for f in dataclasses.fields(scene)]
     tree = {
         "mesh": digest(*shape),
@@ -47,14 +47,14 @@ def identity(scene: "Scene") -> YamlMapping:
         "sewn": None if cloth.sewn is None else digest(cloth.sewn),
         "seams": [{"name": name, "pairs": len(pairs)} for name, pairs in cloth.seams],
         "pins": [
-            {"vertices": p.vertices.tolist(), "until": p.until, "path": described(p.path)}
+            {"vertices": p.vertices.tolist(), "until": p.until, "path": describe(p.path)}
             for p in scene.pins
         ],
         "law": None if scene.law is None else [_law(scene.law_of(f)) for f in cloth.fabrics],
         "integrator": scene.integrator_name,
-        "settings": described(scene.step_settings),
-        "stepper": None if isinstance(scene.integrator, str) else described(scene.integrator),
-        **{n: described(getattr(scene, n)) for n in names if n not in _OF_ITS_OWN | _NO_PART},
+        "settings": describe(scene.step_settings),
+        "stepper": None if isinstance(scene.integrator, str) else describe(scene.integrator),
+        **{n: describe(getattr(scene, n)) for n in names if n not in _OF_ITS_OWN | _NO_PART},
     }
     return {name: value for name, value in tree.items() if not _is_empty(value)}
 
@@ -65,9 +65,9 @@ def _is_empty(value: object) -> bool:
 
 def _part(part: ClothPart | Region) -> YamlMapping:
     """Return name, fabric, thickness and faces of a cloth or of one of its regions."""
-    given = described({f: getattr(part.fabric, f) for f in _fabric_fields(part.fabric)})
+    given = describe({f: getattr(part.fabric, f) for f in _fabric_fields(part.fabric)})
     about = {"name": part.name, "fabric": given, "faces": len(part.faces)}
-    about["thickness"] = described(part.thickness)
+    about["thickness"] = describe(part.thickness)
     if isinstance(part, Region):
         return {**about, "digest": digest(part.faces)}
     if part.regions:
@@ -97,7 +97,7 @@ def _law(made: Law) -> list[YamlMapping]:
     ]
 
 
-def described(thing: Any, depth: int = 0) -> Yaml:
+def describe(thing: Any, depth: int = 0) -> Yaml:
     """Return an object as a plain tree.
 
     Settings are described by their values, other objects by their class and their public parts,
@@ -113,9 +113,9 @@ def described(thing: Any, depth: int = 0) -> Yaml:
     if thing is None or isinstance(thing, str | bool | int | float):
         return thing
     if isinstance(thing, Mapping):
-        return {str(k): described(v, depth + 1) for k, v in thing.items()}
+        return {str(k): describe(v, depth + 1) for k, v in thing.items()}
     if isinstance(thing, tuple | list):
-        return [described(v, depth + 1) for v in thing]
+        return [describe(v, depth + 1) for v in thing]
     if callable(getattr(thing, "numpy", None)):
         thing = thing.numpy()
     if isinstance(thing, np.ndarray | np.generic):
@@ -132,5 +132,5 @@ def described(thing: Any, depth: int = 0) -> Yaml:
         name = {} if settings_by_field(type(thing)) else name
     else:
         parts = {k: v for k, v in getattr(thing, "__dict__", {}).items() if not k.startswith("_")}
-    plain = {k: described(v, depth + 1) for k, v in parts.items()}
+    plain = {k: describe(v, depth + 1) for k, v in parts.items()}
     return {**name, **{k: v for k, v in plain.items() if not (name == {} and _is_empty(v))}}

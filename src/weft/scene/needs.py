@@ -16,7 +16,7 @@ import numpy.lib.format as npy
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
-from weft.base.schema.document import dotted
+from weft.base.schema.document import dotted_path
 from weft.base.yaml_lines import Loc
 from weft.garment.formats import read_pattern
 from weft.io.archive import Broken
@@ -88,7 +88,7 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
 
     def refuse(loc: Loc, got: str, expected: str) -> None:
         where = source.where(loc)
-        problems.append(SceneError(dotted(loc), got=got, expected=expected, where=where))
+        problems.append(SceneError(dotted_path(loc), got=got, expected=expected, where=where))
 
     frames, steps = file.seconds * file.fps, file.seconds / file.step
     if not frames <= MOST_FRAMES:
@@ -122,12 +122,12 @@ def needs_of(source: Source, file: SceneFile) -> Needs:
         )
     if problems:
         raise SceneProblems(problems)
-    for text in capped(file):
+    for text in find_excess(file):
         warnings.warn(text, stacklevel=2)
     return found
 
 
-def capped(file: SceneFile) -> Iterator[str]:
+def find_excess(file: SceneFile) -> Iterator[str]:
     """Yield a text for each body whose ``size`` asks for more faces than its shape may have."""
     for i, block in enumerate(file.bodies):
         kind, shape = block.shape

@@ -112,9 +112,12 @@ def pieces_of(cloth: Cloth, otherwise: float) -> list[CollisionPiece]:
     """
     found: list[CollisionPiece] = []
     for part in cloth.parts:
-        kept = [part.kept() if k.thickness is None else k.kept() for k in part.kinds]
+        kept = [
+            part.contact_distance() if k.thickness is None else k.contact_distance()
+            for k in part.kinds
+        ]
         if not part.regions:
-            found.append(CollisionPiece(part.name, part.vertices, part.kept()))
+            found.append(CollisionPiece(part.name, part.vertices, part.contact_distance()))
             continue
         sizes = np.array([otherwise if k is None else k for k in kept])
         ids = assign_vertices(cloth.mesh, part.regions, sizes)

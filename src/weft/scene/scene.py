@@ -414,7 +414,9 @@ class Scene:
         """
         reach = None
         if self.contact is not None:
-            own = [p.kept() for p in self.cloth.parts] + [r.kept() for r in self.cloth.regions]
+            own = [p.contact_distance() for p in self.cloth.parts] + [
+                r.contact_distance() for r in self.cloth.regions
+            ]
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
             reach = self.contact.gap + max([self.contact.thickness, *known])

@@ -65,7 +65,7 @@ class SelectionBlock(Block):
         return self.vertices is not None and not self.model_fields_set & others
 
 
-def selected(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
+def select_vertices(cloth: Cloth, name: str, block: SelectionBlock) -> Ints:
     """Return (k,) vertex ids, in the order of the selections; one id may appear twice.
 
     Args:

@@ -55,8 +55,8 @@ def pin_points(cloth: Cloth, pins: Sequence[Pin]) -> PinnedPoints:
     for pin in pins:
         pin_path = _about(pin.path, cloth.vertices[pin.vertices])
         lines, whole = cloth.surfaces.between(pin.vertices)
-        control = determined(sp.vstack([W[pin.vertices], lines.matrix]), whole)
-        loose = undetermined(control, W[pin.vertices])
+        control = determined_points(sp.vstack([W[pin.vertices], lines.matrix]), whole)
+        loose = undetermined_points(control, W[pin.vertices])
         if len(control):
             made.append(dataclasses.replace(pin, vertices=control, path=pin_path))
         if loose.any():
@@ -80,7 +80,7 @@ def pin_points(cloth: Cloth, pins: Sequence[Pin]) -> PinnedPoints:
     return PinnedPoints(tuple(made), points, len(ids), (spring,))
 
 
-def determined(W: sp.csr_matrix, known: Ints) -> Ints:
+def determined_points(W: sp.csr_matrix, known: Ints) -> Ints:
     """Return the columns x_j that the equations W x = y determine, sorted.
 
     ``known`` are columns that are known already. Connected components of the graph of rows and
@@ -105,7 +105,7 @@ def determined(W: sp.csr_matrix, known: Ints) -> Ints:
     return np.sort(np.concatenate(found)).astype(np.int32)
 
 
-def undetermined(control: Ints, W: sp.csr_matrix) -> Bools:
+def undetermined_points(control: Ints, W: sp.csr_matrix) -> Bools:
     """Return (rows,) which rows of W have a weight on columns other than ``control``."""
     other = np.ones(W.shape[1])
     other[control] = 0.0

@@ -104,17 +104,17 @@ def read_sweep(path: str | Path, samples: int | None = None) -> SweepFile:
     path = Path(path)
     hint = "`examples/sweep/` has some; fields of the scene go below `vary` or `set`"
     source = read_document(SweepDocument, path, hint, "`scene:` and `vary:`")
-    settings = source.made(SweepSettings, source.tree)
+    settings = source.read_settings(SweepSettings, source.tree)
     if samples is not None:
         settings = replace(settings, samples=samples)
     scene = path.parent / settings.scene
     if not is_file(scene):
         hint = f"it is looked for in {path.parent}"
-        raise source.refused(("scene",), repr(settings.scene), "a file", hint)
+        raise source.field_error(("scene",), repr(settings.scene), "a file", hint)
     design = _design(source, settings)
     for k, name in enumerate(settings.seeds):
         if name in design.fields:
-            raise source.refused(("seeds", k), name, "a field that does not vary")
+            raise source.field_error(("seeds", k), name, "a field that does not vary")
     out = Path(settings.out) if settings.out else Path("runs") / path.stem
     return SweepFile(path, scene, settings, design, out)
 
@@ -123,28 +123,28 @@ def _design(source: SweepDocument, settings: SweepSettings) -> Design:
     """Return the design, after checks that it is complete and not too large."""
     name = settings.design or ("grid" if settings.vary else None)
     if name is None:
-        raise source.refused(("design",), None, f"one of {', '.join(DESIGNS)}")
+        raise source.field_error(("design",), None, f"one of {', '.join(DESIGNS)}")
     fields = {path: read_varied(source, path, v) for path, v in (settings.vary or {}).items()}
     elsewhere = {"csv": ("file", settings.file), "function": ("function", settings.function)}
     for other, (field, given) in elsewhere.items():
         if (name == other) != bool(given):
             expected = "a value" if name == other else f"nothing, with design {name}"
             hint = f"of design {other}: where its samples come from"
-            raise source.refused((field,), given or None, expected, hint)
+            raise source.field_error((field,), given or None, expected, hint)
     if (name in elsewhere) == bool(fields):
         expected = f"nothing, with design {name}" if fields else "the fields that vary"
-        raise source.refused(("vary",), list(fields) or None, expected)
+        raise source.field_error(("vary",), list(fields) or None, expected)
     _, file = elsewhere.get(name, ("", ""))
     samples = settings.samples
     design = Design(name, fields, samples, settings.seed, file, source.path.parent)
     if samples is None and design.takes_samples and name != "function":
-        raise source.refused(("samples",), None, "how many samples")
+        raise source.field_error(("samples",), None, "how many samples")
     if samples is not None and not design.takes_samples:
-        raise source.refused(("samples",), samples, f"nothing, with design {name}")
+        raise source.field_error(("samples",), samples, f"nothing, with design {name}")
     for field, taken in fields.items():
         if name == "grid" and taken.count == 0:
             expected = "steps: a grid needs to know how many"
-            raise source.refused(("vary", field), "a range without steps", expected)
+            raise source.field_error(("vary", field), "a range without steps", expected)
     design.check_size()
     return design
 
@@ -157,8 +157,8 @@ def read_varied(source: SweepDocument, path: str, value: object) -> Varied:
     if not isinstance(value, Mapping):
         hint = "a field that stays the same stands in `set`"
         expected = "a list of values, or {from: 1 cm, to: 2 cm}"
-        raise source.refused(loc, repr(value), expected, hint)
-    return source.made(Range, value, loc)
+        raise source.field_error(loc, repr(value), expected, hint)
+    return source.read_settings(Range, value, loc)
 
 
 def overrides(values: YamlMapping) -> list[str]:

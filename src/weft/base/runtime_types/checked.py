@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
-from weft.base.runtime_types.messages import shown, words
+from weft.base.runtime_types.messages import describe_hint, describe_value
 from weft.base.runtime_types.validators import VALUE, Translation, entry_of, hint_of
 from weft.base.settings import settings_by_field
 
@@ -232,8 +232,10 @@ class _Door:
                 break
             value, hint, what = list(value)[places[0]], entry, f"{what}[{places[0]}]"
             expected = errors[0].get("ctx", {}).get("expected") if len(errors) == 1 else None
-        expected = expected or words(hint)
-        return self.error(what, got=shown(value), expected=expected, hint=hint_of(value, hint))
+        expected = expected or describe_hint(hint)
+        return self.error(
+            what, got=describe_value(value), expected=expected, hint=hint_of(value, hint)
+        )
 
     def _too_many(self, count: int) -> WeftError:
         """Return the error of a call with too many arguments by position."""
@@ -256,7 +258,7 @@ class _Door:
             expected = f"one of {', '.join(known)}"
             return self.error(f"argument {what}", expected=expected, hint=hint)
         annotation = self._annotation(name)
-        expected = "a value" if annotation is Any else words(annotation)
+        expected = "a value" if annotation is Any else describe_hint(annotation)
         return self.error(what, got="nothing", expected=expected)
 
 

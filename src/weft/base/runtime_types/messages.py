@@ -37,17 +37,19 @@ def marks_of(parts: Sequence[object]) -> tuple[ArrayOf | None, Accepts | None, S
     return array, accepts, setting
 
 
-def words(hint: object, about: Setting = PLAIN) -> str:
+def describe_hint(hint: object, about: Setting = PLAIN) -> str:
     """Return a description of the values that an annotation accepts."""
     origin, parts = get_origin(hint), get_args(hint)
     if isinstance(hint, ArrayOf):
         return str(hint)
     if origin is Annotated:
         array, accepts, setting = marks_of(parts)
-        return words(array or (parts[0] if accepts is None else accepts.hint), setting or about)
+        return describe_hint(
+            array or (parts[0] if accepts is None else accepts.hint), setting or about
+        )
     if origin in (Union, types.UnionType):
         kept = [p for p in parts if p is not type(None) and not (p is str and about.unit)]
-        said = dict.fromkeys(words(p, about) for p in kept)
+        said = dict.fromkeys(describe_hint(p, about) for p in kept)
         return " or ".join([*said, *(["nothing"] if type(None) in parts else [])])
     if origin is Literal:
         return f"one of {', '.join(map(str, parts))}"
@@ -59,19 +61,19 @@ def words(hint: object, about: Setting = PLAIN) -> str:
         return f"one of {', '.join(f'{hint.__name__}.{member.name}' for member in hint)}"
     if origin is tuple and Ellipsis not in parts:
         same = len(set(parts)) == 1
-        each = f", each {words(parts[0], about)}" if same else ""
+        each = f", each {describe_hint(parts[0], about)}" if same else ""
         return f"{len(parts)} entries{each}"
     if origin in LISTS and parts:
-        return f"a list, each {words(parts[0], about)}"
+        return f"a list, each {describe_hint(parts[0], about)}"
     if origin in MAPPINGS or is_typeddict(hint):
-        return f"a mapping, each {words(parts[1])}" if len(parts) == 2 else "a mapping"
+        return f"a mapping, each {describe_hint(parts[1])}" if len(parts) == 2 else "a mapping"
     if is_function(origin) or is_function(hint):
         return "a function"
     name = str(getattr(hint, "__name__", hint)).removesuffix("Like")
     return f"{'an' if name[:1] in 'AEIO' else 'a'} {name}"
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value and its type as one line of text."""
     if value is None:
         return "nothing"

@@ -30,7 +30,14 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, ArrayOf
 from weft.base.errors import WeftError, did_you_mean
-from weft.base.runtime_types.messages import LISTS, MAPPINGS, PLAIN, is_function, marks_of, words
+from weft.base.runtime_types.messages import (
+    LISTS,
+    MAPPINGS,
+    PLAIN,
+    describe_hint,
+    is_function,
+    marks_of,
+)
 from weft.base.settings import Setting
 from weft.base.units import Quantity, in_si, to_si
 
@@ -212,7 +219,7 @@ def _another_kind(hint: object, about: Setting = PLAIN) -> Exception:
     """Return the error for a value of another type."""
     from pydantic_core import PydanticCustomError
 
-    return PydanticCustomError(KIND, "{expected}", {"expected": words(hint, about)})
+    return PydanticCustomError(KIND, "{expected}", {"expected": describe_hint(hint, about)})
 
 
 def _extremes(value: object) -> object:
@@ -228,7 +235,7 @@ def _within(value: object, about: Setting) -> object:
     if not about.holds(ends):
         texts = [c for c in about.choices if isinstance(c, str)]
         hint = did_you_mean(value, texts) if about.choices and isinstance(value, str) else None
-        expected = about.wanted(ends)
+        expected = about.expected_for(ends)
         if texts and len(texts) == len(about.choices):
             expected = f"one of {', '.join(texts)}"
         raise wrong_value(expected, hint=hint)
@@ -274,7 +281,7 @@ def _whole(value: object, hint: object, about: Setting) -> object:
     if isinstance(value, int):
         return value
     if not math.isfinite(value) or int(value) != value:
-        raise wrong_value(words(hint, about))
+        raise wrong_value(describe_hint(hint, about))
     return int(value)
 
 
@@ -315,7 +322,9 @@ def _word(value: object, hint: object, about: Setting) -> object:
         return value
     if not isinstance(value, str):
         raise _another_kind(hint, about)
-    raise wrong_value(words(hint), got=repr(value), hint=did_you_mean(value, map(str, known)))
+    raise wrong_value(
+        describe_hint(hint), got=repr(value), hint=did_you_mean(value, map(str, known))
+    )
 
 
 def _class(value: object, hint: object, about: Setting) -> object:

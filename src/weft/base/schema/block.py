@@ -190,7 +190,7 @@ class FileTranslation(Translation):
         """Return the type of a list."""
         made: Any = tuple.__class_getitem__(kinds)
         one_for_list = self.units_required and ... in kinds
-        return Annotated[made, BeforeValidator(_listed)] if one_for_list else made
+        return Annotated[made, BeforeValidator(_as_list)] if one_for_list else made
 
     def value(self, hint: Any, about: Setting) -> Any:
         """Return the type of a single value."""
@@ -211,7 +211,7 @@ class FileTranslation(Translation):
         return Annotated[float, BeforeValidator(quantity), Unit(about.unit)]
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 

@@ -62,7 +62,7 @@ class YamlDocument:
             place = place[:-1]
         return f"{self.path.name}:{self.lines.get(place, 1)}"
 
-    def placed(self, error: WeftError, loc: Loc) -> WeftError:
+    def add_line(self, error: WeftError, loc: Loc) -> WeftError:
         """Return the error with its line: of the field below ``loc`` that it names, or else of
         ``loc``.
         """
@@ -71,7 +71,7 @@ class YamlDocument:
         error.where = ", ".join(filter(None, (line, error.where)))
         return error
 
-    def validated(
+    def validate(
         self, block: type[M], tree: Yaml, loc: Loc = (), context: object = None
     ) -> tuple[M | None, list[WeftError]]:
         """Return the typed content of a block of the file, or None with all its problems.
@@ -87,7 +87,7 @@ class YamlDocument:
         except ValidationError as error:
             return None, [self._problem(block, tree, details, loc) for details in error.errors()]
 
-    def made(self, kind: type[T], tree: Yaml, loc: Loc = ()) -> T:
+    def read_settings(self, kind: type[T], tree: Yaml, loc: Loc = ()) -> T:
         """Return the settings that a block of the file describes.
 
         Args:
@@ -98,21 +98,21 @@ class YamlDocument:
         Raises:
             WeftError: of the document's class; the first problem.
         """
-        block, problems = self.validated(block_of(cast(Any, kind)), tree, loc)
+        block, problems = self.validate(block_of(cast(Any, kind)), tree, loc)
         if block is None:
             raise problems[0]
         try:
             made: T = block.make()
         except WeftError as error:
-            raise self.placed(error, loc) from None
+            raise self.add_line(error, loc) from None
         return made
 
-    def refused(
+    def field_error(
         self, loc: Sequence[str | int], got: object, expected: str, hint: str | None = None
     ) -> WeftError:
         """Return the error of a field at a path."""
         shown = "nothing" if got is None else got
-        what = dotted(loc) or self.what
+        what = dotted_path(loc) or self.what
         return self.error(what, got=shown, where=self.where(loc), expected=expected, hint=hint)
 
     def _problem(
@@ -121,10 +121,10 @@ class YamlDocument:
         """Return one of pydantic's errors of the block at the path ``around`` as a weft error."""
         inner = _path_in(tree, details)
         loc: Loc = (*around, *inner)
-        kind, where, what = details["type"], self.where(loc), dotted(loc)
+        kind, where, what = details["type"], self.where(loc), dotted_path(loc)
         if kind == "weft":
             made: WeftError = details["ctx"]["error"]
-            return self.placed(made, loc)
+            return self.add_line(made, loc)
         if kind == "extra_forbidden":
             inside = block_at(block, [p for p in inner[:-1] if isinstance(p, str)])
             fields = {} if inside is None else inside.model_fields
@@ -136,14 +136,14 @@ class YamlDocument:
                 hint=did_you_mean(str(loc[-1]), known),
             )
         if kind == "missing":
-            path = dotted(p for p in loc if isinstance(p, str))
-            hint = self.explained_by.format(path) or _misspelled(block, inner, details["input"])
+            path = dotted_path(p for p in loc if isinstance(p, str))
+            hint = self.explained_by.format(path) or _spelling_hint(block, inner, details["input"])
             return self.error(what, got="nothing", where=where, expected="a value", hint=hint)
         message = str(details["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
         for english, sign in _SIGNS.items():
             message = message.replace(english, sign)
         got, hint, error = details.get("input"), None, self.error
-        shown = _described(got)
+        shown = _describe(got)
         message = _KINDS.get(kind, message)
         if kind == VALUE:
             hint = details["ctx"]["hint"]
@@ -162,7 +162,7 @@ class YamlDocument:
         return error(what or self.what, got=shown, where=where, expected=message, hint=hint)
 
 
-def _described(value: Yaml) -> str:
+def _describe(value: Yaml) -> str:
     """Return a value for a message; blocks and lists are described by their size."""
     if isinstance(value, dict | list):
         return f"a {'block' if isinstance(value, dict) else 'list'} of {len(value)}"
@@ -190,7 +190,7 @@ def _is_index(part: str | int, tree: Yaml) -> bool:
     return isinstance(tree, list) and isinstance(part, int) and part < len(tree)
 
 
-def _misspelled(block: type[BaseModel], loc: Loc, given: Yaml) -> str | None:
+def _spelling_hint(block: type[BaseModel], loc: Loc, given: Yaml) -> str | None:
     """Return the hint that a given field of a name without meaning may be the missing one."""
     inside = block_at(block, [p for p in loc[:-1] if isinstance(p, str)])
     known = {} if inside is None else inside.model_fields
@@ -208,7 +208,7 @@ def _meaning(block: type[BaseModel], loc: Loc) -> str | None:
     return f"{last}: {field.description}" if field is not None and field.description else None
 
 
-def dotted(loc: Iterable[str | int]) -> str:
+def dotted_path(loc: Iterable[str | int]) -> str:
     """Return a path as text: ``pins.0.until``."""
     return ".".join(str(part) for part in loc)
 
@@ -241,7 +241,7 @@ class DocumentBlock(Generic[T]):
             got, expected, hint: as of a ``WeftError``.
         """
         below: Loc = (field,) if isinstance(field, str) and field else tuple(field)
-        return self.document.refused((*self.loc, *below), got, expected, hint)
+        return self.document.field_error((*self.loc, *below), got, expected, hint)
 
 
 D = TypeVar("D", bound=YamlDocument)

@@ -42,7 +42,7 @@ class UnitValue:
     dimension: Dimension = PLAIN
 
 
-def evaluated(text: str, known: Mapping[str, UnitValue], where: str | None = None) -> UnitValue:
+def evaluate(text: str, known: Mapping[str, UnitValue], where: str | None = None) -> UnitValue:
     """Return the value of an expression.
 
     Args:
@@ -71,9 +71,9 @@ def in_unit(
     """Return the value of an expression in SI; it must have the dimension of ``unit``.
 
     Raises:
-        UnitError: as for ``evaluated``, or the value has another dimension.
+        UnitError: as for ``evaluate``, or the value has another dimension.
     """
-    found, wanted = evaluated(text, known, where), parse_unit(unit)[1]
+    found, wanted = evaluate(text, known, where), parse_unit(unit)[1]
     if found.dimension != wanted:
         hint = None
         if found.dimension == PLAIN:

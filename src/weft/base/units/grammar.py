@@ -192,7 +192,7 @@ class _Reader:
         power = sign * int(number.text)
         if abs(power) > LARGEST_POWER:
             self.refuse(f"a power from -{LARGEST_POWER} to {LARGEST_POWER}")
-        return base[0] ** power, _scaled(base[1], power)
+        return base[0] ** power, _multiply(base[1], power)
 
 
 def _times(
@@ -204,6 +204,6 @@ def _times(
     return a[0] * other, (kg, m, s, rad)
 
 
-def _scaled(dimension: Dimension, power: int) -> Dimension:
+def _multiply(dimension: Dimension, power: int) -> Dimension:
     kg, m, s, rad = (power * p for p in dimension)
     return (kg, m, s, rad)

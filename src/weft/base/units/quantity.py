@@ -34,7 +34,7 @@ def to_si(
         UnitError: the number is not finite, a text has no unit or a unit of another dimension, or
             the number is larger than ``max_magnitude`` of the unit or too small for floating point.
     """
-    found = _converted(value, unit, where, per_angle)
+    found = _convert(value, unit, where, per_angle)
     if abs(found) > max_magnitude(unit):
         raise UnitError(
             "quantity",
@@ -50,7 +50,7 @@ def max_magnitude(unit: str) -> float:
     return MOST.get(parse_unit(unit)[1] if unit else PLAIN, MOST_ELSE)
 
 
-def _converted(value: Quantity, unit: str, where: str | None, per_angle: bool) -> float:
+def _convert(value: Quantity, unit: str, where: str | None, per_angle: bool) -> float:
     """Return a quantity in SI, after checking its unit and its dimension."""
     given: object = value
     if isinstance(given, bool) or not isinstance(given, str | Real):
