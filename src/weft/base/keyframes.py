@@ -24,7 +24,7 @@ FIELDS = ("keys", "between")  # fields of keyframes in a file
 PIECES = 8  # subintervals between two keys in ``quotient_integral``
 
 
-@checked(SceneError, "keys", unchecked=("is_keyframes", "said", "of", "at", "integral"))
+@checked(SceneError, "keys", unchecked=("is_keyframes", "read", "of", "at", "integral"))
 @dataclass(frozen=True)
 class Keys:
     """A number given at some times; it is constant before the first key and after the last one.
