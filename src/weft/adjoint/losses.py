@@ -115,7 +115,7 @@ class EnergyLoss:
         if model.embedding is not None:
             raise SceneError("loss EnergyLoss", got="splines", expected="triangles")
         if self.name is not None:
-            check_known(self.name, [b.name for b in model.assembly.bind_term], "energy", SceneError)
+            check_known(self.name, [b.name for b in model.assembly.bound], "energy", SceneError)
         return EnergyLoss(self.name, self.frame, model)
 
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
@@ -211,7 +211,7 @@ class Strain:
 
 def membrane_samples(model: Model) -> list[Samples]:
     """Return the samples of all membranes of a model in turn."""
-    both = zip(model.energies, model.assembly.bind_term)
+    both = zip(model.energies, model.assembly.bound)
     return [e.samples for e, term in both if term.is_elastic and hasattr(e, "samples")]
 
 

@@ -200,27 +200,31 @@ class Contact:
             loose.embedding(embedding, n),
             loose,
         )
+        contact._check_sizes(mesh)
+        if not settings.resolve:
+            contact.check_start(np.concatenate([mesh.vertices, *_starts(loose)]))
+        return contact
+
+    def _check_sizes(self, mesh: TriangleMesh) -> None:
+        """Raise a SceneError if thickness or gap are too large for the triangles of the cloth."""
         edges = np.linalg.norm(mesh.corner_uv - np.roll(mesh.corner_uv, 1, axis=1), axis=2)
-        shortest = float(edges.min())
-        if sides.thickest >= shortest:
+        shortest, thickest = float(edges.min()), self.mesh.sides.thickest
+        if thickest >= shortest:
             raise SceneError(
                 "contact.thickness",
-                got=f"{sides.thickest:.4g} m",
+                got=f"{thickest:.4g} m",
                 expected=f"less than the shortest edge of the cloth, {shortest:.4g} m",
                 hint="or a coarser mesh",
             )
-        height = contact.mesh.height
-        if contact.reach >= farthest_reach(height):
+        height = self.mesh.height
+        if self.reach >= farthest_reach(height):
             raise SceneError(
                 "contact.gap",
-                got=f"{contact.reach:.4g} m with the thickness",
+                got=f"{self.reach:.4g} m with the thickness",
                 expected=f"less than {farthest_reach(height):.4g} m, as triangles of the cloth are "
                 f"{height:.4g} m high",
                 hint="or a coarser mesh",
             )
-        if not settings.resolve:
-            contact.check_start(np.concatenate([mesh.vertices, *_starts(loose)]))
-        return contact
 
     @cached_property
     def weights(self) -> Interpolation | None:

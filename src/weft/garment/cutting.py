@@ -21,7 +21,7 @@ from weft.garment.garment import (
     SeamLine,
     named_edges,
 )
-from weft.garment.inner_lines import inner_lines
+from weft.garment.inner_lines import InnerLine, inner_lines
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
 from weft.garment.placement import LAYER_GAP, place_points
@@ -52,27 +52,15 @@ def cut(
         PatternProblems: all errors of the pattern.
         PatternError: a size out of range, or too large for a panel's curves and narrow parts.
     """
-    if not (np.isfinite(size) and size > 0):
-        raise PatternError("size", got=size, expected="must be > 0 [m]")
+    _check_size(pattern, size)
     report = check_pattern(pattern)
     panels = {p.name: p for p in pattern.panels}
-    cloth = sum(float(np.ptp(p.corners, axis=0).prod()) for p in pattern.panels)
-    if cloth / size**2 > MOST_VERTICES:
-        raise PatternError(
-            "size",
-            got=f"{size:g} m for {cloth:.3g} m^2 of cloth",
-            expected=f"at most {MOST_VERTICES} vertices",
-        )
     lines = {name: inner_lines(p, size) for name, p in panels.items()}
-    breaks: dict[EdgeId, list[float]] = {}
-    for name, every in lines.items():
-        for end in (e for line in every for e in (line.first, line.last) if e is not None):
-            breaks.setdefault((name, end[0]), []).append(end[1])
     joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
     needed = minimum_edge_counts(report.seams, panels)
     edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
     least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
-    fractions, index, parts = sample_edges(panels, joins, size, breaks, least)
+    fractions, index, parts = sample_edges(panels, joins, size, _line_ends(lines), least)
     meshes = {}
     for name, panel in panels.items():
         own = {e: fractions[name, e] for e in range(len(panel.corners))}
@@ -111,6 +99,28 @@ def cut(
 
 
 EdgePoint = tuple[str, int, int]  # panel, edge, index of the sample on it
+
+
+def _check_size(pattern: Pattern, size: float) -> None:
+    """Raise a PatternError if an edge length [m] is not positive or makes too many vertices."""
+    if not (np.isfinite(size) and size > 0):
+        raise PatternError("size", got=size, expected="must be > 0 [m]")
+    cloth = sum(float(np.ptp(p.corners, axis=0).prod()) for p in pattern.panels)
+    if cloth / size**2 > MOST_VERTICES:
+        raise PatternError(
+            "size",
+            got=f"{size:g} m for {cloth:.3g} m^2 of cloth",
+            expected=f"at most {MOST_VERTICES} vertices",
+        )
+
+
+def _line_ends(lines: Mapping[str, Sequence[InnerLine]]) -> dict[EdgeId, list[float]]:
+    """Return the fractions of each edge at which inner lines of its panel end."""
+    breaks: dict[EdgeId, list[float]] = {}
+    for name, every in lines.items():
+        for end in (e for line in every for e in (line.first, line.last) if e is not None):
+            breaks.setdefault((name, end[0]), []).append(end[1])
+    return breaks
 
 
 def _sample_pairs(

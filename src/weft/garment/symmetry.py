@@ -102,18 +102,6 @@ def unfold_panel(
         controls = across(edge.controls)
         edges.append(replace(edge, controls=controls, name=name if meets else name + MIRRORED))
     edges[: k - 1] = [replace(e, name=e.name or str(i)) for e, i in zip(edges, order)]
-    found: list[Feature] = []
-    for e, f in features:
-        if e == fold:
-            raise PatternError(
-                f"panel {panel.name}: {f.name}",
-                got="on the fold",
-                expected="a dart on another edge",
-            )
-        j = order.index(e)
-        found.append((j, f))
-        twin = _reverse_feature(f)
-        found.append((2 * (k - 1) - 1 - j, replace(twin, name=f.name + MIRRORED)))
     whole = replace(
         panel,
         corners=np.concatenate([own, other]),
@@ -125,7 +113,25 @@ def unfold_panel(
             *(PatternFold(across(f.points), f.angle, f.stiffness) for f in panel.folds),
         ],
     )
-    return whole, found
+    return whole, _unfold_features(panel, order, features)
+
+
+def _unfold_features(
+    panel: Panel, order: Sequence[int], features: Sequence[Feature]
+) -> list[Feature]:
+    """Return darts and pleats of both halves of a panel; ``order`` lists the edges but the fold."""
+    both: list[Feature] = []
+    for e, f in features:
+        if e not in order:
+            raise PatternError(
+                f"panel {panel.name}: {f.name}",
+                got="on the fold",
+                expected="a dart on another edge",
+            )
+        j = order.index(e)
+        twin = replace(_reverse_feature(f), name=f.name + MIRRORED)
+        both += [(j, f), (2 * len(order) - 1 - j, twin)]
+    return both
 
 
 def _reverse_feature(feature: Dart | Pleat) -> Dart | Pleat:

@@ -90,7 +90,7 @@ class Assembly:
         return BlockPattern.of(self.n, wide)
 
     @cached_property
-    def bind_term(self) -> tuple[Bound, ...]:
+    def bound(self) -> tuple[Bound, ...]:
         """The energies, bound to the pattern, in the order of ``energies``."""
         return tuple(bind_term(e, self.pattern) for e in self.energies)
 
@@ -108,7 +108,7 @@ class Assembly:
     def terms(self) -> tuple[Bound, ...]:
         """All terms of the potential of a step: energies, inertia, contact."""
         contact = () if self.touching is None else (self.touching,)
-        return (*self.bind_term, self.inertia, *contact)
+        return (*self.bound, self.inertia, *contact)
 
     @cached_property
     def matrix(self) -> BlockCsr:
@@ -123,16 +123,16 @@ class Assembly:
     def freeze(self, step: Step) -> None:
         """Begin a step: update the constants, and let every energy store what it needs of it."""
         self.take(step.t)
-        for term in self.bind_term:
+        for term in self.bound:
             term.freeze(step)
 
     def value(self, x: WarpArray) -> float:
         """Return the sum [J] of all energies at x (n,) vec3."""
-        return sum(b.value(x) for b in self.bind_term)
+        return sum(b.value(x) for b in self.bound)
 
     def add_gradient(self, x: WarpArray, g: WarpArray) -> None:
         """Add dE/dx [N] of all energies to g (n,) vec3."""
-        for b in self.bind_term:
+        for b in self.bound:
             b.add_gradient(x, g)
 
     def hessian(self, x: WarpArray, psd: Psd) -> BlockCsr:
@@ -141,7 +141,7 @@ class Assembly:
         The matrix is valid until the next call.
         """
         A = self.matrix.begin()
-        for b in self.bind_term:
+        for b in self.bound:
             A = b.add_hessian(x, psd, A)
         return A.finish()
 

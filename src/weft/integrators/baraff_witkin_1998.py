@@ -261,7 +261,7 @@ class BaraffWitkin1998:
         A = made.A.to_scipy().tocsr().copy()
         x, forces = step.device_origin, dict[str, Forces]()
         rate = sp.csr_matrix((3 * n, 3 * n))  # minus df/dv
-        for term in model.assembly.bind_term:
+        for term in model.assembly.bound:
             g = kernel.zeros(n, vec3)
             term.add_gradient(x, g)
             forces[term.name] = forces.get(term.name, 0.0) - np.array(kernel.numpy(g))
@@ -313,12 +313,12 @@ class BaraffWitkin1998:
         force: Floats = -np.array(kernel.numpy(out))
         pull = np.zeros_like(force)
         if alteration is not None:  # S y without the part that damping adds to S
-            for term in a.bind_term:
+            for term in a.bound:
                 if self._beta(term) > 0:
                     G = self._gauss_newton(model, term, step)
                     pull -= self._beta(term) / h * (G @ alteration)
         A = a.matrix.begin()
-        for term in a.bind_term:
+        for term in a.bound:
             if term.is_condition or self._beta(term) > 0:
                 term.add_condition_hessian(x, step, self._beta(term), psd, A)
             else:

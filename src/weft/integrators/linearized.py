@@ -91,7 +91,7 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
     Raises:
         SceneError: a gas; a limit of strain, or another barrier.
     """
-    for term in model.assembly.bind_term:
+    for term in model.assembly.bound:
         if term.limits:
             raise SceneError(
                 f"energy {term.name}",
@@ -99,7 +99,7 @@ def refuse_for_one_solve(model: Model, x: WarpArray, integrator: str) -> None:
                 expected="backward_euler, bdf2 or quasi_static",
                 hint="one linear solve would go past it",
             )
-    if any(term.updates(x) for term in model.assembly.bind_term):
+    if any(term.updates(x) for term in model.assembly.bound):
         raise SceneError(
             "gas pressure",
             got=f"with {integrator}",

@@ -48,42 +48,12 @@ def check(
     Errors are collected in the findings, not raised.
     """
     from weft.io import read_mesh
-    from weft.scene.build import load_scene
 
     found = Findings()
     path = Path(path)
     try:
         if path.suffix.lower() in (".yaml", ".yml"):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                loaded = load_scene(path, overrides)
-            told = {str(w.message) for w in caught}
-            found.warnings += scene_warnings(loaded.scene, loaded.scene.stepper())
-            source = read_source(path, overrides)
-            found.facts.append(str(needs_of(source, validate(source))))
-            cloth = loaded.scene.cloth
-            mesh = cloth.mesh
-            if len(mesh.non_manifold_edges):
-                told -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
-            found.warnings += sorted(told)
-            held = np.unique(np.concatenate([[], *(p.vertices for p in loaded.scene.pins)]))
-            for body in loaded.scene.bodies:
-                for flaw in body.flaws:
-                    found.warnings.append(
-                        f"{body.name} is {flaw} (contact needs neither closed nor outward faces)"
-                    )
-            if loaded.scene.bodies:
-                corners = sum(len(b.vertices) for b in loaded.scene.bodies)
-                found.facts.append(f"bodies: {len(loaded.scene.bodies)}, with {corners} vertices")
-            found.facts += _rigid_facts(loaded.scene)
-            if loaded.scene.resolved is not None:
-                found.facts.append(str(loaded.scene.resolved))
-            found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
-            found.facts += _region_facts(cloth)
-            found.facts.append(
-                f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
-                f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
-            )
+            mesh = _check_scene(path, overrides, found)
         else:
             mesh = read_mesh(path, scale=scale, uv_scale=uv_scale, warp=warp, prim=prim)
             if len(mesh.isolated_vertices):
@@ -102,6 +72,47 @@ def check(
         if isinstance(problem, PatchError):
             found.piece = problem.drawing
     return found
+
+
+def _check_scene(path: Path, overrides: Sequence[str], found: Findings) -> TriangleMesh:
+    """Add facts and warnings of a scene file to the findings and return the mesh of its cloth.
+
+    Raises:
+        SceneProblems: all problems of the file.
+    """
+    from weft.scene.build import load_scene
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        loaded = load_scene(path, overrides)
+    scene, cloth = loaded.scene, loaded.scene.cloth
+    messages = {str(w.message) for w in caught}
+    found.warnings += scene_warnings(scene, scene.stepper())
+    source = read_source(path, overrides)
+    found.facts.append(str(needs_of(source, validate(source))))
+    mesh = cloth.mesh
+    if len(mesh.non_manifold_edges):
+        messages -= {non_manifold_warning(mesh)}  # ``describe`` adds it, for any mesh
+    found.warnings += sorted(messages)
+    held = np.unique(np.concatenate([[], *(p.vertices for p in scene.pins)]))
+    for body in scene.bodies:
+        for flaw in body.flaws:
+            found.warnings.append(
+                f"{body.name} is {flaw} (contact needs neither closed nor outward faces)"
+            )
+    if scene.bodies:
+        corners = sum(len(b.vertices) for b in scene.bodies)
+        found.facts.append(f"bodies: {len(scene.bodies)}, with {corners} vertices")
+    found.facts += _rigid_facts(scene)
+    if scene.resolved is not None:
+        found.facts.append(str(scene.resolved))
+    found.facts += [f"{p.name}: {s.facts()}" for p, s in cloth.pieces if s.facts()]
+    found.facts += _region_facts(cloth)
+    found.facts.append(
+        f"{loaded.frames} frames at {loaded.fps:g} fps, fabric {cloth.fabric_names}, "
+        f"{cloth.mass.sum():.4g} kg, {len(held)} vertices pinned"
+    )
+    return mesh
 
 
 def _region_facts(cloth: Cloth) -> list[str]:
