@@ -69,7 +69,7 @@ def quadrature() -> Iterator[BenchMeasure]:
         assembly = made.model().assembly
         A = BlockCsr.zeros(assembly.pattern)
         x = kernel.array(made.state().x, vec3)
-        bound = assembly.bind_term[0]
+        bound = assembly.bound[0]
         seconds[rule] = best_time(
             lambda bound=bound, x=x, A=A: bound.add_hessian(x, Psd.PROJECTED, A.begin())  # type: ignore[misc]
         )

@@ -99,7 +99,7 @@ def _cost(rule: Rule, net: str) -> tuple[float, float]:
     assembly = made.model().assembly
     A = BlockCsr.zeros(assembly.pattern)
     x = kernel.array(made.state().x, vec3)
-    bound = assembly.bind_term[0]
+    bound = assembly.bound[0]
     times = []
     for _ in range(10):
         clock = time.perf_counter()
