@@ -8,6 +8,7 @@ import pytest
 
 import weft
 from tests.adjoint.cases import hung, landing, noise, quotient
+from tests.refusals import refused
 from weft.adjoint import EnergyLoss, Flat, Mean, Sum, Target, batched
 from weft.adjoint.recorded_run import RecordedRun, RunCheckpoints
 from weft.base.errors import SceneError
@@ -112,7 +113,7 @@ def test_a_vector_for_optimizers():
     assert flat.unpack(flat.start)["gravity"] == pytest.approx([0, -9.81, 0])
     shear = quotient(lambda s: flat(flat.start + [s, 0, 0, 0])[0], 1e-4)
     assert gradient[0] == pytest.approx(shear, rel=1e-5) and np.isfinite(value)
-    with pytest.raises(SceneError, match="3 numbers: expected 4"):
+    with refused(SceneError, "parameters", got="3", expected="4"):
         flat(np.zeros(3))
 
 
@@ -125,7 +126,7 @@ def test_a_vector_with_whole_arrays():
     slope = quotient(lambda s: flat(flat.start + s * way)[0], 1e-3)
     assert flat(flat.start)[1] @ way == pytest.approx(slope, rel=1e-5)
     targets = Flat(weft.Adjoint(scene, noise(16), ["pins.pin.targets"], frames=1, fps=100))
-    with pytest.raises(SceneError, match="targets of pins"):
+    with refused(SceneError, "targets of pins"):
         targets.value(targets.start)
 
 
@@ -149,7 +150,7 @@ def test_the_scene_of_a_run():
         run = weft.simulate(
             load_scene(path).scene, frames=1, fps=50, out=Path(folder) / "run", progress=False
         )
-        with pytest.raises(SceneError, match="weft.scene_of"):
+        with refused(SceneError, "Adjoint of a run", hint="weft.scene_of"):
             weft.Adjoint(run, Mean(), frames=1)
         assert weft.scene_of(run).scene.cloth.n_vertices == 16
 
@@ -157,34 +158,37 @@ def test_the_scene_of_a_run():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"integrator": "bdf2_semi_implicit", "settings": None}, "integrator = SemiImplicitBdf2"),
+        (
+            {"integrator": "bdf2_semi_implicit", "settings": None},
+            ("integrator", "SemiImplicitBdf2"),
+        ),
         (
             {"cloth": weft.sheet(4, 4, fabric={"preset": "cotton", "crease_yield": "20 1/m"})},
-            "creases",
+            ("energy bending", "creases"),
         ),
-        ({"settings": weft.StepSettings(effort=2, tolerance=1e-12)}, "stop before they have"),
+        ({"settings": weft.StepSettings(effort=2, tolerance=1e-12)}, "effort"),
     ],
 )
 def test_refused_by_name(change, message):
-    with pytest.raises(SceneError, match=message):
+    with refused(SceneError, message):
         weft.Adjoint(hung().with_(**change), noise(16), SHEAR, frames=1)()
 
 
 def test_unknown_names_are_listed():
-    with pytest.raises(SceneError, match="did you mean 'fabric.shear'"):
+    with refused(SceneError, "parameter", got="'fabric.sheer'", hint="'fabric.shear'"):
         weft.Adjoint(hung(), noise(16), ["fabric.sheer"], frames=1)
 
 
 @pytest.mark.parametrize(
     "loss, message",
     [
-        (lambda x, v, t: (np.nan, x), "loss value = nan"),
-        (lambda x, v, t: (1.0, x[-1]), r"loss derivative by x = shape \(16, 3\)"),
-        (lambda x, v, t: (1.0, np.full_like(x, np.inf)), "not finite"),
-        (lambda x, v, t: 1.0, "loss = float"),
-        (3.0, "loss = 3.0, float: expected a function"),
+        (lambda x, v, t: (np.nan, x), ("loss value", "nan")),
+        (lambda x, v, t: (1.0, x[-1]), ("loss derivative by x", "16, 3")),
+        (lambda x, v, t: (1.0, np.full_like(x, np.inf)), "loss derivative by x"),
+        (lambda x, v, t: 1.0, ("loss", "float")),
+        (3.0, ("Adjoint.loss", "float")),
     ],
 )
 def test_bad_losses(loss, message):
-    with pytest.raises(SceneError, match=message):
+    with refused(SceneError, message):
         weft.Adjoint(hung(), loss, SHEAR, frames=1, fps=100)()

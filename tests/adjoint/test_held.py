@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from tests.adjoint.cases import compared, hung, landing, noise, quotient, with_start
+from tests.refusals import refused
 from weft.adjoint import Adjoint
 from weft.adjoint.parameter_directions import ParameterDirection
 from weft.base.errors import SceneError
@@ -182,12 +183,12 @@ def test_smooth_rails():
 @pytest.mark.parametrize(
     "message, more, names",
     [
-        ("friction on a rail", {"attachments": [slide(friction=0.2)]}, ["fabric.shear"]),
-        ("positions = with attachments", {"attachments": [slide()]}, ["positions"]),
+        (("attachment rail", "friction"), {"attachments": [slide(friction=0.2)]}, ["fabric.shear"]),
+        (("parameter positions", "attachments"), {"attachments": [slide()]}, ["positions"]),
     ],
 )
 def test_refused_by_name(message, more, names):
-    with pytest.raises(SceneError, match=message):
+    with refused(SceneError, message):
         Adjoint(hung().with_(**more), noise(16), names, frames=1, fps=100)()
 
 
@@ -196,5 +197,5 @@ def test_ropes_on_bodies_by_where_these_start():
     spring = weft.Spring([15], stiffness=1.0, body="table")
     scene = hung().with_(bodies=[table], attachments=[spring])
     moved = Adjoint(scene, noise(16), frames=1).parameter("bodies.table.translation")
-    with pytest.raises(SceneError, match=r"parameter bodies\.table\.translation"):
+    with refused(SceneError, "parameter bodies.table.translation"):
         ParameterDirection.of(scene, moved, (0,))

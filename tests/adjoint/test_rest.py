@@ -8,6 +8,7 @@ import pytest
 import weft
 from tests.adjoint.cases import folded, landing, noise, quotient, with_start
 from tests.reference.contact_sets import contact_set, parallel_threshold
+from tests.refusals import refused
 from weft.adjoint import EnergyLoss, Mean, Outline, Strain, Sum, material_points
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import MeshError, SceneError
@@ -152,9 +153,9 @@ def test_outlines():
     shift, by = 1e-3 * rng.normal(size=(14, 2)), rng.normal(size=(20, 2))
     change = material_points(outline.move_border(shift).mesh)[0] - material_points(cloth.mesh)[0]
     assert float((change * by).sum()) == pytest.approx(float((outline.pull_back(by) * shift).sum()))
-    with pytest.raises(MeshError, match="turned over"):
+    with refused(MeshError, "outline", got="24 triangles"):
         outline.move_border(-3 * outline.points * [1, 0])
-    with pytest.raises(MeshError, match=r"expected \(14, 2\)"):
+    with refused(MeshError, "outline", expected="14, 2"):
         outline.move_border(np.zeros((3, 2)))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import SceneError, WeftError
 from weft.scene.build import load_scene
 
@@ -20,93 +21,99 @@ def load(tmp_path, block, more="", bodies=BALL):
 @pytest.mark.parametrize(
     "block, match",
     [
-        ("kind: glue, border: top", r"kind.*glue.*yaml:4.*body"),
-        ("kind: body, body: ball", r"select vertices"),
-        ("kind: body, border: top", r"kind body needs body"),
-        ("kind: body, vertices: [12], body: bal", r"body.*'bal'.*did you mean 'ball'"),
+        ("kind: glue, border: top", ("kind", "'glue'", "scene.yaml:4")),
+        ("kind: body, body: ball", ("attachments.0", "vertices")),
+        ("kind: body, border: top", ("attachments.0", "kind body needs body")),
+        ("kind: body, vertices: [12], body: bal", ("body", "'bal'", "'ball'")),
         (
             "kind: body, border: top, body: ball",
-            r"within.*vertex \d+ at 0\.\d+ m from ball.*at most 0\.05 m.*say `within",
+            ("attachments.0.within", "ball", "0.05 m", "`within"),
         ),
-        ("kind: body, vertices: [12], body: ball, length: 3 cm", r"length is none of kind body"),
-        ("kind: body, vertices: [99], body: ball", r"vertices.*99.*0 to 24"),
-        ("kind: body, vertices: [12], body: ball, stiffness: -1", r"stiffness.*must be > 0"),
+        ("kind: body, vertices: [12], body: ball, length: 3 cm", ("attachments.0", "length")),
+        ("kind: body, vertices: [99], body: ball", ("vertices", 99, "0 to 24")),
+        ("kind: body, vertices: [12], body: ball, stiffness: -1", "stiffness"),
         ("kind: body, vertices: [12], body: ball, stiffness: 3 kg", r"stiffness"),
-        ("kind: rope, vertices: [0]", r"none of them.*one other end"),
+        ("kind: rope, vertices: [0]", ("attachments.0.to, body, at", "none")),
         (
             "kind: rope, vertices: [0], at: [0, 1, 0], to: {vertices: [3]}",
-            r"points of the cloth and another",
+            ("attachments.0.to, body, at", "points"),
         ),
         (
             "kind: rope, vertices: [0], at: [-0.5, 1, 0.5], length: 60 cm",
-            r"length.*0\.6 m, of vertex 0.*at least the distance at the start, 1 m.*a longer rope",
+            ("length", "0.6 m, of vertex 0", "1 m"),
         ),
-        ("kind: rope, vertices: [0], to: {vertices: [0]}", r"to.*vertex 0 twice"),
-        ("kind: rope, vertices: [0, 1, 2], to: {vertices: [3, 4]}", r"to.*2 vertices.*3, or one"),
-        ("kind: rope, border: top, to: {corners: bottom}", r"to.*2 vertices for 5"),
+        ("kind: rope, vertices: [0], to: {vertices: [0]}", ("to", "0")),
+        ("kind: rope, vertices: [0, 1, 2], to: {vertices: [3, 4]}", ("to", "2", "3")),
+        ("kind: rope, border: top, to: {corners: bottom}", ("to", "2 vertices for 5")),
         (
             "kind: rope, vertices: [0], at: [0, 1, 0], path: {keyframes: [{time: 0}]}",
-            r"path.*keyframe at 0 s.*2 s or later",
+            ("path", "0", "2"),
         ),
         (
             "kind: rope, vertices: [0], body: ball, path: {keyframes: [{time: 9}]}",
-            r"path.*but with a place",
+            ("path", "`at`"),
         ),
-        ("kind: spring, vertices: [0], at: [0, 1, 0]", r"kind spring needs stiffness"),
+        ("kind: spring, vertices: [0], at: [0, 1, 0]", ("attachments.0", "stiffness")),
         (
             "kind: spring, vertices: [0], at: [-0.5, 0, 0.5], stiffness: 1, length: 1 cm",
-            r"length.*vertex 0.*0 where both ends start at one place",
+            ("length", "0.01 m, of vertex 0", "0"),
         ),
-        ("kind: spring, vertices: [0], at: [.nan, 0, 0], stiffness: 1", r"at"),
+        ("kind: spring, vertices: [0], at: [.nan, 0, 0], stiffness: 1", "at.0"),
         (
             "kind: cloth, border: top, to: {border: bottom}",
-            r"within.*1 m apart.*at most 0\.05 m.*closing: 1 s",
+            ("within", "1 m", "0.05 m", "closing: 1 s"),
         ),
-        ("kind: cloth, border: top", r"kind cloth needs to"),
-        ("kind: slide, border: top", r"kind slide needs along"),
-        ("kind: slide, border: top, along: [[0, 0, 0]]", r"along.*(two or more|shape)"),
-        ("kind: slide, border: top, along: [[0, 0, 0], [0, 0, 0]]", r"along.*0 and 1 at one place"),
-        ("kind: slide, border: top, every: 2, along: [[0, 0, 0], [0, 0, 0]]", r"at one place"),
-        ("kind: slide, border: top, along: []", r"along.*(two or more|shape)"),
-        ("kind: slide, border: top, every: 0, along: [[0, 0, 0], [1, 0, 0]]", r"every.*>= 1"),
-        ("kind: rope, vertices: [], at: [0, 1, 0]", r"vertices.*nothing.*at least one"),
+        ("kind: cloth, border: top", ("attachments.0", "kind cloth needs to")),
+        ("kind: slide, border: top", ("attachments.0", "along")),
+        ("kind: slide, border: top, along: [[0, 0, 0]]", "along"),
+        ("kind: slide, border: top, along: [[0, 0, 0], [0, 0, 0]]", ("along", "0 and 1")),
+        (
+            "kind: slide, border: top, every: 2, along: [[0, 0, 0], [0, 0, 0]]",
+            "attachments.0.along",
+        ),
+        ("kind: slide, border: top, along: []", "along"),
+        ("kind: slide, border: top, every: 0, along: [[0, 0, 0], [1, 0, 0]]", ("every", "1")),
+        ("kind: rope, vertices: [], at: [0, 1, 0]", ("vertices", "nothing")),
         (
             "kind: slide, border: top, along: [[-1, 0, 0], [1, 0, 0]]",
-            r"within.*0\.5 m from where its ring.*start the cloth at the rail",
+            ("within", "0.5 m"),
         ),
         (
             "kind: slide, border: top, along: [[-1, 0, -0.5], [1, 0, -0.5]], spacing: 30 cm",
-            r"spacing.*vertices \d+ and \d+, 0\.25 m apart.*0\.3 m or more",
+            ("spacing", "0.25 m", "0.3 m"),
         ),
         (
             "kind: slide, border: top, along: [[-1, 0, -0.5], [1, 0, -0.5]], friction: -1",
-            r"friction.*must be >= 0",
+            "friction",
         ),
         (
             "kind: slide, border: top, along: [[-1, 0, -0.5], [1, 0, -0.5]], body: ball, "
             "path: {keyframes: [{time: 9}]}",
-            r"path.*one of the two",
+            ("path", "body"),
         ),
-        ("kind: body, vertices: [12], body: ball, release: {force: 0}", r"force.*must be > 0"),
-        ("kind: body, vertices: [12], body: ball, release: {at: -1 s}", r"at.*must be >= 0"),
-        ("kind: body, vertices: [12], body: ball, relaese: {at: 1 s}", r"did you mean 'release'"),
-        ("kind: body, vertices: [12], body: ball, name: gravity", r"name.*'gravity'.*no other"),
+        ("kind: body, vertices: [12], body: ball, release: {force: 0}", ("release.force", "0")),
+        ("kind: body, vertices: [12], body: ball, release: {at: -1 s}", ("release.at", "'-1 s'")),
+        (
+            "kind: body, vertices: [12], body: ball, relaese: {at: 1 s}",
+            ("field attachments.0.relaese", "'release'"),
+        ),
+        ("kind: body, vertices: [12], body: ball, name: gravity", ("name", "'gravity'")),
     ],
 )
 def test_named_errors(tmp_path, block, match):
-    with pytest.raises(WeftError, match=f"(?s){match}") as caught:
+    with refused(WeftError, match) as caught:
         load(tmp_path, block)
     assert "scene.yaml:" in str(caught.value)
 
 
 def test_a_body_where_there_is_none(tmp_path):
-    with pytest.raises(SceneError, match=r"attachments\.0\.body"):
+    with refused(SceneError, "attachments.0.body"):
         load(tmp_path, "kind: body, vertices: [12], body: ball", bodies="")
 
 
 def test_equilibria_refuse_releases_that_they_cannot_keep(tmp_path):
     held = "kind: body, vertices: [12], body: ball, release: {force: 1 N}"
-    with pytest.raises(SceneError, match=r"release.*quasi_static.*backward_euler"):
+    with refused(SceneError, "release", got="quasi_static", expected="backward_euler"):
         load(tmp_path, held, "integrator: quasi_static\n")
     load(tmp_path, held.replace("force: 1 N", "at: 1 s"), "integrator: quasi_static\n")
 
@@ -124,22 +131,22 @@ def test_what_would_stretch_cloth_by_half(apart, fits):
     if fits:
         scene.model()
         return
-    with pytest.raises(SceneError, match=r"wall and pin.*3\.2 m apart, with 2 m.*not by 60 %"):
+    with refused(SceneError, "wall and pin", got="3.2 m", expected="60 %"):
         scene.model()
 
 
 def test_what_is_not_an_attachment():
     cloth = weft.sheet(3, 3)
-    with pytest.raises(SceneError, match=r"attachments.*dict.*AttachToBody.*Slide"):
+    with refused(SceneError, "attachments", got="dict", expected="AttachToBody"):
         weft.Scene(cloth, attachments=[{"kind": "rope"}])
     for ids in ([], [0.5], [[0, 1]]):
-        with pytest.raises(SceneError, match=r"rope\.vertices.*(vertices|whole|shape)"):
+        with refused(SceneError, "rope.vertices"):
             weft.Rope(ids, at=(0, 1, 0))
-    with pytest.raises(SceneError, match=r"release.*a Release"):
+    with refused(SceneError, "release", expected="Release"):
         weft.Rope([0], at=(0, 1, 0), release=3.0)
-    with pytest.raises(SceneError, match=r"rope\.at"):
+    with refused(SceneError, "rope.at"):
         weft.Rope([0], at=(0, np.inf, 0))
-    with pytest.raises(SceneError, match=r"scene\.attachments 1\.name"):
+    with refused(SceneError, "scene.attachments 1.name"):
         twice = [weft.Rope([0], at=(0, 1, 0), name="a"), weft.Rope([1], at=(0, 1, 0), name="a")]
         weft.Scene(cloth, attachments=twice).model()
 

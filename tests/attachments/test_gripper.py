@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import SceneError
 
 
@@ -42,18 +43,18 @@ def test_smooth_commands_start_and_end_gently():
 @pytest.mark.parametrize(
     "command, match",
     [
-        (lambda g: g.close(0.1), r"gripper\.close.*0\.1 m.*less than the present 0\.05"),
-        (lambda g: g.close(0), r"gripper\.close.to = 0: must be > 0"),
-        (lambda g: g.open(0.01), r"gripper\.open.*more than the present"),
-        (lambda g: g.close(0.01, speed=0), r"gripper\.close\.speed = 0: must be > 0"),
-        (lambda g: g.move_to((0, 0, 0)), r"gripper\.move_to = 0 m"),
-        (lambda g: g.move_to((0, np.nan, 0)), r"gripper\.move_to.place = nan"),
-        (lambda g: g.wait(-1), r"gripper\.wait.*> 0"),
-        (lambda g: weft.Gripper((0, 1)), r"gripper\.place.*3 entries"),
-        (lambda g: weft.Gripper((0, 1, 0), axis="w"), r"gripper\.axis"),
-        (lambda g: weft.Gripper((0, 1, 0), opening=0), r"gripper\.opening.*> 0"),
+        (lambda g: g.close(0.1), ("gripper.close", "0.1", "0.05")),
+        (lambda g: g.close(0), ("gripper.close.to", "0")),
+        (lambda g: g.open(0.01), "gripper.open"),
+        (lambda g: g.close(0.01, speed=0), ("gripper.close.speed", "0")),
+        (lambda g: g.move_to((0, 0, 0)), ("gripper.move_to", "0")),
+        (lambda g: g.move_to((0, np.nan, 0)), "gripper.move_to.place"),
+        (lambda g: g.wait(-1), "gripper.wait"),
+        (lambda g: weft.Gripper((0, 1)), ("gripper.place", "3")),
+        (lambda g: weft.Gripper((0, 1, 0), axis="w"), "gripper.axis"),
+        (lambda g: weft.Gripper((0, 1, 0), opening=0), "gripper.opening"),
     ],
 )
 def test_bad_commands(command, match):
-    with pytest.raises(SceneError, match=match):
+    with refused(SceneError, match):
         command(weft.Gripper((0.0, 0.0, 0.0)))

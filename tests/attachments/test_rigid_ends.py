@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from tests.checks import InStep, clamp, rotations, still
+from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.contact import box, capsule
 from weft.energies.springs.point_springs import PointSprings
@@ -239,7 +240,7 @@ def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     near = np.flatnonzero(cloth.vertices[:, 2] < 0.11)
     contact = weft.SelfContact(gap=4e-3, thickness=1e-3)
     how = {"bodies": [body], "contact": contact}
-    with pytest.raises(SceneError, match="nearer than their thickness"):
+    with refused(SceneError, "cloth at the start", got="block"):
         weft.Scene(cloth, **how).model()
     tied = weft.AttachToBody(near, "block", name="strap")
     model, _, state, report = steps(weft.Scene(cloth, attachments=[tied], **how), 5)
@@ -248,7 +249,7 @@ def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     wanted = own.weights(cloth.vertices[near]) @ np.asarray(state.x)[own.own]
     assert np.abs(np.asarray(state.x)[near] - wanted).max() < 1e-3
     loose = weft.AttachToBody(near, "block", release=weft.Release(at=1.0))
-    with pytest.raises(SceneError, match="nearer than their thickness"):
+    with refused(SceneError, "cloth at the start", got="block"):
         weft.Scene(cloth, attachments=[loose], **how).model()
 
 
@@ -271,13 +272,13 @@ BODIES = "bodies: [{name: rod, capsule: {radius: 1 cm, length: 40 cm}, translati
 @pytest.mark.parametrize(
     "block, match",
     [
-        ("kind: body, border: top, body: rood", r"body.*'rood'.*did you mean 'rod'"),
-        ("kind: body, border: top, body: rod", r"within.*vertex \d+ at 1\.0\d+ m from rod"),
-        ("kind: rope, border: top, body: rod, length: 1 mm", r"length.*at least the distance"),
+        ("kind: body, border: top, body: rood", ("body", "'rood'", "'rod'")),
+        ("kind: body, border: top, body: rod", ("within", "rod")),
+        ("kind: rope, border: top, body: rod, length: 1 mm", "length"),
         (
             "kind: slide, border: top, body: rod, along: [[-1, 1, -0.5], [1, 1, -0.5]], "
             "spacing: 1 cm",
-            r"spacing.*0\.01 m, on the rigid body 'rod'.*none there",
+            ("spacing", "0.01 m, on the rigid body 'rod'"),
         ),
     ],
 )
@@ -285,6 +286,6 @@ def test_named_errors(tmp_path, block, match):
     path = tmp_path / "scene.yaml"
     sheet = "cloth: {sheet: {nx: 5, ny: 5}, translation: [0, 1 m, 0]}\n"
     path.write_text(sheet + BODIES + "attachments:\n  - {" + block + "}\n")
-    with pytest.raises(weft.WeftError, match=f"(?s){match}") as caught:
+    with refused(weft.WeftError, match) as caught:
         load_scene(path)
     assert "scene.yaml:" in str(caught.value)

@@ -6,6 +6,7 @@ from scipy.interpolate import BSpline
 
 from tests.checks import scatter
 from tests.reference import meng
+from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.basis import basis, coordinate, greville, knots, parameter_of
 from weft.discretization.bspline import Patch, inverse_derivatives, rectangle
@@ -279,13 +280,13 @@ def test_reduced_rules_count_their_points(rule):
 
 
 def test_bad_patches_are_named():
-    with pytest.raises(MeshError, match="at least 3"):
+    with refused(MeshError, "control points along a side", got=2, expected="3"):
         rectangle(2, 5, 1.0, 1.0)
-    with pytest.raises(MeshError, match="greville or uniform"):
+    with refused(MeshError, "sheet net", got="'even'", expected="greville"):
         rectangle(5, 5, 1.0, 1.0, "even")
     folded = np.array(rectangle(6, 6, 1.0, 1.0).rest)
     folded[2, 2] += 0.8
-    with pytest.raises(MeshError, match="folds over"):
+    with refused(MeshError, "patch at rest", got="2.185, 2.185"):
         SplineSurface.of([Patch(folded)]).samples()
 
 

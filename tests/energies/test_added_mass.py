@@ -8,6 +8,7 @@ import pytest
 import weft
 from tests.checks import assert_derivative, dense, scatter, still
 from tests.reference.air import air_flow, frozen_added_mass, frozen_air
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.mesh import grid
@@ -346,10 +347,10 @@ def test_long_steps_are_asked_about():
 
 
 def test_what_is_refused():
-    with pytest.raises(SceneError, match="wind.span"):
+    with refused(SceneError, "wind.span"):
         Wind(span=0.0)
-    with pytest.raises(SceneError, match=r"scene.wind.span.*splines"):
+    with refused(SceneError, "scene.wind.span"):
         weft.Scene(weft.spline_sheet(6, 6), wind=Wind(span=0.1)).model()
-    with pytest.raises(SceneError, match=r"wind.span = in an equilibrium"):
+    with refused(SceneError, "wind.span"):
         still_one = ribbon(integrator="quasi_static")
         still_one.stepper().solve(still_one.model(), still_one.state().x)

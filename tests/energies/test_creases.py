@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from tests.test_simulation import same_run
 from weft.base.errors import FabricError, LawError, SceneError
 from weft.discretization.mesh import grid
@@ -126,48 +127,48 @@ def test_the_numpy_face_and_the_memory_do_not_mix():
 
 
 REFUSED = {
-    "creases.*baraff_witkin_1998|conditions of 1998": {"integrator": "baraff_witkin_1998"},
-    "crease_yield.*bending quadratic": {"bending": "quadratic"},
-    "crease_yield.*bending pairs": {"buckling": weft.BucklingForm()},
+    ("fabric custom", "creases"): {"integrator": "baraff_witkin_1998"},
+    ("crease_yield", "bending quadratic", "hinges"): {"bending": "quadratic"},
+    ("crease_yield", "bending pairs", "hinges"): {"buckling": weft.BucklingForm()},
 }
 
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_refused_by_name(said):
-    with pytest.raises(SceneError, match=said):
+    with refused(SceneError, said):
         folding(**REFUSED[said]).model()
 
 
 def test_splines_and_laws_without_rest_lengths_are_refused():
     cloth = weft.spline_sheet(6, 5, 0.2, 0.1, fabric=CREASING)
-    with pytest.raises(SceneError, match=r"fabric custom\.crease_yield"):
+    with refused(SceneError, "fabric custom.crease_yield"):
         weft.Scene(cloth).model()
     drawn = weft.sheet(4, 4, fabric={"preset": "cotton", "yield": "1 %"})
-    with pytest.raises(LawError, match=r"with law arap"):
+    with refused(LawError, "fabric yield", got="arap"):
         weft.Scene(drawn, law=weft.laws.Arap(100.0)).model()
 
 
 BAD = {
-    "crease_yield.*must be >= 0": {"crease_yield": "-1 1/m"},
-    "crease_recovery.*must be > 0": {"crease_yield": "1 1/m", "crease_recovery": "0 s"},
-    "crease_lasting.*<= 1": {
+    "crease_yield": {"crease_yield": "-1 1/m"},
+    "crease_recovery": {"crease_yield": "1 1/m", "crease_recovery": "0 s"},
+    ("crease_lasting", "1"): {
         "crease_yield": "1 1/m",
         "crease_recovery": "1 s",
         "crease_lasting": 1.5,
     },
-    "crease_hardening.*crease_yield beside": {"crease_hardening": 1.0},
-    "crease_lasting.*crease_recovery beside": {"crease_yield": "1 1/m", "crease_lasting": 0.5},
-    "yield_hardening.*yield_warp": {"yield_hardening": 1.0},
+    ("crease_hardening", "crease_yield"): {"crease_hardening": 1.0},
+    ("crease_lasting", "crease_recovery"): {"crease_yield": "1 1/m", "crease_lasting": 0.5},
+    ("yield_hardening", "yield_warp"): {"yield_hardening": 1.0},
 }
 
 
 @pytest.mark.parametrize("said", BAD)
 def test_bad_numbers(said):
-    with pytest.raises(FabricError, match=said):
+    with refused(FabricError, said):
         weft.Fabric.of({"preset": "cotton", **BAD[said]})
     with pytest.raises(FabricError):
         Plasticity(hardening=-1.0)
-    with pytest.raises(FabricError, match="curvature|crease_yield"):
+    with refused(FabricError, "crease_yield"):
         Creases.yielding(grid(3, 3, 1.0, 1.0), (1.0, 1.0), -1.0, Plasticity())
 
 
@@ -194,12 +195,12 @@ def test_pressed_lines():
     assert sorted(set(bending.rest_angle.tolist())) == [-np.radians(60), 0.0]
     state, _ = run(scene, 200, 0.02)
     assert fold_angle(state.x, scene) == pytest.approx(np.radians(60), abs=0.02)
-    with pytest.raises(SceneError, match=r"scene\.pressed"):
+    with refused(SceneError, "scene.pressed"):
         scene.with_(bending="quadratic").model()
-    with pytest.raises(weft.WeftError, match=r"edges of the mesh along 0 m"):
+    with refused(weft.WeftError, "pressed line", got="0 m", expected="0.05 m"):
         off = weft.Pressed([(0.001, 0.0), (0.001, 0.05)], 1.0)
         scene.with_(pressed=[off]).model()
-    with pytest.raises(SceneError, match=r"pressed.angle"):
+    with refused(SceneError, "pressed.angle"):
         weft.Pressed([(0, 0), (0, 1)], "180 deg")
 
 
@@ -218,9 +219,9 @@ def test_rest_angles_of_a_shape_and_of_a_file(tmp_path):
         "cloth:\n  sheet: {nx: 9, ny: 5, width: 16 cm, height: 8 cm}\n  rest_shape: bent.obj\n"
         "pressed:\n  - {line: [[0, 0], [0, 8 cm]], angle: 30 deg}\n"
     )
-    with pytest.raises(weft.WeftError, match=r"pressed line|edges"):
+    with refused(weft.WeftError, "pressed line"):
         load_scene(tmp_path / "s.yaml", ["pressed.0.line=[[1 mm, 0], [1 mm, 8 cm]]"])
-    with pytest.raises(SceneError, match=r"rest_angles"):
+    with refused(SceneError, "rest_angles"):
         weft.Scene(cloth, rest_angles=bent[:3])
 
 

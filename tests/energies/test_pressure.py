@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.checks import dense, scatter
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import MeshError, SceneError
 from weft.discretization.linear_triangle import linear_triangle
@@ -154,20 +155,20 @@ def test_newton_converges_with_a_stiff_gas():
 @pytest.mark.parametrize("stepper", [BaraffWitkin1998(), SemiImplicitBdf2()])
 def test_one_linear_solve_refuses_a_gas(stepper):
     model, state = balloon(Gas(20.0, 0.2)), State.at_rest(MESH.vertices)
-    with pytest.raises(SceneError, match="gas pressure.*backward_euler"):
+    with refused(SceneError, "gas pressure", expected="backward_euler"):
         stepper.step(model, state, stepper.init(model, state), 0.01)
 
 
 def test_errors():
-    with pytest.raises(MeshError, match="20 vertices on its border"):
+    with refused(MeshError, "pressure", got="20"):
         Pressure.of(grid(6, 6, 1, 1), 1.0)
     faces = np.array(MESH.faces)
     faces[0] = faces[0, ::-1]
-    with pytest.raises(MeshError, match="disagree in orientation"):
+    with refused(MeshError, "pressure", got="orientation"):
         Pressure.of(TriangleMesh(MESH.vertices, faces, MESH.corner_uv), 1.0)
-    with pytest.raises(SceneError, match="finite"):
+    with refused(SceneError, "pressure"):
         Pressure.of(MESH, float("nan"))
-    with pytest.raises(SceneError, match="gas.volume"):
+    with refused(SceneError, "gas.volume"):
         Gas(1.0, 0.0)
-    with pytest.raises(SceneError, match="absolute pressure"):
+    with refused(SceneError, "absolute pressure"):
         Gas(-200.0, 1.0, 100.0)

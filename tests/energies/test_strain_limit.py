@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
@@ -70,7 +71,7 @@ def test_adaptive_and_moving_pins():
 
 @pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
 def test_one_linear_solve_refuses_limits(integrator):
-    with pytest.raises(SceneError, match="strain limit.*backward_euler"):
+    with refused(SceneError, "energy strain limit", expected="backward_euler"):
         hung(integrator)
 
 
@@ -117,7 +118,7 @@ def test_settled_looks_at_limits():
 def test_a_start_beyond_a_limit_is_refused():
     cloth = weft.sheet(4, 4, fabric=LIMITED)
     stretched = cloth.with_points(np.array(cloth.points) * [1.12, 1, 1])
-    with pytest.raises(SceneError, match=r"start.*1\.12.*strain limit"):
+    with refused(SceneError, "start of the cloth", got="1.12", expected="strain limit"):
         weft.Scene(stretched).model()
 
 
@@ -134,25 +135,25 @@ def test_fabrics_say_limits_and_curves():
 
 
 BAD = {
-    "limit_warp.*must be > 0.05": {"limit": "4 %", "rest_stretch": 1.05},
-    "limit_shear.*an angle": {"limit_shear": 0.3},
-    "limit_shear.*must be > 0": {"limit_shear": "95 deg"},
-    "curve_warp.*do not fall": {"curve": [[0.1, "20 N/m"], [0.2, "10 N/m"]]},
-    "curve_weft.*unit": {"curve_weft": [[0.1, 20.0]]},
-    "curve_weft.*pairs": {"curve_weft": [0.1, "20 N/m"]},
+    ("limit_warp", "0.05"): {"limit": "4 %", "rest_stretch": 1.05},
+    ("limit_shear", "0.3"): {"limit_shear": 0.3},
+    ("limit_shear", "'95 deg'"): {"limit_shear": "95 deg"},
+    "curve_warp": {"curve": [[0.1, "20 N/m"], [0.2, "10 N/m"]]},
+    "curve_weft.0.1": {"curve_weft": [[0.1, 20.0]]},
+    "curve_weft.0": {"curve_weft": [0.1, "20 N/m"]},
 }
 
 
 @pytest.mark.parametrize("said", BAD)
 def test_errors(said):
-    with pytest.raises(weft.WeftError, match=said):
+    with refused(weft.WeftError, said):
         weft.Fabric.of({"preset": "cotton", **BAD[said]})
 
 
 def test_curves_and_the_conditions_of_1998():
     fabric = {"preset": "cotton", "curve": [[0.01, "20 N/m"], [0.03, "90 N/m"]]}
     scene = weft.Scene(weft.sheet(3, 3, fabric=fabric), integrator="baraff_witkin_1998")
-    with pytest.raises(SceneError, match="a curve, with the conditions of 1998"):
+    with refused(SceneError, "fabric custom", got="curve"):
         scene.model()
 
 

@@ -8,6 +8,7 @@ import pytest
 import weft
 from tests.checks import assert_derivative, dense, scatter, still
 from tests.reference.air import along_spectrum, blown, frozen_air
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
@@ -208,15 +209,17 @@ def test_a_function_and_a_file(tmp_path):
 BAD = {
     "wind.velocity": lambda: Wind((np.nan, 0.0, 0.0)),
     "wind.density": lambda: Wind(density=0.0),
-    "must be <= drag": lambda: Wind(drag=1.0, lift=1.1),
-    "with still air": lambda: Wind(gusts=Gusts(0.1)),
-    "wind.field = 3, int": lambda: Wind(field=3),
-    "numbers that are not finite": lambda: Wind(field=lambda x, t: x * np.nan).at(X, 0.0),
-    "expected velocities, shape": lambda: Wind(field=lambda x, t: x[:, 0]).at(X, 0.0),
-    "wind.field.origin = nan": lambda: dataclasses.replace(a_grid(), origin=[np.nan, np.inf, 0]),
-    "times that rise": lambda: dataclasses.replace(a_grid(), times=[0.0, 0.0, 1.0]),
-    "must be > 0": lambda: dataclasses.replace(a_grid(), spacing=[0.0, 1.0, 1.0]),
-    "no-such": lambda: WindGrid.load("no-such.npz"),
+    ("wind.lift", 1.1): lambda: Wind(drag=1.0, lift=1.1),
+    "wind.gusts": lambda: Wind(gusts=Gusts(0.1)),
+    ("wind.field", "3"): lambda: Wind(field=3),
+    ("wind.field", "finite"): lambda: Wind(field=lambda x, t: x * np.nan).at(X, 0.0),
+    ("wind.field", "30,", "30, 3"): lambda: Wind(field=lambda x, t: x[:, 0]).at(X, 0.0),
+    "wind.field.origin": lambda: dataclasses.replace(a_grid(), origin=[np.nan, np.inf, 0]),
+    ("wind.field times", "3,", "3 times"): lambda: dataclasses.replace(
+        a_grid(), times=[0.0, 0.0, 1.0]
+    ),
+    "wind.field spacing": lambda: dataclasses.replace(a_grid(), spacing=[0.0, 1.0, 1.0]),
+    ("wind.field", "no-such.npz"): lambda: WindGrid.load("no-such.npz"),
     "gusts.intensity": lambda: Gusts(-0.1),
     "scene.wind": lambda: weft.Scene(weft.sheet(3, 3), wind=3.0),
 }
@@ -224,7 +227,7 @@ BAD = {
 
 @pytest.mark.parametrize("said", BAD)
 def test_errors(said):
-    with pytest.raises(SceneError, match=said):
+    with refused(SceneError, said):
         BAD[said]()
 
 
@@ -328,8 +331,8 @@ def test_a_scene_file(tmp_path):
     assert wind.velocity == (5.0, 0.0, 0.0) and wind.gusts == Gusts(0.2, 0.5)
     np.testing.assert_array_equal(wind.field.velocity, a_grid().velocity)
     path.write_text(text.replace("air.npz", "none.npz"))
-    with pytest.raises(weft.WeftError, match=r"wind.field.*scene.yaml:4.*none.npz"):
+    with refused(weft.WeftError, "wind.field", where="none.npz"):
         load_scene(path)
     path.write_text(text.replace("18 km/h", ".inf m/s"))
-    with pytest.raises(weft.WeftError, match=r"wind.velocity.*scene.yaml:3"):
+    with refused(weft.WeftError, "wind.velocity", where="scene.yaml:3"):
         load_scene(path)

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
+from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError
 from weft.discretization.polygon import first_crossing
 from weft.fitting.disk import detect_disk
@@ -135,7 +136,7 @@ def test_mask_and_alpha(tmp_path):
     alpha = saved(tmp_path / "a.png", np.dstack([image, white[..., 0]]))
     for cloth in (segment_cloth(path, mask), segment_cloth(alpha)):
         assert area_of(cloth) == pytest.approx(STAR_AREA, rel=6e-3)  # its gray is not linear
-    with pytest.raises(PictureError, match="420 x 420 pixels, as the picture"):
+    with refused(PictureError, "mask", expected="420 x 420"):
         segment_cloth(path, saved(tmp_path / "s.png", white[:300]))
 
 
@@ -230,23 +231,23 @@ def cut():
 @pytest.mark.parametrize(
     ("image", "said"),
     [
-        (bare(GROUND), "none found"),
-        (two_pieces(), "2 pieces"),
-        (cut(), "the border cuts it"),
-        (bare(GROUND, 40), "40 x 40 pixels"),
+        (bare(GROUND), ("cloth in the picture", "none")),
+        (two_pieces(), ("cloth in the picture", "2")),
+        (cut(), ("cloth in the picture", "border")),
+        (bare(GROUND, 40), ("picture", "40 x 40")),
     ],
     ids=["empty", "two", "cut", "small"],
 )
 def test_no_cloth(image, said, tmp_path):
-    with pytest.raises(PictureError, match=said):
+    with refused(PictureError, said):
         segment_cloth(saved(tmp_path / "p.png", image))
 
 
 def test_no_picture(tmp_path):
     (tmp_path / "p.png").write_text("not a picture")
-    with pytest.raises(PictureError, match="a PNG, JPEG"):
+    with refused(PictureError, "picture"):
         segment_cloth(tmp_path / "p.png")
-    with pytest.raises(PictureError, match="no such file"):
+    with refused(PictureError, "picture"):
         segment_cloth(tmp_path / "q.png")
 
 
@@ -270,22 +271,22 @@ def square(angle):
 )
 def test_no_disk(look, tmp_path):
     cloth = segment_cloth(saved(tmp_path / "p.png", drawn(**look)))
-    with pytest.raises(PictureError, match="disk in the picture.*in the middle of the cloth"):
+    with refused(PictureError, "disk in the picture"):
         measure_outline(cloth)
 
 
 def test_square_disk(tmp_path):
     image = drawn(disk=0.0).copy()
     image[120:290, 130:300] = GRAY
-    with pytest.raises(PictureError, match="off a circle"):
+    with refused(PictureError, "disk in the picture", got="10.1%"):
         detect_disk(segment_cloth(saved(tmp_path / "p.png", image)))
 
 
 def test_impossible_scale(tmp_path):
     cloth = segment_cloth(saved(tmp_path / "p.png", drawn()))
-    with pytest.raises(PictureError, match=r"draped specimen = 3\.\d+ m across.*scale or the unit"):
+    with refused(PictureError, "draped specimen"):
         measure_outline(cloth, pixel=0.0102)
-    with pytest.raises(PictureError, match=r"0\.0\d+ m across"):
+    with refused(PictureError, "draped specimen"):
         measure_outline(cloth, pixel=1e-4)
 
 
@@ -316,16 +317,16 @@ def test_polygon(tmp_path):
 @pytest.mark.parametrize(
     ("points", "said"),
     [
-        (corners(12), "12 corners"),
-        (corners()[:120], "open: its last corner"),
-        (corners()[[*range(50), *range(80, 49, -1), *range(81, 200)]], "cross"),
-        (corners(scale=10), r"3\.\d* m across|2\.\d* m across"),
-        (corners(scale=0.01), "m across"),
+        (corners(12), ("outline", "12")),
+        (corners()[:120], ("outline", "last corner")),
+        (corners()[[*range(50), *range(80, 49, -1), *range(81, 200)]], ("outline", "cross")),
+        (corners(scale=10), "draped specimen"),
+        (corners(scale=0.01), "draped specimen"),
     ],
     ids=["few", "open", "crossing", "meters", "small"],
 )
 def test_no_outline(points, said):
-    with pytest.raises(PictureError, match=said):
+    with refused(PictureError, said):
         check_polygon(points, "p.csv")
 
 
@@ -342,24 +343,24 @@ def test_crossing():
 @pytest.mark.parametrize(
     ("head", "error", "said"),
     [
-        ("x,y", UnitError, "no unit"),
-        ("x [kg],y [kg]", UnitError, "mass|kg"),
-        ("a [m],b [m]", PictureError, "a column 'x"),
+        ("x,y", UnitError, ("column 'x'", "no unit")),
+        ("x [kg],y [kg]", UnitError, ("unit", "a mass")),
+        ("a [m],b [m]", PictureError, ("table", "x [m]")),
     ],
 )
 def test_heads(head, error, said, tmp_path):
-    with pytest.raises(error, match=said):
+    with refused(error, said):
         read_polygon(written(tmp_path / "p.csv", corners(), head))
 
 
 def test_cells(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("x [m],y [m]\n0.1,0.1\n0.2,none\n")
-    with pytest.raises(PictureError, match=r"'none' \(p.csv:3\)"):
+    with refused(PictureError, "table", got="'none'", where="p.csv:3"):
         read_polygon(path)
     path.write_text("x [m],y [m]\n0.1\n")
-    with pytest.raises(PictureError, match="1 cells"):
+    with refused(PictureError, "table", got="1"):
         read_polygon(path)
     path.write_text("")
-    with pytest.raises(PictureError, match="0 lines"):
+    with refused(PictureError, "table", got="0"):
         read_polygon(path)

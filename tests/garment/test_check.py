@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.garment.patterns import disc, edges, panel, pillow, rectangle, seam, tube
+from tests.refusals import refused
 from weft.base.errors import PatternProblems
 from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern
@@ -40,35 +41,39 @@ def curved(curve, controls):
 
 PANELS = {
     "panel p: corners": panel("p", [[0, 0]]),
-    "at least two points": Panel("p", np.zeros((3, 3)), edges("a b c")),
-    "4, one from every corner": Panel("p", SQUARE, edges("a b c")),
-    r"panel p, corner 2 = .*nan.*finite": panel("p", [[0, 0], [1, 0], [np.nan, 1]]),
-    r"edge 0, control 1 .*finite": curved(BorderCurve.CUBIC, [[0, 0], [np.inf, 0]]),
-    r"edge 0: controls = \(1, 2\).*of a cubic": curved(BorderCurve.CUBIC, [[0, 0.1]]),
-    r"edge 1 .*0 m long at": panel("p", [[0, 0], [0.4, 0], [0.4, 0], [0, 0.4]]),
-    r"edge 0 and edge 2 cross or touch near": panel("p", BOW),
-    "edge 0 crosses itself": Panel(
+    ("panel p: corners", "3, 3"): Panel("p", np.zeros((3, 3)), edges("a b c")),
+    ("panel p: edges", 3, "4"): Panel("p", SQUARE, edges("a b c")),
+    ("panel p, corner 2", "nan"): panel("p", [[0, 0], [1, 0], [np.nan, 1]]),
+    "edge 0, control 1": curved(BorderCurve.CUBIC, [[0, 0], [np.inf, 0]]),
+    ("edge 0: controls", "1, 2", "2, 2"): curved(BorderCurve.CUBIC, [[0, 0.1]]),
+    ("edge 1", "0 m"): panel("p", [[0, 0], [0.4, 0], [0.4, 0], [0, 0.4]]),
+    ("panel p", "edge 0 and edge 2"): panel("p", BOW),
+    ("panel p", "edge 0", "itself"): Panel(
         "p",
         np.array([[0, 0], [0.1, 0.0], [0.05, 0.5]]),
         [Edge(BorderCurve.CUBIC, np.array([[0.6, -0.4], [-0.5, -0.4]])), Edge(), Edge()],
     ),
-    "clockwise": panel("p", SQUARE[::-1]),
-    "hole 0.*inside the outline": panel("p", SQUARE, holes=[[[1, 1], [1.1, 1], [1, 1.1]]]),
-    "hole 1.*inside the outline, apart": panel(
+    ("panel p", "clockwise"): panel("p", SQUARE[::-1]),
+    "hole 0": panel("p", SQUARE, holes=[[[1, 1], [1.1, 1], [1, 1.1]]]),
+    "hole 1": panel(
         "p", SQUARE, holes=[[[0, 0.1], [0.1, 0.1], [0, 0.2]], [[0.02, 0.12], [0.2, 0.12], [0, 0.3]]]
     ),
-    "hole 0 .*edges that cross": panel("p", SQUARE, holes=[0.1 + 0.2 * np.array(BOW)]),
-    "line 0 .*inside the panel": panel("p", SQUARE, lines=[[[0, 0.2], [0.5, 0.2]]]),
-    "line 0 = .*at least 2": panel("p", SQUARE, lines=[[[0, 0.2]]]),
-    "grain = nan": panel("p", SQUARE, grain=np.nan),
-    "thickness = -1": panel("p", SQUARE, thickness=-1.0),
-    "layer = -1": panel("p", SQUARE, layer=-1),
+    ("hole 0", "edges"): panel("p", SQUARE, holes=[0.1 + 0.2 * np.array(BOW)]),
+    "line 0": panel("p", SQUARE, lines=[[[0, 0.2], [0.5, 0.2]]]),
+    ("line 0", "2"): panel("p", SQUARE, lines=[[[0, 0.2]]]),
+    ("grain", "nan"): panel("p", SQUARE, grain=np.nan),
+    ("thickness", -1.0): panel("p", SQUARE, thickness=-1.0),
+    ("layer", -1): panel("p", SQUARE, layer=-1),
     r"placement.translation": panel("p", SQUARE, placement=Placement((0, np.nan, 0))),
-    "at most once around": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 0.05))),
-    "not parallel": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 1, (0, 0, 1)))),
+    ("panel p: wrap", "0.3142 m"): panel(
+        "p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 0.05))
+    ),
+    ("panel p: wrap", "facing"): panel(
+        "p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), 1, (0, 0, 1)))
+    ),
     r"wrap.radius": panel("p", SQUARE, placement=Placement(wrap=Wrap((0, 0, 0), -1.0))),
-    "its unit right": panel("p", 1000 * SQUARE),
-    "two arcs for a circle": Panel(
+    ("panel p", "400 m"): panel("p", 1000 * SQUARE),
+    ("panel p, edge 0", "arc"): Panel(
         "p", np.array([[0, 0], [0, 0.0]]), [Edge(BorderCurve.ARC, np.array([[0, 1.0]])), Edge()]
     ),
 }
@@ -76,42 +81,40 @@ PANELS = {
 
 @pytest.mark.parametrize("message", PANELS)
 def test_panels_that_cannot_be_right(message):
-    with pytest.raises(PatternProblems, match=message) as caught:
+    with refused(PatternProblems, message) as caught:
         check_pattern(only(PANELS[message]))
     assert all("file.yaml" in str(p) and "panel p" in str(p) for p in caught.value.problems)
 
 
 SEAMS = {
-    r"seam s: panel = frnt.*one of front, back; did you mean 'front'": (("frnt", 0), ("back", 0)),
-    r"seam s: edge of panel back = 7.*0 to 3": (("front", 0), ("back", 7)),
-    r"edge 0 of panel front twice": (("front", 0), ("front", 0)),
-    r"seam s = no edges": ([], ("back", 0)),
-    r"front, edge 0, then front, edge 2.*follow one another": (
+    ("seam s: panel", "frnt", "front, back", "'front'"): (("frnt", 0), ("back", 0)),
+    ("seam s: edge of panel back", 7, "0 to 3"): (("front", 0), ("back", 7)),
+    ("seam s", "edge 0 of panel front"): (("front", 0), ("front", 0)),
+    ("seam s", "no edges"): ([], ("back", 0)),
+    ("seam s", "front, edge 0, then front, edge 2"): (
         [("front", 0), ("front", 2)],
         ("back", 0),
     ),
-    r"seam s = 40.0 cm and 5.0 cm: .*factor of 4": (("front", 0), ("tiny", 0)),
+    ("seam s", "40.0 cm and 5.0 cm", "4"): (("front", 0), ("tiny", 0)),
 }
 
 
 @pytest.mark.parametrize("message", SEAMS)
 def test_seams_that_cannot_be_right(message):
     panels = [panel("front", SQUARE), panel("back", SQUARE), panel("tiny", SQUARE / 8)]
-    if "tiny" not in message and "5.0" not in message:
+    if ("tiny", 0) not in SEAMS[message]:
         panels = panels[:2]
-    with pytest.raises(PatternProblems, match=message):
+    with refused(PatternProblems, message):
         check_pattern(Pattern("p", panels, [seam("s", *SEAMS[message])]))
 
 
 def test_an_edge_is_sewn_once():
     base = tube()
     again = seam("again", ("front", 0), ("back", 3))
-    with pytest.raises(
-        PatternProblems, match=r"seam again = edge 3 \(left\) of panel back, which "
-    ):
+    with refused(PatternProblems, "seam again", got="edge 3 (left) of panel back"):
         check_pattern(replace(base, seams=[*base.seams, again]))
     zips = [replace(s, name=f"z{i}", closing=Closing.ZIP) for i, s in enumerate(base.seams)]
-    with pytest.raises(PatternProblems, match="which seam left has"):
+    with refused(PatternProblems, "seam z0", got="seam left"):
         check_pattern(replace(base, seams=[*base.seams, zips[0]]))
     check_pattern(replace(base, seams=zips))
     check_pattern(replace(base, seams=[*zips, replace(zips[0], name="b", closing=Closing.BUTTONS)]))
@@ -124,7 +127,7 @@ def test_an_edge_is_sewn_once():
 def test_numbers_of_seams(field, value):
     base = tube()
     bad = replace(base.seams[0], **{field: value})
-    with pytest.raises(PatternProblems, match=f"seam left: {field}"):
+    with refused(PatternProblems, f"seam left: {field}"):
         check_pattern(replace(base, seams=[bad]))
 
 
@@ -147,12 +150,12 @@ def test_names_and_elastics():
         "elastic e: stiffness = nan",
     ):
         assert part in text
-    with pytest.raises(PatternProblems, match="panels = none"):
+    with refused(PatternProblems, "panels", got="none"):
         check_pattern(Pattern("none", []))
 
 
 def test_all_problems_at_once():
-    bad = [PANELS["clockwise"], replace(PANELS["grain = nan"], name="q")]
+    bad = [PANELS[("panel p", "clockwise")], replace(PANELS[("grain", "nan")], name="q")]
     with pytest.raises(PatternProblems) as caught:
         check_pattern(Pattern("p", bad, [seam("s", ("p", 0), ("r", 0))]))
     assert len(caught.value.problems) == 3
@@ -233,9 +236,9 @@ def test_chains_go_on_across_seams():
     # Shoulders end where armholes begin: front 3 starts at corner 3, back 1 ends at corner 2.
     other = seam("armhole", [("back", 1), ("front", 3)], ("sleeve", 0))
     assert not check_pattern(Pattern("p", [front, back, sleeve], [other, shoulder])).errors
-    with pytest.raises(PatternProblems, match="follow one another"):
+    with refused(PatternProblems, "seam armhole", got="front, edge 3 (armhole), then back, edge 1"):
         check_pattern(Pattern("p", [front, back, sleeve], [armhole, shoulder]))
-    with pytest.raises(PatternProblems, match="no seam joins their ends"):
+    with refused(PatternProblems, "seam armhole", got="back, edge 1 (armhole), then front, edge 3"):
         check_pattern(Pattern("p", [front, back, sleeve], [other]))
 
 

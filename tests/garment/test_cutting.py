@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.garment.patterns import cone, disc, edges, panel, pillow, rectangle, seam, tube
+from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
 from weft.garment.curves import edge_curve
 from weft.garment.cutting import cut
@@ -306,9 +307,9 @@ def test_a_disc_of_two_arcs():
 
 
 def test_sizes_and_coarse_outlines():
-    with pytest.raises(PatternError, match="size"):
+    with refused(PatternError, "size"):
         cut(tube(), -1.0)
-    with pytest.raises(PatternError, match=r"at most 4000000 vertices"):
+    with refused(PatternError, "size", expected="4000000"):
         cut(tube(), 1e-5)
     thin = disc("thin", 0.2)
     moon = Panel("moon", thin.corners, [thin.edges[0], edges("x")[0]])
@@ -316,7 +317,7 @@ def test_sizes_and_coarse_outlines():
 
 
 def test_problems_stop_it():
-    with pytest.raises(PatternProblems, match="seam bad"):
+    with refused(PatternProblems, "seam bad"):
         cut(Pattern("b", tube().panels, [seam("bad", ("front", 9), ("back", 1))]))
 
 
@@ -341,5 +342,5 @@ def test_cones_keep_lengths_too(taper):
     _, ends = wrap_points(wrap, np.array([[0.0, 0.0], [0.0, 0.1]]), 0.0, "p")
     cos, sin = np.cos(np.radians(taper)), np.sin(np.radians(taper))
     np.testing.assert_allclose(ends, [[0.1, 0, 0], [0.1 + 0.1 * sin, 0, 0.1 * cos]], atol=1e-15)
-    with pytest.raises(PatternError, match=r"p: wrap\.taper"):
+    with refused(PatternError, "p: wrap.taper"):
         wrap_points(wrap, np.array([[0.0, -np.sign(taper) * 0.6]]), 0.0, "p")

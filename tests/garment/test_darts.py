@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.garment.patterns import panel, rectangle
+from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern
@@ -82,27 +83,27 @@ def test_darts_in_curves_keep_them(curve):
     [
         (
             Dart("d", 0.5, 0.04, 0.5),
-            r"dart d of panel p: depth = 50 cm: .*leaves the panel after 40",
+            ("dart d of panel p: depth", "50 cm", "40.5 cm"),
         ),
-        (Dart("d", 0.5, 0.5, 0.1), r"dart d of panel p = 50 cm of waist, 40 cm long"),
-        (Dart("d", 0.02, 0.04, 0.1), "apart from the edge's beginning"),
-        (Dart("d", 0.99, 0.04, 0.1), "apart from the edge's end"),
+        (Dart("d", 0.5, 0.5, 0.1), ("dart d of panel p", "50 cm of waist, 40 cm")),
+        (Dart("d", 0.02, 0.04, 0.1), ("dart d of panel p", "beginning")),
+        (Dart("d", 0.99, 0.04, 0.1), ("dart d of panel p", "end")),
         (Dart("d", 1.5, 0.04, 0.1), "dart d of panel p: at"),
-        (Dart("d", 0.5, 0.0, 0.1), "width = 0"),
-        (Dart("d", 0.5, 0.1, np.nan), "depth = nan"),
-        (Pleat("d", 0.5, 0.02, 0.5), "pleat d of panel p: depth = 50 cm"),
-        (Pleat("d", 0.5, 0.02, 0.1, "knif"), "kind = knif"),
+        (Dart("d", 0.5, 0.0, 0.1), ("width", 0.0)),
+        (Dart("d", 0.5, 0.1, np.nan), ("depth", "nan")),
+        (Pleat("d", 0.5, 0.02, 0.5), ("pleat d of panel p: depth", "50 cm")),
+        (Pleat("d", 0.5, 0.02, 0.1, "knif"), ("kind", "knif")),
         (Pleat("d", 0.5, 0.02, 0.1, angle=4.0), "angle"),
-        (Pleat("d", 0.5, 0.2, 0.1, "box"), "120 cm of waist"),
+        (Pleat("d", 0.5, 0.2, 0.1, "box"), ("pleat d of panel p", "120 cm")),
     ],
 )
 def test_features_that_do_not_fit(dart, message):
-    with pytest.raises(PatternError, match=message):
+    with refused(PatternError, message):
         insert_features(square(), [(2, dart)])
 
 
 def test_darts_that_overlap():
-    with pytest.raises(PatternError, match="apart from a"):
+    with refused(PatternError, "dart b of panel p", expected="apart from a"):
         insert_features(square(), [(2, Dart("a", 0.5, 0.04, 0.1)), (2, Dart("b", 0.55, 0.04, 0.1))])
 
 
@@ -216,7 +217,7 @@ def test_unfolded(turn):
 
 
 def test_folds_that_cannot_be():
-    with pytest.raises(PatternError, match="straight edge"):
+    with refused(PatternError, "panel p: fold", got="quadratic"):
         unfold_panel(odd(), 0)
-    with pytest.raises(PatternError, match="on the fold"):
+    with refused(PatternError, "panel p: d", got="fold"):
         unfold_panel(odd(), 3, [(3, Dart("d", 0.3, 0.02, 0.05))])

@@ -8,6 +8,7 @@ import pytest
 
 from tests.garment.dxf_writer import block, drawing, line, point, polyline, text, turns
 from tests.garment.mutations import mutations
+from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.discretization.polygon import signed_area
 from weft.garment.curves import edge_length, outline_polygon
@@ -176,11 +177,11 @@ def test_sizes(tmp_path):
     with pytest.warns(UserWarning, match="sizes S, M, L: taken is its sample size M"):
         pattern = read(tmp_path, drawing(blocks, (metric, "Sample Size: M")))
     assert np.ptp(pattern.panel("p").corners[:, 0]) == pytest.approx(0.11)
-    with pytest.raises(PatternError, match=r"size = pieces of the sizes S, M, L .*`size: S`"):
+    with refused(PatternError, "size", got="S, M, L", expected="size: S"):
         read(tmp_path, drawing(blocks))
     pattern = read(tmp_path, drawing(blocks), "size: L")
     assert np.ptp(pattern.panel("p").corners[:, 0]) == pytest.approx(0.12)
-    with pytest.raises(PatternError, match="size = 'XL' .*one of the sizes S, M, L"):
+    with refused(PatternError, "size", got="'XL'", expected="S, M, L"):
         read(tmp_path, drawing(blocks), "size: XL")
 
 
@@ -243,7 +244,7 @@ def test_notches_meet_notches(tmp_path):
         else:
             assert at == pytest.approx(112 - 30 * 1.12, abs=1.0)
     bad = NOTCHED.replace("[two.0, two.1]", "[two.0]")
-    with pytest.raises(PatternError, match=r"seam eased: notched = 2 and 1 edges.*as many on both"):
+    with refused(PatternError, "seam eased: notched", got="2 and 1"):
         cut(read(tmp_path, drawn, bad), 0.01)
 
 

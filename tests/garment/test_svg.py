@@ -10,6 +10,7 @@ import pytest
 
 from tests.garment.mutations import mutations
 from tests.garment.test_garmentcode import bezier_length
+from tests.refusals import refused
 from weft.base.errors import PatternError
 from weft.garment.curves import edge_length, outline_polygon
 from weft.garment.formats import read_pattern
@@ -286,8 +287,7 @@ def test_packages_that_are_not_installed(tmp_path, monkeypatch, suffix):
     monkeypatch.setitem(sys.modules, package, None)
     path = tmp_path / f"shape{suffix}"
     path.write_text(f"<svg>{SQUARE}</svg>")
-    message = rf"{package} = not installed.*pip install 'weft\[garments\]'"
-    with warnings.catch_warnings(), pytest.raises(PatternError, match=message):
+    with warnings.catch_warnings(), refused(PatternError, package, hint="weft[garments]"):
         warnings.simplefilter("ignore")
         read_pattern(path)
 
@@ -295,15 +295,15 @@ def test_packages_that_are_not_installed(tmp_path, monkeypatch, suffix):
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ('width="-1mm" viewBox="0 0 1 1"', "svg width = '-1mm'"),
-        ('width="1em"', "svg width = '1em'"),
+        ('width="-1mm" viewBox="0 0 1 1"', ("svg width", "'-1mm'")),
+        ('width="1em"', ("svg width", "'1em'")),
         ('viewBox="0 0 0 1"', "svg viewBox"),
         ('viewBox="0 0 1"', "svg viewBox"),
-        ('width="1e999mm"', "a length"),
+        ('width="1e999mm"', ("svg width", "'1e999mm'")),
     ],
 )
 def test_pages_that_are_refused(tmp_path, head, message):
-    with pytest.raises(PatternError, match=message):
+    with refused(PatternError, message):
         read(tmp_path, SQUARE, head)
 
 
@@ -318,7 +318,7 @@ def test_entities_that_multiply_or_lie_elsewhere(tmp_path):
     ):
         path = tmp_path / "bomb.svg"
         path.write_text(f"<!DOCTYPE svg [{entities}]><svg>{text}</svg>")
-        with pytest.raises(PatternError, match="entit|amplification"):
+        with refused(PatternError, "SVG"):
             read_pattern(path)
 
 

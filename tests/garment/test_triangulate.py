@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.polygon import contains, divide_loop, first_crossing
 from weft.garment.triangulate import minimum_angles, triangulate_piece
@@ -109,18 +110,18 @@ def test_first_crossing_and_contains():
 @pytest.mark.parametrize(
     ("outline", "holes", "size", "message"),
     [
-        ([[0, 0], [1, 0]], [], 0.1, "at least three points"),
+        ([[0, 0], [1, 0]], [], 0.1, ("outline", "2, 2")),
         ([[0, 0], [1, 0], [np.nan, 1]], [], 0.1, "outline, point 2"),
         ([[0, 0], [1, 0], [1, 0], [0, 1]], [], 0.1, "points 1 and 2"),
-        ([[0, 0], [1, 1], [1, 0], [0, 1]], [], 0.1, "from point 0 and from point 2 cross"),
-        ([[0, 0], [1, 0], [0.2, 0], [0.5, 1]], [], 0.1, "cross or touch"),
+        ([[0, 0], [1, 1], [1, 0], [0, 1]], [], 0.1, ("outline", "point 0 and from point 2")),
+        ([[0, 0], [1, 0], [0.2, 0], [0.5, 1]], [], 0.1, ("outline", "point 0 and from point 1")),
         (SQUARE, [SQUARE + 0.5], 0.1, "outline and hole 0"),
-        (SQUARE, [0.1 * SQUARE + 2], 0.1, "hole 0.*inside the outline"),
-        (SQUARE, [0.3 * SQUARE + 0.2, 0.1 * SQUARE + 0.3], 0.1, "hole 1.*inside"),
+        (SQUARE, [0.1 * SQUARE + 2], 0.1, "hole 0"),
+        (SQUARE, [0.3 * SQUARE + 0.2, 0.1 * SQUARE + 0.3], 0.1, "hole 1"),
         (SQUARE, [], -1.0, "size"),
-        (SQUARE, [], 1e-5, "both in meters"),
+        (SQUARE, [], 1e-5, ("size", "1e-05 m")),
     ],
 )
 def test_errors(outline, holes, size, message):
-    with pytest.raises(MeshError, match=message):
+    with refused(MeshError, message):
         triangulate_piece(outline, holes, size)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import PatternError, PatternProblems
 from weft.discretization.polygon import signed_area
 from weft.garment.check import check_pattern
@@ -114,7 +115,7 @@ def test_measures_may_be_given():
     one, two = read_yaml_pattern(path), read_yaml_pattern(path, {"hips": "104 cm"})
     a, b = (p.panel("band_front") for p in (one, two))
     assert edge_length(b, 0) - edge_length(a, 0) == pytest.approx(0.04)
-    with pytest.raises(PatternProblems, match=r"measures = hipps.*one of the file's: waist"):
+    with refused(PatternProblems, "measures", got="hipps", expected="waist"):
         read_yaml_pattern(path, {"hipps": "1 m"})
 
 
@@ -166,68 +167,77 @@ def test_chains_are_put_in_turn(chain):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("panels: {}\nseam: []\n", r"seam.*pattern.yaml:2.*one of.*did you mean 'seams'"),
-        ("name: x\n", r"panels = nothing.*pattern.yaml:1"),
-        ("- 1\n", "named fields|fields such as"),
-        ("measures: {a b: 1 cm}\npanels: {}\n", r"measures.a b.*:1.*a name of letters"),
-        ("measures: {a: 1 cm, b: c + 1 cm}\npanels: {}\n", r"measures.b.*known measure in"),
-        ("measures: {sin: 1 cm}\npanels: {}\n", "not that of a function"),
-        ("measures: {a: [1]}\npanels: {}\n", r"measures.a.*a number with its unit"),
-        ("panels:\n  a.b: {outline: []}\n", r"name without dots"),
-        ("panels:\n  a: {}\n", r"panels.a.outline = nothing.*:2"),
-        ("panels:\n  a:\n    outlin: []\n", r"panels.a.outlin.*:3.*did you mean 'outline'"),
-        ("panels:\n  a:\n    outline: [[0, 0]]\n", r"panels.a.outline = 1 entries.*at least 2"),
+        ("panels: {}\nseam: []\n", ("seam", "'seams'", "pattern.yaml:2")),
+        ("name: x\n", ("panels", "pattern.yaml:1")),
+        ("- 1\n", "pattern"),
+        ("measures: {a b: 1 cm}\npanels: {}\n", ("measures.a b", ":1")),
+        ("measures: {a: 1 cm, b: c + 1 cm}\npanels: {}\n", ("measures.b", "'c'")),
+        ("measures: {sin: 1 cm}\npanels: {}\n", "measures.sin"),
+        ("measures: {a: [1]}\npanels: {}\n", "measures.a"),
+        ("panels:\n  a.b: {outline: []}\n", ("panels.a.b", "'a.b'")),
+        ("panels:\n  a: {}\n", ("panels.a.outline", ":2")),
+        ("panels:\n  a:\n    outlin: []\n", ("panels.a.outlin", "'outline'", ":3")),
+        ("panels:\n  a:\n    outline: [[0, 0]]\n", ("panels.a.outline", "1", "2")),
         (
             "panels:\n  a:\n    outline: [[0, 0], [1 kg, 0], [0, 1]]\n",
-            r"panels.a.outline.1.0 = '1 kg' \(pattern.yaml:3\): expected a length",
+            ("panels.a.outline.1.0", "'1 kg'", "pattern.yaml:3"),
         ),
-        ("panels:\n  a:\n    outline: [[0, 0], [.inf, 0], [0, 1]]\n", "finite number"),
+        (
+            "panels:\n  a:\n    outline: [[0, 0], [.inf, 0], [0, 1]]\n",
+            ("panels.a.outline.1.0", "inf"),
+        ),
         (
             "panels: {a: {outline: [[0, 0], {at: [1, 0], arc: [1, 1], quadratic: [1, 2]}]}}\n",
-            "quadratic and arc .*expected one kind",
+            ("panels.a.outline.1", "quadratic and arc"),
         ),
         (
             "panels:\n  a:\n    outline: [[0, 0], {at: [1, 0], cubic: [[1, 1]]}, [0, 1]]\n",
-            r"outline.1.cubic.1 = nothing",
+            ("outline.1.cubic.1", "nothing"),
         ),
-        ("panels:\n  a: {copy: b}\n  b: {mirror: a}\n", r"a -> b -> a|b -> a -> b"),
-        ("panels:\n  a: {copy: c}\n", r"panels.a.copy = 'c'.*one of the panels"),
-        ("panels:\n  a: {copy: b, darts: []}\n  b: {}\n", r"panels.a.darts.*one of .*copy"),
+        ("panels:\n  a: {copy: b}\n  b: {mirror: a}\n", ("panels", "a -> b")),
+        ("panels:\n  a: {copy: c}\n", ("panels.a.copy", "'c'")),
+        ("panels:\n  a: {copy: b, darts: []}\n  b: {}\n", ("panels.a.darts", "copy")),
         (
             SQUARE.replace("  b:", "    darts: [{edge: tpo, width: 1 cm, depth: 1 cm}]\n  b:"),
-            r"darts.0.edge = 'tpo'.*:5.*hem, 1, top, 3.*did you mean 'top'",
+            ("darts.0.edge", "'tpo'", ":5", "hem, 1, top, 3", "'top'"),
         ),
         (
             SQUARE.replace("  b:", "    darts: [{edge: top, width: 1 cm, depth: 1 m}]\n  b:"),
-            r"dart dart1 of panel a: depth = 100 cm \(pattern.yaml:3\)",
+            ("dart dart1 of panel a: depth", "100 cm", "pattern.yaml:3"),
         ),
         (
             SQUARE.replace(
                 "  b:", "    pleats: [{edge: top, depth: 0.1, length: 1, kind: x}]\n  b:"
             ),
-            r"pleats.0.kind = 'x'.*'knife', 'box'",
+            ("pleats.0.kind", "'x'", "'knife'"),
         ),
-        (SQUARE.replace("  b:", "    fold: hme\n  b:"), r"fold = 'hme'.*did you mean 'hem'"),
-        (SQUARE.replace("  b:", "    grain: fast\n  b:"), r"panels.a.grain = 'fast'"),
-        (SQUARE.replace("  b:", "    layer: -1\n  b:"), r"panels.a.layer = -1"),
+        (SQUARE.replace("  b:", "    fold: hme\n  b:"), ("fold", "'hme'", "'hem'")),
+        (SQUARE.replace("  b:", "    grain: fast\n  b:"), ("panels.a.grain", "'fast'")),
+        (SQUARE.replace("  b:", "    layer: -1\n  b:"), ("panels.a.layer", "-1")),
         (
             SQUARE.replace("  b:", "    placement: {translation: [0, 0]}\n  b:"),
-            "translation.2 = nothing",
+            ("translation.2", "nothing"),
         ),
-        (SQUARE + "seams: [[a.hem]]\n", r"seams.0.1 = nothing"),
-        (SQUARE + "seams: [[a.hem, c.hem]]\n", r"seams.0.1 = 'c.hem'.*panels are a, b"),
-        (SQUARE + "seams: [[a.hme, b.hem]]\n", r"'a.hme'.*one of hem, 1, top, 3.*mean 'hem'"),
-        (SQUARE + "seams: [[a.hem, hem]]\n", "a panel and its edge, like a.hem"),
+        (SQUARE + "seams: [[a.hem]]\n", ("seams.0.1", "nothing")),
+        (SQUARE + "seams: [[a.hem, c.hem]]\n", ("seams.0.1", "'c.hem'", "a, b")),
+        (SQUARE + "seams: [[a.hme, b.hem]]\n", ("seams.0.0", "'a.hme'", "hem, 1, top, 3", "'hem'")),
+        (SQUARE + "seams: [[a.hem, hem]]\n", ("seams.0.1", "'hem'")),
         (
             SQUARE + "seams:\n  s: {join: [a.hem, b.hem], closing: velcro}\n",
-            "closing = 'velcro'.*'sewn', 'zip'",
+            ("closing", "'velcro'", "'sewn'"),
         ),
-        (SQUARE + "seams:\n  s: {join: [a.hem, b.hem], strength: 3 cm}\n", r"s.strength = '3 cm'"),
-        (SQUARE + "elastics:\n  e: {edges: a.hem, ratio: 1}\n", r"elastics.e.stiffness = nothing"),
+        (
+            SQUARE + "seams:\n  s: {join: [a.hem, b.hem], strength: 3 cm}\n",
+            ("s.strength", "'3 cm'"),
+        ),
+        (
+            SQUARE + "elastics:\n  e: {edges: a.hem, ratio: 1}\n",
+            ("elastics.e.stiffness", "nothing"),
+        ),
     ],
 )
 def test_problems_have_names_and_lines(text, message):
-    with pytest.raises(PatternError, match=message):
+    with refused(PatternError, message):
         parse_yaml_pattern(text)
 
 
