@@ -28,6 +28,7 @@ from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
     Kernel,
+    Mat33Array,
     Scalar,
     ScalarArray,
     ScalarArray2d,
@@ -36,6 +37,7 @@ from weft.kernel import (
     Vec3Array,
     Vec3Array2d,
     WarpStruct,
+    mat33,
     vec2,
     vec3,
 )
@@ -60,7 +62,7 @@ class BendingPoints:
 
 @wp.func
 def frame_of(q: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints):
-    """Return the tangents t0 and t1 of the surface at point q, and its Laplacian."""
+    """Return the rows t0, t1 and L at point q: tangents of the surface, and its Laplacian."""
     t0 = vec3(Scalar(0.0))
     t1 = vec3(Scalar(0.0))
     L = vec3(Scalar(0.0))
@@ -69,7 +71,7 @@ def frame_of(q: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints):
         t0 += p.dN[q, a][0] * y
         t1 += p.dN[q, a][1] * y
         L += p.c[q, a] * y
-    return t0, t1, L
+    return wp.matrix_from_rows(t0, t1, L)
 
 
 @wp.func
@@ -79,10 +81,10 @@ def normal_length(N: vec3, least: Scalar):
 
 
 @wp.func
-def normal_laplacian(t0: vec3, t1: vec3, L: vec3, least: Scalar):
+def normal_laplacian(frame: mat33, least: Scalar):
     """Return h = n.L."""
-    N = wp.cross(t0, t1)
-    return wp.dot(N, L) / normal_length(N, least)
+    N = wp.cross(frame[0], frame[1])
+    return wp.dot(N, frame[2]) / normal_length(N, least)
 
 
 @wp.kernel(module=_module)
@@ -99,11 +101,10 @@ def freeze_curvatures(
     ``other`` is x_(n-1).
     """
     q = o + wp.tid()
-    t0, t1, L = frame_of(q, x, stencil, p)
-    start = normal_laplacian(t0, t1, L, p.least)
+    start = normal_laplacian(frame_of(q, x, stencil, p), p.least)
     if step.past != Scalar(0.0):
-        s0, s1, K = frame_of(q, other, stencil, p)
-        start += step.past * (start - normal_laplacian(s0, s1, K, p.least))
+        before = normal_laplacian(frame_of(q, other, stencil, p), p.least)
+        start += step.past * (start - before)
     p.start[q] = start
     if q == 0:
         p.rate[0] = step.rate
@@ -113,9 +114,23 @@ def freeze_curvatures(
 def rate_energy(o: int, x: Vec3Array, stencil: IntArray2d, p: BendingPoints, out: Vec2Array):
     """Compute beta/(2h) w (h - h_n)^2, which is all dissipated."""
     q = o + wp.tid()
-    t0, t1, L = frame_of(q, x, stencil, p)
-    d = normal_laplacian(t0, t1, L, p.least) - p.start[q]
+    d = normal_laplacian(frame_of(q, x, stencil, p), p.least) - p.start[q]
     out[q] = vec2(Scalar(0.0), Scalar(0.5) * p.rate[0] * p.weight[q] * d * d)
+
+
+@wp.func
+def curvature_slope(frame: mat33, least: Scalar):
+    """Return h = n.L and its derivative by the frame.
+
+    dh = n.dL + s.d(t0 x t1) with s = (L - h n)/|t0 x t1|, which also holds where the length is
+    bounded from below.
+    """
+    N = wp.cross(frame[0], frame[1])
+    length = normal_length(N, least)
+    n = N / length
+    h = wp.dot(n, frame[2])
+    s = (frame[2] - h * n) / length
+    return h, wp.matrix_from_rows(wp.cross(frame[1], s), wp.cross(s, frame[0]), n)
 
 
 @wp.func
@@ -124,23 +139,16 @@ def differentiate(
 ):
     """Compute dh times rate w (h - h_n) (root 0), or dh times sqrt(rate w) (root 1).
 
-    The first is the gradient, the second a factor of its Hessian. dh = n.dL + s.d(t0 x t1) with s =
-    (L - h n)/|t0 x t1|, which also holds where the length is bounded from below.
+    The first is the gradient, the second a factor of its Hessian.
     """
-    t0, t1, L = frame_of(q, x, stencil, p)
-    N = wp.cross(t0, t1)
-    length = normal_length(N, p.least)
-    n = N / length
-    h = wp.dot(n, L)
-    s = (L - h * n) / length
+    h, slope = curvature_slope(frame_of(q, x, stencil, p), p.least)
     weight = p.rate[0] * p.weight[q]
     by = weight * (h - p.start[q])
     if root != 0:
         by = wp.sqrt(weight)
-    u = wp.cross(t1, s)
-    v = wp.cross(s, t0)
     for a in range(stencil.shape[1]):
-        out[q, a] = by * (p.c[q, a] * n + p.dN[q, a][0] * u + p.dN[q, a][1] * v)
+        d = p.dN[q, a]
+        out[q, a] = by * (p.c[q, a] * slope[2] + d[0] * slope[0] + d[1] * slope[1])
 
 
 def _derivative(root: int) -> Kernel:
@@ -151,6 +159,40 @@ def _derivative(root: int) -> Kernel:
         differentiate(o + wp.tid(), x, stencil, p, root, out)
 
     return derivative
+
+
+@wp.kernel(module=_module)
+def measure_curvatures(o: int, frame: Mat33Array, least: Scalar, h: ScalarArray, slope: Mat33Array):
+    """Write h of every frame, and its derivative."""
+    q = o + wp.tid()
+    h_q, slope_q = curvature_slope(frame[q], least)
+    h[q] = h_q
+    slope[q] = slope_q
+
+
+@wp.func
+def late_rate(frame: mat33, way: mat33, start: Scalar, least: Scalar):
+    """Return (h - start) dh, with dh the change of h along ``way``."""
+    h, slope = curvature_slope(frame, least)
+    return (h - start) * wp.ddot(slope, way)
+
+
+# It has a module of its own, as the kernel in ``spring._force_by_parameters`` has.
+@wp.kernel(module=wp.get_module("weft.curvature_damping.late_rate"))
+def differentiate_late_rate(
+    o: int,
+    start: ScalarArray,
+    least: Scalar,
+    frame: Mat33Array,
+    way: Mat33Array,
+    by_start: ScalarArray,
+):
+    """Replace frame and way by the derivatives of ``late_rate``, and write those by start."""
+    q = o + wp.tid()
+    by_frame, by_way, by_start_q, _by_least = wp.grad(late_rate)(frame[q], way[q], start[q], least)
+    frame[q] = by_frame
+    way[q] = by_way
+    by_start[q] = by_start_q
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,28 +269,27 @@ class CurvatureDamping(ElementEnergy):
         rate, a, w = damping_rate(step), 0.0 if step is None else step.past_part, self.source.weight
         if step is None or rate == 0:
             return {name: np.zeros(c.shape) for name, c in self.constants.items()}
-        at, before = x[self.stencil], np.asarray(step.state.x)[self.stencil]
-        way = self._frames(by)
-        h, slope, turned = curvature(self._frames(at), way, self.least_normal)
-        h_n, slope_n, _ = curvature(self._frames(before), way, self.least_normal)
-        since = h - (1 + a) * h_n
-        on = (slope * way).sum((1, 2))
-        late = on[:, None, None]
-        parts = [(-(1 + a) * late * slope_n, before)]
+        at, states = x[self.stencil], [(1 + a, np.asarray(step.state.x))]
         if step.past is not None and a != 0:
-            earlier = np.asarray(step.past[0])[self.stencil]
-            h_p, slope_p, _ = curvature(self._frames(earlier), way, self.least_normal)
-            since = since + a * h_p
-            parts.append((a * late * slope_p, earlier))
-        moved = since[:, None, None]
-        parts += [(late * slope + moved * turned, at), (moved * slope, by)]
+            states.append((-a, np.asarray(step.past[0])))
+        start, past = np.zeros(len(w)), []
+        for part, state in states:
+            y = state[self.stencil]
+            h_r, slope = curvatures(self._frames(y), self.least_normal)
+            start += part * h_r
+            past.append((part * slope, y))
+        frames, way = self._frames(at), self._frames(by)
+        since = curvatures(frames, self.least_normal)[0] - start
+        by_frame, by_way, by_start = late_slopes(frames, way, start, self.least_normal)
+        parts = [(by_start[:, None, None] * slope, y) for slope, y in past]
+        parts += [(by_frame, at), (by_way, by)]
         scale = (self.damping * rate * w)[:, None, None]
-        by_frame = sum(np.einsum("qri,qai->qar", scale * slope, y) for slope, y in parts)
+        by_rows = sum(np.einsum("qri,qai->qar", scale * slope, y) for slope, y in parts)
         return {
-            "weight": self.damping * rate * since * on,
-            "coefficient": by_frame[:, :, 2],
-            "gradient": by_frame[:, :, :2],
-            "damping": rate * w * since * on,
+            "weight": -self.damping * rate * since * by_start,
+            "coefficient": by_rows[:, :, 2],
+            "gradient": by_rows[:, :, :2],
+            "damping": -rate * w * since * by_start,
         }
 
     def _frames(self, y: Positions) -> Floats:
@@ -279,31 +320,23 @@ class CurvatureDamping(ElementEnergy):
         return p
 
 
-def curvature(frame: Floats, way: Floats, least: float) -> tuple[Floats, Floats, Floats]:
-    """Return the curvature h = n.L of frames, its derivative, and that derivative's change.
+def curvatures(frames: Floats, least: float) -> tuple[Floats, Floats]:
+    """Return h (q,) of frames (q,3,3) with rows t_0, t_1 and L, and its derivatives (q,3,3).
 
-    n = N/sqrt(N^2 + least^2) with N = t_0 x t_1.
-
-    Args:
-        frame: (q,3,3) rows t_0, t_1 and L.
-        way: (q,3,3) direction along which the derivative changes.
-        least: length of N below which n gets shorter than 1.
-
-    Returns:
-        (q,), (q,3,3) and (q,3,3).
+    ``least`` is the length of a normal below which n gets shorter than 1.
     """
-    t0, t1, L = np.moveaxis(frame, 1, 0)
-    z0, z1, zL = np.moveaxis(way, 1, 0)
-    N = np.cross(t0, t1)
-    size = np.sqrt((N * N).sum(1) + least**2)[:, None]
-    n = N / size
-    h = (n * L).sum(1)[:, None]
-    s = (L - h * n) / size
-    slope = np.stack([np.cross(t1, s), np.cross(s, t0), n], axis=1)
-    dN = np.cross(z0, t1) + np.cross(t0, z1)
-    d_size = (n * dN).sum(1)[:, None]
-    dn = (dN - n * d_size) / size
-    dh = (slope * way).sum((1, 2))[:, None]
-    ds = (zL - dh * n - h * dn - s * d_size) / size
-    turned = [np.cross(z1, s) + np.cross(t1, ds), np.cross(ds, t0) + np.cross(s, z0), dn]
-    return h[:, 0], slope, np.stack(turned, axis=1)
+    q = len(frames)
+    h, slope = kernel.empty(q), kernel.empty(q, mat33)
+    kernel.launch(measure_curvatures, q, kernel.array(frames, mat33), Scalar(least), h, slope)
+    return np.array(kernel.numpy(h)), np.array(kernel.numpy(slope))
+
+
+def late_slopes(
+    frames: Floats, ways: Floats, start: Floats, least: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the derivatives of ``late_rate`` by frames and ways, (q,3,3), and by start, (q,)."""
+    arrays = [kernel.array(np.array(a), mat33) for a in (frames, ways)] + [kernel.empty(len(start))]
+    numbers = kernel.array(start, Scalar), Scalar(least)
+    kernel.launch(differentiate_late_rate, len(start), *numbers, *arrays)
+    by_frame, by_way, by_start = (np.array(kernel.numpy(a)) for a in arrays)
+    return by_frame, by_way, by_start
