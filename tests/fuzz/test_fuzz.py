@@ -17,8 +17,9 @@ from weft.base.units import to_si
 from weft.base.yaml_lines import parse_yaml
 from weft.fabric.fabric import fabric
 from weft.io.archive import Broken, arrays_of
-from weft.run.manifest import Segment, branched, segment_of
-from weft.run.seal import Seal, SealError, content_of, read_sealed, write_sealed
+from weft.io.safe_folder import SafeFolder
+from weft.run.metrics_log import MetricsLog
+from weft.run.sealed_file import Seal, SealError, read_sealed, write_sealed
 from weft.scene.file import Source, read_source, validate
 
 pytestmark = pytest.mark.campaign
@@ -123,7 +124,7 @@ def test_any_override_is_taken_or_a_named_error(tmp_path_factory, sets):
 @quick
 @given(st.binary(max_size=300), st.integers(0, 400), st.integers(0, 255))
 def test_any_bytes_are_an_archive_or_a_named_error(data, place, value):
-    seal = Seal("frame", "run", 3, content_of({"x": np.arange(6.0)}, "frame", "run", 3))
+    seal = Seal("failure", "run", 3).over({"x": np.arange(6.0)})
     file = io.BytesIO()
     write_sealed(file, {"x": np.arange(6.0)}, seal)
     whole = bytearray(file.getvalue())
@@ -140,11 +141,19 @@ def test_any_bytes_are_an_archive_or_a_named_error(data, place, value):
 
 
 @quick
-@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abc")), max_size=6))
-def test_branches_of_branches(steps):
-    """Every frame is of the trajectory that computed it last."""
-    segments, frames = [Segment(0, "a")], dict.fromkeys(range(10), "a")
-    for after, run in steps:
-        segments = branched(segments, after, run)
-        frames |= {k: run for k in range(10) if k > after}
-    assert {k: segment_of(segments, k).run for k in frames} == frames
+@given(st.binary(max_size=300), st.integers(0, 400), st.integers(0, 255))
+def test_any_bytes_after_or_in_lines_of_metrics_are_noticed(tmp_path_factory, data, place, value):
+    folder = SafeFolder(tmp_path_factory.mktemp("log"), fsync=False)
+    log = MetricsLog(folder)
+    for step in range(3):
+        log.append({"step": step, "frame": 1}, {})
+    lines, rest = log.read()
+    assert [line.record["step"] for line in lines] == [0, 1, 2] and not rest
+    path = folder.locate("metrics.jsonl")
+    whole = bytearray(path.read_bytes())
+    path.write_bytes(bytes(whole) + data)
+    assert log.read() == (lines, data)
+    whole[place % len(whole)] ^= value
+    path.write_bytes(whole)
+    found, rest = log.read()
+    assert found == lines[: len(found)] and bool(rest) == bool(value)

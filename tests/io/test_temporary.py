@@ -4,11 +4,17 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from weft.io.files import atomic_path, atomic_write
-from weft.io.temporary import PATIENCE, abandoned, temporary_name
+from weft.io.files import (
+    ABANDONED_AFTER,
+    abandoned,
+    atomic_path,
+    atomic_write,
+    temporary_name,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -35,7 +41,7 @@ def test_what_a_killed_writer_left_is_swept_later(tmp_path, way):
     [left] = tmp_path.glob(".*")
     write(way, path)
     assert left.exists()  # young: another machine's process may be at it
-    old = time.time() - PATIENCE - 1
+    old = time.time() - ABANDONED_AFTER - 1
     os.utime(left, (old, old))
     write(way, tmp_path / "other.usdc")
     assert left.exists()  # of another file
@@ -44,9 +50,12 @@ def test_what_a_killed_writer_left_is_swept_later(tmp_path, way):
 
 
 def test_what_is_being_written_stays():
-    mine = temporary_name("a", ".usdc")
+    mine = temporary_name(Path("a.usdc"))
     gone = mine.replace(f".{os.getpid():08x}", f".{2**31 - 2:08x}")
-    assert list(abandoned([mine, gone, "a.usdc", ".a.b.usdc"], "a", ".usdc")) == [gone]
+    other = gone.replace(".a.", ".a.b.")
+    names = [mine, gone, other, "a.usdc", ".a.b.usdc"]
+    assert abandoned(names, Path("a.usdc")) == [gone]
+    assert abandoned(names) == [gone, other]
 
 
 @pytest.mark.parametrize("way", WAYS)

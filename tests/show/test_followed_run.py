@@ -16,7 +16,7 @@ from weft.base.errors import RunError
 from weft.base.machine import process_start
 from weft.cloth.fields import Physics
 from weft.discretization.linear_triangle import linear_triangle
-from weft.io.lock import NAME
+from weft.io.folder_lock import WRITER
 from weft.run.run import Run
 from weft.show.looks import LOOKS, ShownFrame
 from weft.show.viewer.followed_run import FollowedRun
@@ -45,7 +45,7 @@ def written_by(folder, pid):
     """As a process of that number leaves it that writes into the folder."""
     start = process_start(pid)
     told = {"pid": pid, "host": socket.gethostname(), "start": start or "gone", "since": "now"}
-    (folder / NAME).write_text(json.dumps(told))
+    (folder / WRITER).write_text(json.dumps(told))
 
 
 def opened(folder, **choices):

@@ -84,14 +84,14 @@ def before_writing(name, action):
     return f"""
 import os, signal
 from pathlib import Path
-from weft.io import inside
-old = inside.Inside.writing
-def writing(self, name, **more):
-    folder = self.root.parent
+from weft.io.safe_folder import SafeFolder
+old = SafeFolder.writer
+def writer(self, name, **more):
+    folder = self.path.parent
     if name == {name!r}:
 {textwrap.indent(textwrap.dedent(action).strip(), " " * 8)}
     return old(self, name, **more)
-inside.Inside.writing = writing
+SafeFolder.writer = writer
 """
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.sweep.conftest import before_writing, digests, in_workers, refusal, statuses
 from weft.base.errors import RunError, SceneError
-from weft.io.inside import Inside
-from weft.io.lock import Lock
+from weft.io.folder_lock import FolderLock
+from weft.io.safe_folder import SafeFolder
 from weft.sweep.executors.processes import Processes
 from weft.sweep.faults import DiskFullError
 from weft.sweep.file import read_sweep
@@ -65,7 +65,7 @@ def test_what_a_sample_says_reproduces_it(sweep_file, tmp_path):
     sweep = run(sweep_file())
     line = sweep.reproducer(sweep.plan[2], str(tmp_path / "again"))
     subprocess.run([sys.executable, "-m", "weft.cli.main", *line[1:], "-q"], check=True)
-    found = RunFolder(tmp_path / "again").sealed_frame(1)[1].content
+    found = RunFolder(tmp_path / "again").sealed_frame(1)[1].digest
     assert found == digests(sweep.path)[sweep.plan[2].id]
 
 
@@ -182,8 +182,8 @@ def test_a_grid_with_another_value_keeps_the_old(sweep_file, tmp_path):
 def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
     """At a time: the second is told of the first. Of another scene: it is refused."""
     path = sweep_file()
-    inside = Inside(tmp_path / "out")
-    with Lock(inside), refusal(RunError, what="run folder", got=f"process {os.getpid()}"):
+    inside = SafeFolder(tmp_path / "out")
+    with FolderLock(inside), refusal(RunError, what="run folder", got=f"process {os.getpid()}"):
         run(path)
     run(path)
     before = digests(tmp_path / "out")

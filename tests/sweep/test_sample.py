@@ -9,12 +9,12 @@ import threading
 import pytest
 
 from tests.sweep.conftest import statuses
-from weft.io import inside as inside_module
-from weft.io.inside import Inside
+from weft.io.folder_lock import is_written
+from weft.io.safe_folder import SafeFolder
 from weft.sweep.faults import BusyError, DiskFullError, StoppedError, sample_lock
 from weft.sweep.quality import Filters
 from weft.sweep.sample import run_sample
-from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, is_held, write_status
+from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, write_status
 from weft.sweep.worker import run_samples
 
 HARD = "set: {integrator.backward_euler: {tolerance: 1.0e-14, max_iterations: 1}}\n"
@@ -68,14 +68,14 @@ def test_threads_of_blas_change_no_bit(planned):
 
 def test_one_process_at_a_sample(planned):
     sweep = planned()
-    folder = Inside(sweep.place(sweep.plan[0]))
+    folder = SafeFolder(sweep.place(sweep.plan[0]))
     with sample_lock(folder):
-        assert is_held(folder.root) and sweep.look()[0].kind is SampleKind.RUNNING
+        assert is_written(folder) and sweep.look()[0].kind is SampleKind.RUNNING
         with pytest.raises(BusyError, match=r"in use: process \d+"):
             run_sample(sweep, sweep.plan[0])
         name = sweep.plan[0].id
         assert "busy" in run_samples(str(sweep.path), [name])[name]
-    assert not is_held(folder.root) and sweep.look()[0].kind is SampleKind.PENDING
+    assert not is_written(folder) and sweep.look()[0].kind is SampleKind.PENDING
 
 
 def test_threads_of_a_process_take_turns(planned):
@@ -144,9 +144,9 @@ def test_a_disk_that_fills(planned, monkeypatch, number):
     """At whichever file: no failure of the sample, which goes on bitwise where there is room."""
     wanted = run_sample(planned(out="other"), planned().plan[0]).digest
     sweep = planned()
-    count, original = iter(range(1, 1000)), inside_module.Inside.writing
+    count, original = iter(range(1, 1000)), SafeFolder.writer
 
-    def writing(self, name, **more):
+    def writer(self, name, **more):
         if next(count) >= number:
             raise_full()
         return original(self, name, **more)
@@ -155,7 +155,7 @@ def test_a_disk_that_fills(planned, monkeypatch, number):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(inside_module.Inside, "writing", writing)
+        patch.setattr(SafeFolder, "writer", writer)
         with pytest.raises(DiskFullError, match="no space left.*free some space"):
             run_sample(sweep, sweep.plan[0])
         first, second = (s.id for s in sweep.plan[:2])
@@ -248,7 +248,7 @@ fps: 2
 
 def test_a_final_status_needs_known_words(planned):
     sweep = planned()
-    folder = Inside(sweep.place(sweep.plan[0]))
+    folder = SafeFolder(sweep.place(sweep.plan[0]))
     folder.make()
     write_status(folder, Status("perhaps"))
     assert sweep.look()[0].kind is SampleKind.PENDING

@@ -44,14 +44,27 @@ def open_input(path: str | Path) -> IO[bytes]:
         OSError: the file cannot be read, or is a folder, a pipe or a device.
         ValueError: the name contains a NUL.
     """
-    fd = os.open(path, os.O_RDONLY | _FLAGS)
-    try:
-        mode = os.fstat(fd).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "no ordinary file", str(path))
-        return os.fdopen(fd, "rb")
-    except BaseException:
-        os.close(fd)
-        raise
+    return os.fdopen(open_ordinary(path, os.O_RDONLY), "rb")
+
+
+def open_ordinary(path: str | Path, flags: int, *, follow_links: bool = True) -> int:
+    """Return a descriptor of an ordinary file, which is closed again if it is not one.
+
+    Args:
+        path: the file.
+        flags: as of ``os.open``.
+        follow_links: False: a link in place of the file is an error.
+
+    Raises:
+        OSError: the file cannot be opened, or is a folder, a pipe or a device.
+        ValueError: the name contains a NUL.
+    """
+    no_links = 0 if follow_links else getattr(os, "O_NOFOLLOW", 0)
+    fd = os.open(path, flags | no_links | _FLAGS, 0o666)
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return fd
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "no ordinary file", str(path))

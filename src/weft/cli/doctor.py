@@ -8,7 +8,8 @@ import typer
 from weft.cli.options import AsJson, print_json, say
 
 if TYPE_CHECKING:
-    from weft.run.survey import Survey
+    from weft.run.recovery import RunCondition
+    from weft.run.run_folder import RunFolder
 
 
 def doctor(
@@ -35,64 +36,64 @@ def doctor(
     if run is None:
         _machine(json)
         return
+    from weft.run.recovery import inspect_run
     from weft.run.run_folder import RunFolder
-    from weft.run.survey import survey
 
     folder = RunFolder(run)
     if not folder.exists() and not folder.remains():
         from weft.base.errors import RunError
 
         raise RunError("run folder", got=str(run), expected="a folder that `weft run` made")
-    found = survey(folder)
+    condition = inspect_run(folder)
+    frames, end = len(condition.frames), condition.end
     if json:
-        names = [{"file": f.name, "what": f.what} for f in found.flaws]
-        print_json({"run": str(run), "frames": len(found.seals), "end": found.end, "flaws": names})
+        flaws = [{"file": name, "what": what} for name, what in condition.flaws.items()]
+        print_json({"run": str(run), "frames": frames, "end": end, "flaws": flaws})
     else:
-        _tell(found)
-    if not found.flaws:
+        say(f"frames   {frames} good ones, the run stands at frame {max(end, 0)}")
+        _list_flaws(condition)
+    if not condition.flaws:
         return
     if not repair:
         if not json:
             say(f"next     weft doctor {run} --repair  (or: weft run SCENE --out {run} --resume)")
         raise typer.Exit(1)
-    _repair(run, scene, found)
+    _repair(folder, scene, condition)
 
 
-def _tell(found: "Survey") -> None:
-    say(f"frames   {len(found.seals)} good ones, the run stands at frame {max(found.end, 0)}")
-    for flaw in found.flaws:
-        say(f"damaged  {flaw}")
-    if not found.flaws:
+def _list_flaws(condition: "RunCondition") -> None:
+    for name, what in condition.flaws.items():
+        say(f"damaged  {name}: {what}")
+    if not condition.flaws:
         say("whole    every frame follows from the one before; checkpoint and metrics fit")
 
 
-def _repair(run: Path, path: Path | None, found: "Survey") -> None:
+def _repair(folder: "RunFolder", path: Path | None, condition: "RunCondition") -> None:
     """Resume with the scene, up to where the run stood."""
     from weft.base.errors import RunError
-    from weft.run.run_folder import RunFolder
-    from weft.run.survey import survey
+    from weft.run.recovery import inspect_run
     from weft.scene.build import load_scene
     from weft.scene.recorded_scene import load_described
     from weft.scene.simulate import simulate
 
-    if path is None and found.manifest is None:
+    if path is not None:
+        loaded = load_scene(path)
+    elif condition.manifest is not None:
+        loaded = load_described(condition.manifest, folder.path)
+    else:
         raise RunError(
             "manifest.json",
             got="damaged: it does not say which scene this is",
             expected="--scene SCENE.yaml",
-            where=str(run),
+            where=str(folder.path),
         )
-    loaded = load_scene(path) if path is not None else load_described(found.manifest or {}, run)
-    folder = RunFolder(run)
-    steps = found.checkpoint[1].frame if found.checkpoint is not None else found.end
-    last = max([steps, *folder.numbers(), 0])
+    last = max([condition.end, *folder.numbers(), 0])
     simulate(loaded.scene, frames=last, fps=loaded.fps, out=folder, resume=True)
-    left = survey(folder)
-    for flaw in left.flaws:
-        say(f"damaged  {flaw}")
+    left = inspect_run(folder)
+    _list_flaws(left)
     if left.flaws:
         raise typer.Exit(1)
-    say(f"repaired {run}: {len(left.seals)} frames, all good")
+    say(f"repaired {folder.path}: {len(left.frames)} frames, all good")
 
 
 def _machine(json: bool) -> None:

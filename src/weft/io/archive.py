@@ -89,28 +89,19 @@ def arrays_of(file: IO[bytes]) -> dict[str, AnyArray]:
         size = sum(m.file_size for m in members)
         if size > most:
             raise ValueError(f"{gib(size)} of arrays, more than {gib(most)}")
-        return {m.filename.removesuffix(".npy"): _array(archive, m) for m in members}
+        return {m.filename.removesuffix(".npy"): _array(archive.read(m)) for m in members}
 
 
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
-    """Return one array, after its header was compared with its size."""
-    with archive.open(member) as part:
-        data = part.read(member.file_size + 1)
+def _array(data: bytes) -> AnyArray:
+    """Return the array of an .npy file, after its header was compared with its size."""
     file = io.BytesIO(data)
-    version = np.lib.format.read_magic(file)
-    if version not in READ:
-        raise ValueError(f"array format {version}")
-    shape, fortran, dtype = READ[version](file)
+    shape, _, dtype = READ[np.lib.format.read_magic(file)](file)
     if dtype.kind not in KINDS:
-        raise ValueError(f"{member.filename} of type {dtype}")
-    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data) - file.tell():
-        raise ValueError(f"{member.filename} of shape {shape} in {len(data)} bytes")
-    flat = (
-        np.frombuffer(data, dtype, math.prod(shape), file.tell())
-        if 0 not in shape
-        else (np.zeros(0, dtype))
-    )
-    return flat.reshape(shape, order="F" if fortran else "C").copy(order="C")
+        raise ValueError(f"an array of type {dtype}")
+    if math.prod(shape) * dtype.itemsize != len(data) - file.tell():
+        raise ValueError(f"an array of shape {shape} in {len(data)} bytes")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False).copy(order="C")
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:

@@ -1,32 +1,40 @@
-"""Atomic writing of files: a file is either the old one or the new one; creation of folders."""
+"""Atomic writing of files: a name stands for the old file or for the new one, never for a part.
 
+A file is written under a temporary name beside its place, and renamed when it is whole. The
+temporary name holds the number of the process, so that files of killed processes can be removed.
+"""
+
+import errno
+import os
+import re
+import secrets
+import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import IO
 
 from weft.base.errors import RunError, WeftError
-from weft.base.machine import disk, gib
-from weft.io.inside import Inside
-from weft.io.temporary import remove, sweep, temporary_name
+from weft.base.machine import disk, gib, process_start
+
+LONGEST_STEM = 60  # [bytes] of the file's name in the temporary name; names have 255 bytes at most
+ABANDONED_AFTER = 600.0  # [s] age of a temporary file that a process of another machine may write
+INTACT = "free some space or choose another folder; what was written before is intact"
 
 
 @contextmanager
-def atomic_write(path: str | Path, *, fsync: bool = False) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a binary file that replaces ``path`` when the block ends without an error.
 
     Args:
         path: the file; a link is replaced, not followed.
-        fsync: flush the new file to the disk before it replaces the old one.
 
     Raises:
         RunError: the disk is full, or the folder cannot be written to; ``path`` is unchanged.
     """
-    path = Path(path)
-    sweep(path.parent, path.name, ".tmp")
-    with Inside(path.parent, fsync=fsync).writing(path.name) as file:
+    with atomic_path(path) as new, new.open("xb") as file:
         yield file
 
 
@@ -35,27 +43,94 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """Return a path beside ``path``, with its suffix, for libraries that open files by name.
 
     The file or folder that they write there replaces ``path`` when the block ends without an error.
+    Older temporary files of ``path`` are removed.
 
     Raises:
         RunError: nothing could be written; ``path`` is unchanged.
     """
     path = Path(path)
-    new = path.with_name(temporary_name(path.stem, path.suffix))
-    sweep(path.parent, path.stem, path.suffix)
+    with suppress(OSError):
+        for name in abandoned(os.listdir(path.parent), path):  # noqa: PTH208
+            left = path.with_name(name)
+            if time.time() - left.lstat().st_mtime > ABANDONED_AFTER:
+                _remove(left)
+    with replacement(path) as new:
+        yield new
+
+
+@contextmanager
+def replacement(path: Path, *, fsync: bool = False) -> Iterator[Path]:
+    """Return a temporary path, whose file or folder replaces ``path`` when the block ends without
+    an error.
+
+    Args:
+        path: the file; a link is replaced, not followed.
+        fsync: flush the new file to the disk before it replaces the old one, and the folder after.
+
+    Raises:
+        RunError: an error of the system in the block or after it; ``path`` is unchanged.
+    """
+    new = path.with_name(temporary_name(path))
     try:
         if not path.parent.is_dir():
-            raise FileNotFoundError(2, "no such folder")
+            raise FileNotFoundError(errno.ENOENT, "no such folder")
         yield new
-        new.replace(path)
-    except OSError as error:
+        if fsync:
+            _flush(new, os.O_RDWR)
+        os.replace(new, path)  # noqa: PTH105 - tests stop here
+    except BaseException as error:
+        _remove(new)
+        if not isinstance(error, OSError):
+            raise
         raise RunError(
             f"cannot write {path.name}",
             got=error.strerror or str(error),
             where=str(path.parent),
-            hint="free some space or choose another folder; what was written before is intact",
+            hint=INTACT,
         ) from error
+    if fsync and hasattr(os, "O_DIRECTORY"):
+        _flush(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def temporary_name(path: Path) -> str:
+    """Return an unpredictable name, with the process id, for a file that becomes ``path``."""
+    return f"{_beginning(path)}{os.getpid():08x}{secrets.token_hex(8)}{path.suffix}"
+
+
+def abandoned(names: Iterable[str], path: Path | None = None) -> list[str]:
+    """Return the temporary names whose processes have ended, or never ran on this machine.
+
+    Args:
+        names: of files in a folder.
+        path: only temporary names of this file are returned; None: those of all files.
+    """
+    begin, end = r"\..+\.", r"(\.[^.]*)?"
+    if path is not None:
+        begin, end = re.escape(_beginning(path)), re.escape(path.suffix)
+    pattern = re.compile(f"{begin}(?P<process>[0-9a-f]{{8}})[0-9a-f]{{16}}{end}")
+    matches = map(pattern.fullmatch, names)
+    return [m[0] for m in matches if m and process_start(int(m["process"], 16)) is None]
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.stem.encode(errors='ignore')[:LONGEST_STEM].decode(errors='ignore')}."
+
+
+def _flush(path: Path, flags: int) -> None:
+    fd = os.open(path, flags)
+    try:
+        os.fsync(fd)
     finally:
-        remove(new)
+        os.close(fd)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a folder with all its contents, if it exists."""
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def make_folder(path: Path) -> None:

@@ -1,16 +1,32 @@
-"""The folder of a run on disk: manifest, mesh, frames, checkpoint and metrics.
+"""The folder of a run on disk.
 
-Every file is always whole, sealed (``run.seal``), and opened without following links
-(``io.inside``); only one process writes (``io.lock``).
-
-manifest.json      scene, versions, frame rate, trajectory
+manifest.json      scene, versions, frame rate; the trajectory and the frame where it branched off
 mesh.npz           faces and material coordinates
-frames/000001.npz  positions, velocities, time
-metrics.jsonl      one line per step
-checkpoint.npz     the full solver state after the last step
+frames/000001.npz  positions, velocities, time at the end of a frame
+metrics.jsonl      one line per step; the line that ends a frame has the digest of its file
+checkpoint.npz     the full solver state after the last step, and its line of metrics
+
+One process writes, which holds the lock (``weft.io.folder_lock``). Every file is replaced
+atomically, and none is read or written through a link (``weft.io.safe_folder``); lines of metrics
+are appended. A step is written in this order: the frame if the step ends one, the line of metrics,
+the checkpoint. The checkpoint decides how far the run is: lines and frames after it belong to a
+step that was interrupted, and are dropped when the run is resumed. A branch of another scene
+replaces the manifest, then the checkpoint, and then drops what follows: the new manifest alone is
+the branch already, because frames and a checkpoint of a trajectory that it does not name are no
+part of the run.
+
+A reader checks, in this order (``weft.run.recovery``):
+
+- the checksum of the manifest, which has the digest of the mesh;
+- the checksum of every line of metrics, which covers all lines before it;
+- the digest in every frame, which must be the one that the metrics list, and its trajectory, which
+  must be that of the manifest, for frames after the branch;
+- the digest in the checkpoint, its trajectory, and its line of metrics, which must be there.
 """
 
+import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,17 +35,18 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import Arrays
 from weft.base.errors import RunError
-from weft.base.trees import Json
-from weft.io.inside import Inside
-from weft.io.lock import Lock
-from weft.run.manifest import NAME as MANIFEST
-from weft.run.manifest import read_manifest, write_manifest
-from weft.run.metrics import NAME as METRICS
-from weft.run.metrics import Metrics
-from weft.run.seal import Seal, SealError, content_of, read_sealed, write_sealed
+from weft.base.trees import Json, Yaml
+from weft.io.files import abandoned
+from weft.io.folder_lock import FolderLock
+from weft.io.safe_folder import SafeFolder
+from weft.run.metrics_log import NAME as METRICS
+from weft.run.metrics_log import MetricsLog
+from weft.run.sealed_file import Seal, SealError, read_sealed, write_sealed
 
-MESH, CHECKPOINT, FRAMES, FAILED = "mesh.npz", "checkpoint.npz", "frames", "failed"
-LEFT = re.compile(r"\..{1,80}\.[0-9a-f]+\.tmp")  # files of processes that were killed in writing
+FORMAT = 4  # version of the run folder's layout
+MANIFEST, MESH, CHECKPOINT = "manifest.json", "mesh.npz", "checkpoint.npz"
+FRAMES, FAILED = "frames", "failed"
+LARGEST_MANIFEST = 1 << 28  # [bytes]
 _NUMBER = re.compile(r"(\d{6,8})\.npz")
 
 
@@ -49,9 +66,9 @@ class RunFolder:
         if not isinstance(path, str | Path) or not str(path).strip():
             raise RunError("run folder", got=repr(path), expected="a path; the current one is '.'")
         self.path = Path(path)
-        self.inside = Inside(self.path, fsync=fsync)
-        self.lock = Lock(self.inside)
-        self.records = Metrics(self.inside)
+        self.files = SafeFolder(self.path, fsync=fsync)
+        self.lock = FolderLock(self.files)
+        self.log = MetricsLog(self.files)
 
     @staticmethod
     def open(path: str | Path) -> "RunFolder":
@@ -71,14 +88,14 @@ class RunFolder:
 
     def exists(self) -> bool:
         """Return True if a run has been started here."""
-        return self.inside.has(MANIFEST)
+        return self.files.has(MANIFEST)
 
     def remains(self) -> list[str]:
         """Return names of files that a run has besides its manifest: first frame, checkpoint,
         metrics.
         """
         frames = [frame_name(k) for k in self.numbers()[:1]]
-        return frames + [n for n in (CHECKPOINT, METRICS) if self.inside.has(n)]
+        return frames + [n for n in (CHECKPOINT, METRICS) if self.files.has(n)]
 
     def clear(self) -> None:
         """Remove the files of the run; other files in the folder stay.
@@ -86,32 +103,53 @@ class RunFolder:
         The manifest is removed last, so that a killed process leaves a run that can be cleared
         again.
         """
-        self.inside.remove(CHECKPOINT)
+        self.files.remove(CHECKPOINT)
         self.drop_frames_after(-1)
-        self.records.remove()
-        self.inside.remove(MESH)
-        self.inside.remove(MANIFEST)
+        for name in (METRICS, MESH, MANIFEST):
+            self.files.remove(name)
 
     def sweep(self) -> list[str]:
         """Remove temporary files of processes that were killed in writing; return their names."""
-        swept = []
-        for folder in ("", FRAMES, FAILED):
-            for name in filter(LEFT.fullmatch, self.inside.listing(folder)):
-                self.inside.remove(f"{folder}/{name}" if folder else name)
-                swept.append(name)
-        return swept
+        names = [
+            f"{folder}/{name}".lstrip("/")
+            for folder in ("", FRAMES, FAILED)
+            for name in abandoned(self.files.names(folder))
+        ]
+        for name in names:
+            self.files.remove(name)
+        return names
 
     def manifest(self) -> Json:
         """Return the manifest.
 
         Raises:
-            RunError: it is missing or damaged.
+            RunError: it is missing or damaged. FormatError: it is of another version of weft.
         """
-        return read_manifest(self.inside)
+        try:
+            with self.files.reader(MANIFEST) as file:
+                manifest: Json = json.loads(file.read(LARGEST_MANIFEST))
+            version = manifest["format"]
+            if version == FORMAT:
+                if manifest.pop("sha256", None) != _digest(manifest):
+                    raise ValueError("its checksum is not that of its contents")
+                _check_fields(manifest)
+                return manifest
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            got = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise self.files.damaged(MANIFEST, got) from error
+        raise FormatError(
+            "run format",
+            got=version,
+            expected=str(FORMAT),
+            where=str(self.path),
+            hint="it is of another version of weft: use that one, or start again in a new folder",
+        )
 
     def write_manifest(self, manifest: Json) -> None:
-        """Replace the manifest."""
-        write_manifest(self.inside, manifest)
+        """Replace the manifest, with its checksum."""
+        with self.files.writer(MANIFEST) as file:
+            text = json.dumps({**manifest, "sha256": _digest(manifest)}, indent=2)
+            file.write(text.encode() + b"\n")
 
     def mesh(self) -> Arrays:
         """Return the arrays of the mesh: faces, corner_uv, vertices.
@@ -119,15 +157,15 @@ class RunFolder:
         Raises:
             RunError: it is missing or damaged.
         """
-        return self._load(MESH, "mesh", 0)[0]
+        return self._read(MESH, "mesh")[0]
 
     def write_mesh(self, arrays: Mapping[str, ArrayLike]) -> None:
         """Replace the mesh."""
-        self._save(MESH, arrays, Seal("mesh", "", 0, mesh_digest(arrays)))
+        self._write(MESH, arrays, Seal("mesh"))
 
     def numbers(self) -> list[int]:
         """Return the numbers of all frames on disk, ascending."""
-        matches = map(_NUMBER.fullmatch, self.inside.listing(FRAMES))
+        matches = map(_NUMBER.fullmatch, self.files.names(FRAMES))
         return sorted(int(m[1]) for m in matches if m and f"{int(m[1]):06d}" == m[1])
 
     def frames(self) -> list[int]:
@@ -148,8 +186,8 @@ class RunFolder:
         Raises:
             RunError: no such frame, or a damaged one.
         """
-        if number < 0 or not self.inside.has(frame_name(number)):
-            last = (self.numbers() or [-1])[-1]
+        if number < 0 or not self.files.has(frame_name(number)):
+            last = max(self.numbers(), default=-1)
             missing = 0 <= number < last
             raise RunError(
                 "frame",
@@ -158,37 +196,24 @@ class RunFolder:
                 where=str(self.path),
                 hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
             )
-        return self._load(frame_name(number), "frame", number)
+        return self._read(frame_name(number), "frame", number)
 
-    def write_frame(
-        self,
-        number: int,
-        arrays: Mapping[str, ArrayLike],
-        run: str = "",
-        parent: str = "",
-        *,
-        anew: bool = False,
-    ) -> str:
-        """Write a frame, and return the digest of its content.
+    def write_frame(self, number: int, arrays: Mapping[str, ArrayLike], run: str = "") -> str:
+        """Write a frame, and return the digest that its line of metrics must list.
 
         Args:
             number: of the frame.
             arrays: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count, and others of the
                 integrator.
             run: the trajectory to which it belongs.
-            parent: digest of the content of the frame before.
-            anew: the frame was missing, and the metrics already contain the steps after it.
         """
-        size = self.records.size_at(number) if anew else None
-        seal = self._seal("frame", arrays, run, number, parent, size)
-        self._save(frame_name(number), arrays, seal)
-        return seal.content
+        return self._write(frame_name(number), arrays, Seal("frame", run, number))
 
     def drop_frames_after(self, number: int) -> None:
         """Remove the frames after ``number``, the last one first, so that a kill leaves no gap."""
         for k in reversed(self.numbers()):
             if k > number:
-                self.inside.remove(frame_name(k))
+                self.files.remove(frame_name(k))
 
     def checkpoint(self) -> tuple[Arrays, Seal] | None:
         """Return the checkpoint and its seal, or None before the first step.
@@ -196,17 +221,16 @@ class RunFolder:
         Raises:
             RunError: it is damaged.
         """
-        return self._load(CHECKPOINT, "checkpoint") if self.inside.has(CHECKPOINT) else None
+        return self._read(CHECKPOINT, "checkpoint") if self.files.has(CHECKPOINT) else None
 
     def write_checkpoint(
         self,
         arrays: Mapping[str, ArrayLike],
         run: str,
         frame: int,
-        parent: str,
+        metrics: str,
         *,
-        fsync: bool,
-        size: int | None = None,
+        fsync: bool = True,
     ) -> None:
         """Replace the checkpoint.
 
@@ -214,16 +238,10 @@ class RunFolder:
             arrays: the full state of the solver.
             run: the trajectory to which it belongs.
             frame: number of the last complete frame.
-            parent: digest of the content of this frame.
+            metrics: checksum of the last line of metrics that leads to this state.
             fsync: flush the file to the disk, if the folder's files are to be flushed.
-            size: [bytes] of the metrics that lead to this state; None: all.
         """
-        seal = self._seal("checkpoint", arrays, run, frame, parent, size)
-        self._save(CHECKPOINT, arrays, seal, fsync=fsync and self.inside.fsync)
-
-    def drop_checkpoint(self) -> None:
-        """Remove the checkpoint."""
-        self.inside.remove(CHECKPOINT)
+        self._write(CHECKPOINT, arrays, Seal("checkpoint", run, frame, metrics), fsync=fsync)
 
     def metrics(self) -> list[Json]:
         """Return the records of all complete lines of the metrics.
@@ -231,7 +249,7 @@ class RunFolder:
         Raises:
             RunError: a line is damaged.
         """
-        return self.records.lines()
+        return self.log.records()
 
     def save_failure(self, name: str, arrays: Mapping[str, ArrayLike], report: Json) -> Path:
         """Write the state before a step that failed, and a report; return the path of the state.
@@ -241,51 +259,37 @@ class RunFolder:
             arrays: the state.
             report: description of the failure.
         """
-        self.inside.make(FAILED)
+        self.files.make(FAILED)
         state = f"{FAILED}/{name}.npz"
-        self._save(state, arrays, Seal("failure", "", 0, content_of(arrays, "failure", "", 0)))
-        with self.inside.writing(f"{FAILED}/{name}.json") as file:
+        self._write(state, arrays, Seal("failure"))
+        with self.files.writer(f"{FAILED}/{name}.json") as file:
             file.write(json.dumps(report, indent=2).encode() + b"\n")
         return self.path / state
 
-    def _seal(
-        self,
-        kind: str,
-        arrays: Mapping[str, ArrayLike],
-        run: str,
-        frame: int,
-        parent: str,
-        size: int | None,
-    ) -> Seal:
-        """Return the seal of arrays that follow the first ``size`` bytes of the metrics."""
-        digest = "" if size is None else self.records.digest_at(size)
-        place = self.records.place() if size is None else (size, digest)
-        return Seal(kind, run, frame, content_of(arrays, kind, run, frame), parent, *place)
-
-    def _save(
-        self, name: str, arrays: Mapping[str, ArrayLike], seal: Seal, fsync: bool | None = None
-    ) -> None:
-        with self.inside.writing(name, fsync=fsync) as file:
+    def _write(
+        self, name: str, arrays: Mapping[str, ArrayLike], seal: Seal, *, fsync: bool = True
+    ) -> str:
+        """Replace a sealed file; return its digest."""
+        seal = seal.over(arrays)
+        with self.files.writer(name, fsync=fsync) as file:
             write_sealed(file, arrays, seal)
+        return seal.digest
 
-    def _load(self, name: str, kind: str, number: int | None = None) -> tuple[Arrays, Seal]:
+    def _read(self, name: str, kind: str, number: int | None = None) -> tuple[Arrays, Seal]:
         """Return the arrays and the seal of a file, after checking its kind and number."""
         try:
-            with self.inside.reading(name) as file:
+            with self.files.reader(name) as file:
                 arrays, seal = read_sealed(file)
             if seal.kind == kind and number in (None, seal.frame):
                 return arrays, seal
             got = f"holds {seal.kind} {seal.frame}"
         except (OSError, SealError) as error:
-            missing = isinstance(error, FileNotFoundError)
-            got = "missing" if missing else getattr(error, "strerror", None) or str(error)
-        raise RunError(
-            name,
-            got=got,
-            where=str(self.path),
-            expected="what weft wrote",
-            hint="`weft doctor` says what else is; `weft run ... --resume` repairs it",
-        )
+            got = getattr(error, "strerror", None) or str(error)
+        raise self.files.damaged(name, got)
+
+
+class FormatError(RunError):
+    """A run folder of another version of weft."""
 
 
 def frame_name(number: int) -> str:
@@ -295,4 +299,35 @@ def frame_name(number: int) -> str:
 
 def mesh_digest(arrays: Mapping[str, ArrayLike]) -> str:
     """Return the digest of a run's mesh."""
-    return content_of(arrays, "mesh", "", 0)
+    return Seal("mesh").over(arrays).digest
+
+
+def trajectory_id(identity: Yaml) -> str:
+    """Return an identifier of everything on which a trajectory depends: scene, frame rate, steps.
+
+    Equal numbers give the same identifier, whether they are written as 30 or as 30.0.
+    """
+    return _digest(_with_integers(identity))[:32]
+
+
+def _with_integers(tree: Yaml) -> Yaml:
+    """Return a plain tree with whole numbers as integers."""
+    if isinstance(tree, Mapping):
+        return {k: _with_integers(v) for k, v in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [_with_integers(v) for v in tree]
+    return int(tree) if isinstance(tree, float) and tree.is_integer() else tree
+
+
+def _digest(tree: Yaml) -> str:
+    return hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
+
+
+def _check_fields(manifest: Json) -> None:
+    """Raise a ValueError unless a manifest has its fields, with values of the right types."""
+    kinds = {"scene": dict, "description": dict, "mesh": dict, "trajectory": str, "after": int}
+    for name, kind in {**kinds, "fps": int | float}.items():
+        if not isinstance(manifest.get(name), kind):
+            raise ValueError(f"{name} is of another type")
+    if not (manifest["fps"] > 0 and math.isfinite(manifest["fps"])):
+        raise ValueError(f"fps is {manifest['fps']}")

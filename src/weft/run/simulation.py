@@ -8,14 +8,14 @@ and it continues bitwise as if it had not been stopped.
 import dataclasses
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 
 from weft.base.arrays import AnyArray, Arrays
-from weft.base.errors import RunError, SceneError, SimulationError
+from weft.base.errors import RunError, SceneError, SimulationError, shortened
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
@@ -27,7 +27,7 @@ from weft.integrators.base import Memory, StepReport
 from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
 from weft.run.plausibility import about_garment, about_stretch, scene_warnings
-from weft.run.resume import OpenedRun, begin, branch, repairable, resume
+from weft.run.recovery import RunCondition, open_run
 from weft.run.run_folder import RunFolder, frame_name
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import (
@@ -35,7 +35,6 @@ from weft.run.step_record import (
     Stretch,
     manifest_of,
     mesh_arrays,
-    path_from,
     plain,
 )
 
@@ -103,7 +102,7 @@ def run_scene(
         warnings.warn("0 frames: only the start is written", stacklevel=2)
     with folder.lock:
         place = loop.begin(frames, resume, from_frame)
-        loop.check_room(frames - place.frame)
+        loop.check_room(place, frames)
         for now in loop.advance(place, frames):
             if on_progress is not None:
                 on_progress(now)
@@ -123,47 +122,33 @@ class Loop:
         self.crossing = 0  # pairs of faces that intersect in the last frame written
         self.stretched = self.stretch.percentiles(scene.state().x)  # after the last step
         self.asked = False  # True once a warning about the stretch was given
-        # identifier of the trajectory; digest of the content of the last frame written
-        self.run = self.parent = ""
+        self.trajectory = ""  # identifier of the scene, frame rate and steps
+        self.digest = ""  # of the last complete frame
 
     def begin(self, frames: int, again: bool, from_frame: int | None) -> RunState:
         """Return the state to start from, after preparing and repairing the folder."""
-        mesh = mesh_arrays(self.scene.cloth, self.scene.bodies)
+        mesh = mesh_arrays(self.scene)
         manifest = manifest_of(
-            self.scene.identity(),
-            self.scene.description,
-            mesh,
-            frames=frames,
-            fps=self.fps,
-            steps=self.steps,
-            bodies=self.scene.bodies,
+            self.scene, mesh, self.folder.path, frames=frames, fps=self.fps, steps=self.steps
         )
-        if self.scene.resolved is not None:
-            manifest["resolved"] = str(self.scene.resolved)
-        if self.scene.scene_file is not None:
-            manifest["scene_file"] = path_from(self.folder.path, self.scene.scene_file)
-        if from_frame is not None:
-            opened = branch(self.folder, manifest, mesh, from_frame)
-        else:
-            opened = (resume if again else begin)(self.folder, manifest, mesh)
-        for message in opened.messages:
+        run = open_run(self.folder, manifest, mesh, resume=again, branch_at=from_frame)
+        self.trajectory = run.trajectory
+        for message in (*run.messages, *self._restore(run)):
             warnings.warn(message, stacklevel=2)
-        self.run, self.parent = opened.segments[-1].run, opened.parent
-        if opened.place is None:
+        if run.state is None:
             return self._start()
-        if opened.missing:
-            self._restore(opened)
-            self.parent = opened.parent
-        self.stretched = self.stretch.percentiles(opened.place.state.x)
-        return opened.place
+        self.digest = run.digests.get(run.end, self.digest)
+        self.stretched = self.stretch.percentiles(run.state.state.x)
+        return run.state
 
-    def check_room(self, frames: int) -> None:
-        """Check that the disk has room for ``frames`` more frames.
+    def check_room(self, place: RunState, frames: int) -> None:
+        """Check that the disk has room for the frames after ``place`` up to frame ``frames``.
 
         Raises:
             SceneError: the disk has too little room.
         """
-        needed = frames * (self.folder.inside.size(frame_name(0)) + STEP_SIZE * self.steps)
+        size = sum(np.asarray(a).nbytes for a in place.arrays().values())
+        needed = (frames - place.frame) * (size + STEP_SIZE * self.steps)
         hint = f"simulate fewer frames than {frames} (--frames), or elsewhere (--out)"
         check_room(self.folder.path, needed, "seconds, fps", hint, SceneError)
 
@@ -188,17 +173,16 @@ class Loop:
             The name of the frame that was written, or an empty string.
         """
         self._look_at(place)
-        wrote = ""
-        more = self._at_frame(place) if place.step == 0 else {}
-        for part in parts:
-            self.folder.records.append(self._metrics(place, part))
+        digests: dict[int, str] = {}
         if place.step == 0:
-            self.folder.records.sync()
-            self._write_frame(place, more)
-            wrote = frame_name(place.frame)
-        if every_step or wrote:
+            digests[place.frame - 1] = self.digest
+            digests[place.frame] = self.digest = self._write_frame(place)
+        for part in parts:
+            last = part is parts[-1]
+            self.folder.log.append(self._metrics(place, part), digests if last else {})
+        if every_step or place.step == 0:
             self._write_checkpoint(place)
-        return wrote
+        return frame_name(place.frame) if place.step == 0 else ""
 
     def _look_at(self, place: RunState) -> None:
         """Check that a new state is finite, and warn once per run about a stretch that no cloth
@@ -241,11 +225,11 @@ class Loop:
             for question in about_garment(cloth, self.model.vertices(x), high, t):
                 warnings.warn(question, stacklevel=2)
 
-    def _start(self, *, anew: bool = False) -> RunState:
+    def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""
         state = self.scene.state()
         place = RunState(state, self.integrator.init(self.model, state), 0, 0, 0)
-        self._write_frame(place, self._at_frame(place), anew=anew)
+        self.digest = self._write_frame(place)
         return place
 
     def _at_frame(self, place: RunState) -> Arrays:
@@ -278,69 +262,64 @@ class Loop:
         bodies = np.zeros((0, 3)) if contact is None else contact.body_positions(t)
         return dict(strands(energies, place.state.x, bodies, t, place.memory))
 
-    def _write_frame(
-        self, place: RunState, more: Mapping[str, AnyArray], *, anew: bool = False
-    ) -> None:
-        """Write a frame that follows the last one written; ``anew``: the frame was missing, and the
-        metrics already contain the steps after it.
-        """
-        arrays = {**place.arrays(), **more}
-        self.parent = self.folder.write_frame(place.frame, arrays, self.run, self.parent, anew=anew)
+    def _write_frame(self, place: RunState) -> str:
+        """Write a frame; return its digest."""
+        arrays = {**place.arrays(), **self._at_frame(place)}
+        return self.folder.write_frame(place.frame, arrays, self.trajectory)
 
     def _write_checkpoint(self, place: RunState) -> None:
         """Write the checkpoint after a step; only at the end of a frame it is flushed to the
         disk.
         """
         self.folder.write_checkpoint(
-            place.arrays(), self.run, place.frame, self.parent, fsync=place.step == 0
+            place.arrays(),
+            self.trajectory,
+            place.frame,
+            self.folder.log.sum,
+            fsync=place.step == 0,
         )
 
-    def _restore(self, opened: OpenedRun) -> None:
-        """Compute missing frames again, each gap from the good frame before it.
+    def _restore(self, run: RunCondition) -> Iterator[str]:
+        """Compute missing frames again, each from the one before it; yield messages for users.
 
-        The digest of the last frame of a gap is compared with the parent digest that the next good
-        frame names, so that a wrong frame is noticed.
+        A frame that differs from the one that the metrics list is removed again.
         """
-        assert opened.place is not None
-        gap: list[int] = []
-        missing = set(opened.missing)
-        for k in opened.missing:
-            gap.append(k)
-            if k + 1 in missing:
-                continue
-            after = opened.survey.seals.get(k + 1)
-            expected = after.parent if after is not None else opened.parent
-            warnings.warn(self._fill(opened, gap, expected), stacklevel=2)
-            gap = []
-
-    def _fill(self, opened: OpenedRun, gap: Sequence[int], expected: str) -> str:
-        """Compute the missing frames of one gap; return a message about the result, or about the
-        reason why it is not possible.
-        """
-        first, last = gap[0], gap[-1]
-        names = frame_name(first) + (f" to {last:06d}" if last > first else "")
-        if not repairable(opened, first) or (first and first - 1 < opened.segments[-1].after):
-            return f"{names}: of the scene before the branch; resume that one to compute it anew"
-        if first == 0:
-            self.parent = ""
-            place = self._start(anew=True)
-        else:
-            arrays, seal = self.folder.sealed_frame(first - 1)
-            place, self.parent = RunState.of(arrays), seal.content
-        while place.frame < last:
-            place, _ = self._step(place)
-            if place.step == 0:
-                self._write_frame(place, self._at_frame(place), anew=True)
-        if self.parent != expected:
-            for k in gap:
-                self.folder.inside.remove(frame_name(k))
-            return (
-                f"{names}: cannot be restored: this machine or version computes another frame than "
-                f"the one that frame {last + 1} was made from; `--from {max(first - 1, 0)}` "
-                "computes all of them anew"
+        restored, different, foreign = [], [], []
+        for k in run.missing:
+            if k <= run.after:
+                foreign.append(k)
+            elif k == 0 or k - 1 in run.frames:
+                if self._compute_frame(k) == run.digests.get(k, self.digest):
+                    run.frames.add(k)
+                    restored.append(k)
+                else:
+                    self.folder.files.remove(frame_name(k))
+                    different.append(k)
+            else:
+                different.append(k)
+        if restored:
+            yield f"frames {shortened(restored)}: restored bitwise, each from the one before it"
+        if different:
+            yield (
+                f"frames {shortened(different)}: cannot be restored, because this machine or "
+                f"version computes other ones; `--from {max(different[0] - 1, 0)}` computes all "
+                "frames after it anew"
             )
-        start = "the start" if first == 0 else f"frame {first - 1}"
-        return f"{names}: restored bitwise, computed anew from {start}"
+        if foreign:
+            yield (
+                f"frames {shortened(foreign)}: of the scene before the branch; they cannot be "
+                "computed from this one"
+            )
+
+    def _compute_frame(self, number: int) -> str:
+        """Compute and write a missing frame; return its digest."""
+        if number == 0:
+            self._start()
+            return self.digest
+        place = RunState.of(self.folder.frame(number - 1))
+        while place.frame < number:
+            place, _ = self._step(place)
+        return self._write_frame(place)
 
     def _step(self, place: RunState) -> tuple[RunState, list[TakenStep]]:
         """Take the next step of the frame; return the new state and the parts of the step.

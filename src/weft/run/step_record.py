@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weft.base.arrays import AnyArray, Arrays, Floats
-from weft.base.trees import Json, Yaml, YamlMapping
-from weft.bodies.body import Body, joined_faces
+from weft.base.trees import Json, Yaml
+from weft.bodies.body import joined_faces
 from weft.cloth.cloth import Cloth
 from weft.discretization.samples import principal_stretches
 from weft.energies.state import State
 from weft.integrators.base import Memory, StepReport
-from weft.run.manifest import FORMAT
-from weft.run.run_folder import mesh_digest
-from weft.run.seal import trajectory_id
+from weft.run.run_folder import FORMAT, mesh_digest, trajectory_id
+from weft.run.scene_interface import SceneLike
 
 _MEMORY = "memory."  # prefix of the names of the integrator's memory among the arrays of a frame
 PACKAGES = ("weft", "numpy", "scipy", "warp-lang")
@@ -100,10 +99,11 @@ def plain(report: StepReport) -> Json:
     return tree
 
 
-def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> Arrays:
+def mesh_arrays(scene: SceneLike) -> Arrays:
     """Return the arrays that ``mesh.npz`` stores: faces, material coordinates, surfaces, seams,
     regions and body faces.
     """
+    cloth = scene.cloth
     mesh = cloth.mesh
     arrays: dict[str, AnyArray] = {
         "faces": mesh.faces,
@@ -117,50 +117,50 @@ def mesh_arrays(cloth: Cloth, bodies: Sequence[Body]) -> Arrays:
         arrays["sewn"] = cloth.sewn
     if any(part.regions for part in cloth.parts):
         arrays["region"] = cloth.region_of_faces
-    if bodies:
-        arrays["body_faces"] = joined_faces(bodies)
+    if scene.bodies:
+        arrays["body_faces"] = joined_faces(scene.bodies)
     return arrays
 
 
 def manifest_of(
-    identity: YamlMapping,
-    description: YamlMapping,
-    mesh: Arrays,
-    *,
-    frames: int,
-    fps: float,
-    steps: int,
-    bodies: Sequence[Body] = (),
+    scene: SceneLike, mesh: Arrays, folder: Path, *, frames: int, fps: float, steps: int
 ) -> Json:
     """Return the manifest of a run.
 
     Args:
-        identity: the tree of values that decide the result of the scene.
-        description: contents of the scene file, for readers.
+        scene: what is simulated.
         mesh: arrays of ``mesh.npz``, whose digests the manifest stores.
+        folder: of the run, to which the path of the scene file is relative.
         frames: number of the last frame.
         fps: frames per second.
         steps: steps per frame.
-        bodies: bodies of the scene, listed with their numbers of vertices and faces.
 
     Returns:
         The manifest; its ``trajectory`` identifies everything that decides the numbers of the run.
     """
-    told = {"scene": json.loads(json.dumps(identity)), "fps": fps, "steps_per_frame": steps}
+    identity = json.loads(json.dumps(scene.identity()))
+    decisive = {"scene": identity, "fps": fps, "steps_per_frame": steps}
     rest = {k: v for k, v in mesh.items() if k != "vertices"}
-    return {
+    manifest: Json = {
         "format": FORMAT,
-        **told,
-        "description": json.loads(json.dumps(description)),
+        **decisive,
+        "description": json.loads(json.dumps(scene.description)),
         "frames": frames,
         "bodies": [
-            {"name": b.name, "vertices": len(b.vertices), "faces": len(b.faces)} for b in bodies
+            {"name": b.name, "vertices": len(b.vertices), "faces": len(b.faces)}
+            for b in scene.bodies
         ],
-        "trajectory": [{"after": 0, "run": trajectory_id(told)}],
+        "trajectory": trajectory_id(decisive),
+        "after": -1,
         "mesh": {"content": mesh_digest(mesh), "rest": mesh_digest(rest)},
         "versions": {"python": platform.python_version(), **{n: version(n) for n in PACKAGES}},
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+    if scene.resolved is not None:
+        manifest["resolved"] = str(scene.resolved)
+    if scene.scene_file is not None:
+        manifest["scene_file"] = path_from(folder, scene.scene_file)
+    return manifest
 
 
 def path_from(folder: Path, file: Path) -> str:

@@ -196,7 +196,7 @@ class _Reader:
 
     def _check(self, run: Run, f: SampleStatus) -> None:
         """Check that the last frame is the one with which the sample ended."""
-        if f.status is None or run.folder.sealed_frame(len(run) - 1)[1].content != f.status.digest:
+        if f.status is None or run.folder.sealed_frame(len(run) - 1)[1].digest != f.status.digest:
             raise RunError(
                 f"sample {f.sample.id}",
                 got="another last frame than it ended with",

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from weft.base.errors import RunError, SweepError
-from weft.io.inside import Inside
-from weft.io.lock import Lock
+from weft.io.folder_lock import FolderLock
+from weft.io.safe_folder import SafeFolder
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -29,20 +29,20 @@ class TimeUpError(Exception):
 
 
 @contextmanager
-def sample_lock(inside: Inside) -> Iterator[None]:
+def sample_lock(inside: SafeFolder) -> Iterator[None]:
     """Hold the lock of a sample's folder.
 
     Raises:
         BusyError: another process holds it.
         RunError: the folder cannot be created.
     """
-    lock = Lock(inside)
+    lock = FolderLock(inside)
     try:
         lock.__enter__()
     except RunError as error:
         if str(error.got).startswith("in use"):
             raise BusyError(
-                "sample", got=error.got, where=str(inside.root), expected="one process"
+                "sample", got=error.got, where=str(inside.path), expected="one process"
             ) from error
         raise
     try:

@@ -19,8 +19,8 @@ from pathlib import Path
 from weft.base.errors import SweepError
 from weft.base.machine import cores
 from weft.base.trees import Json, Yaml, YamlMapping
-from weft.io.inside import Inside
-from weft.io.lock import Lock
+from weft.io.folder_lock import FolderLock
+from weft.io.safe_folder import SafeFolder
 from weft.run.step_record import differences
 from weft.sweep.file import MOST_THREADS, SweepFile, overrides
 from weft.sweep.plan import Sample, plan_of, read_plan, write_plan
@@ -47,14 +47,14 @@ class SweepFolder:
     plan: tuple[Sample, ...]
 
     @property
-    def inside(self) -> Inside:
+    def inside(self) -> SafeFolder:
         """Return access to the files of the folder."""
-        return Inside(self.path)
+        return SafeFolder(self.path)
 
     @property
-    def lock(self) -> Lock:
+    def lock(self) -> FolderLock:
         """Return the lock that one process holds while it hands out samples."""
-        return Lock(self.inside)
+        return FolderLock(self.inside)
 
     @property
     def scene(self) -> Path:
@@ -133,7 +133,7 @@ def open_sweep(path: str | Path) -> SweepFolder:
         from weft.sweep.file import read_sweep
 
         path = read_sweep(path).out
-    inside = Inside(path)
+    inside = SafeFolder(path)
     return SweepFolder(path, _read(inside), tuple(read_plan(inside)))
 
 
@@ -156,7 +156,7 @@ def prepare(
     Raises:
         SweepError: the folder holds a sweep of another scene, or cannot be written.
     """
-    inside = Inside(out)
+    inside = SafeFolder(out)
     old = _read(inside) if inside.has(NAME) else None
     rounds = _rounds(sweep, old)
     plan, order = plan_of(sweep, rounds)
@@ -268,25 +268,25 @@ def _same_sweep(out: Path, old: Json, new: Json) -> None:
         )
 
 
-def _read(inside: Inside) -> Json:
+def _read(inside: SafeFolder) -> Json:
     """Return the contents of ``sweep.json``, after a check of its checksum."""
     try:
-        with inside.reading(NAME) as file:
+        with inside.reader(NAME) as file:
             found: Yaml = json.loads(file.read())
         if not isinstance(found, dict):
             raise ValueError("no sweep")
     except FileNotFoundError as error:
         expected = "a folder that `weft sweep` made (with a sweep.json)"
-        raise SweepError("sweep folder", got=str(inside.root), expected=expected) from error
+        raise SweepError("sweep folder", got=str(inside.path), expected=expected) from error
     except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or str(error)
         raise SweepError(
-            NAME, got=got, where=str(inside.root), expected="what weft wrote", hint=_ANEW
+            NAME, got=got, where=str(inside.path), expected="what weft wrote", hint=_ANEW
         ) from error
     said = found.pop(_SUM, None)
     if found.get("format") != FORMAT or said != _digest(_text(found)):
         got = "its checksum is not that of its contents"
-        where = str(inside.root)
+        where = str(inside.path)
         raise SweepError(NAME, got=got, where=where, expected="what weft wrote", hint=_ANEW)
     return found
 
@@ -294,9 +294,9 @@ def _read(inside: Inside) -> Json:
 _ANEW = "remove it: `weft sweep SWEEP.yaml` writes it anew, and finds the samples that are there"
 
 
-def _write(inside: Inside, about: YamlMapping) -> None:
+def _write(inside: SafeFolder, about: YamlMapping) -> None:
     told = json.loads(json.dumps(about))
-    with inside.writing(NAME) as file:
+    with inside.writer(NAME) as file:
         file.write(json.dumps({**told, _SUM: _digest(_text(told))}, indent=2).encode() + b"\n")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from weft.base.errors import SweepError, shortened
 from weft.base.trees import Yaml, YamlMapping
-from weft.io.inside import Inside
+from weft.io.safe_folder import SafeFolder
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.varied import yaml_text
 
@@ -83,22 +83,22 @@ def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample],
     return list(samples.values()), order
 
 
-def write_plan(inside: Inside, samples: Sequence[Sample]) -> None:
+def write_plan(inside: SafeFolder, samples: Sequence[Sample]) -> None:
     """Write the plan in place of an earlier one."""
-    with inside.writing(PLAN) as file:
+    with inside.writer(PLAN) as file:
         for s in samples:
             line = {"id": s.id, "seed": s.seed, "values": dict(s.values)}
             file.write(json.dumps(line).encode() + b"\n")
 
 
-def read_plan(inside: Inside) -> list[Sample]:
+def read_plan(inside: SafeFolder) -> list[Sample]:
     """Return the samples of the plan.
 
     Raises:
         SweepError: the plan is missing or damaged.
     """
     try:
-        with inside.reading(PLAN) as file:
+        with inside.reader(PLAN) as file:
             lines = [json.loads(line) for line in file]
     except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
@@ -118,11 +118,11 @@ def _is_sample(line: Yaml) -> bool:
     return named and isinstance(line["seed"], int) and isinstance(values, dict)
 
 
-def _damaged_plan(inside: Inside, got: str) -> SweepError:
+def _damaged_plan(inside: SafeFolder, got: str) -> SweepError:
     return SweepError(
         PLAN,
         got=got,
-        where=str(inside.root),
+        where=str(inside.path),
         expected="what weft wrote",
         hint="`weft sweep SWEEP.yaml` writes it anew",
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.base.errors import RunError, SweepError, WeftError
-from weft.io.inside import Inside
-from weft.io.lock import Lock
+from weft.io.folder_lock import FolderLock
+from weft.io.safe_folder import SafeFolder
 from weft.scene.build import load_scene
 from weft.scene.file import read_source, validate
 from weft.sweep.executors.base import Executor, SampleBatch, run_batch
@@ -70,7 +70,7 @@ def run_sweep(
         RunError: another process runs samples of this folder.
     """
     hooks, place = hooks or Hooks(), out or sweep.out
-    inside = Inside(place)
+    inside = SafeFolder(place)
     try:
         with _sweep_lock(inside):
             folder = prepare(sweep, place, threads, check_fields)
@@ -84,9 +84,9 @@ def run_sweep(
 
 def planned(sweep: SweepFile, out: Path | None = None, threads: int | None = None) -> SweepFolder:
     """Plan a sweep into its folder without running samples; raise the errors of ``run_sweep``."""
-    inside = Inside(out or sweep.out)
+    inside = SafeFolder(out or sweep.out)
     with _sweep_lock(inside):
-        return prepare(sweep, inside.root, threads, check_fields)
+        return prepare(sweep, inside.path, threads, check_fields)
 
 
 def _run(folder: SweepFolder, executor: Executor, retry: bool, hooks: Hooks) -> None:
@@ -125,9 +125,9 @@ def to_do(found: Sequence[SampleStatus], retry: bool) -> list[Sample]:
     return [f.sample for f in found if f.kind in kinds]
 
 
-def _sweep_lock(inside: Inside) -> Lock:
+def _sweep_lock(inside: SafeFolder) -> FolderLock:
     inside.make()
-    return Lock(inside)
+    return FolderLock(inside)
 
 
 def check_fields(sweep: SweepFile, plan: Sequence[Sample]) -> None:

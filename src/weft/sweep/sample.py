@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from weft import kernel
 from weft.base.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
 from weft.base.trees import Json
-from weft.io.inside import Inside
+from weft.io.safe_folder import SafeFolder
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
 from weft.sweep.faults import StoppedError, TimeUpError, full, is_full, sample_lock
@@ -59,14 +59,14 @@ def run_sample(
         DiskFullError: the disk is full.
         StoppedError: raised by ``watch``.
     """
-    inside = Inside(sweep.place(sample), fsync=False)
+    inside = SafeFolder(sweep.place(sample), fsync=False)
     with one_sample:
         try:
             with sample_lock(inside):
                 return _Attempt(sweep, sample, inside, watch).made(retry)
         except (RunError, OSError) as error:
             if is_full(error):
-                raise full(inside.root) from error
+                raise full(inside.path) from error
             raise
 
 
@@ -74,15 +74,15 @@ class _Attempt:
     """One attempt to run a sample; the lock of its folder is held."""
 
     def __init__(
-        self, sweep: SweepFolder, sample: Sample, inside: Inside, watch: Watch | None
+        self, sweep: SweepFolder, sample: Sample, inside: SafeFolder, watch: Watch | None
     ) -> None:
         self.sweep, self.sample, self.inside, self.watch = sweep, sample, inside, watch
-        self.run = RunFolder(inside.root / RUN, fsync=False)
+        self.run = RunFolder(inside.path / RUN, fsync=False)
         self.clock, self.start = time.perf_counter(), 0.0
 
     def made(self, retry: bool) -> Status:
         """Run the sample and return its final status."""
-        before = read_status(self.inside.root)
+        before = read_status(self.inside.path)
         if before is not None and before.final and not (retry and before.state == "failed"):
             return before
         status = self._begun(before)
@@ -153,7 +153,7 @@ class _Attempt:
                 resume=True,
                 on_progress=self._after_step,
             )
-            digest = run.sealed_frame(loaded.frames)[1].content
+            digest = run.sealed_frame(loaded.frames)[1].digest
             return {"digest": digest, "measures": measured(run)}
 
     def _after_step(self, now: Progress) -> None:
@@ -172,7 +172,7 @@ class _Attempt:
     def _ended(self, status: Status) -> Status:
         """Write the final status, with time and size, and return it."""
         seconds = round(time.perf_counter() - self.clock, 4)
-        size, start = size_of(self.inside.root), round(self.start, 4)
+        size, start = size_of(self.inside.path), round(self.start, 4)
         status = replace(status, seconds=seconds, start=start, size=size)
         if status.measures:
             status = replace(status, flags=self.sweep.keep.flags(status.measures))
@@ -181,7 +181,7 @@ class _Attempt:
         return status
 
     def _log(self, text: str) -> None:
-        path = self.inside.root / LOG
+        path = self.inside.path / LOG
         with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 

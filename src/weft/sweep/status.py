@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from weft.base.trees import Json, Yaml
-from weft.io.inside import Inside
-from weft.io.lock import NAME as LOCK
-from weft.io.lock import runs
+from weft.io.folder_lock import is_written
+from weft.io.safe_folder import SafeFolder
 from weft.sweep.plan import Sample
 
 STATUS, SAMPLES, RUN, LOG = "status.json", "samples", "run", "log.txt"
@@ -83,9 +82,9 @@ class Status:
         return self.state in ("done", "failed")
 
 
-def write_status(inside: Inside, status: Status) -> None:
+def write_status(inside: SafeFolder, status: Status) -> None:
     """Write a sample's status in place of the earlier one."""
-    with inside.writing(STATUS) as file:
+    with inside.writer(STATUS) as file:
         file.write(json.dumps(asdict(status)).encode() + b"\n")
 
 
@@ -135,24 +134,11 @@ def _found(sample: Sample, folder: Path) -> SampleStatus:
         return SampleStatus(
             sample, SampleKind.DONE if status.state == "done" else SampleKind.FAILED, status
         )
-    if is_held(folder):
+    if is_written(SafeFolder(folder)):
         return SampleStatus(sample, SampleKind.RUNNING, status)
     return SampleStatus(
         sample, SampleKind.PENDING if status is None else SampleKind.STOPPED, status
     )
-
-
-def is_held(folder: Path) -> bool:
-    """Return whether a process holds the lock of a sample's folder.
-
-    The process of a lock of this machine must still run; a lock of another machine is trusted.
-    """
-    try:
-        owner = json.loads((folder / LOCK).read_bytes())
-    except (OSError, ValueError):
-        return False
-    named = isinstance(owner, dict) and {"pid", "host", "start"} <= owner.keys()
-    return named and isinstance(owner["pid"], int) and runs(owner)
 
 
 def counts(found: Iterable[SampleStatus]) -> dict[SampleKind, int]:

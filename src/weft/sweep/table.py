@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from weft.base.terminal import new_console, visible_cursor
 from weft.base.trees import Json
+from weft.io.folder_lock import is_written
 from weft.sweep.folder import SweepFolder
-from weft.sweep.status import SampleKind, SampleStatus, counts, is_held, orphans
+from weft.sweep.status import SampleKind, SampleStatus, counts, orphans
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -108,6 +109,6 @@ def live(sweep: SweepFolder, console: "Console | None" = None) -> bool:
             first = ended if first < 0 else first
             rate = (ended - first) / max(time.monotonic() - clock, 1e-9)
             screen.update(table(sweep, found, rate or None), refresh=True)
-            if not told[SampleKind.RUNNING] and not is_held(sweep.path):
+            if not told[SampleKind.RUNNING] and not is_written(sweep.inside):
                 return True
             time.sleep(EVERY)

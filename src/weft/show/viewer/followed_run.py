@@ -9,7 +9,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import RunError, WeftError, check_known
 from weft.base.trees import Json
 from weft.cloth.fields import Physics
-from weft.io.lock import is_written
+from weft.io.folder_lock import is_written
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 from weft.run.run_folder import MESH
@@ -60,7 +60,7 @@ class FollowedRun:
         self.view = RunView(run, self._density, self._physics, numbers[0])
         self.run, self.numbers = run, numbers
         self.looks = self.view.looks()
-        self.goes_on = is_written(run.folder.inside)
+        self.goes_on = is_written(run.folder.files)
         self._scales: dict[str, Scale] = {}
         self._mesh_mark = _mark(run.path / MESH)
 
@@ -70,7 +70,7 @@ class FollowedRun:
     def update(self) -> None:
         """Look for new frames, for another run in the folder, and for frames that are gone."""
         try:
-            self.goes_on = is_written(self.run.folder.inside)
+            self.goes_on = is_written(self.run.folder.files)
             mark = _mark(self.run.path / MESH)
             if mark is not None and mark != self._mesh_mark:
                 self._open()

@@ -8,10 +8,12 @@ from typing import Protocol, TypeVar
 
 from weft.base.errors import SweepError
 from weft.base.trees import Json
+from weft.io.folder_lock import is_written
+from weft.io.safe_folder import SafeFolder
 from weft.sweep.faults import full
 from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
-from weft.sweep.status import MOST_ATTEMPTS, Status, is_held, read_status
+from weft.sweep.status import MOST_ATTEMPTS, Status, read_status
 
 T = TypeVar("T")
 Answers = dict[str, Json]  # of ``worker.run_samples``, by the ids of samples
@@ -167,7 +169,7 @@ class _Tasks:
                 where=str(path),
                 expected="samples that can be begun",
             )
-        if "status" in answer and not is_held(self.batch.sweep.place(sample)):
+        if "status" in answer and not is_written(SafeFolder(self.batch.sweep.place(sample))):
             raise SweepError(
                 "sweep folder",
                 got="a folder that workers do not write into",

@@ -15,7 +15,7 @@ from typing import Any
 
 from weft.base.errors import SweepError
 from weft.base.machine import cores, most_threads
-from weft.io.inside import Inside
+from weft.io.safe_folder import SafeFolder
 from weft.sweep.executors.base import Outcome, SampleBatch
 from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
@@ -61,7 +61,7 @@ class _Worker:
         if status is None or not status.final:
             message = f"killed in a step after {seconds:.3g} s; time_limit is {sweep.time_limit} s"
             failed = Status("failed", reason=Reason.TIME_LIMIT.name, message=message)
-            write_status(Inside(sweep.place(sample), fsync=False), failed)
+            write_status(SafeFolder(sweep.place(sample), fsync=False), failed)
             self.kill()
 
     def kill(self) -> None:
