@@ -16,7 +16,6 @@ from weft.adjoint.adjoint import Adjoint, Derivative
 from weft.adjoint.losses import Mean
 from weft.adjoint.parameters import Parameter
 from weft.base.arrays import Floats
-from weft.base.errors import SimulationError
 from weft.base.keyframes import Keys
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import plate
@@ -25,23 +24,28 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
-from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.assembly import Changed
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import Memory, StepSettings
+from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laboratory.elastica import elastica_of_length
-from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate import elastica, hanging_strip
 from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.setup import Built, Setup, Values
 from weft.validate.solver import direct
-from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model
+from weft.validate.stepping import last_state
+from weft.validate.strip import (
+    GRAVITY,
+    Material,
+    elastic_energies,
+    lengthwise_pins,
+    strip_model,
+    upright_grid,
+)
 
 GAMMA, SEGMENTS = 8.0, 40  # load and number of elements of the elastica
 # [m/s], [s], [1], steps until the square on the slope has settled
@@ -90,9 +94,7 @@ def checks() -> Iterator[Check]:
 def _sag() -> Iterator[Check]:
     m = hanging_strip.MATERIAL
     sag = m.density * GRAVITY * hanging_strip.LENGTH**2 / (2 * m.stretch)
-    mesh = grid(5, 17, hanging_strip.WIDTH, hanging_strip.LENGTH)
-    upright = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
-    mesh = mesh.with_vertices(upright)
+    mesh = upright_grid(5, 17, hanging_strip.WIDTH, hanging_strip.LENGTH)
 
     def build(v: Values) -> Built:
         material = Material(v["k"], m.shear, m.bending, m.density)
@@ -153,12 +155,8 @@ def slope_of(degrees: float) -> Callable[[int], float]:
     pull = (GRAVITY * np.sin(a), -GRAVITY * np.cos(a), 0.0)
 
     def on_slope(mu: float, load: tuple[float, float, float]) -> Model:
-        law = BaraffWitkin((2000.0, 2000.0), 500.0)
-        energies = (
-            Membrane(linear_triangle(mesh), law),
-            HingeBending.of(mesh, (1e-3, 1e-3)),
-            Gravity(mass, load),
-        )
+        elastic = elastic_energies(mesh, (2000.0, 2000.0), 500.0, 1e-3)
+        energies = (*elastic, Gravity(mass, load))
         settings = SelfContact(NUMBERS["gap"], friction=mu, stick=STICK)
         slope = plate(2.0, 2.0, 2.0).moved((0.3, 0.0, 0.3))
         contact = Contact.of(mesh, mass, settings, [slope])
@@ -180,13 +178,7 @@ def slope_of(degrees: float) -> Callable[[int], float]:
 
 def _settled(model: Model, state: State) -> State:
     """Return the state in which a model comes to rest."""
-    stepper = BackwardEuler(_tight())
-    memory: Memory = {}
-    for _ in range(SETTLING):
-        state, memory, report = stepper.step(model, state, memory, 2 * STEP)
-        if not report.outcome.ok:
-            raise SimulationError("slope", got=report.outcome.name, hint=report.outcome.advice)
-    return State.at_rest(state.x)
+    return State.at_rest(last_state(model, state, BackwardEuler(_tight()), 2 * STEP, SETTLING).x)
 
 
 def _tight(tolerance: float = 1e-7) -> StepSettings:
@@ -228,12 +220,10 @@ def moving(
     flat = grid(4, 4, 0.12, 0.12)  # material coordinates do not depend on ``side``
     mesh = flat.with_vertices(x)
     mass = v["density"] * mesh.vertex_area
-    law = BaraffWitkin((v["stretch"], v["stretch"]), v["shear"])
-    samples = linear_triangle(mesh)
-    air = (AirForce(samples, Wind((v["wind"], 0.2, 0.5))),) if blown else ()
+    stretch = (v["stretch"], v["stretch"])
+    air = (AirForce(linear_triangle(mesh), Wind((v["wind"], 0.2, 0.5))),) if blown else ()
     energies = (
-        Membrane(samples, law, damping=v["damping"]),
-        HingeBending.of(mesh, (v["bending"], v["bending"]), damping=v["damping"]),
+        *elastic_energies(mesh, stretch, v["shear"], v["bending"], v["damping"]),
         *air,
         Gravity(mass, (0.0, -v["gravity"], 0.0)),
     )

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import SimulationError
 from weft.bodies.joints.anchors import FixedAnchor
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.loads.gravity import Gravity
@@ -24,11 +23,12 @@ from weft.energies.state import State
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.validate.check import Check, attempt, compare
 from weft.validate.stepping import mean_period, take_steps
+from weft.validate.strip import GRAVITY
 
-GRAVITY = 9.81  # [m/s^2]
 MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
 SLOPE = 25.0  # [degrees] of the pole
 PIECES = 40  # pieces of the hanging rope
@@ -230,10 +230,7 @@ def sag_of(n: int, piece: float, span: float) -> float:
 def settled(model: Model, x: Positions) -> Positions:
     """Return the positions (n,3) [m] of a model at rest."""
     settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, imperfection=0.0)
-    found = QuasiStatic(settings).solve(model, x)
-    if not found.outcome.ok:
-        raise SimulationError("rest", got=found.outcome.name, hint=found.outcome.advice)
-    return found.x
+    return find_equilibrium(model, x, settings, "rest").x
 
 
 def motion(model: Model, x: Positions, dt: float, steps: int) -> Floats:

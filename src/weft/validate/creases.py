@@ -24,7 +24,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from weft.base.arrays import Bools, Floats, Ints, Positions
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
@@ -40,6 +39,7 @@ from weft.integrators.potential import Potential
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
+from weft.validate.stepping import take_steps
 from weft.validate.strip import lengthwise_pins
 
 D, EDGE = 1e-5, 0.02  # [N m], [m] of the single hinge
@@ -177,9 +177,7 @@ def _go(model: Model, x: Positions, lengths: Sequence[float], kept: Memory, t: f
     state = State.at_rest(x, t)
     memory: Memory = {**stepper.init(model, state), **kept}
     for dt in lengths:
-        state, memory, report = stepper.step(model, state, memory, dt)
-        if not report.outcome.ok:
-            raise SimulationError("strip", got=report.outcome.name, hint=report.outcome.advice)
+        state, memory, _ = next(take_steps(model, state, stepper, dt, 1, memory))
     return _Gone(state, memory)
 
 

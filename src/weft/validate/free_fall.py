@@ -15,6 +15,7 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
 from weft.validate.check import Check, attempt, compare
+from weft.validate.stepping import last_state
 from weft.validate.strip import GRAVITY, Material, strip_model
 
 MATERIAL = Material(stretch=5000.0, shear=500.0, bending=5e-5, density=0.1)
@@ -45,12 +46,7 @@ def fall(beta: float) -> np.ndarray:
     mesh = grid(13, 11, 1.0, 0.8, "random")
     model = damped(strip_model(mesh, MATERIAL, []), beta)
     integrator = BackwardEuler(StepSettings(tolerance=SETTLED))
-    state = State.at_rest(mesh.vertices)
-    memory = integrator.init(model, state)
-    for _ in range(STEPS):
-        state, memory, report = integrator.step(model, state, memory, STEP)
-        if not report.outcome.ok:
-            return np.full_like(state.x, np.nan)
+    state = last_state(model, State.at_rest(mesh.vertices), integrator, STEP, STEPS)
     return np.asarray(state.x - mesh.vertices)
 
 

@@ -31,8 +31,8 @@ from weft.kernel import vec3
 from weft.laws import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
 from weft.validate.stepping import last_state, take_steps
+from weft.validate.strip import GRAVITY, elastic_energies
 
-GRAVITY = 9.81
 MU, STICK = 0.3, 1e-3  # [1], [m/s]
 REST = 1e-6  # [m/s] speed below which a sticking square counts as at rest
 RADIUS, GAP = 0.1, 2e-3  # [m] of the cylinder; contact
@@ -112,8 +112,7 @@ def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
     mesh = cloth.mesh
     energies = (
-        Membrane(linear_triangle(mesh), BaraffWitkin((2000.0, 2000.0), 500.0)),
-        HingeBending.of(mesh, (1e-3, 1e-3)),
+        *elastic_energies(mesh, (2000.0, 2000.0), 500.0, 1e-3),
         Gravity(cloth.mass, pull),
     )
     pin = Pin(np.arange(n, dtype=np.int32))
@@ -157,8 +156,7 @@ def belt_model(
     mass[heavy] += 0.1 * ratio / len(heavy)
     drum = capsule(RADIUS, 0.1, 0.004).moved((0, 0, 0), rotation=(90, 0, 0))
     energies = (
-        Membrane(linear_triangle(mesh), BaraffWitkin((2e4, 2e4), 5e3)),
-        HingeBending.of(mesh, (bending, bending)),
+        *elastic_energies(mesh, (2e4, 2e4), 5e3, bending),
         Gravity(mass, (0.0, -GRAVITY, 0.0)),
     )
     met = Contact.of(placed, mass, contact, [drum])

@@ -16,18 +16,15 @@ from weft.base.arrays import Floats, Positions
 from weft.bodies.body import Body
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.laws import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
-from weft.validate.friction import GAP, GRAVITY, MU, belt_model, slope_model
+from weft.validate.friction import GAP, MU, belt_model, slope_model
 from weft.validate.solver import direct
+from weft.validate.strip import GRAVITY, elastic_energies
 
 RADIUS, HEIGHT, AROUND = 0.1, 0.04, 48  # [m] of the post; [m] of the band; its facets
 STIFFNESS, STRAIN, HEM = 200.0, 0.1, 0.1  # [N/m], of the band on the post; [kg] that it carries
@@ -114,8 +111,7 @@ def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
     mass = 0.1 * mesh.vertex_area
     mass[-around:] += HEM / around
     energies = (
-        Membrane(linear_triangle(mesh), BaraffWitkin((STIFFNESS, 2e3), 200.0)),
-        HingeBending.of(mesh, (1e-5, 1e-5)),
+        *elastic_energies(mesh, (STIFFNESS, 2e3), 200.0, 1e-5),
         Gravity(mass, (0.0, -GRAVITY, 0.0), (1 / STEPS, 1.0)),
     )
     contact = SelfContact(GAP, friction=Friction(friction))

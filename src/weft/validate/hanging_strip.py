@@ -7,11 +7,17 @@ irregular mesh is not.
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from weft.discretization.mesh import Pattern, grid
+from weft.discretization.mesh import Pattern
 from weft.validate.check import Check, attempt, compare
-from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model, tip
+from weft.validate.strip import (
+    GRAVITY,
+    Material,
+    lengthwise_pins,
+    rest,
+    strip_model,
+    tip,
+    upright_grid,
+)
 
 LENGTH, WIDTH = 1.0, 0.25  # [m]
 MATERIAL = Material(stretch=100.0, shear=20.0, bending=1e-5, density=0.2)
@@ -37,9 +43,7 @@ def _extension(n: int, pattern: Pattern, expected: float) -> Iterator[Check]:
 
 def extension(n: int, pattern: Pattern) -> float:
     """Return the displacement [m] by which the tip of a strip of n elements sinks."""
-    mesh = grid(n // 4 + 1, n + 1, WIDTH, LENGTH, pattern)
-    vertical = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
-    mesh = mesh.with_vertices(vertical)
+    mesh = upright_grid(n // 4 + 1, n + 1, WIDTH, LENGTH, pattern)
     model = strip_model(mesh, MATERIAL, lengthwise_pins(mesh, "top"))
     x = rest(model, mesh.vertices).start
     return float(tip(mesh.vertices, mesh, "bottom")[1] - tip(x, mesh, "bottom")[1])

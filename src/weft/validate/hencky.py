@@ -25,14 +25,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulate_piece
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.laws import BaraffWitkin, StVK
 from weft.laws.base import Law
 from weft.validate.check import Check, attempt, compare
@@ -127,9 +127,7 @@ def inflated(law: Law) -> tuple[float, float]:
     energies = (Membrane(linear_triangle(mesh), law), pressure)
     model = Model(0.1 * mesh.vertex_area, energies, (Pin(mesh.boundary),), mesh.vertices)
     settings = QuasiStaticSettings(1e-9, 1e-8, linear=direct(), imperfection=0.0)
-    found = QuasiStatic(settings).solve(model, start)
-    if not found.outcome.ok:
-        raise SimulationError("membrane", got=found.outcome.name, hint=found.outcome.advice)
+    found = find_equilibrium(model, start, settings, "membrane")
     force = found.phi.reaction(found.x)
     radial = (force[:, [0, 2]] * mesh.vertices[:, [0, 2]]).sum() / RADIUS
     middle = np.argsort(r)[:3]  # around the center: the height there from a parabola r^2

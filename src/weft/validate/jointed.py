@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SimulationError
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import Joint
 from weft.bodies.shapes.primitives import box
@@ -29,7 +28,8 @@ from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.validate.check import Check, attempt, compare
 from weft.validate.rigid import GRAVITY, RigidScene, made
 from weft.validate.stepping import mean_period
@@ -148,10 +148,7 @@ def hung(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body:
 def settled(world: RigidScene) -> Floats:
     """Return the positions (n,3) [m] of all points at rest."""
     settings = QuasiStaticSettings(1e-10, 1e-8, max_iterations=500, imperfection=0.0)
-    found = QuasiStatic(settings).solve(world.model, np.array(world.state.x))
-    if not found.outcome.ok:
-        raise SimulationError("rest", got=found.outcome.name, hint=found.outcome.advice)
-    return found.x
+    return find_equilibrium(world.model, np.array(world.state.x), settings, "rest").x
 
 
 def _pair() -> Iterator[Check]:

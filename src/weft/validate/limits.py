@@ -32,14 +32,15 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.halving import StepFailed, advance
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 from weft.validate.stepping import take_steps
-from weft.validate.strip import GRAVITY, lengthwise_pins, tip
+from weft.validate.strip import GRAVITY, lengthwise_pins, tip, upright_grid
 
 DENSITY, STIFFNESS, SHEAR = 0.2, 60.0, 20.0  # [kg/m^2], [N/m], [N/m]
 LENGTH, WIDTH, LIMIT, ONSET = 1.0, 0.25, 0.1, 0.5  # [m], [m], strain, onset over the limit
@@ -164,18 +165,14 @@ def pulled(e: float) -> float:
     energies = (Membrane(linear_triangle(mesh), law),)
     model = Model(mass, energies, tuple(pins), stretched.vertices)
     settings = QuasiStaticSettings(1e-12, 1e-10, linear=direct(), imperfection=0.0)
-    found = QuasiStatic(settings).solve(model, stretched.vertices)
-    if not found.outcome.ok:
-        raise SimulationError("pull", got=found.outcome.name, hint=found.outcome.advice)
+    found = find_equilibrium(model, stretched.vertices, settings, "pull")
     top = found.phi.reaction(found.x)[mesh.groups["top"]]
     return float(abs(top[:, 2].sum()) / WIDTH)
 
 
 def _strip() -> tuple[TriangleMesh, Model]:
     """Build a strip that hangs by its top, under ten times its weight; the weft is along it."""
-    mesh = grid(9, 65, WIDTH, LENGTH)
-    upright = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
-    mesh = mesh.with_vertices(upright)
+    mesh = upright_grid(9, 65, WIDTH, LENGTH)
     mass, at = DENSITY * mesh.vertex_area, linear_triangle(mesh)
     k = (STIFFNESS, STIFFNESS)
     barrier = StrainLimit((None, 1 + LIMIT), None, (*k, SHEAR), ONSET)
@@ -186,7 +183,4 @@ def _strip() -> tuple[TriangleMesh, Model]:
 
 def _equilibrium(model: Model, mesh: TriangleMesh) -> Floats:
     settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, linear=direct())
-    found = QuasiStatic(settings).solve(model, mesh.vertices)
-    if not found.outcome.ok:
-        raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
-    return found.x
+    return find_equilibrium(model, mesh.vertices, settings, "strip").x

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.base.arrays import CornerUv, Positions
-from weft.base.errors import SimulationError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_bending import HingeBending
@@ -23,7 +22,8 @@ from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulate_piece
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
@@ -152,7 +152,5 @@ def inflate(mesh: TriangleMesh, n: int, bending: float = 0.0) -> tuple[Positions
     settings = QuasiStaticSettings(
         1e-6, 1e-5, max_iterations=3000, imperfection=0.0, linear=direct()
     )
-    found = QuasiStatic(settings).solve(Model(0.1 * mesh.vertex_area, energies), start)
-    if not found.outcome.ok:
-        raise SimulationError("inflation", got=found.outcome.name, hint=found.outcome.advice)
+    found = find_equilibrium(Model(0.1 * mesh.vertex_area, energies), start, settings, "inflation")
     return found.x, float(pressure.volumes(found.x).sum())

@@ -15,7 +15,6 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats
-from weft.base.errors import SimulationError
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import Joint
 from weft.bodies.motion.pins import Pin
@@ -44,8 +43,10 @@ from weft.integrators.model import Model
 from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
+from weft.validate.stepping import take_steps
+from weft.validate.strip import GRAVITY
 
-GRAVITY, MU, GAP = 9.81, 0.3, 2e-3  # [m/s^2], [1], [m]
+MU, GAP = 0.3, 2e-3  # [1], [m]
 DT = 5e-3  # [s] time step of sliding bodies
 DOWN = (0.0, -GRAVITY, 0.0)
 
@@ -112,10 +113,9 @@ class RigidScene:
             SimulationError: a step that does not converge.
         """
         self.memory = stepper.init(self.model, self.state)
-        for _ in range(round(seconds / dt)):
-            self.state, self.memory, report = stepper.step(self.model, self.state, self.memory, dt)
-            if not report.outcome.ok:
-                raise SimulationError("rigid", got=report.outcome.name, hint=report.outcome.advice)
+        count = round(seconds / dt)
+        for step in take_steps(self.model, self.state, stepper, dt, count, self.memory):
+            self.state, self.memory, _ = step
             yield self.state
 
     def pressed(self, stepper: Integrator, dt: float) -> Floats:

@@ -12,7 +12,7 @@ from weft.base.arrays import Floats, Positions
 from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.mesh import TriangleMesh
+from weft.discretization.mesh import Pattern, TriangleMesh, grid
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.base import Energy
 from weft.energies.elastic.hinge_bending import HingeBending
@@ -60,12 +60,30 @@ def strip_model(
         damping: [s] time constant of stiffness-proportional damping.
     """
     mass = material.density * mesh.vertex_area
-    law = BaraffWitkin((material.stretch, material.stretch), material.shear)
-    membrane = Membrane(linear_triangle(mesh), law, damping=damping)
-    if bending is None:
-        rigidity = (material.bending, material.bending)
-        bending = (HingeBending.of(mesh, rigidity, damping=damping),)
+    stretch = (material.stretch, material.stretch)
+    membrane, hinges = elastic_energies(mesh, stretch, material.shear, material.bending, damping)
+    bending = (hinges,) if bending is None else bending
     return Model(mass, (membrane, *bending, Gravity(mass, gravity)), tuple(pins), mesh.vertices)
+
+
+def elastic_energies(
+    mesh: TriangleMesh,
+    stretch: tuple[float, float],
+    shear: float,
+    bending: float,
+    damping: float = 0.0,
+) -> tuple[Membrane, HingeBending]:
+    """Build membrane and hinges of a mesh.
+
+    Args:
+        mesh: at rest.
+        stretch: [N/m] of warp and weft.
+        shear: [N/m].
+        bending: [N m] of warp and weft.
+        damping: [s] time constant of stiffness-proportional damping.
+    """
+    membrane = Membrane(linear_triangle(mesh), BaraffWitkin(stretch, shear), damping=damping)
+    return membrane, HingeBending.of(mesh, (bending, bending), damping=damping)
 
 
 def spline_strip_model(
@@ -123,6 +141,17 @@ def rest(
         if s >= last:
             return Potential(model, model.step(State.at_rest(new), 0.0, scale=s))
         x, s = new, 10 * s
+
+
+def upright_grid(
+    nx: int, ny: int, width: float, height: float, pattern: Pattern = "regular"
+) -> TriangleMesh:
+    """Return a grid in the plane of x and y, with the weft upwards; arguments are those of
+    ``grid``.
+    """
+    mesh = grid(nx, ny, width, height, pattern)
+    x, z = mesh.vertices[:, 0], mesh.vertices[:, 2]
+    return mesh.with_vertices(np.stack([x, -z, np.zeros(mesh.n_vertices)], 1))
 
 
 def lengthwise_pins(mesh: TriangleMesh, *sides: str) -> list[Pin]:

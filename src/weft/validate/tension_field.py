@@ -18,7 +18,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.base.arrays import Positions
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
@@ -26,7 +25,8 @@ from weft.energies.elastic.membrane import Membrane
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.validate.check import Check, attempt, compare
@@ -78,9 +78,7 @@ def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, floa
     settings = QuasiStaticSettings(
         1e-5, 1e-6, max_iterations=400, imperfection=0.0, linear=direct()
     )
-    found = QuasiStatic(settings).solve(model, start)
-    if not found.outcome.ok:
-        raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
+    found = find_equilibrium(model, start, settings, "strip")
     return _measure(mesh, model, found.x)
 
 

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
@@ -25,11 +24,12 @@ from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.validate.check import Check, attempt, compare
 from weft.validate.solver import direct
 from weft.validate.stepping import last_state
-from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model, tip
+from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model, tip, upright_grid
 
 SHEET = Material(stretch=1000.0, shear=300.0, bending=1e-4, density=0.1)
 STRIP = Material(stretch=5000.0, shear=500.0, bending=1e-10, density=0.05)
@@ -68,17 +68,13 @@ def slope_in_wind(ratio: float) -> float:
 
     The wind's pressure across the strip, rho C_D U^2/2, is ``ratio`` times its weight per area.
     """
-    mesh = grid(3, 31, 0.1, 1.0)
-    vertical = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], 1)
-    mesh = mesh.with_vertices(vertical)
+    mesh = upright_grid(3, 31, 0.1, 1.0)
     speed = float(np.sqrt(2 * ratio * STRIP.density * GRAVITY / (AIR.density * AIR.drag)))
     wind = Wind((0.0, 0.0, speed), AIR.density, AIR.drag, AIR.lift)
     pins: list[Pin] = lengthwise_pins(mesh, "top")
     settings = QuasiStaticSettings(1e-6, 1e-5, max_iterations=3000, linear=direct())
     model = blown(strip_model(mesh, STRIP, pins), mesh, wind)
-    found = QuasiStatic(settings).solve(model, mesh.vertices)
-    if not found.outcome.ok:
-        raise SimulationError("strip", got=found.outcome.name, hint=found.outcome.advice)
+    found = find_equilibrium(model, mesh.vertices, settings, "strip")
     across = tip(found.x, mesh, "bottom") - tip(found.x, mesh, "top")
     return float(-across[2] / across[1])
 

@@ -29,14 +29,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.bspline import rectangle
 from weft.discretization.spline_surface import SplineSurface
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
+from weft.integrators.quasi_static import QuasiStaticSettings
+from weft.laboratory.specimen import find_equilibrium
 from weft.laws import StVK
 from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.modes import critical_load, normal_modes
@@ -183,10 +183,7 @@ def _equilibrium(model: Model, start: Positions) -> Positions:
     settings = QuasiStaticSettings(
         1e-6, 1e-5, max_iterations=1000, imperfection=0.0, linear=direct()
     )
-    found = QuasiStatic(settings).solve(model, start)
-    if not found.outcome.ok:
-        raise SimulationError("sheet", got=found.outcome.name, hint=found.outcome.advice)
-    return found.x
+    return find_equilibrium(model, start, settings, "sheet").x
 
 
 def _measure(x: Positions, ids: Ints, model: Model) -> Wrinkles:
