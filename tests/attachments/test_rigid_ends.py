@@ -17,7 +17,7 @@ from weft.energies.springs.rail import lengths_along
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd
-from weft.validate.rigid import made
+from weft.validate.rigid import rigid_body
 
 POLE = [(-0.2, 0.03, 0.0), (0.01, 0.03, 0.0), (0.2, 0.03, 0.0)]
 DOWN = np.array([0.0, -9.81, 0.0])
@@ -31,7 +31,7 @@ def cloth_of(kind):
 
 def rod(joints=(), y=0.03, **how):
     body = capsule(0.01, 0.4, 0.01, "rod").moved((0.0, y, 0.0), None, (0, 0, 90))
-    return made(body, mass=0.2, joints=joints, **how)
+    return rigid_body(body, mass=0.2, joints=joints, **how)
 
 
 def every_kind(cloth):
@@ -122,7 +122,7 @@ def rings_of(rng):
     for ids, place in zip(ring, places):
         spread = 0.05 * rng.normal(size=3)
         x[ids] = place + np.array([0.7, -0.3])[:, None] * spread + 0.03 * rng.normal(size=3)
-    made = PointSprings(
+    rigid_body = PointSprings(
         np.concatenate([ring, np.tile(np.arange(6, 10), (3, 1))], axis=1),
         c,
         np.array([50.0, 80.0, 60.0]),
@@ -133,7 +133,7 @@ def rings_of(rng):
         friction=0.3,
         slip=0.05,
     )
-    return made, x
+    return rigid_body, x
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.02])
@@ -186,7 +186,7 @@ def test_rings_slide_down_a_rod():
         x0 = cloth.vertices[cloth.corners("top")].mean(0)
         way = np.array([np.cos(a), -np.sin(a), 0.0])
         pole = [tuple(x0 - 0.2 * way), tuple(x0 + 0.6 * way)]
-        bar = made(
+        bar = rigid_body(
             box((0.05, 0.05, 0.05), 0.05, "bar").moved((0.0, 0.5, 0.0)),
             mass=1.0,
             joints=[weft.contact.Joint("weld")],
@@ -235,7 +235,7 @@ def test_cloth_turns_with_the_body_that_it_is_tied_to():
 
 def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     """Clips within the thickness start there, where only they do; what may let go meets it."""
-    body = made(box((0.2, 0.05, 0.2), 0.05, "block"), mass=0.5)
+    body = rigid_body(box((0.2, 0.05, 0.2), 0.05, "block"), mass=0.5)
     cloth = weft.sheet(4, 9, 0.09, 0.24).moved((0.0, 0.0255, 0.15))
     near = np.flatnonzero(cloth.vertices[:, 2] < 0.11)
     contact = weft.SelfContact(gap=4e-3, thickness=1e-3)

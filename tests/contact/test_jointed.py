@@ -26,7 +26,7 @@ from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 from weft.validate.jointed import double
-from weft.validate.rigid import RigidScene, made
+from weft.validate.rigid import RigidScene, rigid_body
 
 FIRM = ("ball", "hinge", "slider", "fixed_rotation", "weld")
 AXIS = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
@@ -147,11 +147,13 @@ def test_a_chain_hangs(integrator):
         top = (0.0, -0.14 * k, 0.0)
         joint = Joint("ball", top, to=f"link {k - 1}" if k else "")
         bodies.append(
-            made(box((0.02, size, 0.02), 0.2, f"link {k}").moved(at), mass=0.1, joints=[joint])
+            rigid_body(
+                box((0.02, size, 0.02), 0.2, f"link {k}").moved(at), mass=0.1, joints=[joint]
+            )
         )
     weight = sphere(0.03, 0.03, "weight").moved((0.0, -0.6, 0.0))
     rope = Joint("rope", to="link 2", at=(0.0, -0.39, 0.0), name="last")
-    bodies.append(made(weight, mass=0.2, joints=[rope]))
+    bodies.append(rigid_body(weight, mass=0.2, joints=[rope]))
     scene = scene_of(bodies, integrator=integrator)
     model, state, reports = stepped(scene, 2 if integrator == "quasi_static" else 12)
     joints = next(e for e in model.energies if e.name == "joints" and e.stencil.shape[1] == 8)
@@ -166,12 +168,12 @@ def test_a_crank_turns_what_is_jointed_to_it():
     """A weld and a hinge to a body on a path: one turns with it, the other is carried."""
     turning = Path([Keyframe(0.0), Keyframe(0.2, (0.1, 0.0, 0.0), 0.8)], "linear", hold=True)
     crank = box((0.1, 0.1, 0.1), 0.1, "crank").moved((0, 0, 0), turning)
-    arm = made(
+    arm = rigid_body(
         box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.17, 0.0, 0.0)),
         mass=0.1,
         joints=[Joint("weld", to="crank")],
     )
-    flag = made(
+    flag = rigid_body(
         box((0.04, 0.04, 0.2), 0.2, "flag").moved((0.0, 0.0, 0.17)),
         mass=0.1,
         joints=[Joint("hinge", (0.0, 0.0, 0.06), (0.0, 0.0, 1.0), to="crank")],
@@ -197,7 +199,7 @@ def test_a_joint_to_a_body_that_stands_is_one_to_the_world():
         for to in ("", "wall"):
             wall = plate(0.2, 0.2, 0.2, "wall").moved((0.0, -0.5, 0.0))
             joint = Joint(kind, (0.0, 0.1, 0.0), (1.0, 0.3, 0.0), to=to)
-            arm = made(
+            arm = rigid_body(
                 box((0.2, 0.04, 0.04), 0.2, "arm"), mass=0.1, joints=[joint], spin=(0.3, 0.2, 0.1)
             )
             states.append(stepped(scene_of([arm, wall]), 2)[1].x)
@@ -218,14 +220,14 @@ def swing(folder, frames, resume=False, **more):
     spring = Joint(
         "spring", (0.1, -0.1, 0.0), to="upper", at=(0.1, 0.0, 0.0), stiffness=5.0, damping=0.05
     )
-    upper = made(
+    upper = rigid_body(
         box((0.24, 0.03, 0.03), 0.3, "upper"),
         mass=0.1,
         joints=[left, right],
         spin=(0.0, 0.0, 0.5),
         air=True,
     )
-    lower = made(
+    lower = rigid_body(
         box((0.24, 0.03, 0.03), 0.3, "lower").moved((0.0, -0.1, 0.0)),
         mass=0.1,
         joints=[hinge, spring],
@@ -258,11 +260,11 @@ def test_runs_resume_bitwise(tmp_path):
 def test_identity_knows_what_joints_are():
     """`to`, ropes and air make another one; what is not given is left out."""
     body, plain = sphere(0.1, 0.05, "ball"), Joint("ball", (0.0, 1.0, 0.0))
-    other = made(sphere(0.1, 0.05, "other").moved((0.3, 0, 0)), mass=1.0)
+    other = rigid_body(sphere(0.1, 0.05, "other").moved((0.3, 0, 0)), mass=1.0)
 
     def identity(**how):
         wind = weft.Wind() if how.get("air") else None
-        scene = scene_of([made(body, mass=1.0, **how), other], wind=wind)
+        scene = scene_of([rigid_body(body, mass=1.0, **how), other], wind=wind)
         return scene.identity()["bodies"][0]["rigid"]
 
     (known,) = identity(joints=[plain])["joints"]
@@ -276,7 +278,7 @@ def test_identity_knows_what_joints_are():
 
 def test_a_rope_is_not_called_as_an_energy_is():
     rope = Joint("rope", at=(0.0, 0.5, 0.0), name="membrane")
-    scene = scene_of([made(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, joints=[rope])])
+    scene = scene_of([rigid_body(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, joints=[rope])])
     with pytest.raises(SceneError, match=r"name of a joint = 'membrane'.*no energy has"):
         scene.model()
 
@@ -285,7 +287,7 @@ def test_a_plate_in_a_wind_is_carried_off():
     """At rest in air that flows it is pushed with 1/2 rho C_D A w^2; without a wind it is refused,
     and wind may change in time.
     """
-    made_plate = made(box((0.2, 0.2, 0.01), 0.2, "sail"), mass=0.05, air=True)
+    made_plate = rigid_body(box((0.2, 0.2, 0.01), 0.2, "sail"), mass=0.05, air=True)
     still = {"gravity": (0.0, 0.0, 0.0)}
     scene = scene_of([made_plate], wind=weft.Wind(velocity=(0.0, 0.0, 3.0)), **still)
     _, state, _ = stepped(scene, 1, 1e-4)
@@ -301,7 +303,7 @@ def test_a_plate_in_a_wind_is_carried_off():
 
 def test_a_ball_in_a_wind():
     """C = 2 (C_D - C_L) + 2/3 C_L, of its circle: half of the sum over its surface."""
-    ball = made(sphere(0.1, 0.02, "ball"), mass=0.05, air=True)
+    ball = rigid_body(sphere(0.1, 0.02, "ball"), mass=0.05, air=True)
     wind = weft.Wind(velocity=(0.0, 0.0, 3.0))
     _, state, _ = stepped(scene_of([ball], wind=wind, gravity=(0.0, 0.0, 0.0)), 1, 1e-4)
     push = 0.5 * 1.2 * 9.0 * np.pi * 0.01 * (2 * 0.05 + 2 / 3 * 1.12)
@@ -315,14 +317,14 @@ def chain():
         joint = Joint("ball", (0.0, -0.14 * k, 0.0), to=f"link {k - 1}" if k else "")
         spin = (0.0, 0.0, 3.0 if k == 2 else 0.0)
         link = box((0.02, 0.1, 0.02), 0.2, f"link {k}").moved((0.0, -0.07 - 0.14 * k, 0.0))
-        links.append(made(link, mass=0.1, spin=spin, joints=[joint]))
+        links.append(rigid_body(link, mass=0.1, spin=spin, joints=[joint]))
     return links
 
 
 def arm_in_socket():
     """An arm that swings on a hinge in its socket."""
-    socket = made(box((0.1, 0.1, 0.1), 0.1, "socket"), mass=1.0, joints=[Joint("weld")])
-    arm = made(
+    socket = rigid_body(box((0.1, 0.1, 0.1), 0.1, "socket"), mass=1.0, joints=[Joint("weld")])
+    arm = rigid_body(
         box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.1, 0.0, 0.0)),
         mass=0.2,
         joints=[Joint("hinge", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), to="socket")],
@@ -363,7 +365,7 @@ def test_jointed_bodies_that_overlap_do_not_meet_where_a_pair_says_so():
 def test_a_sail_in_equilibrium_leans_by_its_drag():
     """On a rope from its center, tan of the angle is drag over weight, with `quasi_static`."""
     rope = Joint("rope", at=(0.0, 0.5, 0.0), name="line")
-    sail = made(
+    sail = rigid_body(
         box((0.2, 0.2, 0.02), 0.2, "sail"),
         mass=0.2,
         air=True,
@@ -378,10 +380,10 @@ def test_a_sail_in_equilibrium_leans_by_its_drag():
 
 def test_far_anchors_are_asked_about():
     """Those farther from a body than it is large, at both ends."""
-    near = made(
+    near = rigid_body(
         box((0.1, 0.1, 0.1), 0.1, "near"), mass=1.0, joints=[Joint("ball", (0.0, 0.12, 0.0))]
     )
-    far = made(
+    far = rigid_body(
         box((0.1, 0.1, 0.1), 0.1, "far").moved((1, 0, 0)),
         mass=1.0,
         joints=[
@@ -397,7 +399,7 @@ def test_far_anchors_are_asked_about():
 
 def jointed(**how):
     bodies = how.pop("bodies", [])
-    arm = made(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=[Joint(**how)])
+    arm = rigid_body(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=[Joint(**how)])
     return scene_of([arm, *bodies]).model()
 
 
@@ -424,7 +426,7 @@ REFUSED = {
     "names": (
         lambda: scene_of(
             [
-                made(
+                rigid_body(
                     box((0.1, 0.1, 0.1), 0.1, "arm"),
                     mass=1.0,
                     joints=[
@@ -439,7 +441,7 @@ REFUSED = {
     "equilibria": (
         lambda: scene_of(
             [
-                made(
+                rigid_body(
                     box((0.1, 0.1, 0.1), 0.1, "arm"),
                     mass=1.0,
                     joints=[Joint("rope", at=(0, 1, 0), release=weft.Release(force=1.0))],
@@ -499,13 +501,13 @@ def test_momentum_of_a_chain_in_the_void():
     """Bodies on a slider and a spring, with spin: what all of them have together stays."""
     spring = Joint("spring", (0.0, 0.1, 0.0), to="b", at=(0.3, 0.1, 0.0), stiffness=50.0)
     bodies = [
-        made(
+        rigid_body(
             box((0.1, 0.1, 0.1), 0.1, "a"),
             mass=0.2,
             spin=(1.0, 2.0, 3.0),
             joints=[Joint("slider", axis=(1.0, 0.0, 0.0), to="b"), spring],
         ),
-        made(
+        rigid_body(
             box((0.1, 0.2, 0.1), 0.2, "b").moved((0.3, 0.0, 0.0)),
             mass=0.4,
             velocity=(0.0, 0.5, 0.0),

@@ -14,7 +14,7 @@ from weft.contact import Body, Joint, Rigid, box, capsule, plane, plate, ring, s
 from weft.integrators.bdf2 import Bdf2
 from weft.scene.build import load_scene
 from weft.scene.check import check
-from weft.validate.rigid import RigidScene, made, slide, top
+from weft.validate.rigid import RigidScene, rigid_body, slide, top
 
 CLOTH = weft.sheet(5, 5, 0.3, 0.3)
 AWAY = CLOTH.moved((3.0, 0.0, 0.0))
@@ -79,7 +79,7 @@ def test_four_points_have_the_bodys_inertia():
 def test_angular_momentum_and_spin_at_the_start():
     """L = I w, and w is what was said."""
     spin, body = (1.0, -2.0, 3.0), box((0.1, 0.2, 0.3), 0.3)
-    scene = scene_of([made(body, mass=2.0, spin=spin, velocity=(0.0, 0.0, 1.0))])
+    scene = scene_of([rigid_body(body, mass=2.0, spin=spin, velocity=(0.0, 0.0, 1.0))])
     affine, state = scene.model().loose.affine[0], scene.state()
     linear, angular = affine.momentum(state.x, state.v)
     np.testing.assert_allclose(linear, (0, 0, 2.0), atol=1e-12)
@@ -103,7 +103,7 @@ def test_a_ball_lies_on_cloth(integrator, kind):
     """It is held, nothing intersects, and the pins carry everything."""
     cloth = weft.sheet(9, 9, 0.4, 0.4) if kind == "triangles" else weft.spline_sheet(9, 9, 0.4, 0.4)
     rim = [weft.Pin(cloth.border(side)) for side in ("left", "right")]
-    ball = made(sphere(0.06, 0.04).moved((0.01, 0.064, -0.01)), mass=0.2)
+    ball = rigid_body(sphere(0.06, 0.04).moved((0.01, 0.064, -0.01)), mass=0.2)
     scene = scene_of(
         [ball],
         cloth,
@@ -121,7 +121,7 @@ def test_a_sphere_on_cloth_is_where_it_is_in_equilibrium():
     """The equilibrium of a net with a ball, and the state to which steps lead, are the same."""
     cloth = weft.sheet(9, 9, 0.4, 0.4)
     rim = [weft.Pin(cloth.border(side)) for side in ("left", "right", "top", "bottom")]
-    ball = made(box((0.1, 0.05, 0.1), 0.1).moved((0.0, 0.0265, 0.0)), mass=0.2)
+    ball = rigid_body(box((0.1, 0.05, 0.1), 0.1).moved((0.0, 0.0265, 0.0)), mass=0.2)
     how = {"pins": rim, "damping": 0.05}
     _, still, _ = stepped(scene_of([ball], cloth, integrator="quasi_static", **how), 1)
     _, moved, _ = stepped(scene_of([ball], cloth, **how), 120)
@@ -132,7 +132,7 @@ def test_a_sphere_on_cloth_is_where_it_is_in_equilibrium():
 @pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
 def test_steps_of_one_solve_refuse_rigid_bodies(integrator):
     with pytest.raises(SceneError, match=rf"ball.rigid.*{integrator}.*backward_euler"):
-        scene_of([made(sphere(0.1, 0.05, "ball"), mass=1.0)], integrator=integrator).model()
+        scene_of([rigid_body(sphere(0.1, 0.05, "ball"), mass=1.0)], integrator=integrator).model()
 
 
 def test_slopes_stick_and_slide_by_their_angle():
@@ -144,8 +144,8 @@ def test_slopes_stick_and_slide_by_their_angle():
 
 def test_bodies_meet_one_another_and_keep_momentum():
     """Two boxes that fly at each other: nothing passes through, the momentum of both stays."""
-    left = made(box((0.1, 0.1, 0.1), 0.1, "left"), mass=1.0, velocity=(1.0, 0.1, 0.0))
-    right = made(
+    left = rigid_body(box((0.1, 0.1, 0.1), 0.1, "left"), mass=1.0, velocity=(1.0, 0.1, 0.0))
+    right = rigid_body(
         box((0.1, 0.1, 0.1), 0.05, "right").moved((0.17, 0.02, 0.01), None, (10, 20, 30)),
         mass=2.0,
         velocity=(-1.0, 0.0, 0.0),
@@ -168,14 +168,16 @@ def test_a_moving_body_pushes_a_rigid_one():
     """A plate that rises lifts a box, however far in one step."""
     rise = Path([Keyframe(0.0), Keyframe(0.2, (0.0, 0.2, 0.0))], "linear", hold=True)
     lift = plate(0.4, 0.4, 0.2, "lift").moved((0, 0, 0), rise)
-    brick = made(box((0.1, 0.1, 0.1), 0.1, "brick").moved((0.0, 0.052, 0.0)), mass=1.0)
+    brick = rigid_body(box((0.1, 0.1, 0.1), 0.1, "brick").moved((0.0, 0.052, 0.0)), mass=1.0)
     model, state, _ = stepped(scene_of([lift, brick]), 20)
     assert state.x[-4:, 1].mean() > 0.25
     assert len(model.contact.crossings(model.contact.all_vertices(state.x), state.t)) == 0
 
 
 def run_of(folder, frames, resume=False, **more):
-    ball = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.1, spin=(0.0, 5.0, 0.0))
+    ball = rigid_body(
+        sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.1, spin=(0.0, 5.0, 0.0)
+    )
     floor = plane(4.0, "floor").moved((0.0, -0.02, 0.0))
     contact = weft.SelfContact(gap=2e-3, friction=0.5)
     scene = scene_of([ball, floor], CLOTH, pins=[], contact=contact, integrator="bdf2", **more)
@@ -208,20 +210,20 @@ def test_runs_resume_bitwise_and_tell_of_bodies(tmp_path):
 def test_other_rigid_settings_are_another_run(tmp_path):
     run_of(tmp_path / "run", 1)
     with pytest.raises(WeftError, match="bodies"):
-        heavier = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.2)
+        heavier = rigid_body(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.2)
         scene = scene_of([heavier], CLOTH, pins=[], integrator="bdf2")
         weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", resume=True, progress=False)
 
 
 def door_and_bead():
     """A door that turns on its hinge, and a bead that slides on a wire."""
-    door = made(
+    door = rigid_body(
         box((0.4, 0.6, 0.02), 0.6, "door").moved((0.2, 0.0, 0.0)),
         mass=2.0,
         spin=(0.0, 2.0, 0.0),
         joints=[Joint("hinge", (0.0, 0.0, 0.0))],
     )
-    bead = made(
+    bead = rigid_body(
         box((0.05, 0.05, 0.05), 0.05, "bead").moved((1.0, 0.0, 0.0)),
         mass=0.1,
         joints=[Joint("slider", axis=(1.0, -1.0, 0.0))],
@@ -245,10 +247,10 @@ MIXED = dataclasses.replace(BALL, faces=np.concatenate([BALL.faces[:1, ::-1], BA
 FLAT = Body(np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1.0]]), [[0, 1, 2], [0, 2, 1]], None, "ball")
 MOVED = Path([Keyframe(0.0)], hold=True)
 REFUSED = {
-    "open": (lambda: scene_of([made(OPEN, mass=1.0)]).model(), "ball.rigid.*3 border edges"),
-    "both ways": (lambda: scene_of([made(MIXED, mass=1.0)]).model(), "opposite ways"),
-    "flat": (lambda: scene_of([made(FLAT, mass=1.0)]).model(), "ball.rigid.*volume"),
-    "plate": (lambda: scene_of([made(plate(1, 1), mass=1.0)]).model(), "border edges"),
+    "open": (lambda: scene_of([rigid_body(OPEN, mass=1.0)]).model(), "ball.rigid.*3 border edges"),
+    "both ways": (lambda: scene_of([rigid_body(MIXED, mass=1.0)]).model(), "opposite ways"),
+    "flat": (lambda: scene_of([rigid_body(FLAT, mass=1.0)]).model(), "ball.rigid.*volume"),
+    "plate": (lambda: scene_of([rigid_body(plate(1, 1), mass=1.0)]).model(), "border edges"),
     "no mass": (lambda: Rigid(mass=0.0), "rigid.mass.*> 0"),
     "negative density": (lambda: Rigid(density=-1.0), "rigid.density.*> 0"),
     "neither": (Rigid, "neither.*one of the two"),
@@ -262,19 +264,24 @@ REFUSED = {
         "ball.rigid.*no path",
     ),
     "intersecting": (
-        lambda: scene_of([made(BALL, mass=1.0), plate(1, 1, name="floor")]).model(),
+        lambda: scene_of([rigid_body(BALL, mass=1.0), plate(1, 1, name="floor")]).model(),
         "bodies at the start.*ball and floor",
     ),
     "too near": (
         lambda: scene_of(
-            [made(BALL, mass=1.0), plane(name="floor").moved((0, -0.101, 0))],
+            [rigid_body(BALL, mass=1.0), plane(name="floor").moved((0, -0.101, 0))],
             contact=weft.SelfContact(gap=2e-3, thickness=2e-3),
         ).model(),
         "bodies at the start.*nearer than their thickness",
     ),
-    "in cloth": (lambda: scene_of([made(BALL, mass=1.0)], CLOTH).model(), "cloth at the start"),
+    "in cloth": (
+        lambda: scene_of([rigid_body(BALL, mass=1.0)], CLOTH).model(),
+        "cloth at the start",
+    ),
     "resolve": (
-        lambda: scene_of([made(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved,
+        lambda: (
+            scene_of([rigid_body(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved
+        ),
         "resolve.*rigid bodies",
     ),
 }
@@ -324,7 +331,7 @@ def test_attachments_to_bodies_beside_rigid_ones():
     """They follow the others, with the ids of bodies' vertices in the right places."""
     from weft.cloth.attachments import AttachToBody
 
-    ball = made(sphere(0.05, 0.04, "ball").moved((0.0, 0.3, 0.0)), mass=0.1)
+    ball = rigid_body(sphere(0.05, 0.04, "ball").moved((0.0, 0.3, 0.0)), mass=0.1)
     pole = capsule(0.02, 0.4, 0.02, "pole").moved((0.0, 0.0, -0.175), None, (0, 0, 90))
     tie = AttachToBody(CLOTH.border("top"), "pole")
     scene = scene_of([ball, pole], CLOTH, pins=[], attachments=[tie])

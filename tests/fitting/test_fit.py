@@ -15,7 +15,7 @@ from weft.fitting.identifiability import weakest_direction
 from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
-from weft.validate.fitting import Trial, draws, measured
+from weft.validate.fitting import Trial, draws, simulate_data
 
 X = np.array([1.0, 2.0, 4.0])
 LABELS = ("x", "y")
@@ -38,7 +38,7 @@ def test_a_line_and_its_standard_deviation():
 
 def test_the_start_does_not_count():
     wool = fabric("wool")
-    data = measured(wool, np.random.default_rng(3), 0.02)
+    data = simulate_data(wool, np.random.default_rng(3), 0.02)
     one, two = (fit(data, fabric(start)) for start in ("silk", "felt"))
     for field in one.fields:
         assert getattr(one.fabric, field) == pytest.approx(getattr(two.fabric, field), rel=1e-6)

@@ -88,7 +88,7 @@ def checks() -> Iterator[Check]:
     yield from attempt("adjoint/friction taken anew", _taken_anew)
     yield from attempt("adjoint/equilibrium with friction", _at_rest, True)
     yield from attempt("adjoint/equilibrium in wind", _at_rest, False)
-    yield from attempt("adjoint/keys", _keyed)
+    yield from attempt("adjoint/keys", _keyframes)
 
 
 def _sag() -> Iterator[Check]:
@@ -162,7 +162,7 @@ def slope_of(degrees: float) -> Callable[[int], float]:
         contact = Contact.of(mesh, mass, settings, [slope])
         return Model(mass, energies, (), mesh.vertices, contact)
 
-    rest = _settled(on_slope(0.0, (0.0, pull[1], 0.0)), State.at_rest(mesh.vertices))
+    rest = _find_rest(on_slope(0.0, (0.0, pull[1], 0.0)), State.at_rest(mesh.vertices))
 
     def build(v: Values) -> Built:
         return on_slope(v["mu"], pull), rest
@@ -176,7 +176,7 @@ def slope_of(degrees: float) -> Callable[[int], float]:
     return after
 
 
-def _settled(model: Model, state: State) -> State:
+def _find_rest(model: Model, state: State) -> State:
     """Return the state in which a model comes to rest."""
     return State.at_rest(last_state(model, state, BackwardEuler(_tight()), 2 * STEP, SETTLING).x)
 
@@ -293,7 +293,7 @@ def _taken_anew() -> Iterator[Check]:
         lambda v: moving(v, True, lags=3), NUMBERS, lambda: BackwardEuler(_tight(1e-10)), 0.005
     )
     names = ("stretch", "density", "gravity", "speed", "body", "friction", "gap")
-    yield from _compared("friction taken anew", setup, names)
+    yield from _compare("friction taken anew", setup, names)
 
 
 def _on_table(name: str) -> Iterator[Check]:
@@ -311,7 +311,7 @@ def _on_table(name: str) -> Iterator[Check]:
     if name != "quasi_static":
         names.append("speed")
     for some in (["shift"], names[1:]):
-        yield from _compared(f"starts on a table, {name}", setup, some, difference=FINE)
+        yield from _compare(f"starts on a table, {name}", setup, some, difference=FINE)
 
 
 def _at_rest(rubs: bool) -> Iterator[Check]:
@@ -332,18 +332,18 @@ def _at_rest(rubs: bool) -> Iterator[Check]:
     if rubs:
         names = ("stretch", "density", "gravity", "body", "friction", "gap")
     kind = "friction" if rubs else "wind"
-    yield from _compared(f"equilibrium, {kind}", setup, names, frames=1)
+    yield from _compare(f"equilibrium, {kind}", setup, names, frames=1)
 
 
-def _keyed() -> Iterator[Check]:
+def _keyframes() -> Iterator[Check]:
     """Compare runs whose gravity changes in every step, with respect to its values at both keys."""
     setup = Setup(
         lambda v: moving(v, False, keyed=True), NUMBERS, lambda: Bdf2(_tight(1e-10)), 0.005
     )
-    yield from _compared("keys", setup, ("gravity", "key", "density", "stretch"))
+    yield from _compare("keys", setup, ("gravity", "key", "density", "stretch"))
 
 
-def _compared(
+def _compare(
     what: str, setup: Setup, names: Sequence[str], frames: int = 2, difference: float = DIFFERENCE
 ) -> Iterator[Check]:
     """Compare the derivative in the direction of all of these numbers with a quotient of runs."""

@@ -41,14 +41,14 @@ def checks() -> Iterator[Check]:
     yield from attempt("attachments/pendulum", _pendulum)
     yield from attempt("attachments/catenary", _catenary)
     yield from attempt("attachments/ring", _ring)
-    yield from attempt("attachments/rings pressed", _pressed)
+    yield from attempt("attachments/rings pressed", _pressure)
     yield from attempt("attachments/release", _release)
 
 
 def _spring() -> Iterator[Check]:
     length = 0.3
-    model, start = hung(SOFT, length, (0.0, -length, 0.0))
-    x = settled(model, start)
+    model, start = hanging_weight(SOFT, length, (0.0, -length, 0.0))
+    x = find_rest(model, start)
     yield compare(
         "attachments/spring, extension", MASS * GRAVITY / SOFT, -length - float(x[0, 1]), 1e-9
     )
@@ -64,7 +64,7 @@ def _pendulum() -> Iterator[Check]:
 
     length, angle = 0.5, np.radians(40.0)
     start = length * np.array([np.sin(angle), -np.cos(angle), 0.0])
-    model, x = hung(STIFF, length, tuple(start.tolist()), rope=True)
+    model, x = hanging_weight(STIFF, length, tuple(start.tolist()), rope=True)
     period = 4 * np.sqrt(length / GRAVITY) * float(ellipk(np.sin(angle / 2) ** 2))
     got = mean_period(motion(model, x, period / 500, 600)[:, 0, 0], period / 500)
     yield compare("attachments/rope, pendulum at 40 degrees", period, got, 2e-4)
@@ -98,7 +98,7 @@ def _catenary() -> Iterator[Check]:
     )
     mass = np.full(n - 1, MASS / n)
     model = Model(mass, (between, hold, Gravity(mass)))
-    sag = -float(settled(model, x)[:, 1].min())
+    sag = -float(find_rest(model, x)[:, 1].min())
     yield compare("attachments/rope, catenary", sag_of(n, piece, span), sag, 1e-4)
 
 
@@ -109,12 +109,12 @@ def _ring() -> Iterator[Check]:
     yield compare("attachments/ring, slides with friction", rate, acceleration(0.3), 1e-3)
     for part in (0.95, 1.05):
         mu = float(np.tan(a) * part)
-        rests = abs(float(down(mu, 120)[-50:].mean())) < REST
+        rests = abs(float(slide_speeds(mu, 120)[-50:].mean())) < REST
         name = f"attachments/ring, rests at {part:g} tan a"
         yield compare(name, float(part > 1), float(rests), 0.0)
 
 
-def _pressed() -> Iterator[Check]:
+def _pressure() -> Iterator[Check]:
     """Compare five rings on an upright pole: each one rests on those below it."""
     n, apart, k = 5, 0.05, 1e4
     rail = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -124,7 +124,7 @@ def _pressed() -> Iterator[Check]:
     mass = np.full(n, MASS)
     between = RingSpacing(rings, pairs, apart, np.full(n - 1, k))
     model = Model(mass, (rings, between, Gravity(mass)))
-    heights = settled(model, x)[:, 1]
+    heights = find_rest(model, x)[:, 1]
     load = MASS * GRAVITY * (n - 1 - np.arange(n - 1))
     near = np.sqrt(2 * between.onset * load / k)  # k e^2/(2 o) = load
     expected = float((apart - near).sum())
@@ -165,7 +165,7 @@ def _release() -> Iterator[Check]:
         )
 
 
-def hung(
+def hanging_weight(
     k: float, length: float, x: tuple[float, float, float], rope: bool = False
 ) -> tuple[Model, Positions]:
     """Return a weight at x on a spring or a rope from the origin."""
@@ -197,7 +197,7 @@ def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
     )
 
 
-def down(friction: float, steps: int, dt: float = 2e-3) -> Floats:
+def slide_speeds(friction: float, steps: int, dt: float = 2e-3) -> Floats:
     """Return the speeds (steps,) [m/s] of a ring that is let go on a sloping pole."""
     a = np.radians(SLOPE)
     d = np.array([np.cos(a), -np.sin(a), 0.0])
@@ -209,7 +209,7 @@ def down(friction: float, steps: int, dt: float = 2e-3) -> Floats:
 
 def acceleration(friction: float, dt: float = 2e-3) -> float:
     """Return the acceleration [m/s^2] of that ring."""
-    speeds = down(friction, 100, dt)[40:]
+    speeds = slide_speeds(friction, 100, dt)[40:]
     return float(np.polyfit(dt * np.arange(len(speeds)), speeds, 1)[0])
 
 
@@ -227,7 +227,7 @@ def sag_of(n: int, piece: float, span: float) -> float:
     return float(-heights.min())
 
 
-def settled(model: Model, x: Positions) -> Positions:
+def find_rest(model: Model, x: Positions) -> Positions:
     """Return the positions (n,3) [m] of a model at rest."""
     settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, imperfection=0.0)
     return find_equilibrium(model, x, settings, "rest").x

@@ -44,10 +44,10 @@ def checks() -> Iterator[Check]:
         expected = axial_force(pull, lateral)
         for name in ("law", "mesh"):
             case = (pull, lateral, name, expected)
-            yield from attempt(f"bias/{pull:g}-fibers-in-{name}", _pulled, *case)
+            yield from attempt(f"bias/{pull:g}-fibers-in-{name}", _pull_case, *case)
 
 
-def _pulled(pull: float, lateral: float, name: str, expected: float) -> Iterator[Check]:
+def _pull_case(pull: float, lateral: float, name: str, expected: float) -> Iterator[Check]:
     force, spread = equilibrium(pull, lateral, name)
     yield compare(f"bias/{pull:g}-fibers-in-{name}", expected, force, TOLERANCE)
     yield compare(f"bias/{pull:g}-homogeneous-{name}", 0.0, spread, TOLERANCE)

@@ -59,7 +59,7 @@ def checks() -> Iterator[Check]:
     yield from attempt("crease-recovery", _recovery)
     yield from attempt("crease-hold", _hold)
     yield from attempt("crease-springback", _springback)
-    yield from attempt("stretch-set", _drawn_out)
+    yield from attempt("stretch-set", _permanent_stretch)
     yield from attempt("crease-recovery-angle", _recovery_angle)
 
 
@@ -110,13 +110,13 @@ def _springback() -> Iterator[Check]:
     yield compare("crease-springback", YIELD, bent - left, 1e-2)
 
 
-def _drawn_out() -> Iterator[Check]:
+def _permanent_stretch() -> Iterator[Check]:
     strain, limit, h = 0.08, 0.03, 1.0
     yield compare("stretch-set", (strain - limit) / (1 + h), length_left(strain, limit, h), 1e-6)
 
 
 def _recovery_angle() -> Iterator[Check]:
-    yield compare("crease-recovery-angle", PUBLISHED, opened(hardening_of(PUBLISHED)), 2e-2)
+    yield compare("crease-recovery-angle", PUBLISHED, recovery_angle(hardening_of(PUBLISHED)), 2e-2)
 
 
 class CreasedPair:
@@ -167,22 +167,24 @@ def _bend(mesh: TriangleMesh, pins: Sequence[Pin], creases: Creases) -> Model:
     return Model(0.15 * mesh.vertex_area, (membrane, creases), tuple(pins), mesh.vertices)
 
 
-def _where(inside: Bools) -> Ints:
+def _indices(inside: Bools) -> Ints:
     return np.flatnonzero(inside).astype(np.int32)
 
 
-def _go(model: Model, x: Positions, lengths: Sequence[float], kept: Memory, t: float) -> "_Gone":
+def _take_steps(
+    model: Model, x: Positions, lengths: Sequence[float], kept: Memory, t: float
+) -> "_Result":
     """Take steps of these lengths [s] from rest at the time t [s]; long steps damp the motion."""
     stepper = BackwardEuler(StepSettings(tolerance=TOLERANCE, linear=direct()))
     state = State.at_rest(x, t)
     memory: Memory = {**stepper.init(model, state), **kept}
     for dt in lengths:
         state, memory, _ = next(take_steps(model, state, stepper, dt, 1, memory))
-    return _Gone(state, memory)
+    return _Result(state, memory)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Gone:
+class _Result:
     state: State
     memory: Memory
 
@@ -194,7 +196,7 @@ def curvatures(columns: int = 21, steps: int = 10) -> tuple[float, float]:
     mesh = grid(columns, 5, *STRIP)
     x, a = np.array(mesh.vertices), STRIP[0] / (columns - 1)
     low, high = x[:, 0].min() + 1.5 * a, x[:, 0].max() - 1.5 * a
-    left, right = _where(x[:, 0] < low), _where(x[:, 0] > high)
+    left, right = _indices(x[:, 0] < low), _indices(x[:, 0] > high)
     middle = STRIP[0] - a  # [m] distance of the centers of both clamps
     keys = []
     for k in range(steps + 1):
@@ -206,8 +208,8 @@ def curvatures(columns: int = 21, steps: int = 10) -> tuple[float, float]:
     path = Path(keys, "linear", axis=(0.0, 0.0, 1.0), hold=True)
     creases = Creases.yielding(mesh, (D, D), YIELD, Plasticity())
     held = _bend(mesh, [Pin(left), Pin(right, path=path)], creases)
-    bent = _go(held, x, [1.0] * (steps + 4), {}, 0.0)
-    free = _go(_bend(mesh, [Pin(left)], creases), bent.state.x, EASE, bent.memory, 0.0)
+    bent = _take_steps(held, x, [1.0] * (steps + 4), {}, 0.0)
+    free = _take_steps(_bend(mesh, [Pin(left)], creases), bent.state.x, EASE, bent.memory, 0.0)
     return _curvature(bent.state.x, mesh, a), _curvature(free.state.x, mesh, a)
 
 
@@ -233,10 +235,10 @@ def length_left(strain: float, limit: float, hardening: float) -> float:
     mass, along = 0.15 * mesh.vertex_area, np.array([1, 1, 1 + strain])
     held = lengthwise_pins(mesh, "top", "bottom")
     pulled = Model(mass, (energy,), tuple(held), mesh.vertices * along)
-    kept = _go(pulled, mesh.vertices * along, [1.0] * 2, {}, 0.0)
+    kept = _take_steps(pulled, mesh.vertices * along, [1.0] * 2, {}, 0.0)
     free = Model(mass, (energy,), tuple(held[:1]), mesh.vertices)
     start = mesh.vertices * np.array([1, 1, 1 + 0.9 * strain])
-    end = _go(free, start, EASE, kept.memory, 0.0).state.x
+    end = _take_steps(free, start, EASE, kept.memory, 0.0).state.x
     ends = [end[mesh.groups[side]].mean(0)[2] for side in ("top", "bottom")]
     return float(abs(ends[1] - ends[0]) / 0.2 - 1)
 
@@ -253,21 +255,21 @@ def hardening_of(angle: float) -> float:
     return float(part * (FOLD - y) / np.radians(180 - angle) - 1)
 
 
-def opened(hardening: float, seconds: float = 5.0) -> float:
+def recovery_angle(hardening: float, seconds: float = 5.0) -> float:
     """Return the angle [deg] between the limbs of a folded strip, ``MINUTES`` after its release."""
     mesh = grid(41, 4, 0.04, 0.015)
     x = np.array(mesh.vertices)
     middle = 0.5 * (x[:, 0].min() + x[:, 0].max())
-    left, right = _where(x[:, 0] < middle + 5e-4), _where(x[:, 0] > middle + 5e-4)
+    left, right = _indices(x[:, 0] < middle + 5e-4), _indices(x[:, 0] > middle + 5e-4)
     turn = [Keyframe(0.0), Keyframe(1.0, rotation=FOLD)]
     path = Path(turn, "linear", axis=(0, 0, 1), center=(middle, 0.0, 0.0), hold=True)
     memory = Plasticity(hardening, FADING, LASTS)
     creases = Creases.yielding(mesh, (D, D), FIRM, memory)
     folded = _bend(mesh, [Pin(left), Pin(right, path=path)], creases)
-    shut = _go(folded, x, [0.25] * 4, {}, 0.0)
+    shut = _take_steps(folded, x, [0.25] * 4, {}, 0.0)
     wait = [seconds] * round(60 * MINUTES / seconds)
-    pressed = _go(folded, shut.state.x, wait, shut.memory, 1.0)
+    pressed = _take_steps(folded, shut.state.x, wait, shut.memory, 1.0)
     free = _bend(mesh, [Pin(left)], creases)
-    end = _go(free, pressed.state.x, [*EASE, *wait], pressed.memory, 0.0).state.x
+    end = _take_steps(free, pressed.state.x, [*EASE, *wait], pressed.memory, 0.0).state.x
     d = end[right[x[right, 0] > middle + 0.015]].mean(0) - np.array([middle, *x.mean(0)[1:]])
     return float(180 - np.degrees(np.arctan2(d[1], d[0]) % (2 * np.pi)))

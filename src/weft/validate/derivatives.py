@@ -230,7 +230,7 @@ def _condition(
                 out[:, a, i] = (c(corners + step) - c(corners - step)) / (2 * h * size)
         return out
 
-    def bent(h: float) -> Floats:
+    def bend(h: float) -> Floats:
         """Return (m,k,3) d2C/dx2 w, by second differences."""
         out, d = np.empty(corners.shape), h * size
         for a in range(corners.shape[1]):
@@ -254,7 +254,7 @@ def _condition(
     pairs: dict[str, tuple[Callable[[float], Floats], Floats]] = {
         "force": (lambda h: -k * value * slope(h), elastic.forces[energy.name]),
         "d/dx of force": (
-            lambda h: -k * (times(slope(h), along) * slope(h) + value * bent(h)),
+            lambda h: -k * (times(slope(h), along) * slope(h) + value * bend(h)),
             elastic.dfdx @ w.reshape(-1),
         ),
         "damping force": (
@@ -266,7 +266,7 @@ def _condition(
             damped.dfdv @ w.reshape(-1),
         ),
         "d/dx of damping": (
-            lambda h: -BETA * k * times(slope(h), speed) * bent(h),
+            lambda h: -BETA * k * times(slope(h), speed) * bend(h),
             (damped.dfdx - elastic.dfdx) @ w.reshape(-1),
         ),
     }

@@ -67,7 +67,7 @@ def checks() -> Iterator[Check]:
 
 def _exact(name: str) -> Iterator[Check]:
     true = fabric(name)
-    found = fit(measured(true, np.random.default_rng(0), 0.0), fabric(START))
+    found = fit(simulate_data(true, np.random.default_rng(0), 0.0), fabric(START))
     worst = max(abs(getattr(found.fabric, f) / getattr(true, f) - 1) for f in found.fields)
     yield compare(f"fitting/{name}, without noise", 0.0, worst, EXACT, RowBasis.SELF)
 
@@ -93,10 +93,10 @@ def draws(name: str, count: int) -> Iterator[Trial]:
     true, start = fabric(name), fabric(START)
     for k in range(count):
         rng = np.random.default_rng([PRESETS.index(name), k])
-        yield Trial.of(fit(measured(true, rng, NOISE), start), true)
+        yield Trial.of(fit(simulate_data(true, rng, NOISE), start), true)
 
 
-def measured(true: Fabric, rng: np.random.Generator, noise: float) -> Sequence[Measurement]:
+def simulate_data(true: Fabric, rng: np.random.Generator, noise: float) -> Sequence[Measurement]:
     """Return the measurements of a fabric by a laboratory with the relative error ``noise``.
 
     The stated uncertainty is ``NOISE``, also if the data have no noise.

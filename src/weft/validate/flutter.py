@@ -56,7 +56,7 @@ def checks() -> Iterator[Check]:
     speed to 1 %, the frequency there to 2 %; and, indicative, with the pipe: to 5 % and 10 %.
     """
     yield from attempt("flutter", _level)
-    yield from attempt("flutter/hung", _hung)
+    yield from attempt("flutter/hung", _hanging)
 
 
 def _level() -> Iterator[Check]:
@@ -67,7 +67,7 @@ def _level() -> Iterator[Check]:
     yield compare("flutter/frequency", frequency, omega, 2e-2)
 
 
-def _hung() -> Iterator[Check]:
+def _hanging() -> Iterator[Check]:
     speed, frequency = HUNG.critical()
     yield compare("flutter/hung-theory-speed", DAMPED[0], speed, 0.005 / DAMPED[0])
     yield compare("flutter/hung-theory-frequency", DAMPED[1], frequency, 0.05 / DAMPED[1])
@@ -101,13 +101,13 @@ def root(
     model, mesh = strip(beam, u, segments, **wind)
     unit = LENGTH**2 * np.sqrt(DENSITY / (1 - beam.beta) / RIGIDITY)  # [s]
     stepper = SemiImplicitBdf2(SemiImplicitSettings(linear=direct()))
-    start, end, tip = moving(beam, u, mesh, unit), mesh.groups["right"], []
+    start, end, tip = moving_state(beam, u, mesh, unit), mesh.groups["right"], []
     for state, _, _ in take_steps(model, start, stepper, step * unit, round(SECONDS / step)):
         tip.append(state.x[end, 1].mean())
-    return fitted(np.array(tip[len(tip) // 3 :]), step)
+    return fit_decay(np.array(tip[len(tip) // 3 :]), step)
 
 
-def moving(beam: Beam, u: float, mesh: TriangleMesh, unit: float) -> State:
+def moving_state(beam: Beam, u: float, mesh: TriangleMesh, unit: float) -> State:
     """Return the strip, stretched by its weight, in the theory's motion; ``unit`` [s] is its time
     unit.
     """
@@ -149,7 +149,7 @@ def strip(
     return Model(bare.mass, (*bare.energies, *air), bare.pins, bare.start), mesh
 
 
-def fitted(y: Floats, step: float) -> complex:
+def fit_decay(y: Floats, step: float) -> complex:
     """Return the rate r, with the larger imaginary part, of y = Re(a e^(r t)).
 
     It follows from the linear recurrence of three values that are 0.03 time units apart.

@@ -44,13 +44,13 @@ def fall(beta: float) -> np.ndarray:
     [s].
     """
     mesh = grid(13, 11, 1.0, 0.8, "random")
-    model = damped(strip_model(mesh, MATERIAL, []), beta)
+    model = with_damping(strip_model(mesh, MATERIAL, []), beta)
     integrator = BackwardEuler(StepSettings(tolerance=SETTLED))
     state = last_state(model, State.at_rest(mesh.vertices), integrator, STEP, STEPS)
     return np.asarray(state.x - mesh.vertices)
 
 
-def damped(model: Model, beta: float) -> Model:
+def with_damping(model: Model, beta: float) -> Model:
     """Return the model with stiffness-proportional damping of its membrane and hinges."""
     energies = [
         dataclasses.replace(e, damping=beta) if isinstance(e, Membrane | HingeBending) else e

@@ -43,7 +43,7 @@ def checks() -> Iterator[Check]:
     """Compare slopes below and above the angle of friction, and the balance of pressed sheets."""
     yield from attempt("friction/slope sticks", _sticks)
     yield from attempt("friction/slope slides", _slides)
-    yield from attempt("friction/pressed sheets", _pressed)
+    yield from attempt("friction/pressed sheets", _press)
 
 
 def capstan() -> Iterator[Check]:
@@ -78,8 +78,8 @@ def _capstan_holds(ratio: float) -> Iterator[Check]:
     yield compare("friction/capstan slips 3 % above", 1.0, float(above > 20 * STICK), 0.0)
 
 
-def _pressed() -> Iterator[Check]:
-    drift, balance = pressed()
+def _press() -> Iterator[Check]:
+    drift, balance = press_sheets()
     yield compare("friction/pressed sheets, momentum", 0.0, drift, 1e-9)
     yield compare("friction/pressed sheets, action and reaction", 0.0, balance, 1e-12)
 
@@ -151,7 +151,7 @@ def belt_model(
     x = np.stack([r * np.sin(angle), r * np.cos(angle) - np.abs(s - r * angle)], axis=1)
     placed = mesh.with_vertices(np.column_stack([x, mesh.vertices[:, 2]]))
     mass = own * mesh.vertex_area
-    light, heavy = (_near(s, edge) for edge in (-side * s.max(), side * s.max()))
+    light, heavy = (_ids_near(s, edge) for edge in (-side * s.max(), side * s.max()))
     mass[light] += 0.1 / len(light)
     mass[heavy] += 0.1 * ratio / len(heavy)
     drum = capsule(RADIUS, 0.1, 0.004).moved((0, 0, 0), rotation=(90, 0, 0))
@@ -163,7 +163,7 @@ def belt_model(
     return Model(mass, energies, (), None, met), placed.vertices, heavy
 
 
-def pressed() -> tuple[float, float]:
+def press_sheets() -> tuple[float, float]:
     """Simulate two sheets that fly at each other, and return two relative errors.
 
     The first is the change of their total momentum over the exchanged momentum; the second the sum
@@ -212,6 +212,6 @@ def _speeds(
     return np.array([sign * float(state.v[watched, axis].mean()) for state, _, _ in taken])
 
 
-def _near(s: Floats, value: float) -> Ints:
+def _ids_near(s: Floats, value: float) -> Ints:
     """Return the vertices whose s equals the value."""
     return np.flatnonzero(np.abs(s - value) < 1e-9).astype(np.int32)

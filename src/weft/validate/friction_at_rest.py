@@ -91,7 +91,7 @@ def friction_needed() -> float:
     it.
     """
     model, mesh = band(0.5)
-    x, rests = _settled(model, mesh)
+    x, rests = _find_rest(model, mesh)
     assert rests
     radius = float(np.hypot(x[:, 0], x[:, 2]).mean())
     chord = np.sin(np.pi / AROUND)
@@ -102,7 +102,7 @@ def friction_needed() -> float:
 
 def band_rests(friction: float) -> bool:
     """Return whether the band holds its weight."""
-    return _settled(*band(friction))[1]
+    return _find_rest(*band(friction))[1]
 
 
 def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
@@ -119,7 +119,7 @@ def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
     return Model(mass, energies, (), None, met), mesh
 
 
-def _settled(model: Model, mesh: TriangleMesh) -> tuple[Positions, bool]:
+def _find_rest(model: Model, mesh: TriangleMesh) -> tuple[Positions, bool]:
     """Return (n,3) [m] at the end of the path, and whether the band has stayed at its place."""
     stepper, state = QuasiStatic(settings(force_tolerance=1e-4)), State.at_rest(mesh.vertices)
     memory = stepper.init(model, state)

@@ -70,7 +70,7 @@ def _theory() -> Iterator[Check]:
 def _membrane(name: str, poisson: float, law: Law) -> Iterator[Check]:
     height, border = hencky(poisson)
     load = PRESSURE * RADIUS / STIFFNESS
-    got_height, got_pull = inflated(law)
+    got_height, got_pull = inflate_membrane(law)
     yield compare(f"{name}: height [m]", height * RADIUS * load ** (1 / 3), got_height, 5e-3)
     pull = border * STIFFNESS * load ** (2 / 3)
     yield compare(f"{name}: pull at the border [N/m]", pull, got_pull, 5e-3)
@@ -109,7 +109,7 @@ def series(b0: float) -> Floats:
     return b
 
 
-def inflated(law: Law) -> tuple[float, float]:
+def inflate_membrane(law: Law) -> tuple[float, float]:
     """Return the height [m] of the middle of an inflated disc, and its radial pull at the border
     [N/m].
 

@@ -31,9 +31,10 @@ from weft.integrators.bdf2 import Bdf2
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.specimen import find_equilibrium
 from weft.validate.check import Check, attempt, compare
-from weft.validate.rigid import GRAVITY, RigidScene, made
+from weft.validate.rigid import RigidScene, rigid_body
 from weft.validate.stepping import mean_period
-from weft.validate.stopped import sprung, stopped, tilted, turned
+from weft.validate.stopped import check_spring, check_stop, check_tilt, check_turn
+from weft.validate.strip import GRAVITY
 
 ROD, GAP = 0.24, 0.03  # [m] length of a rod, and from its end to its hinge
 LIGHT, HEAVY = 0.2, 0.3  # [kg]
@@ -45,7 +46,16 @@ def checks() -> Iterator[Check]:
     """Compare motions to the order of the step, forces at rest to the tolerance of the
     equilibrium.
     """
-    for case in (_double, _rod, _pair, _plate, stopped, tilted, turned, sprung):
+    for case in (
+        _double,
+        _rod,
+        _pair,
+        _plate,
+        check_stop,
+        check_tilt,
+        check_turn,
+        check_spring,
+    ):
         yield from attempt(f"jointed/{case.__name__.lstrip('_')}", case)
 
 
@@ -69,7 +79,7 @@ def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
     whole = ROD + 2 * GAP
     ends = np.cumsum([[0.0, 0.0], *(whole * _down(a) for a in start)], axis=0)
     bodies = [
-        made(
+        rigid_body(
             _rod_at(ends[k] + whole / 2 * _down(start[k]), start[k], name),
             mass=mass,
             joints=[Joint("hinge", (*ends[k], 0.0), (0.0, 0.0, 1.0), to=to)],
@@ -120,14 +130,14 @@ def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Flo
 
 
 def _rod() -> Iterator[Check]:
-    world = RigidScene.of([hung()])
-    x = settled(world)
+    world = RigidScene.of([bifilar_pendulum()])
+    x = find_rest(world)
     pull = [
         float(e.forces_along(x)[0, 0]) for e in world.model.energies if isinstance(e, PointSprings)
     ]
     for side, got in zip(("left", "right"), pull):
         yield compare(f"jointed/rod on two ropes, {side}", HEAVY * GRAVITY / 2, got, 1e-6)
-    world = RigidScene.of([hung((0.0, 0.15, 0.0))])
+    world = RigidScene.of([bifilar_pendulum((0.0, 0.15, 0.0))])
     affine = world.model.loose.affine[0]
     inertia = float(affine.mass * affine.solid.unit_inertia[1, 1])
     period = 2 * np.pi * np.sqrt(inertia * LENGTH / (HEAVY * GRAVITY * APART**2))
@@ -139,13 +149,13 @@ def _rod() -> Iterator[Check]:
     )
 
 
-def hung(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body:
+def bifilar_pendulum(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body:
     """Return a rod on two upright ropes."""
     ropes = [Joint("rope", (s * APART, 0.0, 0.0), at=(s * APART, LENGTH, 0.0)) for s in (-1, 1)]
-    return made(box((0.6, 0.03, 0.03), 0.6, "rod"), mass=HEAVY, joints=ropes, spin=spin)
+    return rigid_body(box((0.6, 0.03, 0.03), 0.6, "rod"), mass=HEAVY, joints=ropes, spin=spin)
 
 
-def settled(world: RigidScene) -> Floats:
+def find_rest(world: RigidScene) -> Floats:
     """Return the positions (n,3) [m] of all points at rest."""
     settings = QuasiStaticSettings(1e-10, 1e-8, max_iterations=500, imperfection=0.0)
     return find_equilibrium(world.model, np.array(world.state.x), settings, "rest").x
@@ -155,8 +165,8 @@ def _pair() -> Iterator[Check]:
     length = 0.3
     spring = Joint("spring", stiffness=STIFF, to="right", length=length)
     bodies = [
-        made(box((0.05, 0.05, 0.05), 0.05, "left"), mass=LIGHT, joints=[spring]),
-        made(box((0.05, 0.05, 0.05), 0.05, "right").moved((length + 0.02, 0, 0)), mass=HEAVY),
+        rigid_body(box((0.05, 0.05, 0.05), 0.05, "left"), mass=LIGHT, joints=[spring]),
+        rigid_body(box((0.05, 0.05, 0.05), 0.05, "right").moved((length + 0.02, 0, 0)), mass=HEAVY),
     ]
     world = RigidScene.of(bodies, (0.0, 0.0, 0.0))
     period = 2 * np.pi * np.sqrt(LIGHT * HEAVY / (LIGHT + HEAVY) / STIFF)
@@ -183,11 +193,11 @@ def _plate() -> Iterator[Check]:
         drag = 0.5 * wind.density * (wind.drag * flat + (wind.drag - wind.lift) * rim)
         expected = float(np.sqrt(0.05 * GRAVITY / drag))
         start = (0.0, -0.999 * expected, 0.0)
-        got = fallen([made(body, mass=0.05, air=True, velocity=start)], wind)
+        got = fall_speed([rigid_body(body, mass=0.05, air=True, velocity=start)], wind)
         yield compare(f"jointed/terminal speed of a {body.name}", expected, got, tolerance)
 
 
-def fallen(bodies: Sequence[Body], wind: Wind) -> float:
+def fall_speed(bodies: Sequence[Body], wind: Wind) -> float:
     """Return the speed [m/s] at which the first body falls after 2 s, in 20 steps."""
     world = RigidScene.of(bodies, wind=wind)
     for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), 2.0, 0.1):

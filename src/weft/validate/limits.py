@@ -80,7 +80,7 @@ def _at_rest() -> Iterator[Check]:
 
 
 def _stops_a_box() -> Iterator[Check]:
-    height, crossing = stopped_box()
+    height, crossing = stop_height()
     half = 0.5 * (SPAN - BOX)
     expected = float(np.sqrt((half + 0.5 * LIMIT * SPAN) ** 2 - half**2))
     yield compare("strain-limit/stops a box", expected, height, 2e-2)
@@ -95,7 +95,7 @@ def _pull(e: float) -> Iterator[Check]:
     end, slope = points[-1], float(inside.derivative()(points[-1, 0]))
     beyond = end[1] + slope * (e - end[0])
     expected = float(inside(e)) if e <= end[0] else float(beyond)
-    yield compare(f"measured-curve/{e:g}", expected, pulled(e), 1e-6)
+    yield compare(f"measured-curve/{e:g}", expected, pull_force(e), 1e-6)
 
 
 def largest_strain() -> float:
@@ -110,7 +110,7 @@ def largest_strain() -> float:
     return most
 
 
-def stopped_box() -> tuple[float, float]:
+def stop_height() -> tuple[float, float]:
     """Return the height [m] at which a limited strip stops a rising box, and the intersections.
 
     The height is that above the clamps; intersections are pairs of faces, counted after every step.
@@ -155,7 +155,7 @@ def _tension(e: Floats) -> Floats:
     return np.asarray(STIFFNESS * (e + (LIMIT - a) * slope))
 
 
-def pulled(e: float) -> float:
+def pull_force(e: float) -> float:
     """Return the force per width [N/m] that holds a strip of a measured fabric at the strain e."""
     mesh = grid(5, 17, WIDTH, LENGTH)
     law = Measured((CURVE, CURVE), SHEAR)

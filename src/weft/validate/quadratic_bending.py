@@ -35,7 +35,7 @@ def checks() -> Rows:
     mesh = uneven(0)
     bending = QuadraticBending.of(mesh, RIGIDITY)
     yield from attempt("quadratic-bending/null-space", _null_space)
-    yield from attempt("quadratic-bending/turned", _turned, mesh, bending)
+    yield from attempt("quadratic-bending/turned", _rotation, mesh, bending)
     for angle in FOLDS:
         yield from attempt(f"quadratic-bending/fold-{angle:g}", _fold, mesh, bending, angle)
     for axis, yarns in enumerate(("warp", "weft")):
@@ -73,7 +73,7 @@ def _cells(nu: int, nv: int) -> Floats:
     return np.stack([i * nv + j, (i + 1) * nv + j, (i + 1) * nv + j + 1, i * nv + j + 1])
 
 
-def rolled(mesh: TriangleMesh, axis: int, radius: float) -> Positions:
+def roll(mesh: TriangleMesh, axis: int, radius: float) -> Positions:
     """Return (n,3) [m] the sheet on a cylinder; axis 0 bends the warp yarns, 1 the weft yarns."""
     u, v = mesh.vertices[:, 0], -mesh.vertices[:, 2]
     along, across = (u, v) if axis == 0 else (v, u)
@@ -81,7 +81,7 @@ def rolled(mesh: TriangleMesh, axis: int, radius: float) -> Positions:
     return np.stack([s, c, -across], axis=1)
 
 
-def folded(mesh: TriangleMesh, line: float, angle: float) -> Positions:
+def fold(mesh: TriangleMesh, line: float, angle: float) -> Positions:
     """Return (n,3) [m] the sheet, bent up by the angle [rad] beyond u = line."""
     u = mesh.vertices[:, 0]
     beyond = np.maximum(u - line, 0.0)
@@ -104,10 +104,10 @@ def _null_space() -> Rows:
     yield compare("quadratic-bending/null-space-dimension", 3.0, count, 0.0)
 
 
-def _turned(mesh: TriangleMesh, bending: QuadraticBending) -> Rows:
+def _rotation(mesh: TriangleMesh, bending: QuadraticBending) -> Rows:
     from scipy.spatial.transform import Rotation
 
-    x = rolled(mesh, 0, RADIUS)
+    x = roll(mesh, 0, RADIUS)
     turn = Rotation.from_euler("xyz", [40.0, -110.0, 75.0], degrees=True)
     before, after = bending.value(x).sum(), bending.value(turn.apply(x) + [3.0, -1.0, 0.5]).sum()
     change = (after - before) / before
@@ -121,8 +121,8 @@ def _fold(mesh: TriangleMesh, bending: QuadraticBending, angle: float) -> Rows:
     """
     lines = np.unique(mesh.vertices[:, 0])
     k = len(lines) // 2
-    weight = forced(0) * WIDTH / ((lines[k + 1] - lines[k - 1]) / 2)
-    got = bending.value(folded(mesh, lines[k], angle)).sum()
+    weight = bending_moment(0) * WIDTH / ((lines[k + 1] - lines[k - 1]) / 2)
+    got = bending.value(fold(mesh, lines[k], angle)).sum()
     name = f"quadratic-bending/fold-{angle:g}"
     yield compare(name, weight * (1 - np.cos(angle)), got, 1e-10)
 
@@ -136,11 +136,11 @@ def _cylinder(name: str, mesh: TriangleMesh, bending: QuadraticBending, axis: in
     lines = np.unique(at)
     length = (lines[-1] + lines[-2] - lines[1] - lines[0]) / 2
     area = length * (WIDTH if axis == 0 else LENGTH)
-    got = bending.value(rolled(mesh, axis, RADIUS)).sum() / area * 2 * RADIUS**2
-    yield compare(name, forced(axis), got, 1e-3)
+    got = bending.value(roll(mesh, axis, RADIUS)).sum() / area * 2 * RADIUS**2
+    yield compare(name, bending_moment(axis), got, 1e-3)
 
 
-def forced(axis: int) -> float:
+def bending_moment(axis: int) -> float:
     """Return P [N m] of a sheet with RIGIDITY, from the free deformation of a strip.
 
     It is found by search, not by the formula that weft solves.

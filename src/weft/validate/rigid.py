@@ -132,7 +132,7 @@ def _rim(cloth: Cloth) -> Floats:
     return np.concatenate([cloth.border(side) for side in ("left", "right", "top", "bottom")])
 
 
-def made(body: Body, **how: object) -> Body:
+def rigid_body(body: Body, **how: object) -> Body:
     """Return the body as a rigid body with these settings."""
     return dataclasses.replace(body, rigid=Rigid(**how))  # type: ignore[arg-type]
 
@@ -154,7 +154,7 @@ def _inertia() -> Iterator[Check]:
 
 def _fall() -> Iterator[Check]:
     dt, n = 0.01, 20
-    brick = made(box((0.1, 0.2, 0.3), 0.3), mass=2.0, velocity=(0.3, 0.0, 0.0))
+    brick = rigid_body(box((0.1, 0.2, 0.3), 0.3), mass=2.0, velocity=(0.3, 0.0, 0.0))
     world = RigidScene.of([brick])
     before = world.center()
     for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), n * dt, dt):
@@ -179,7 +179,7 @@ def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
         that at the start, and the angle by Euler's equations.
     """
     spin, tilt = 20.0, 0.4
-    body = made(
+    body = rigid_body(
         box((0.1, 0.1, 0.3), 0.3),
         density=500.0,
         spin=(0.0, spin * np.sin(tilt), spin * np.cos(tilt)),
@@ -204,7 +204,7 @@ def _pendulum() -> Iterator[Check]:
     r, d, theta = 0.05, 0.3, 0.1
     ball = sphere(r, 0.02).moved((d * np.sin(theta), -d * np.cos(theta), 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0))
-    world = RigidScene.of([made(ball, mass=0.4, joints=(joint,))])
+    world = RigidScene.of([rigid_body(ball, mass=0.4, joints=(joint,))])
     solid = world.model.loose.affine[0].solid
     moment = solid.unit_inertia[2, 2] + float((solid.center**2).sum())
     arm = float(np.linalg.norm(solid.center))
@@ -236,14 +236,14 @@ def slide(degrees: float, friction: float = MU) -> Floats:
     angle = np.radians(degrees)
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
     brick = box((0.2, 0.06, 0.2), 0.2).moved((0.013, 0.03 + 0.5 * GAP, 0.007), None, (0, 20, 0))
-    world = RigidScene.of([plane(4.0), made(brick, mass=1.0)], pull, friction)
+    world = RigidScene.of([plane(4.0), rigid_body(brick, mass=1.0)], pull, friction)
     stepper = BackwardEuler(StepSettings(tolerance=1e-6))
     return np.array([s.v[-4:, 0].mean() for s in world.run(stepper, 0.3, DT)])
 
 
 def _stack() -> Iterator[Check]:
-    low = made(box((0.2, 0.1, 0.2), 0.2).moved((0.0, 0.05 + 0.5 * GAP, 0.0)), mass=2.0)
-    high = made(
+    low = rigid_body(box((0.2, 0.1, 0.2), 0.2).moved((0.0, 0.05 + 0.5 * GAP, 0.0)), mass=2.0)
+    high = rigid_body(
         box((0.1, 0.1, 0.1), 0.1).moved((0.02, 0.15 + GAP, 0.01), None, (0, 30, 0)), mass=1.0
     )
     world = RigidScene.of([plane(4.0), low, high], friction=MU)
@@ -258,7 +258,7 @@ def _stack() -> Iterator[Check]:
 
 def _net() -> Iterator[Check]:
     cloth = sheet(13, 13, 0.4, 0.4, fabric="wool")
-    ball = made(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
+    ball = rigid_body(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
     world = RigidScene.of([ball], friction=MU, cloth=cloth, pinned="rim")
     stepper = BackwardEuler(StepSettings(tolerance=1e-3))
     for _ in world.run(stepper, 0.8, 0.01):

@@ -9,7 +9,7 @@ from weft.discretization.mesh import grid
 from weft.energies.state import State
 from weft.kernel import vec3
 from weft.validate.check import Check, compare
-from weft.validate.free_fall import MATERIAL, damped
+from weft.validate.free_fall import MATERIAL, with_damping
 from weft.validate.strip import strip_model
 
 # [N] stretch stiffness times an edge length: the force at a strain of 1
@@ -26,7 +26,7 @@ def checks() -> Iterator[Check]:
         "translation": mesh.vertices + np.array([3.0, -1.0, 0.5]),
         "rotation": turn.apply(np.array(mesh.vertices)) + np.array([0.0, 2.0, 0.0]),
     }
-    model = damped(strip_model(mesh, MATERIAL, [], gravity=(0.0, 0.0, 0.0)), 0.01)
+    model = with_damping(strip_model(mesh, MATERIAL, [], gravity=(0.0, 0.0, 0.0)), 0.01)
     assembly = model.assembly
     for name, x in cases.items():
         for part, span in (("elastic", np.inf), ("damping", 0.01)):

@@ -24,7 +24,8 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.validate.check import Check, compare
-from weft.validate.rigid import GRAVITY, RigidScene, made
+from weft.validate.rigid import RigidScene, rigid_body
+from weft.validate.strip import GRAVITY
 
 MASS, ARM = 0.2, 0.15  # [kg], [m] of a rod, and from its hinge to its center
 DOWN, UP = np.radians(-60.0), np.radians(30.0)  # limits of its hinge
@@ -35,7 +36,7 @@ PRECISE = StepSettings(tolerance=1e-7)
 def rod(**how: object) -> Body:
     """Return a level rod on a hinge at one end."""
     body = box((0.24, 0.02, 0.02), 0.3, "rod").moved((ARM, 0.0, 0.0))
-    return made(body, mass=MASS, joints=[Joint("hinge", (0.0, 0.0, 0.0), AXIS, **how)])  # type: ignore[arg-type]
+    return rigid_body(body, mass=MASS, joints=[Joint("hinge", (0.0, 0.0, 0.0), AXIS, **how)])  # type: ignore[arg-type]
 
 
 def energy(world: RigidScene, stops: JointLimits) -> float:
@@ -53,7 +54,7 @@ def stops_of(world: RigidScene) -> JointLimits:
     return found
 
 
-def stopped() -> Iterator[Check]:
+def check_stop() -> Iterator[Check]:
     """Compare a pendulum that falls onto its stop."""
     for said, method in (("backward_euler", BackwardEuler), ("bdf2", Bdf2)):
         stepper = method(PRECISE)
@@ -73,13 +74,13 @@ def stopped() -> Iterator[Check]:
         yield compare(f"{name}: rests at [rad]", float(DOWN), last, 0.02)
 
 
-def tilted() -> Iterator[Check]:
+def check_tilt() -> Iterator[Check]:
     """Compare a body on a ball joint that falls onto the rim of its cone."""
     cone = float(np.radians(40.0))
     body = box((0.02, 0.24, 0.02), 0.3, "post").moved((0.0, ARM, 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), cone=cone)
     falls = {"spin": (0.0, 0.0, -1.0), "velocity": (ARM, 0.0, 0.0)}
-    world = RigidScene.of([made(body, mass=MASS, joints=[joint], **falls)])
+    world = RigidScene.of([rigid_body(body, mass=MASS, joints=[joint], **falls)])
     stops, low = stops_of(world), 1.0
     for state in world.run(BackwardEuler(PRECISE), 1.2, 2e-2):
         low = min(low, float(stops.coordinate(state.x)[0]))
@@ -89,14 +90,14 @@ def tilted() -> Iterator[Check]:
     yield compare("jointed/cone of a ball joint: rests at [rad]", cone, angle, 0.02)
 
 
-def turned() -> Iterator[Check]:
+def check_turn() -> Iterator[Check]:
     """Compare a motor that turns a disk from rest."""
     speed, resistance, dt = 12.0, 2e-2, 2.5e-3
     for torque in (None, 6e-2):
         disk = cylinder(0.1, 0.01, 0.03, "disk")
         motor = Motor(speed=speed, resistance=resistance, torque=torque)
         joint = Joint("hinge", None, (0.0, 1.0, 0.0), motor=motor)
-        world = RigidScene.of([made(disk, mass=MASS, joints=[joint])], (0.0, 0.0, 0.0))
+        world = RigidScene.of([rigid_body(disk, mass=MASS, joints=[joint])], (0.0, 0.0, 0.0))
         body = world.model.loose.affine[0]
         inertia = body.mass * float(body.solid.unit_inertia[1, 1])
         spins = [body.spin(s.x, s.v)[1] for s in world.run(Bdf2(PRECISE), 0.4, dt)]
@@ -122,26 +123,30 @@ def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
     return np.asarray(np.where(t < until, most * t / rate, slow))
 
 
-def sprung() -> Iterator[Check]:
+def check_spring() -> Iterator[Check]:
     """Compare springs of a hinge and of a slider at rest under weight."""
-    from weft.validate.jointed import settled
+    from weft.validate.jointed import find_rest
 
     stiffness = 1.5
     world = RigidScene.of([rod(motor=Motor(angle=0.2, stiffness=stiffness))])
     (motors,) = (e for e in world.model.energies if isinstance(e, Motors))
-    x = settled(world)
+    x = find_rest(world)
     load = MASS * GRAVITY * float(x[world.model.loose.affine[0].own, 0].mean())
     gives = 0.2 - float(motors.coordinate(x)[0])
     yield compare("jointed/spring of a hinge gives way [rad]", load / stiffness, gives, 1e-6)
     drive = Drive(place=0.05, stiffness=80.0)
     joint = Joint("slider", axis=(0.0, 1.0, 0.0), drive=drive)
-    world = RigidScene.of([made(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])])
-    world.state.x[:] = settled(world)
+    world = RigidScene.of(
+        [rigid_body(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])]
+    )
+    world.state.x[:] = find_rest(world)
     sunk = 0.05 - float(world.center()[1])
     yield compare("jointed/drive of a slider gives way [m]", MASS * GRAVITY / 80.0, sunk, 1e-5)
     weak = Drive(place=0.05, stiffness=800.0, force=0.9 * MASS * GRAVITY)
     joint = Joint("slider", axis=(0.0, 1.0, 0.0), drive=weak, way=(-0.1, 0.1))
-    world = RigidScene.of([made(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])])
+    world = RigidScene.of(
+        [rigid_body(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])]
+    )
     low, first = 0.0, np.zeros(0)
     for k, _ in enumerate(world.run(Bdf2(PRECISE), 0.6, 1e-2)):
         low = min(low, float(world.center()[1]))

@@ -46,7 +46,7 @@ def checks() -> Iterator[Check]:
 
 
 def _of_curvature(curvature: float) -> Iterator[Check]:
-    pull, moment, got = bent(curvature)
+    pull, moment, got = bend_strip(curvature)
     load = 2 * moment / (pull * HEIGHT)
     scaled = 2 * pull / (STIFFNESS * HEIGHT**2 * got)
     wrinkled = scaled < 1
@@ -55,7 +55,7 @@ def _of_curvature(curvature: float) -> Iterator[Check]:
     yield compare(name, float(expected), load, 2e-2)
 
 
-def bent(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, float]:
+def bend_strip(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, float]:
     """Simulate a strip whose ends are turned against each other by curvature times length.
 
     Returns:

@@ -57,7 +57,7 @@ def _angle(ratio: float) -> Iterator[Check]:
 def steady_speed() -> float:
     """Return the speed [m/s] of a sheet that has fallen flat for STEP * STEPS."""
     mesh = grid(7, 7, 0.5, 0.5)
-    model = blown(strip_model(mesh, SHEET, []), mesh, AIR)
+    model = with_wind(strip_model(mesh, SHEET, []), mesh, AIR)
     stepper, state = BackwardEuler(StepSettings(tolerance=1e-9)), State.at_rest(mesh.vertices)
     state = last_state(model, state, stepper, STEP, STEPS)
     return -float(state.v[:, 1].mean())
@@ -73,13 +73,13 @@ def slope_in_wind(ratio: float) -> float:
     wind = Wind((0.0, 0.0, speed), AIR.density, AIR.drag, AIR.lift)
     pins: list[Pin] = lengthwise_pins(mesh, "top")
     settings = QuasiStaticSettings(1e-6, 1e-5, max_iterations=3000, linear=direct())
-    model = blown(strip_model(mesh, STRIP, pins), mesh, wind)
+    model = with_wind(strip_model(mesh, STRIP, pins), mesh, wind)
     found = find_equilibrium(model, mesh.vertices, settings, "strip")
     across = tip(found.x, mesh, "bottom") - tip(found.x, mesh, "top")
     return float(-across[2] / across[1])
 
 
-def blown(model: Model, mesh: TriangleMesh, wind: Wind) -> Model:
+def with_wind(model: Model, mesh: TriangleMesh, wind: Wind) -> Model:
     """Return the model with the air force of a wind."""
     energies = (*model.energies, AirForce(linear_triangle(mesh), wind))
     return Model(model.mass, energies, model.pins, model.start)

@@ -61,7 +61,7 @@ NO_WEIGHT = (0.0, 0.0, 0.0)
 def checks() -> Iterator[Check]:
     """Compare the threshold to 1 %, and a stretched sheet, which is indicative."""
     yield from attempt("wrinkles/threshold", _threshold)
-    yield from attempt("wrinkles/stretched", _stretched)
+    yield from attempt("wrinkles/stretched", _stretch)
 
 
 def wavelength(bending: float, tension: float, length: float) -> float:
@@ -112,7 +112,7 @@ def half_waves(z: Floats) -> int:
     return int((sign[1:] != sign[:-1]).sum()) + 1
 
 
-def _stretched() -> Iterator[Check]:
+def _stretch() -> Iterator[Check]:
     found = stretched_sheet()
     length = LENGTH * (1 + STRETCH)
     for name, L, allowed in (("sheet", length, 0.25), ("length of f", found.length, 0.15)):
