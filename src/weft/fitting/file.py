@@ -61,10 +61,10 @@ class FitFile:
         title: title of that preset.
         start: the fabric from which the fit starts, with the fields that the file gives without a
             fit.
-        said: name or path of the starting fabric, as the file has it.
+        start_name: name or path of the starting fabric, as the file has it.
         hold: fields that keep the value of ``start``.
         measurements: the measurements to be fitted.
-        given: fields that the file gives without a fit.
+        fixed_fields: fields that the file gives without a fit.
         sources: the source of the numbers of a measurement, by the name of the measurement.
     """
 
@@ -72,16 +72,19 @@ class FitFile:
     name: str
     title: str
     start: Fabric
-    said: str
+    start_name: str
     hold: tuple[str, ...]
     measurements: Sequence[Measurement]
-    given: Sequence[FixedFields]
+    fixed_fields: Sequence[FixedFields]
     sources: Mapping[str, str]
 
     @property
     def fixed(self) -> tuple[str, ...]:
         """Return the fields that are not fitted: held fields and fields given without a fit."""
-        return (*self.hold, *(f for g in self.given for f, v in g.fields.items() if v is not None))
+        return (
+            *self.hold,
+            *(f for g in self.fixed_fields for f, v in g.fields.items() if v is not None),
+        )
 
 
 def read_fit(path: str | Path) -> FitFile:

@@ -161,7 +161,7 @@ def fit(
             problem.close(ready, WEAK, settle=False)
         before = problem.logs
         problem.solve(ready, say)
-        if problem.moved(ready, before) <= SETTLED:
+        if problem.largest_change(ready, before) <= SETTLED:
             break
     problem.close(ready, WEAK)
     return problem.result([*quick, *(m for m in ready if m not in quick)])
@@ -281,7 +281,7 @@ class _LeastSquares:
         J = self.derivative(measurements, self.fabric)
         return np.asarray(J.T @ J)
 
-    def moved(self, measurements: Sequence[Measurement], before: Floats) -> float:
+    def largest_change(self, measurements: Sequence[Measurement], before: Floats) -> float:
         """Return the largest change of a field since ``before``, in its standard deviations."""
         N = self.information(measurements) + np.eye(len(self.fields)) / BELIEF**2
         return float((np.abs(self.logs - before) / np.sqrt(np.diag(np.linalg.inv(N)))).max())

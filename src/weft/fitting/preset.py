@@ -47,7 +47,7 @@ def write_preset(path: Path, file: FitFile, found: Fit) -> Fabric:
 def preset_text(file: FitFile, found: Fit) -> str:
     """Return the preset as YAML."""
     head = (
-        f"Fitted by `weft fabrics fit {file.path.name}`, from the numbers of {file.said}. "
+        f"Fitted by `weft fabrics fit {file.path.name}`, from the numbers of {file.start_name}. "
         "Uncertainties are one standard deviation."
     )
     lines = [f"# {line}" for line in textwrap.wrap(head, 98)]
@@ -101,11 +101,11 @@ def _source(field: str, file: FitFile, found: Fit) -> str:
         return f"measured: fitted to {_names(found, field)}; +- {100 * size:.2g} %" + _cite(
             file, list(found.shares(field))
         )
-    for one in file.given:
+    for one in file.fixed_fields:
         if one.fields.get(field) is not None:
             return f"measured: {one.name}" + _cite(file, [one.name])
     before = found.start.sources.get(field, "")  # source of the number of the starting fabric
-    return f"estimated: that of {file.said}, {_explain(field, file, found)}" + (
+    return f"estimated: that of {file.start_name}, {_explain(field, file, found)}" + (
         f" ({before})" if before else ""
     )
 

@@ -22,7 +22,7 @@ def write_report(file: FitFile, found: Fit) -> str:
     rows = sum(map(len, found.residuals))
     lines = [
         f"{file.name}: {len(found.measurements)} measurements with {rows} numbers, "
-        f"{len(found.fields)} fields fitted from {file.said}",
+        f"{len(found.fields)} fields fitted from {file.start_name}",
         "",
         f"{'field':18}{'unit':8}{'start':>11}{'fitted':>11}{'+-':>10}{'+- %':>7}  mostly from",
     ]
@@ -30,7 +30,7 @@ def write_report(file: FitFile, found: Fit) -> str:
     lines += ["", *_verdict(found)]
     if not_known := list(_undetermined_lines(file, found)):
         lines += ["", "not determined by these data", *not_known]
-    if notes := [n for g in file.given if g.note for n in _wrap(f"{g.name}: {g.note}")]:
+    if notes := [n for g in file.fixed_fields if g.note for n in _wrap(f"{g.name}: {g.note}")]:
         lines += ["", "taken as given", *notes]
     if pairs := list(_pairs(found)):
         lines += ["", f"correlations above {ALIKE:g}", *pairs]
@@ -91,10 +91,10 @@ def _verdict(found: Fit) -> Sequence[str]:
 def _undetermined_lines(file: FitFile, found: Fit) -> Iterator[str]:
     """Yield lines with the fields that keep their start, and the reasons."""
     for o in found.open:
-        kept = f"kept at {file.said}'s {o.value:.4g} {UNITS[o.field]}".removesuffix(" 1")
+        kept = f"kept at {file.start_name}'s {o.value:.4g} {UNITS[o.field]}".removesuffix(" 1")
         yield from _wrap(f"{o.field}: {o.text}; {kept}")
     taken = {*found.fields, *(o.field for o in found.open)}
-    taken |= {f for g in file.given for f in g.fields}
+    taken |= {f for g in file.fixed_fields for f in g.fields}
     for word, some in (
         ("held on request", [f for f in file.hold if f not in taken]),
         (
@@ -103,7 +103,7 @@ def _undetermined_lines(file: FitFile, found: Fit) -> Iterator[str]:
         ),
     ):
         if some:
-            yield from _wrap(f"{', '.join(some)}: {word}; kept at {file.said}'s value")
+            yield from _wrap(f"{', '.join(some)}: {word}; kept at {file.start_name}'s value")
 
 
 def _pairs(found: Fit) -> Iterator[str]:
@@ -130,7 +130,7 @@ def report_as_json(file: FitFile, found: Fit) -> Json:
     f = found.fabric
     return {
         "name": file.name,
-        "start": file.said,
+        "start": file.start_name,
         "fields": {
             field: {
                 "value": getattr(f, field),
@@ -156,5 +156,5 @@ def report_as_json(file: FitFile, found: Fit) -> Json:
             for m, r in zip(found.measurements, found.residuals)
         },
         "remarks": list(collect_remarks(found)),
-        "given": {g.name: g.note for g in file.given if g.note},
+        "given": {g.name: g.note for g in file.fixed_fields if g.note},
     }

@@ -99,7 +99,7 @@ class Builder:
         things = [thing for thing in made if thing is not None]
         outfit = None
         if len(things) == len(made):
-            outfit = self._try(("cloths",), lambda: self._joined(things))
+            outfit = self._try(("cloths",), lambda: self._join(things))
         if outfit is None:
             raise SceneProblems(self.problems)
         cloth = outfit.cloth
@@ -243,7 +243,7 @@ class Builder:
         kind = next(k for k in ("sheet", "panel", "mesh") if getattr(block, k) is not None)
         if block.discretization == "bspline" and block.sheet is not None:
             sheet = self._try((*loc, kind), lambda: self._spline_sheet(block, made))
-            return None if sheet is None else self._moved(loc, block, sheet)
+            return None if sheet is None else self._move(loc, block, sheet)
         mesh = self._try((*loc, kind), lambda: self._mesh(block))
         if mesh is None:
             return None
@@ -258,9 +258,9 @@ class Builder:
         if block.discretization == "bspline":
             how = block.spline.model_dump(exclude={"net"})
             cloth = self._try((*loc, "spline"), partial(as_splines, flat, **how))
-        return None if cloth is None else self._moved(loc, block, cloth)
+        return None if cloth is None else self._move(loc, block, cloth)
 
-    def _moved(self, loc: Loc, block: ClothBlock, cloth: Cloth) -> Cloth | None:
+    def _move(self, loc: Loc, block: ClothBlock, cloth: Cloth) -> Cloth | None:
         return self._try(
             (*loc, "translation"), lambda: cloth.moved(block.translation, block.rotation)
         )
@@ -275,7 +275,7 @@ class Builder:
         how = b.model_dump(include={"net", "rule", "bending", "density"})
         return spline_sheet(s.nx, s.ny, s.width, s.height, made or fabric("cotton"), **how)
 
-    def _joined(self, things: list[Thing]) -> Outfit:
+    def _join(self, things: list[Thing]) -> Outfit:
         """Join all cloths and garments into one cloth."""
         f = self.file
         blocks = [f.cloth] if f.cloth else f.cloths

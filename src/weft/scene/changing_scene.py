@@ -61,10 +61,10 @@ class ChangingScene:
         if self._ties:
             changed.update(zip(self.tied, self.scene.attached.updated(now.attachments)))
         if self._joints:
-            changed.update(self._rejoined(now.bodies))
+            changed.update(self._rejoin(now.bodies))
         return Changed(changed, now.contact)
 
-    def _rejoined(self, bodies: Sequence[Body]) -> dict[int, Energy]:
+    def _rejoin(self, bodies: Sequence[Body]) -> dict[int, Energy]:
         """Rebuild the joints with the numbers of ``bodies``; their anchors stay those of the
         start.
         """

@@ -168,7 +168,7 @@ class Outfit:
             made.append(self._of_points(Bonds.concatenate(bands, "elastics")))
         pressed = self._folds(sewing, damping)
         made += [self._of_points(pressed)] if pressed is not None else []
-        return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen(sewing)))
+        return (*made, Drag(self.cloth.mass, sewing.drag, until, self._frozen_points(sewing)))
 
     def _of_points(self, energy: ElementEnergy) -> Energy:
         """Return an energy of vertices as an energy of the points that move them."""
@@ -236,7 +236,7 @@ class Outfit:
                 )
         return found
 
-    def _frozen(self, sewing: Sewing) -> tuple[Floats, Bools] | None:
+    def _frozen_points(self, sewing: Sewing) -> tuple[Floats, Bools] | None:
         """Return when inner garments keep still (k,2) [s], and their points (k,N).
 
         They keep still while outer garments close around them, so that these do not catch their

@@ -323,7 +323,7 @@ class Scene:
 
     @cached_property
     def _model(self) -> Model:
-        cloth, held, loose = self.cloth, self._held, self.loose
+        cloth, held, loose = self.cloth, self._pinned_points, self.loose
         special = {
             "pressure": self.pressure is not None,
             "buckling": self.buckling is not None,
@@ -338,7 +338,10 @@ class Scene:
         *air, weight = build_loads(self, mass)
         made = (*build_elastic(self), *air)
         ties = self.attached
-        moved, others = rigid_energies(loose, self._unmoved), (*made, *held.energies, weight)
+        moved, others = (
+            rigid_energies(loose, self._prescribed_bodies),
+            (*made, *held.energies, weight),
+        )
         check_ropes(moved, [e.name for e in others])
         energies = (*made, *held.energies, *moved, weight)
         changing = None
@@ -360,12 +363,12 @@ class Scene:
         contact = None
         if self.contact is not None:
             pieces = pieces_of(cloth, self.contact.thickness)
-            b = sum(len(body.vertices) for body in self._unmoved)
+            b = sum(len(body.vertices) for body in self._prescribed_bodies)
             contact = Contact.of(
                 cloth.mesh,
                 cloth.vertex_mass,
                 self.contact,
-                self._unmoved,
+                self._prescribed_bodies,
                 pieces,
                 embedding,
                 ties.sewn(cloth.sewn, cloth.n_vertices, b, len(loose)),
@@ -376,7 +379,7 @@ class Scene:
         return Model(mass, energies, held.pins, start, *rest)
 
     @cached_property
-    def _held(self) -> PinnedPoints:
+    def _pinned_points(self) -> PinnedPoints:
         """The pins as pins of points, with anchors and springs of splines."""
         return pin_points(self.cloth, tuple(self.pins))
 
@@ -396,12 +399,12 @@ class Scene:
     @cached_property
     def loose(self) -> RigidBodies:
         """The rigid bodies, each as four points after all points of the cloth."""
-        loose = RigidBodies.of(self.bodies, len(self._held.points))
+        loose = RigidBodies.of(self.bodies, len(self._pinned_points.points))
         check_rigid(loose, self.integrator_name, airless=self.wind is None)
         return loose
 
     @property
-    def _unmoved(self) -> Sequence[Body]:
+    def _prescribed_bodies(self) -> Sequence[Body]:
         """The bodies that forces do not move (colliders that stand still or follow a path)."""
         return [b for b in self.bodies if b.rigid is None]
 
@@ -420,7 +423,7 @@ class Scene:
             own += [b.thickness for b in self.bodies]
             known = [k for k in own if k is not None]
             reach = self.contact.gap + max([self.contact.thickness, *known])
-        made = attached(self.attachments, self.cloth, self._unmoved, reach, self.loose)
+        made = attached(self.attachments, self.cloth, self._prescribed_bodies, reach, self.loose)
         check_stretch(self.cloth, self.pins, made.links)
         return made
 
@@ -451,11 +454,11 @@ class Scene:
                 expected="false",
                 hint="move what is too near apart by hand",
             )
-        return feasible_start(self.model(), self._held.points)
+        return feasible_start(self.model(), self._pinned_points.points)
 
     def state(self) -> State:
         """Return positions and velocities at t = 0, untangled if contact asks for it."""
-        x = np.array(self._held.points if self.resolved is None else self.resolved.x)
+        x = np.array(self._pinned_points.points if self.resolved is None else self.resolved.x)
         x = np.concatenate([x, self.loose.points])
         v = np.zeros(x.shape)
         v[: len(self.cloth.points)] = self.velocity
@@ -472,6 +475,6 @@ class Scene:
         them."""
         made = dataclasses.replace(self, **changes)
         if changes.keys() <= APART_FROM_MODEL:
-            built = ("_model", "_held", "loose", "attached", "resolved")
+            built = ("_model", "_pinned_points", "loose", "attached", "resolved")
             vars(made).update({k: v for k, v in vars(self).items() if k in built})
         return made

@@ -303,7 +303,7 @@ class _IntegratorBlock(Block):
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, value: object) -> object:
+    def _name_block(cls, value: object) -> object:
         if isinstance(value, str):
             return {value: {}}
         if not isinstance(value, dict) or len(value) != 1:
