@@ -115,7 +115,7 @@ def test_a_way_ends_at_the_limit(to):
         for _ in range(40):
             d = np.zeros_like(x)
             d[ids] = 0.4 * rng.normal(size=(len(ids), 3))
-            part = bound.reach(kernel.array(x, vec3), kernel.array(d, vec3))
+            part = kernel.least(bound.reaches(kernel.array(x, vec3), kernel.array(d, vec3)))
             for s in np.linspace(0, min(part, 1.0), 9)[:-1]:
                 assert np.isfinite(stops.value(x + s * d)).all()
             if part <= 1.25:

@@ -11,7 +11,8 @@ from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
-from weft.energies.elastic.strain_limit import PART, StrainLimits
+from weft.energies.elastic.strain_limit import StrainLimits
+from weft.energies.step_limit import PART
 from weft.kernel import vec3
 from weft.laws import StrainLimit
 from weft.solve.sparse.block_csr import BlockPattern
@@ -101,6 +102,20 @@ def test_how_far_a_step_may_go(rng, device):
         step = bound.max_step(kernel.array(x, vec3), kernel.array(d, vec3))
         assert 0.85 * PART * low < step <= PART * low * (1 + 1e-9)
         assert np.isfinite(energy.value(x + step * d)).all()
+
+
+def test_what_limits_decide_is_read_together():
+    """How far a direction may go, and whether it is small, are one read."""
+    mesh = grid(4, 4, 1.0, 1.0)
+    energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, None)))
+    bound = energy.bind(BlockPattern.of(16, [energy.stencil]))
+    x, d = (kernel.array(part * np.array(mesh.vertices), vec3) for part in (1.0, 0.2))
+    with kernel.count_traffic() as traffic:
+        numbers = kernel.Reductions()
+        settled = bound.is_settled(x, d, numbers)
+        limit = bound.propose_max_step(x, d, numbers)
+        assert not settled() and limit() == pytest.approx(PART * 0.5)
+    assert traffic.scalars == 1
 
 
 def test_settled_looks_at_limits():

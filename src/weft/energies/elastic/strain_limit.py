@@ -7,7 +7,6 @@ interval are positive. A step uses at most nine tenths of the bound, so no sampl
 limit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,12 +19,11 @@ from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
 from weft.energies.elastic.membrane_by_constants import DAMPING
 from weft.energies.step import Step
+from weft.energies.step_limit import StepLimit
 from weft.kernel import DataType, Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
 from weft.laws.strain_limit import COLLAPSED_SQ, NO_LIMIT, StrainLimit
 from weft.solve.sparse.block_csr import BlockPattern
 
-PART = 0.9  # largest part of the way to a limit that a step may go
-SETTLED = 0.1  # largest part of the way to a limit that a search's last displacement may go
 # Number of times that the interval for shear is halved, and of bisections that enlarge it again.
 HALVINGS, REFINED = 40, 4
 _module = wp.get_module("weft.strain_limit")
@@ -183,10 +181,10 @@ class StrainLimits(Membrane):
         return BoundLimits(self, pattern)
 
 
-class BoundLimits(BoundMembrane):
+class BoundLimits(StepLimit, BoundMembrane):
     """Strain limits bound to a block pattern: a membrane that bounds steps."""
 
-    limits = True
+    settled_part = 0.1
     is_elastic = False
 
     energy: StrainLimits
@@ -199,21 +197,11 @@ class BoundLimits(BoundMembrane):
     def zero_tables(self) -> None:
         """Return None: how the term depends on the rest shape is not known."""
 
-    def reach(self, x: WarpArray, d: WarpArray) -> float:
-        """Return the multiple of d (n,) vec3 at which the nearest limit is met; it may exceed 1."""
+    def reaches(self, x: WarpArray, d: WarpArray) -> WarpArray:
+        """Return the multiple of d (n,) vec3 at which a limit is met, for every sample."""
         s, n = self.samples, len(self.samples)
         out = self.scratch.take(n)
         self._deformed = False
         last = (reaches, self._F, self._D, *self._most, HALVINGS, REFINED, out)
         kernel.launch_each(n, s.deform(x, self._F), s.deform(d, self._D), last)
-        return kernel.least(out)
-
-    def max_step(self, x: WarpArray, d: WarpArray) -> float:
-        """Return nine tenths of the way to the nearest limit, and at most 1."""
-        return min(1.0, PART * self.reach(x, d))
-
-    def is_settled(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], bool]:
-        """Return a function that says whether d goes at most a tenth of the way to a limit."""
-        return lambda: SETTLED * self.reach(x, d) >= 1.0
+        return out

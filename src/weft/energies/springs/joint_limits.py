@@ -9,7 +9,6 @@ which no step passes (``max_step``). A joint that presses against a stop rests w
 is the work that a stop takes up before its room is down to about a quarter of the margin.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +26,10 @@ from weft.energies.springs.joint_coordinates import (
 )
 from weft.energies.springs.spring import BoundSpring, Curvature, SpringLaw, spring_kernels
 from weft.energies.step import Step
+from weft.energies.step_limit import StepLimit
 from weft.kernel import IntArray2d, Scalar, ScalarArray, Vec3Array, WarpArray, WarpStruct, vec2
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
-
-PART = 0.9  # largest part of the way to the nearest limit that a step may go
-SETTLED = 0.5  # largest part of that way that the last increment of a search may go
 
 
 @wp.struct
@@ -173,27 +170,17 @@ class JointLimits(JointSpring):
         return BoundJointLimits(self, pattern)
 
 
-class BoundJointLimits(BoundSpring):
+class BoundJointLimits(StepLimit, BoundSpring):
     """Joint limits bound to a block pattern: they bound steps."""
 
-    limits = True
+    settled_part = 0.5
 
-    def reach(self, x: WarpArray, d: WarpArray) -> float:
-        """Return the part of the way d from x at which the first limit is met, or infinity."""
+    def reaches(self, x: WarpArray, d: WarpArray) -> WarpArray:
+        """Return the multiple of d at which the limit of every coordinate is met, or infinity."""
         out, m = self.scratch.take(self.shape[0]), self.shape[0]
         stencil = self.energy.device_stencil
         kernel.launch(reach_of_limits, m, x, d, stencil, self.parameters, out)
-        return kernel.least(out)
-
-    def max_step(self, x: WarpArray, d: WarpArray) -> float:
-        """Return nine tenths of the way to the nearest limit, and at most 1."""
-        return min(1.0, PART * self.reach(x, d))
-
-    def is_settled(
-        self, x: WarpArray, d: WarpArray, numbers: kernel.Reductions
-    ) -> Callable[[], bool]:
-        """Return a function that says whether d goes at most half of the way to a limit."""
-        return lambda: SETTLED * self.reach(x, d) >= 1.0
+        return out
 
     def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
         """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""
