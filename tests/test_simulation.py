@@ -142,6 +142,7 @@ weft.simulate(scene(), frames=6000, fps=30, out=sys.argv[1], resume=True, progre
 """
 
 
+@pytest.mark.exact_start
 def test_kill_9_and_resume(tmp_path):
     """The real thing: SIGKILL a process three times at random instants."""
     program = PROGRAM.format(root=str(Path(__file__).parents[1]))

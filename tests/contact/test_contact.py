@@ -178,6 +178,7 @@ def test_order_of_contacts_does_not_depend_on_the_past():
     np.testing.assert_array_equal(one.touch, two.touch)
 
 
+@pytest.mark.exact_start
 def test_pins_do_not_push_cloth_through_cloth(tmp_path):
     """A sheet that two others close on is refused where it has no way out; another one is pushed.
     Pinned pairs themselves are not looked at.

@@ -520,7 +520,8 @@ def test_momentum_of_a_chain_in_the_void():
         return p.sum(0), np.cross(np.asarray(state.x)[-8:], p).sum(0)
 
     before = moments(world.state)
-    *_, state = world.run(Bdf2(weft.StepSettings(tolerance=1e-8)), 0.1, 2e-3)
+    # Increments below 2e-11 m are not told from round-off by the energies of stiff joints.
+    *_, state = world.run(Bdf2(weft.StepSettings(tolerance=1e-7)), 0.1, 2e-3)
     after = moments(state)
     np.testing.assert_allclose(after[0], before[0], atol=1e-6)
     np.testing.assert_allclose(after[1], before[1], atol=2e-3 * np.abs(before[1]).max())

@@ -152,6 +152,7 @@ def test_a_step_is_pure(scene):
     np.testing.assert_array_equal(one.x, two.x)
 
 
+@pytest.mark.exact_start
 def test_failure_is_an_outcome(scene):
     model, integrator, state, memory = start(scene, max_iterations=1, tolerance=1e-12)
     after, _, report = integrator.step(model, state, memory, DT)
