@@ -33,6 +33,8 @@ NUMBERS = {
     "recover_fabric.py": r"bending_warp: (\S+) ",
     "swing_flag.py": r"before and after: \d+ and (\S+) cm",
 }
+# Steps end at a tolerance, so their ends differ by linear solver: where PARDISO is not installed,
+# own_energy prints 0.467 for 0.475, splines 0.984 for 1.02, gripper 0.256 for 0.267.
 EXPECTED = {
     "essence.py": pytest.approx(-0.301, abs=0.03),  # folds of loosely solved steps may differ
     "hanging_sheet.py": pytest.approx(-1.012, abs=0.01),
@@ -40,10 +42,10 @@ EXPECTED = {
     "stretch_law.py": -47.965,
     "moving_pins.py": 0.3,
     "own_law.py": 11.25,
-    "own_energy.py": pytest.approx(0.475, abs=0.002),
+    "own_energy.py": pytest.approx(0.471, abs=0.012),
     "energy_map.py": 1.0,
-    "splines.py": pytest.approx(1.02, abs=0.02),
-    "gripper.py": pytest.approx(0.267, abs=0.01),
+    "splines.py": pytest.approx(1.0, abs=0.05),
+    "gripper.py": pytest.approx(0.262, abs=0.02),
     "batch.py": 0.0,
     "fold.py": pytest.approx(0.83, abs=0.05),
     "throw_into_pose.py": pytest.approx(37.4, abs=8),
