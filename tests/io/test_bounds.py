@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tests.cli.test_cli import run, weft_  # noqa: F401 (fixtures)
-from weft.base.errors import MeshError
+from tests.refusals import refused
+from weft.base.errors import MeshError, SceneError
 from weft.io import read_mesh
 from weft.io.formats.gltf_scene import gltf_contents, gltf_moving
 from weft.scene.build import load_scene
@@ -60,11 +61,11 @@ def gltf(path, accessors=(), nodes=({"mesh": 0},), roots=(0,), animation=None, m
 
 def test_arrays_that_a_gltf_file_does_not_hold(tmp_path):
     zeros = {"componentType": 5126, "count": 166_000_000, "type": "VEC3"}
-    with pytest.raises(MeshError, match="498000000 values, where its size allows"):
+    with refused(MeshError, "glTF file", got="498000000 values"):
         gltf_contents(gltf(tmp_path / "a.gltf", {0: zeros}), None, one=True)
     several = {**zeros, "count": 400_000}
     nodes = [{"mesh": 0}] * 10
-    with pytest.raises(MeshError, match="values, where its size allows"):
+    with refused(MeshError, "glTF file", got="10800027 values"):
         gltf_contents(gltf(tmp_path / "b.gltf", {0: several}, nodes, range(10)), None, one=False)
     few = gltf(tmp_path / "c.gltf", {0: {**zeros, "count": 3}})
     assert len(gltf_contents(few, None, one=True).x) == 1  # zeros are welded
@@ -88,7 +89,7 @@ def test_poses_that_a_gltf_file_does_not_hold(tmp_path):
     data[8:16] = struct.pack("<ff", 0.0, 3000.0)
     tree["buffers"][0]["uri"] = uri(data)
     path.write_text(json.dumps(tree))
-    with pytest.raises(MeshError, match="transforms of nodes, more than"):
+    with refused(MeshError, "glTF file", got="450005000 transforms"):
         gltf_moving(path, None, None)
 
 
@@ -101,7 +102,7 @@ def test_a_chain_of_nodes_is_placed_in_linear_time(tmp_path):
         found = gltf_contents(gltf(tmp_path / "deep.gltf", nodes=nodes), None, one=True)
     assert found.x[:, 0].min() == n
     ring = [{"mesh": 0, "children": [1]}, {"children": [0]}]
-    with pytest.raises(MeshError, match="below themselves"):
+    with refused(MeshError, "glTF file", got="nodes"):
         gltf_contents(gltf(tmp_path / "ring.gltf", nodes=ring), None, one=True)
 
 
@@ -119,7 +120,7 @@ def test_instances_of_instances(tmp_path):
         )
         levels.append(f'def "l{k}" {{\n{inner}}}\n')
     (tmp_path / "a.usda").write_text("#usda 1.0\n" + "".join(levels))
-    with pytest.raises(MeshError, match="more than 10000 meshes"):
+    with refused(MeshError, "USD file", got="10000 meshes"):
         read_mesh(tmp_path / "a.usda", warp=(1, 0, 0))
 
 
@@ -142,7 +143,7 @@ def test_a_usd_file_with_a_damaged_count(tmp_path):
         damaged = bytearray(data)
         struct.pack_into("<Q", damaged, start, 1 << 28)
         (tmp_path / "b.usdc").write_bytes(damaged)
-        with pytest.raises(MeshError, match="USD file"):
+        with refused(MeshError, "USD file"):
             read_mesh(tmp_path / "b.usdc", warp=(1, 0, 0))
 
 
@@ -150,7 +151,7 @@ def test_groups_beyond_the_faces(tmp_path):
     names = " ".join(f"g{k}" for k in range(2000))
     faces = "f 1 2 3\n" * 2000
     (tmp_path / "a.obj").write_text(f"g {names}\nv 0 0 0\nv 1 0 0\nv 0 0 1\n{faces}")
-    with limit(60), pytest.raises(MeshError, match="groups = 2000"):
+    with limit(60), refused(MeshError, "groups", got=2000):
         read_mesh(tmp_path / "a.obj", warp=(1, 0, 0))
 
 
@@ -307,5 +308,5 @@ def test_a_pipe_in_place_of_values_of_a_sweep(pipe, run):  # noqa: F811
 
 def test_a_scene_whose_file_is_a_pipe_names_it(pipe):
     pipe("yaml")
-    with limit(60), pytest.raises(Exception, match="no ordinary file"):
+    with limit(60), refused(SceneError, "scene file", where="p.yaml"):
         load_scene(Path("p.yaml"))

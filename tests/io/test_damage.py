@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.mutations import changed_bytes
+from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.mesh import grid
 from weft.io import read_cache, read_mesh, read_moving, read_surface, write_animation
@@ -68,25 +69,40 @@ def test_what_is_no_mesh_at_all(tmp_path, suffix, data):
         pytest.importorskip("pxr.Usd")
     path = tmp_path / f"a{suffix}"
     path.write_bytes(data)
-    with pytest.raises(MeshError, match="USD file|glTF file"):
+    with refused(MeshError, "USD file" if suffix.startswith(".usd") else "glTF file"):
         read_mesh(path)
     path.unlink()
-    with pytest.raises(MeshError, match="mesh file = No such file"):
+    with refused(MeshError, "mesh file"):
         read_surface(path)
 
 
 @pytest.mark.parametrize(
     "change, match",
     [
-        ({"asset": {"version": "1.0"}}, "version 1.0"),
-        ({"extensionsRequired": ["KHR_draco_mesh_compression"]}, "without compression"),
-        ({"buffers": [{"uri": "../secret.bin", "byteLength": 4}]}, "elsewhere"),
-        ({"buffers": [{"uri": "none.bin", "byteLength": 4}]}, "none.bin"),
-        ({"nodes": [{"children": [0], "mesh": 0}]}, "below themselves"),
-        ({"meshes": [{"primitives": [{"mode": 1, "attributes": {"POSITION": 0}}]}]}, "no triangle"),
-        ({"meshes": [{"primitives": [{"attributes": {"POSITION": -1}}]}]}, "accessors -1"),
-        ({"nodes": []}, "no mesh"),
-        ({"nodes": [{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {}}}]}, "instances of"),
+        ({"asset": {"version": "1.0"}}, ("glTF file", "1.0")),
+        (
+            {"extensionsRequired": ["KHR_draco_mesh_compression"]},
+            ("glTF file", "KHR_draco_mesh_compression"),
+        ),
+        ({"buffers": [{"uri": "../secret.bin", "byteLength": 4}]}, ("glTF file", "../secret.bin")),
+        (
+            {"buffers": [{"uri": "none.bin", "byteLength": 4}]},
+            ("mesh file", "none.bin"),
+        ),
+        ({"nodes": [{"children": [0], "mesh": 0}]}, ("glTF file", "nodes")),
+        (
+            {"meshes": [{"primitives": [{"mode": 1, "attributes": {"POSITION": 0}}]}]},
+            ("glTF file", "triangles"),
+        ),
+        (
+            {"meshes": [{"primitives": [{"attributes": {"POSITION": -1}}]}]},
+            ("glTF file", "accessors -1"),
+        ),
+        ({"nodes": []}, ("glTF file", "no mesh")),
+        (
+            {"nodes": [{"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {}}}]},
+            ("glTF file", "EXT_mesh_gpu_instancing"),
+        ),
     ],
 )
 def test_gltf_that_says_something_impossible(tmp_path, change, match):
@@ -106,7 +122,7 @@ def test_gltf_that_says_something_impossible(tmp_path, change, match):
     path.write_text(json.dumps(tree))
     assert len(read_surface(path)[1]) == 1
     path.write_text(json.dumps({**tree, **change}))
-    with pytest.raises(MeshError, match=match):
+    with refused(MeshError, match):
         read_surface(path)
 
 

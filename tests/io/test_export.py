@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.contact import load_frames
 from weft.discretization.mesh import grid
@@ -144,7 +145,7 @@ def test_gltf_of_many_frames_is_thinned_and_says_so(tmp_path):
     tree = json.loads(data[20 : 20 + size])
     times = tree["accessors"][tree["animations"][0]["samplers"][0]["input"]]
     assert times["count"] == MOST_TARGETS and times["max"] == [pytest.approx(99 / 30)]
-    with pytest.raises(RunError, match="meters, y up"):
+    with refused(RunError, "--up, --units", expected="y and m"):
         write_animation(path, waving(2, 4, units="cm"))
 
 
@@ -296,7 +297,7 @@ def test_times_stay_those_of_the_run(made, tmp_path):
         made.export(tmp_path / "a.npz", frames, fps=fps)
         np.testing.assert_allclose(np.load(tmp_path / "a.npz")["times"], times)
     for frames, fps in (("1:-1:2", None), ("1:1", 24)):
-        with pytest.raises(RunError, match="--frames"):
+        with refused(RunError, "--frames"):
             made.animation(frames, fps=fps)
         film = made.animation(frames, fps=fps, first=1001)
         np.testing.assert_array_equal(film.moment(0).positions[0], made.positions(1))
@@ -319,7 +320,7 @@ def test_selection(text, numbers):
 
 @pytest.mark.parametrize("text", ["a", "1:2:3:4", "1:2:0", "5:3", "0:7", "-8:", "1.5:2"])
 def test_bad_selection(text):
-    with pytest.raises(RunError, match="--frames"):
+    with refused(RunError, "--frames"):
         FrameSelection.of(text).numbers(7, "run")
 
 
@@ -327,14 +328,14 @@ def test_bad_selection(text):
     "how, match",
     [
         ({"up": "x"}, "--up"),
-        ({"units": "ft"}, "--units.*m, cm"),
-        ({"fps": 0.0}, "fps = 0"),
-        ({"fps": float("nan")}, "fps = nan"),
-        ({"frames": "0:99"}, "0 to 6"),
+        ({"units": "ft"}, "--units"),
+        ({"fps": 0.0}, ("fps", "0")),
+        ({"fps": float("nan")}, ("fps", "nan")),
+        ({"frames": "0:99"}, ("--frames", "0 to 6")),
     ],
 )
 def test_bad_options(made, tmp_path, how, match):
-    with pytest.raises(RunError, match=match):
+    with refused(RunError, match):
         made.export(tmp_path / "a.pc2", **how)
     assert list(tmp_path.iterdir()) == []
 
@@ -345,14 +346,14 @@ def test_a_failed_export_leaves_the_old_file(made, tmp_path, suffix, monkeypatch
     path = tmp_path / f"a{suffix}"
     path.write_bytes(b"before")
     monkeypatch.setattr(made, "velocities", lambda *_: (_ for _ in ()).throw(RunError("broken")))
-    with pytest.raises(RunError, match="broken"):
+    with refused(RunError, "broken"):
         made.export(path)
     assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("suffix", ANIMATED)
 def test_a_folder_that_is_not_there_is_named(made, tmp_path, suffix):
-    with pytest.raises(RunError, match="cannot write|no such folder|No such file"):
+    with refused(RunError, f"cannot write a{suffix}", where="none"):
         made.export(tmp_path / "none" / f"a{suffix}")
 
 
@@ -364,7 +365,7 @@ def test_a_missing_package_says_what_to_install(made, tmp_path, monkeypatch, mod
     import sys
 
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(RunError, match=rf"weft\[{extra}\]"):
+    with refused(RunError, hint=f"weft[{extra}]"):
         made.export(tmp_path / f"a{suffix}")
 
 

@@ -4,6 +4,7 @@ import igl
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft import io
 from weft.base.errors import DegenerateFacesError, MeshError, RunError
 from weft.discretization.mesh import TriangleMesh, grid
@@ -127,35 +128,35 @@ TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\n"
 @pytest.mark.parametrize(
     "text, arguments, match",
     [
-        (TRIANGLE + "f 1 2 4\n", {}, r"vertex index = 4 \(.*bad.obj:4\).*1 to 3"),
-        (TRIANGLE + "f 1 2 0\n", {}, "vertex index = 0"),
-        (TRIANGLE + "f 1 2 -4\n", {}, "vertex index = -4"),
-        (TRIANGLE + "vt 0 0\nf 1/1 2/1 3/9\n", {}, "texture index = 9"),
-        ("v 0 nan 0\n", {}, r"position.*bad.obj:1.*finite"),
+        (TRIANGLE + "f 1 2 4\n", {}, ("vertex index", "4", "1 to 3", "bad.obj:4")),
+        (TRIANGLE + "f 1 2 0\n", {}, ("vertex index", "0")),
+        (TRIANGLE + "f 1 2 -4\n", {}, ("vertex index", "-4")),
+        (TRIANGLE + "vt 0 0\nf 1/1 2/1 3/9\n", {}, ("texture index", "9")),
+        ("v 0 nan 0\n", {}, ("position", "bad.obj:1")),
         ("v 0 0\n", {}, "position"),
         ("v a b c\n", {}, "position"),
-        (TRIANGLE, {}, "at least one triangle"),
-        (TRIANGLE + "f 1 2\n", {}, "at least three corners"),
-        (TRIANGLE + "f 1 2 2\n", {}, "each vertex once"),
-        (TRIANGLE + "f 1 2 3\n", {}, "texture coordinates, or a warp direction"),
-        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 1)}, "right angles"),
-        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 0)}, "not all zero"),
+        (TRIANGLE, {}, ("faces", 0)),
+        (TRIANGLE + "f 1 2\n", {}, ("face", "1 2")),
+        (TRIANGLE + "f 1 2 2\n", {}, ("face", "1 2 2")),
+        (TRIANGLE + "f 1 2 3\n", {}, "material coordinates"),
+        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 1)}, ("warp direction", "0, 0, 1")),
+        (TRIANGLE + "f 1 2 3\n", {"warp": (0, 0, 0)}, ("warp direction", "0, 0, 0")),
         (TRIANGLE + "f 1 2 3\n", {"warp": (1, 0, 0), "scale": 0.0}, "scale"),
-        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3\n", {}, "at all corners"),
-        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\nf 1 3 2\n", {}, "at every face"),
+        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3\n", {}, ("face", "1/1 2/2 3")),
+        (TRIANGLE + "vt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\nf 1 3 2\n", {}, ("face", "bad.obj:8")),
     ],
 )
 def test_bad_obj(tmp_path, text, arguments, match):
     path = tmp_path / "bad.obj"
     path.write_text(text)
-    with pytest.raises(MeshError, match=match):
+    with refused(MeshError, match):
         read_obj(path, **arguments)
 
 
 def test_degenerate_material_triangles_are_listed(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(TRIANGLE + "vt 0 0\nvt 1 0\nf 1/1 2/2 3/2\n")
-    with pytest.raises(DegenerateFacesError, match="1 of 1"):
+    with refused(DegenerateFacesError, "material area of faces", hint="1 of 1"):
         read_obj(path)
 
 
@@ -253,7 +254,7 @@ def test_a_format_is_one_line(tmp_path, monkeypatch):
     film = Animation([SurfaceTopology("cloth", mesh.faces)], 3, lambda k: None)
     assert io.write_animation(tmp_path / "b.film", film) == ["a note"]
     assert notes == [("b.film", 3)]
-    with pytest.raises(RunError, match=r"expected .*\.obj"):
+    with refused(RunError, "export format", expected=".obj"):
         io.write_mesh(tmp_path / "a.fbx", mesh.vertices, mesh.faces, mesh.corner_uv)
 
 
@@ -272,5 +273,5 @@ def test_a_scale_of_texture_coordinates_that_are_not_used_is_refused(tmp_path, c
     path = tmp_path / "a.obj"
     used = "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n" if coordinates else "f 1 2 3\n"
     path.write_text(TRIANGLE + used)
-    with pytest.raises(MeshError, match="uv_scale"):
+    with refused(MeshError, "uv_scale"):
         read_obj(path, uv_scale=2.0, warp=(0, 1, 0))

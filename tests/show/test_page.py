@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from typer.testing import CliRunner
 
+from tests.refusals import refused
 from tests.show.reading import Page
 from weft.base.errors import RunError
 from weft.cli.commands import app
@@ -177,7 +178,7 @@ def test_too_large_a_page_is_refused_with_what_to_do(seen):
     size = sum(map(len, whole.blocks.values())) + len(json.dumps(whole.about))
     assert size < len(page(whole)) < size + 60_000  # the rest is the viewer
     content_of(seen, most=size)
-    with pytest.raises(RunError, match=r"MB for 7 frames.*take fewer frames \(--frames ::2\)"):
+    with refused(RunError, "size of the page", got="7 frames", hint="--frames ::2"):
         content_of(seen, most=size - 1)
 
 
@@ -185,7 +186,7 @@ def test_a_page_that_gets_too_large_is_refused_before_all_is_read(seen, monkeypa
     """By what the compressor has given out: here its first bytes count a million times."""
     monkeypatch.setattr("weft.show.viewer.page_content.OF_BASE64", 1e6)
     read = []
-    with pytest.raises(RunError, match="size of the page"):
+    with refused(RunError, "size of the page"):
         content_of(seen, most=1e6, on_frame=lambda done, count: read.append((done, count)))
     assert read[-1] == (7, 14)
 

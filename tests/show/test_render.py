@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 import weft
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import RunError, WeftError
 from weft.cli.options import LOOK_NAMES
@@ -219,14 +220,14 @@ def test_run_render(tmp_path):
     done = []
     run.render(tmp_path / "a.webp", style=style, on_frame=lambda k, n: done.append((k, n)))
     assert done == [(1, 3), (2, 3), (3, 3)]
-    with pytest.raises(RunError, match=".png, .mp4, .webp"):
+    with refused(RunError, "picture", got=".gif", expected=".png, .mp4, .webp"):
         run.render(tmp_path / "a.gif")
-    with pytest.raises(WeftError, match="did you mean 'strain'"):
+    with refused(WeftError, "look", got="'strian'", hint="'strain'"):
         run.render(tmp_path / "a.png", look="strian")
 
 
 def test_bad_style():
-    with pytest.raises(WeftError, match="16 to 8192"):
+    with refused(WeftError, "picture", expected="16 to 8192"):
         Style(width=3)
 
 
