@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import FabricError, MeshError, RunError, SceneError, WeftError
 from weft.base.yaml_lines import parse_yaml
 from weft.fabric.fabric import fabric
@@ -33,51 +34,54 @@ def bounded():
 @pytest.mark.parametrize(
     "text, match",
     [
-        ("cloth: &a\n  sheet: *a\n", r"alias of what it stands in.*:1"),
+        ("cloth: &a\n  sheet: *a\n", ("YAML", "alias", "scene.yaml:1")),
         (
             "a: &a [x,x,x,x,x,x,x,x]\n"
             + "".join(
                 f"{c}: &{c} [{','.join(['*' + p] * 9)}]\n" for p, c in zip("abcdefgh", "bcdefghi")
             ),
-            "aliases that multiply",
+            ("YAML", "aliases"),
         ),
-        ("cloth: " + "[" * 900 + "]" * 900, "levels deep"),
-        ("cloth: " + "{a: " * 5000 + "}" * 5000, "levels deep"),
-        ("- " * 3000 + "a", "levels deep"),
-        (SHEET + "seconds: 2001-99-99\n", "seconds.*2001-99-99"),
+        ("cloth: " + "[" * 900 + "]" * 900, ("YAML", "50 levels")),
+        ("cloth: " + "{a: " * 5000 + "}" * 5000, ("YAML", "50 levels")),
+        ("- " * 3000 + "a", ("YAML", "50 levels")),
+        (SHEET + "seconds: 2001-99-99\n", ("seconds", "'2001-99-99'")),
         (SHEET + "seconds: 2001-01-01\n", "seconds"),
-        (SHEET + "seconds: " + "9" * 5000, r"integer.*:2"),
-        (SHEET + "seconds: 1" + "0" * 25, "integer"),
-        (SHEET + "seconds: 1.0e+400", "float64"),
+        (SHEET + "seconds: " + "9" * 5000, ("YAML", "integer", "scene.yaml:2")),
+        (SHEET + "seconds: 1" + "0" * 25, ("", "integer")),
+        (SHEET + "seconds: 1.0e+400", ("", "float64")),
         (SHEET + "seconds: .inf", "seconds"),
         (SHEET + "seconds: .nan", "seconds"),
         (SHEET + "seconds: 1e999 s", "seconds"),
-        (SHEET + "seconds: !!python/object/apply:os.system ['true']", "tag"),
-        (SHEET + "seconds: !mine 3", "tag"),
-        (SHEET + "seconds: !!int abc", "int"),
-        (SHEET + "seconds: !!binary aGVsbG8=", "tag"),
-        (SHEET + "seconds: !!set {a, b}", "tag"),
-        (SHEET + "? [a, b]\n: 3\n", "key"),
-        (SHEET + "seconds: 1\nseconds: 2\n", "second time"),
-        (SHEET + "<<: 3\n", "<<"),
-        ('cloth: {mesh: {file: "a\\0b.obj"}}', "character"),
-        ('cloth: {mesh: {file: "a\\ud800b.obj"}}', "character|escape|YAML"),
+        (SHEET + "seconds: !!python/object/apply:os.system ['true']", ("YAML", "tag")),
+        (SHEET + "seconds: !mine 3", ("YAML", "tag")),
+        (SHEET + "seconds: !!int abc", ("YAML", "'abc'")),
+        (SHEET + "seconds: !!binary aGVsbG8=", ("YAML", "tag")),
+        (SHEET + "seconds: !!set {a, b}", ("YAML", "tag")),
+        (SHEET + "? [a, b]\n: 3\n", ("YAML", "key")),
+        (SHEET + "seconds: 1\nseconds: 2\n", ("seconds", "second time")),
+        (SHEET + "<<: 3\n", ("YAML", "<<")),
+        ('cloth: {mesh: {file: "a\\0b.obj"}}', ("YAML", "character")),
+        ('cloth: {mesh: {file: "a\\ud800b.obj"}}', "YAML"),
         (SHEET + "seconds: \x00", "YAML"),
-        (SHEET + "a: *nothing", "undefined alias"),
+        (SHEET + "a: *nothing", ("YAML", "'nothing'")),
         ("%YAML 9.9\n---\na: b", "YAML"),
         ("a: b\n---\nc: d\n", "YAML"),
-        ("", "fields such as"),
-        ("5", "fields such as"),
-        ("[1, 2]", "fields such as"),
+        ("", ("scene", "`cloth:`")),
+        ("5", ("scene", "`cloth:`")),
+        ("[1, 2]", ("scene", "`cloth:`")),
         ("\t\tx", "YAML"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1 kN^99999}}", "width"),
         ("cloth: {sheet: {nx: 5, ny: 5, width: 1 m^-99}}", "width"),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", r"width.*at least 1e-12 m"),
-        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", "width.*at most"),
-        (SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"), "at most"),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e-170}}", ("width", "1e-12 m")),
+        ("cloth: {sheet: {nx: 5, ny: 5, width: 1e200}}", ("width", "1e+09 m")),
+        (
+            SHEET.replace("}}", "}, translation: [0, 9999999999999999999, 0]}"),
+            ("cloth.translation.1", "1e+09 m"),
+        ),
         (
             "cloth: {sheet: {nx: 5, ny: 5, width: 1e-9, height: 1e-9}, translation: [9, 0, 0]}",
-            "float64",
+            ("", "float64"),
         ),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [null, 0, 0]}", r"rotation.0"),
         ("cloth: {sheet: {nx: 5, ny: 5}, rotation: [[1], 0, 0]}", r"rotation.0"),
@@ -88,63 +92,72 @@ def bounded():
         ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {preset: {preset: {preset: 1}}}}", "preset"),
         ("cloth: {sheet: {nx: 5, ny: 5}, fabric: {5: 6}}", "field"),
         ("cloth: {sheet: {nx: 5, ny: 5}, fabric: [cotton]}", "fabric"),
-        (SHEET + "pins: [{vertices: [99999999999]}]", r"0 to 24"),
-        (SHEET + "pins: [{vertices: [-1]}]", r"0 to 24"),
-        (SHEET + "pins: [{vertices: [[1]]}]", "integer"),
+        (SHEET + "pins: [{vertices: [99999999999]}]", ("pins.0.vertices", "0 to 24")),
+        (SHEET + "pins: [{vertices: [-1]}]", ("pins.0.vertices", "0 to 24")),
+        (SHEET + "pins: [{vertices: [[1]]}]", ("", "integer")),
         (SHEET + "pins: 5", "pins"),
         (SHEET + "pins: [null]", "pins.0"),
-        (SHEET + "seconds: 1e8\nfps: 10000", "seconds.*frames"),
-        (SHEET + "seconds: 0.001\nfps: 30", "no frame at all"),
-        (SHEET + "contact: {gap: 1e-160}", "contact.gap.*1e-12"),
-        (SHEET + "step: 1e-320", "too small|steps"),
-        (SHEET + "bodies: [{sphere: {radius: 1, size: 1.0e-300}}]", "sphere.size.*1e-12"),
-        (SHEET + "bodies: [{mesh: {file: a.obj, fps: true}}]", "fps.*yes or no"),
-        (SHEET + "contact: {friction: true}", "contact.friction.*yes or no"),
-        (SHEET + "wind: {gusts: yes}", "wind.gusts.*yes or no"),
-        (SHEET + "pins: [{vertices: [true]}]", "pins.0.vertices.*yes or no"),
-        (SHEET + "pins: [{corners: top, until: -1}]", "until.*>= 0"),
-        (SHEET + "wind: {velocity: [1e300, 0, 0]}", r"wind.velocity.0.*at most 1e\+06 m/s"),
-        (SHEET + "wind: {drag: 1e300}", r"wind.drag.*at most 1e\+15"),
-        (SHEET + "damping: 1e300", r"damping.*at most 1e\+09 s"),
-        (SHEET + "contact: {friction: 1e300}", r"friction.*at most 1e\+15"),
-        (SHEET + "wind: {gusts: {intensity: 0.1, length: 1e-300}}", "gusts.length.*1e-12"),
-        (SHEET + "gravity: [0, {keys: [[0, 1], [-1e300, 2]]}, 0]", "gravity.1.*at most 1e.09 s"),
-        (SHEET + "gravity: [0, {keys: [[0, 1], [1, null]]}, 0]", "gravity.1.keys.1 = nothing"),
+        (SHEET + "seconds: 1e8\nfps: 10000", ("seconds", "1e+12 frames")),
+        (SHEET + "seconds: 0.001\nfps: 30", ("seconds", "30 fps")),
+        (SHEET + "contact: {gap: 1e-160}", ("contact.gap", "1e-12")),
+        (SHEET + "step: 1e-320", "step"),
+        (SHEET + "bodies: [{sphere: {radius: 1, size: 1.0e-300}}]", ("sphere.size", "1e-12")),
+        (SHEET + "bodies: [{mesh: {file: a.obj, fps: true}}]", ("fps", "yes or no")),
+        (SHEET + "contact: {friction: true}", ("contact.friction", "yes or no")),
+        (SHEET + "wind: {gusts: yes}", ("wind.gusts", "yes or no")),
+        (SHEET + "pins: [{vertices: [true]}]", ("pins.0.vertices", "yes or no")),
+        (SHEET + "pins: [{corners: top, until: -1}]", "until"),
+        (SHEET + "wind: {velocity: [1e300, 0, 0]}", ("wind.velocity.0", "1e+06")),
+        (SHEET + "wind: {drag: 1e300}", ("wind.drag", "1e+15")),
+        (SHEET + "damping: 1e300", ("damping", "1e+09")),
+        (SHEET + "contact: {friction: 1e300}", ("friction", "1e+15")),
+        (SHEET + "wind: {gusts: {intensity: 0.1, length: 1e-300}}", ("gusts.length", "1e-12")),
+        (
+            SHEET + "gravity: [0, {keys: [[0, 1], [-1e300, 2]]}, 0]",
+            ("quantity", "gravity.1.keys.1", "1e+09 s"),
+        ),
+        (SHEET + "gravity: [0, {keys: [[0, 1], [1, null]]}, 0]", ("gravity.1.keys.1", "nothing")),
         (
             SHEET + "contact: {friction: {keys: [[0, {static: 0.3, kinetic: 0.1}]]}}",
-            "contact.friction.keys.0.*a number",
+            "contact.friction.keys.0",
         ),
-        ("cloth: {sheet: {nx: 5000, ny: 5000}}", r"sheet.nx.*GiB"),
-        (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]", r"capsule.size.*GiB"),
+        ("cloth: {sheet: {nx: 5000, ny: 5000}}", ("sheet.nx", "GiB")),
+        (
+            SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-5}}]",
+            ("capsule.size", "GiB"),
+        ),
         (SHEET + "bodies: [{capsule: {radius: 1, length: 1, size: 1e-300}}]", r"capsule.size"),
-        (SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]", r"ring.size.*GiB"),
-        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}", r"panel.size.*GiB"),
+        (SHEET + "bodies: [{ring: {radius: 1, thickness: 0.1, size: 1e-6}}]", ("ring.size", "GiB")),
+        ("cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 1e-7}}", ("panel.size", "GiB")),
         (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
             "spline: {spans: [100000,100000]}}",
-            r"spline.spans.*GiB",
+            ("spline.spans", "GiB"),
         ),
         (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]]}, discretization: bspline, "
             "spline: {span_size: 1e-9}}",
-            r"span_size.*GiB",
+            ("span_size", "GiB"),
         ),
         (
             "cloth: {panel: {outline: [[0,0],[1,0],[1,1],[0,1]], size: 0.2}, "
             "discretization: bspline, spline: {spans: [-3, 2]}}",
             "spans",
         ),
-        ("cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}", "an edge of"),
-        ("cloth: {mesh: {file: /dev/zero}}", "ordinary|expected .obj, .ply"),
-        ("cloth: {mesh: {file: .}}", "obj, .ply"),
-        (SHEET + "bodies: [{mesh: {file: '', fps: 3}}]", "frames|mesh"),
-        (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "frames|mesh"),
+        (
+            "cloth: {panel: {outline: [[0, 0], [1e-6, 0], [1, 1], [0, 1]], size: 0.1}}",
+            ("outline", "1e-06 m"),
+        ),
+        ("cloth: {mesh: {file: /dev/zero}}", ("mesh file", "/dev/zero", ".obj, .ply")),
+        ("cloth: {mesh: {file: .}}", ("mesh file", ".obj, .ply")),
+        (SHEET + "bodies: [{mesh: {file: '', fps: 3}}]", "mesh"),
+        (SHEET + "bodies: [{mesh: {file: '**', fps: 3}}]", "mesh"),
     ],
 )
 def test_a_scene_file(tmp_path, text, match):
     path = tmp_path / "scene.yaml"
     path.write_text(text)
-    with pytest.raises(SceneError, match=f"(?s){match}") as caught:
+    with refused(SceneError, match) as caught:
         load_scene(path)
     assert len(str(caught.value)) < 4000
 
@@ -199,7 +212,7 @@ def test_what_yaml_says_still_holds():
 def test_a_fabric_of_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop.yaml").write_text("preset: loop.yaml\n")
-    with pytest.raises(FabricError, match="preset of itself"):
+    with refused(FabricError, "loop.yaml.preset", got="itself"):
         fabric("loop.yaml")
 
 
@@ -344,7 +357,7 @@ ARCHIVES = {
 def test_an_archive_of_a_body(tmp_path, name):
     (tmp_path / "b.npz").write_bytes(ARCHIVES[name])
     (tmp_path / "s.yaml").write_text(SHEET + "bodies: [{mesh: {file: b.npz, fps: 10, hold: true}}]")
-    with pytest.raises(SceneError, match="bodies.0|frame"):
+    with refused(SceneError, "frames", where="s.yaml:2"):
         load_scene(tmp_path / "s.yaml")
 
 
@@ -355,7 +368,7 @@ def test_an_archive_with_every_byte_changed(tmp_path):
         data[k] ^= 0xFF
         with contextlib.suppress(Broken):
             arrays_of(io.BytesIO(bytes(data)))
-    with pytest.raises(RunError, match="No such file"):
+    with refused(RunError, "x", got="FileNotFoundError"):
         read_npz(tmp_path / "x.npz", what="x", expected="y", error=RunError)
 
 
@@ -406,9 +419,9 @@ def test_an_entry_of_a_list_that_the_file_leaves_out(tmp_path):
     path.write_text("cloth: {sheet: {nx: 3, ny: 3}}\n")
     tree = read_source(path, ["gravity.1=-1.62", "velocity.0=2"]).tree
     assert tree["gravity"] == [0, -1.62, 0] and tree["velocity"] == [2, 0, 0]
-    with pytest.raises(SceneError, match=r"no entry 3.*entries 0 to 2.*'gravity=\[...\]'"):
+    with refused(SceneError, "--set gravity.3", expected="0 to 2", hint="'gravity=[...]'"):
         read_source(path, ["gravity.3=1"])
-    with pytest.raises(SceneError, match=r"no entry 0.*'pins=\[...\]' writes all"):
+    with refused(SceneError, "--set pins.0.until", got="0", hint="'pins=[...]'"):
         read_source(path, ["pins.0.until=1 s"])
 
 
@@ -419,5 +432,5 @@ def test_an_empty_file_is_nothing(tmp_path):
     path = tmp_path / "empty.yaml"
     path.write_text("# a comment\n")
     for read, error in ((load_scene, SceneError), (fabric, FabricError), (read_sweep, SweepError)):
-        with pytest.raises(error, match="= nothing.*expected fields such as"):
+        with refused(error, got="nothing", expected="fields"):
             read(path)

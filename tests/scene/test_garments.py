@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cli.commands import app
@@ -216,11 +217,11 @@ def test_garments_beside_other_cloth_keep_their_names(scene_file):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"pattern: tube.yaml": "pattern: none.yaml"}, "none.yaml"),
-        ({"size: 4 cm": "size: 4 cm, measures: {girth: 1 m}"}, "girth"),
+        ({"pattern: tube.yaml": "pattern: none.yaml"}, ("pattern file", "none.yaml")),
+        ({"size: 4 cm": "size: 4 cm, measures: {girth: 1 m}"}, ("measures", "girth")),
         ({"size: 4 cm": "size: 0 cm"}, "cloth.garment.size"),
         ({"size: 4 cm}": "size: 4 cm}, thickness: fabric"}, "thickness"),
-        ({"size: 4 cm}": "size: 4 cm}, discretization: bspline"}, "spline.span_size"),
+        ({"size: 4 cm}": "size: 4 cm}, discretization: bspline"}, ("cloth", "spline.span_size")),
         ({"closing: 0.4 s": "closing: 0 s"}, "sewing.closing"),
     ],
 )
@@ -229,7 +230,7 @@ def test_what_is_wrong_is_named(scene_file, change, said):
     for old, new in change.items():
         assert old in text
         text = text.replace(old, new)
-    with pytest.raises(WeftError, match=said):
+    with refused(WeftError, said):
         loaded(scene_file(scene=text))
 
 
@@ -286,17 +287,17 @@ def test_layers_are_sewn_one_over_the_other(scene_file, tmp_path):
         (
             "{join: [front.left, back.right], closing: zip, open_at: -10 s}",
             "",
-            r"seam two: open_at = -10 s \(scene.yaml:2, tube.yaml:17\): must be >= -0.8 s",
+            ("seam two: open_at", "-10 s", "-0.8 s", "scene.yaml:2, tube.yaml:17"),
         ),
         (
             "{join: [front.left, back.right], closing: buttons, close_at: -9 s, open_at: 1 s}",
             "",
-            r"seam two: close_at = -9 s \(scene.yaml:2, tube.yaml:17\)",
+            ("seam two: close_at", "-9 s", "scene.yaml:2, tube.yaml:17"),
         ),
         (
             "[front.left, back.right]",
             "ratio: 1e-300, stiffness: 1e300 N",
-            r"elastic band.stiffness.*\(scene.yaml:2, tube.yaml:19\): expected finite numbers",
+            ("elastic band.stiffness", "scene.yaml:2, tube.yaml:19"),
         ),
     ],
 )
@@ -304,5 +305,5 @@ def test_zips_and_elastics_that_cannot_be_are_named_with_their_lines(
     scene_file, second, band, said
 ):
     pattern = PATTERN.replace("ratio: 0.9, stiffness: 300 N", band or "ratio: 1, stiffness: 1 N")
-    with pytest.raises(WeftError, match=said), np.errstate(over="ignore"):
+    with refused(WeftError, said), np.errstate(over="ignore"):
         loaded(scene_file(second, pattern=pattern))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from tests.test_simulation import same_run
 from weft.base.errors import SceneError, SceneProblems, WeftError
 from weft.base.keyframes import Keys
@@ -235,16 +236,16 @@ def test_keys():
 
 
 BAD_KEYS = {
-    "times that increase": ([(1.0, 0.0), (1.0, 1.0)], "linear"),
-    "finite": ([(0.0, np.nan)], "linear"),
-    "at least one": ([], "linear"),
-    "one of linear, smooth, hold": ([(0.0, 1.0)], "cubic"),
+    ("keys", "1 s, then 1 s"): ([(1.0, 0.0), (1.0, 1.0)], "linear"),
+    "keys.points[0][1]": ([(0.0, np.nan)], "linear"),
+    ("keys", "none"): ([], "linear"),
+    ("keys.between", "'cubic'"): ([(0.0, 1.0)], "cubic"),
 }
 
 
 @pytest.mark.parametrize("said", BAD_KEYS)
 def test_bad_keys(said):
-    with pytest.raises(SceneError, match=said):
+    with refused(SceneError, said):
         Keys(*BAD_KEYS[said])
 
 
@@ -262,29 +263,29 @@ step: 10 ms
 seconds: 0.2 s
 """
 REFUSED = {
-    "wind.drag, key 1.*must be >= 0": "wind.drag.keys.1.1=-3",
-    "field of wind.drag.*between": "wind.drag.beetween=smooth",
-    "one of linear, smooth, hold": "wind.drag.between=cubic",
-    "damping = keyframes.*what cloth is made of": "damping={keys: [[0 s, 1 ms]]}",
-    "contact.thickness = keyframes.*the room": "contact.thickness={keys: [[0 s, 1 mm]]}",
+    "wind.drag, key 1": "wind.drag.keys.1.1=-3",
+    ("field of wind.drag", "'beetween'", "'between'"): "wind.drag.beetween=smooth",
+    ("keys.between", "'cubic'"): "wind.drag.between=cubic",
+    ("damping", "keyframes"): "damping={keys: [[0 s, 1 ms]]}",
+    ("contact.thickness", "keyframes"): "contact.thickness={keys: [[0 s, 1 mm]]}",
     "cloth.fabric.shear": "cloth.fabric={preset: cotton, shear: {keys: [[0 s, 10 N/m]]}}",
-    "gravity.0: keys.*times that increase": "gravity.0.keys.1.0=-1 s",
-    "gravity.0, key 1.*finite": "gravity.0.keys.1.1=.nan",
-    "wind.velocity.2, key 1.*a speed": "wind.velocity.2.keys.1.1=6 m",
-    "contact.friction, key 1.*must be >= 0": "contact.friction.keys.1.1=-1",
-    r"contact.friction.keys = \[\].*pairs": "contact.friction.keys=[]",
-    "step = keyframes.*adaptive": "step={keys: [[0 s, 1 ms]]}",
-    "cloth.sheet.width = keyframes.*mesh": "cloth.sheet.width={keys: [[0 s, 1 m]]}",
-    "pins.0.until = keyframes.*path": "pins.0.until={keys: [[0 s, 1 s]]}",
-    "gravity = keyframes.*component": "gravity={keys: [[0 s, [0, 0, 0]]]}",
-    "contact.lags = keyframes.*how a step is solved": "contact.lags={keys: [[0 s, 1]]}",
+    ("gravity.0: keys", "0 s, then -1 s"): "gravity.0.keys.1.0=-1 s",
+    "gravity.0, key 1": "gravity.0.keys.1.1=.nan",
+    "wind.velocity.2, key 1": "wind.velocity.2.keys.1.1=6 m",
+    "contact.friction, key 1": "contact.friction.keys.1.1=-1",
+    ("contact.friction.keys", "[]"): "contact.friction.keys=[]",
+    ("step", "keyframes", "`adaptive`"): "step={keys: [[0 s, 1 ms]]}",
+    ("cloth.sheet.width", "keyframes", "mesh"): "cloth.sheet.width={keys: [[0 s, 1 m]]}",
+    ("pins.0.until", "keyframes", "path"): "pins.0.until={keys: [[0 s, 1 s]]}",
+    ("gravity", "keyframes", "component"): "gravity={keys: [[0 s, [0, 0, 0]]]}",
+    ("contact.lags", "keyframes"): "contact.lags={keys: [[0 s, 1]]}",
 }
 
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_refused_with_its_line(tmp_path, said):
     (tmp_path / "s.yaml").write_text(FILE)
-    with pytest.raises(SceneProblems, match=said):
+    with refused(SceneProblems, said):
         load_scene(tmp_path / "s.yaml", [REFUSED[said]])
 
 
@@ -320,25 +321,25 @@ def test_resume_is_bitwise_and_other_keys_are_another_scene(tmp_path):
     def scene(*overrides):
         return load_scene(tmp_path / "s.yaml", overrides).scene
 
-    with pytest.raises(WeftError, match=r"another scene .*keyed"):
+    with refused(WeftError, "run folder", got="keyed.gravity.1"):
         other = scene("gravity.1.keys.1.1=-3")
         weft.simulate(other, frames=4, out=tmp_path / "b", resume=True, **HOW)
 
 
 def test_paths_in_python():
-    with pytest.raises(SceneError, match=r"step = keyframes"):
+    with refused(SceneError, "step", got="keyframes"):
         sheet(keyed={"step": jump(0.01, 0.02)})
-    with pytest.raises(SceneError, match=r"keyed wind\.density"):
+    with refused(SceneError, "keyed wind.density"):
         sheet(keyed={"wind.density": jump(1.0, 2.0)})
-    with pytest.raises(SceneError, match=r"keyed.*a Keys"):
+    with refused(SceneError, "scene.keyed", expected="Keys"):
         sheet(keyed={"gravity.1": [(0, 1)]})
-    with pytest.raises(SceneError, match=r"wind.density.*t = 0.03 s"):
+    with refused(SceneError, "wind.density", hint="t = 0.03 s"):
         sheet(**wind(), keyed={"wind.density": jump(1.0, -2.0)})
-    with pytest.raises(SceneError, match=r"wind.lift.*t = 0.03 s"):
+    with refused(SceneError, "wind.lift", hint="t = 0.03 s"):
         sheet(**wind(), keyed={"wind.lift": jump(1.0, 2.0)})
-    with pytest.raises(SceneError, match=r"keyed pressure = Gas"):
+    with refused(SceneError, "keyed pressure", got="Gas"):
         balloon(pressure=weft.Gas(1.0, 0.03), keyed={"pressure": jump(1.0, 2.0)})
-    with pytest.raises(SceneError, match=r"damping = keyframes"):
+    with refused(SceneError, "damping", got="keyframes"):
         sheet(damping=0.0, keyed={"damping": jump(0.0, 0.1)})
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 import weft
+from tests.refusals import refused
 from tests.scene.test_keys import (
     COTTON,
     STEP,
@@ -279,30 +280,42 @@ def test_resume_is_bitwise(tmp_path, kind, linear):
 
 TIED = "attachments.1={kind: cloth, vertices: [0], to: {vertices: [8]}"
 REFUSED = {
-    "wind.gusts.bands = keyframes.*length and int": "wind.gusts.bands={keys: [[0 s, 9]]}",
-    "wind.gusts.length.*> 0.*": "wind.gusts.length={keys: [[0 s, 1 m], [1 s, 0 m]]}",
-    "attachments.0.at.0 = keyframes.*path": "attachments.0.at.0={keys: [[0 s, 1 m]]}",
-    "cloths.0.sheet.nx = keyframes.*mesh": "cloths.0.sheet.nx={keys: [[0 s, 7]]}",
-    "attachments.1.within = keyframes.*at the start": f"{TIED}, within: {{keys: [[0 s, 1 m]]}}}}",
-    "attachments.1.closing = keyframes.*time itself": f"{TIED}, closing: {{keys: [[0 s, 1 s]]}}}}",
-    "sewing.closing = keyframes.*time": "sewing.closing={keys: [[0 s, 1 s]]}",
-    "attachments.0.length = -0.01.*must be > 0.*t = 0.1 s": "attachments.0.length.keys.1.1=-1 cm",
+    (
+        "wind.gusts.bands",
+        "keyframes",
+        "length and intensity",
+    ): "wind.gusts.bands={keys: [[0 s, 9]]}",
+    "wind.gusts.length": "wind.gusts.length={keys: [[0 s, 1 m], [1 s, 0 m]]}",
+    (
+        "attachments.0.at.0",
+        "keyframes",
+        "attachments.path",
+    ): "attachments.0.at.0={keys: [[0 s, 1 m]]}",
+    ("cloths.0.sheet.nx", "keyframes", "mesh"): "cloths.0.sheet.nx={keys: [[0 s, 7]]}",
+    ("attachments.1.within", "keyframes"): f"{TIED}, within: {{keys: [[0 s, 1 m]]}}}}",
+    (
+        "attachments.1.closing",
+        "keyframes",
+        "attachments.length",
+    ): f"{TIED}, closing: {{keys: [[0 s, 1 s]]}}}}",
+    ("sewing.closing", "keyframes", "close_at"): "sewing.closing={keys: [[0 s, 1 s]]}",
+    ("attachments.0.length", "-0.01", "t = 0.1 s"): "attachments.0.length.keys.1.1=-1 cm",
 }
 
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_refused_with_its_line(tmp_path, said):
     (tmp_path / "s.yaml").write_text(FILE.replace("DISCRETIZATION", MADE_OF["triangles"]))
-    with pytest.raises(SceneProblems, match=said):
+    with refused(SceneProblems, said):
         load_scene(tmp_path / "s.yaml", [REFUSED[said]])
 
 
 def test_refused_in_python():
-    with pytest.raises(SceneError, match=r"keyed attachments\.0\.length"):
+    with refused(SceneError, "keyed attachments.0.length"):
         keyed, first, _ = tied(weft.Rope, "length", 0.35, 0.4, at=PLACE)
         corner = first.attachments[0].vertices
         dataclasses.replace(keyed, attachments=[weft.Rope(corner, at=PLACE)])
-    with pytest.raises(SceneError, match=r"attachments.0.spacing.*from or to 0"):
+    with refused(SceneError, "attachments.0.spacing", got="0"):
         rings("spacing", 0.02, 0.0)[0]
 
 
@@ -351,11 +364,11 @@ def test_elastics_of_patterns_change_in_times_of_the_animation(tmp_path):
         np.testing.assert_allclose(bands.lengths(t).sum(), ratio * 0.2, rtol=1e-12)
         np.testing.assert_allclose(bands.stiffness_at(t) * bands.lengths(t), pull, rtol=1e-12)
     assert scene.model().changes
-    with pytest.raises(SceneError, match=r"numbers that change in time"):
+    with refused(SceneError, "world 0", got="`keys`"):
         weft.batch([scene])
     (tmp_path / "p.yaml").write_text(PATTERN.replace("0.6", "-0.6"))
-    with pytest.raises(SceneProblems, match=r"ratio = -0.6"):
+    with refused(SceneProblems, "elastic waist: ratio", got="-0.6"):
         load_scene(tmp_path / "s.yaml")
     (tmp_path / "p.yaml").write_text(PATTERN.replace("1 s, 0.6", "-1 s, 0.6"))
-    with pytest.raises(SceneProblems, match=r"ratio = .*times that increase"):
+    with refused(SceneProblems, "elastics.waist.ratio", expected="0 s, then -1 s"):
         load_scene(tmp_path / "s.yaml")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import RunError, SceneError
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.integrators.adaptive import Adaptive
@@ -193,7 +194,7 @@ def test_resume_refuses_another_energy(tmp_path):
         )
 
     go(50.0, 1)
-    with pytest.raises(RunError, match="energies"):
+    with refused(RunError, "run folder", got="energies"):
         go(60.0, 2)
     assert len(go(50.0, 2)) == 3
 
