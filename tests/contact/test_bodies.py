@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import Body, intersections, plate, sphere
@@ -147,22 +148,22 @@ def test_errors(tmp_path):
     cloth = weft.sheet(7, 7, 0.3, 0.3)
     through = plate(0.1, 0.1)
     turned = Body(through.vertices[:, [1, 0, 2]], through.faces)
-    with pytest.raises(SceneError, match="pairs of faces intersect"):
+    with refused(SceneError, "cloth at the start", got="cloth and body"):
         Scene(cloth, bodies=[turned]).model()
-    with pytest.raises(SceneError, match="sphere.radius"):
+    with refused(SceneError, "sphere.radius"):
         sphere(-1.0, 0.1)
-    with pytest.raises(SceneError, match="plate.depth"):
+    with refused(SceneError, "plate.depth"):
         plate(1.0, 0.0)
-    with pytest.raises(SceneError, match="body.faces"):
+    with refused(SceneError, "body.faces"):
         Body(np.zeros((3, 3)), np.array([[0, 1, 3]]))
-    with pytest.raises(SceneError, match="body.vertices"):
+    with refused(SceneError, "body.vertices"):
         Body(np.full((3, 3), np.nan), np.array([[0, 1, 2]]))
     assert Scene(cloth, bodies=[plate(1.0, 1.0).moved((0, -1, 0))]).contact is not None
     path = tmp_path / "scene.yaml"
     text = "cloth: {sheet: {}}\ncontact: {gap: 2 mm}\nbodies: [{name: floor}]\n"
     path.write_text(text)
-    with pytest.raises(SceneError, match=r"bodies\.0"):
+    with refused(SceneError, "bodies.0"):
         load_scene(path)
     path.write_text(text.replace("name: floor", "sphere: {radius: 0}"))
-    with pytest.raises(SceneError, match="radius"):
+    with refused(SceneError, "radius"):
         load_scene(path)

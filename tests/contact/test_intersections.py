@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.checks import rotations
+from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.contact import intersections
 from weft.contact.broad_phase.aabb import Boxes, MovingPoints, Primitives
@@ -223,11 +224,11 @@ def test_moving_boxes(rng):
 
 def test_errors():
     mesh = grid(3, 3, 1, 1)
-    with pytest.raises(MeshError, match="faces"):
+    with refused(MeshError, "faces"):
         intersections(mesh.vertices, mesh.faces + 5)
     x = np.array(mesh.vertices)
     x[0, 0] = np.nan
-    with pytest.raises(MeshError, match="intersections.x = nan"):
+    with refused(MeshError, "intersections.x", got="nan"):
         intersections(x, mesh.faces)
     assert len(intersections(mesh.vertices, np.zeros((0, 3), int))) == 0
 
@@ -267,7 +268,7 @@ def test_coincident_surfaces_are_answered_in_time():
 
 def test_too_many_in_one_place_are_named():
     x, faces = coincident(60, rotations(1, 4)[0])
-    with pytest.raises(MeshError, match="in one place"):
+    with refused(MeshError, "faces", got="15796740 pairs of 43320 faces", expected="4000000"):
         intersections(x, faces)
 
 

@@ -10,6 +10,7 @@ import pytest
 import weft
 from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from tests.contact.test_rigid import AWAY, door_and_bead, scene_of, stepped
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
@@ -187,7 +188,7 @@ def test_a_crank_turns_what_is_jointed_to_it():
         got = x[body.own].mean(0)
         np.testing.assert_allclose(got, turn @ expected + (0.1, 0.0, 0.0), atol=1e-3)
         np.testing.assert_allclose(body.shape(x)[0], turn, atol=2e-2)
-    with pytest.raises(SceneError, match=r"arm\.rigid\.joints 0\.to.*slider to 'crank'.*motion"):
+    with refused(SceneError, "arm.rigid.joints 0.to", got="slider to 'crank'"):
         slid = dataclasses.replace(arm, rigid=Rigid(1e3, joints=[Joint("slider", to="crank")]))
         scene_of([crank, slid]).model()
 
@@ -279,7 +280,7 @@ def test_identity_knows_what_joints_are():
 def test_a_rope_is_not_called_as_an_energy_is():
     rope = Joint("rope", at=(0.0, 0.5, 0.0), name="membrane")
     scene = scene_of([rigid_body(box((0.2, 0.2, 0.02), 0.2, "sail"), mass=0.2, joints=[rope])])
-    with pytest.raises(SceneError, match=r"name of a joint = 'membrane'.*no energy has"):
+    with refused(SceneError, "name of a joint", got="'membrane'"):
         scene.model()
 
 
@@ -294,7 +295,7 @@ def test_a_plate_in_a_wind_is_carried_off():
     rim = 2 * 0.2 * 0.01
     push = 0.5 * 1.2 * 9.0 * (1.17 * 0.04 + 0.05 * rim)
     assert state.v[-4:, 2].mean() == pytest.approx(push / 0.05 * 1e-4, rel=1e-3)
-    with pytest.raises(SceneError, match=r"sail\.rigid\.air"):
+    with refused(SceneError, "sail.rigid.air"):
         scene_of([made_plate]).model()
     keyed = {"wind.velocity.2": weft.Keys([(0.0, 0.0), (0.1, 5.0)])}
     scene = scene_of([made_plate], wind=weft.Wind(), keyed=keyed, **still)
@@ -354,7 +355,7 @@ def test_every_linear_solver_moves_bodies_to_the_tolerance(bodies, integrator):
 
 def test_jointed_bodies_that_overlap_do_not_meet_where_a_pair_says_so():
     """An arm in its socket: refused, unless the pair is ignored; then it swings."""
-    with pytest.raises(SceneError, match="bodies at the start.*intersect"):
+    with refused(SceneError, "bodies at the start", got="socket and arm"):
         scene_of(arm_in_socket()).model()
     contact = weft.SelfContact(gap=2e-3, pairs=(IGNORED,))
     scene = scene_of(arm_in_socket(), contact=contact)
@@ -405,24 +406,24 @@ def jointed(**how):
 
 TWINS = [plate(1, 1, name="twin").moved((0, y, 0)) for y in (1, 2)]
 REFUSED = {
-    "itself": (lambda: jointed(to="arm"), r"arm\.rigid\.joints 0\.to.*the body itself"),
-    "unknown": (lambda: jointed(to="amr"), r"joints 0\.to.*'amr'.*did you mean 'arm'"),
-    "twins": (lambda: jointed(to="twin", bodies=TWINS), r"to.*2 bodies called 'twin'"),
+    "itself": (lambda: jointed(to="arm"), ("arm.rigid.joints 0.to", "'arm'")),
+    "unknown": (lambda: jointed(to="amr"), ("joints 0.to", "'amr'", "'arm'")),
+    "twins": (lambda: jointed(to="twin", bodies=TWINS), ("joints 0.to", "2 bodies", "'twin'")),
     "short rope": (
         lambda: jointed(kind="rope", at=(0, 1, 0), length=0.9),
-        r"joints 0\.length.*0\.9 m.*at least the distance at the start, 1 m.*longer rope",
+        ("joints 0.length", "0.9 m", "1 m"),
     ),
-    "no rope": (lambda: jointed(kind="rope", at=(0, 0, 0)), r"length.*ends that are apart"),
+    "no rope": (lambda: jointed(kind="rope", at=(0, 0, 0)), ("length", "apart")),
     "spring": (
         lambda: jointed(kind="spring", at=(0, 0, 0), length=1.0, stiffness=1.0),
-        r"length.*ends that are apart",
+        ("length", "apart"),
     ),
-    "no end": (lambda: Joint("rope"), r"joints\.at.*nothing, of a rope.*`to`"),
-    "no stiffness": (lambda: Joint("spring", at=(0, 1, 0)), r"stiffness.*nothing, of a spring"),
-    "rope damping": (lambda: Joint("rope", at=(0, 1, 0), damping=1.0), r"damping.*a spring"),
-    "ball length": (lambda: Joint("ball", length=1.0), r"length.*of kind ball.*rope or spring"),
-    "ball release": (lambda: Joint("ball", release=weft.Release(at=1.0)), r"release.*kind ball"),
-    "at": (lambda: Joint("rope", at=(0, np.nan, 0)), r"joints\.at"),
+    "no end": (lambda: Joint("rope"), ("joints.at", "rope", "`to`")),
+    "no stiffness": (lambda: Joint("spring", at=(0, 1, 0)), ("stiffness", "spring")),
+    "rope damping": (lambda: Joint("rope", at=(0, 1, 0), damping=1.0), ("damping", "spring")),
+    "ball length": (lambda: Joint("ball", length=1.0), ("length", "kind ball", "rope or spring")),
+    "ball release": (lambda: Joint("ball", release=weft.Release(at=1.0)), ("release", "kind ball")),
+    "at": (lambda: Joint("rope", at=(0, np.nan, 0)), "joints.at"),
     "names": (
         lambda: scene_of(
             [
@@ -436,7 +437,7 @@ REFUSED = {
                 )
             ]
         ).model(),
-        r"joints 1\.name.*'a'.*no other",
+        ("joints 1.name", "'a'"),
     ),
     "equilibria": (
         lambda: scene_of(
@@ -449,7 +450,7 @@ REFUSED = {
             ],
             integrator="quasi_static",
         ).model(),
-        r"joints 0\.release.*quasi_static",
+        ("joints 0.release", "quasi_static"),
     ),
 }
 
@@ -457,7 +458,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     make, words = REFUSED[case]
-    with pytest.raises(SceneError, match=f"(?s){words}"):
+    with refused(SceneError, words):
         make()
 
 
@@ -484,10 +485,10 @@ wind: {}
     assert hinge.to == "post" and hinge.point == (0.1, 0.0, 0.0) and arm.rigid.air
     assert rope.length == 1.2 and rope.release == weft.Release(at=2.0) and rope.name == "line"
     path.write_text(text.replace("to: post", "to: pots"))
-    with pytest.raises(WeftError, match=r"joints 0\.to.*'pots'.*did you mean 'post'"):
+    with refused(WeftError, "joints 0.to", got="'pots'", hint="'post'"):
         load_scene(path)
     path.write_text(text.replace("length: 120 cm", "length: -1 m"))
-    with pytest.raises(WeftError, match=r"joints.1.length.*scene.yaml:12"):
+    with refused(WeftError, "joints.1.length", where="scene.yaml:12"):
         load_scene(path)
     from weft.scene.explain import explain
 

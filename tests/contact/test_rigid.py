@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.bodies.rigid.affine_body import AffineBody
@@ -131,7 +132,7 @@ def test_a_sphere_on_cloth_is_where_it_is_in_equilibrium():
 
 @pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])
 def test_steps_of_one_solve_refuse_rigid_bodies(integrator):
-    with pytest.raises(SceneError, match=rf"ball.rigid.*{integrator}.*backward_euler"):
+    with refused(SceneError, "ball.rigid", got=integrator, expected="backward_euler"):
         scene_of([rigid_body(sphere(0.1, 0.05, "ball"), mass=1.0)], integrator=integrator).model()
 
 
@@ -209,7 +210,7 @@ def test_runs_resume_bitwise_and_tell_of_bodies(tmp_path):
 
 def test_other_rigid_settings_are_another_run(tmp_path):
     run_of(tmp_path / "run", 1)
-    with pytest.raises(WeftError, match="bodies"):
+    with refused(WeftError, "run folder", got="bodies"):
         heavier = rigid_body(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.2)
         scene = scene_of([heavier], CLOTH, pins=[], integrator="bdf2")
         weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", resume=True, progress=False)
@@ -247,32 +248,41 @@ MIXED = dataclasses.replace(BALL, faces=np.concatenate([BALL.faces[:1, ::-1], BA
 FLAT = Body(np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1.0]]), [[0, 1, 2], [0, 2, 1]], None, "ball")
 MOVED = Path([Keyframe(0.0)], hold=True)
 REFUSED = {
-    "open": (lambda: scene_of([rigid_body(OPEN, mass=1.0)]).model(), "ball.rigid.*3 border edges"),
-    "both ways": (lambda: scene_of([rigid_body(MIXED, mass=1.0)]).model(), "opposite ways"),
-    "flat": (lambda: scene_of([rigid_body(FLAT, mass=1.0)]).model(), "ball.rigid.*volume"),
-    "plate": (lambda: scene_of([rigid_body(plate(1, 1), mass=1.0)]).model(), "border edges"),
-    "no mass": (lambda: Rigid(mass=0.0), "rigid.mass.*> 0"),
-    "negative density": (lambda: Rigid(density=-1.0), "rigid.density.*> 0"),
-    "neither": (Rigid, "neither.*one of the two"),
-    "both": (lambda: Rigid(1.0, 1.0), "both.*one of the two"),
+    "open": (
+        lambda: scene_of([rigid_body(OPEN, mass=1.0)]).model(),
+        ("ball.rigid", "3 border edges"),
+    ),
+    "both ways": (
+        lambda: scene_of([rigid_body(MIXED, mass=1.0)]).model(),
+        ("ball.rigid", "3 edges between faces"),
+    ),
+    "flat": (lambda: scene_of([rigid_body(FLAT, mass=1.0)]).model(), ("ball.rigid", "0 m^3")),
+    "plate": (
+        lambda: scene_of([rigid_body(plate(1, 1), mass=1.0)]).model(),
+        ("plate.rigid", "20 border edges"),
+    ),
+    "no mass": (lambda: Rigid(mass=0.0), "rigid.mass"),
+    "negative density": (lambda: Rigid(density=-1.0), "rigid.density"),
+    "neither": (Rigid, ("rigid.mass, rigid.density", "neither")),
+    "both": (lambda: Rigid(1.0, 1.0), ("rigid.mass, rigid.density", "both")),
     "no stiffness": (lambda: Rigid(1.0, stiffness=0.0), "rigid.stiffness"),
     "spin": (lambda: Rigid(1.0, spin=(np.nan, 0, 0)), "rigid.spin"),
-    "axis": (lambda: Joint("hinge", axis=(0.0, 0.0, 0.0)), "axis.*direction"),
-    "joint": (lambda: Joint("screw"), "kind.*ball"),
+    "axis": (lambda: Joint("hinge", axis=(0.0, 0.0, 0.0)), "axis"),
+    "joint": (lambda: Joint("screw"), ("kind", "'screw'", "ball")),
     "path": (
         lambda: dataclasses.replace(BALL, path=MOVED, rigid=Rigid(1.0)),
-        "ball.rigid.*no path",
+        ("ball.rigid", "path"),
     ),
     "intersecting": (
         lambda: scene_of([rigid_body(BALL, mass=1.0), plate(1, 1, name="floor")]).model(),
-        "bodies at the start.*ball and floor",
+        ("bodies at the start", "84 pairs of faces", "ball and floor"),
     ),
     "too near": (
         lambda: scene_of(
             [rigid_body(BALL, mass=1.0), plane(name="floor").moved((0, -0.101, 0))],
             contact=weft.SelfContact(gap=2e-3, thickness=2e-3),
         ).model(),
-        "bodies at the start.*nearer than their thickness",
+        ("bodies at the start", "ball and floor", "0.001 m"),
     ),
     "in cloth": (
         lambda: scene_of([rigid_body(BALL, mass=1.0)], CLOTH).model(),
@@ -282,7 +292,7 @@ REFUSED = {
         lambda: (
             scene_of([rigid_body(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved
         ),
-        "resolve.*rigid bodies",
+        ("resolve", "rigid bodies"),
     ),
 }
 
@@ -290,7 +300,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case):
     make, words = REFUSED[case]
-    with pytest.raises(SceneError, match=f"(?s){words}"):
+    with refused(SceneError, words):
         make()
 
 
@@ -317,13 +327,13 @@ bodies:
     (told,) = [fact for fact in check(path).facts if "rigid" in fact]
     assert told.startswith("ball: rigid, 0.3 kg")
     path.write_text(text.replace("mass: 300 g", "mass: -300 g"))
-    with pytest.raises(WeftError, match=r"bodies.0.rigid.mass.*scene.yaml:7"):
+    with refused(WeftError, "bodies.0.rigid.mass", where="scene.yaml:7"):
         load_scene(path)
     path.write_text(text.replace("mass: 300 g\n", ""))
-    with pytest.raises(WeftError, match=r"(?s)scene.yaml.*one of the two|scene.yaml"):
+    with refused(WeftError, "YAML", where="scene.yaml:8"):
         load_scene(path)
     path.write_text(text.replace("sphere: {radius: 5 cm}", "plate: {width: 1, depth: 1}"))
-    with pytest.raises(WeftError, match=r"ball\.rigid"):
+    with refused(WeftError, "ball.rigid"):
         load_scene(path)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from tests.reference.topology import linking, windings
+from tests.refusals import refused
 from weft.base.errors import SimulationError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import ring
@@ -187,7 +188,7 @@ def test_what_is_caught_blocks(integrator, tmp_path):
     assert report.outcome is Outcome.BLOCKED and after is state
     assert -0.11 < report.place[1] < 0.06  # on the ball's way, or where it ends
     out = tmp_path / "run"
-    with pytest.raises(SimulationError, match="BLOCKED"):
+    with refused(SimulationError, "step 1", got="BLOCKED"):
         weft.simulate(scene, frames=1, fps=1 / SECONDS, out=out, progress=False)
     (failed,) = out.rglob("step_*.npz")
     with np.load(failed) as last:

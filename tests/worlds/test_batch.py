@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from tests.worlds.scenes import alone, blown, hanging, landing, on_sphere, spline
 from weft import kernel
 from weft.base.errors import SceneError, SceneProblems, SimulationError, SolverError
@@ -68,7 +69,7 @@ def test_worlds_of_different_meshes_and_settings_go_together():
     assert len(batch.groups) == 4
     for scene, got in zip(scenes, batch.run(frames=3)):
         assert np.array_equal(got, alone(scene, 3))
-    with pytest.raises(SceneError, match="meshes of 49, 81 vertices"):
+    with refused(SceneError, "positions of all worlds", got="49, 81"):
         _ = batch.positions()
 
 
@@ -162,7 +163,7 @@ def test_a_world_that_fails_waits_for_reset_while_the_others_go_on():
     good, bad = hanging(0), hanging(0)
     bad = bad.with_(settings=weft.StepSettings(max_iterations=1, tolerance=1e-9, linear="pcg"))
     batch = weft.batch([good, bad], fps=50)
-    with pytest.raises(SimulationError, match="world 1, step 1"):
+    with refused(SimulationError, "world 1, step 1"):
         batch.step()
     batch.step()
     assert batch.time.tolist() == pytest.approx([0.04, 0.0])
@@ -182,55 +183,58 @@ def test_what_is_joined_is_joined():
 
 NOT_FINITE = np.full((2, 1, 3), np.nan)
 BAD = [
-    (lambda b: b.step(np.zeros((2, 2, 3))), r"actions = shape \(2, 2, 3\).*shape \(2, 1, 3\)"),
-    (lambda b: b.step(NOT_FINITE), r"actions = nan at \[0, 0, 0\].*finite"),
-    (lambda b: b.step("up"), "actions = str"),
-    (lambda b: b.reset(2), "world = 2: expected a number from 0 to 1"),
-    (lambda b: b.step(holds=[[]]), "holds = 1 lists.*2 worlds"),
-    (lambda b: b.step(holds=[[weft.Hold([99])], []]), "holds of world 0.vertices = 99 to 99"),
-    (lambda b: b.step(holds=[[3], []]), r"holds\[0\]\[0\] = 3, int"),
-    (lambda b: b.step(holds=[[weft.Hold([1], (0, np.inf, 0))], []]), "displacement = inf"),
-    (lambda b: b.step(holds=[[weft.Hold([1]), weft.Hold([1, 2])], []]), "vertex 1 twice"),
-    (lambda b: b.reset(0, np.zeros((3, 3))), r"start of world 0 = shape \(3, 3\)"),
-    (lambda b: b.reset(0, b.positions()[0]), "in a scene with pins"),
-    (lambda b: b.run(1.0, frames=3), "one of the two"),
-    (lambda b: b.run(frames=-1), "frames = -1"),
+    (lambda b: b.step(np.zeros((2, 2, 3))), ("actions", "2, 2, 3", "2, 1, 3")),
+    (lambda b: b.step(NOT_FINITE), ("actions", "nan at [0, 0, 0]")),
+    (lambda b: b.step("up"), ("actions", "str")),
+    (lambda b: b.reset(2), ("world", "2", "0 to 1")),
+    (lambda b: b.step(holds=[[]]), ("holds", "1 lists", "2 worlds")),
+    (lambda b: b.step(holds=[[weft.Hold([99])], []]), ("holds of world 0.vertices", "99 to 99")),
+    (lambda b: b.step(holds=[[3], []]), ("holds[0][0]", "3")),
+    (lambda b: b.step(holds=[[weft.Hold([1], (0, np.inf, 0))], []]), ("displacement", "inf")),
+    (
+        lambda b: b.step(holds=[[weft.Hold([1]), weft.Hold([1, 2])], []]),
+        ("holds of world 0", "vertex 1"),
+    ),
+    (lambda b: b.reset(0, np.zeros((3, 3))), ("start of world 0", "3, 3")),
+    (lambda b: b.reset(0, b.positions()[0]), ("start of world 0", "pins")),
+    (lambda b: b.run(1.0, frames=3), ("length of a batch", "seconds=1.0, frames=3")),
+    (lambda b: b.run(frames=-1), ("frames", -1)),
 ]
 
 
 @pytest.mark.parametrize("act, message", BAD)
 def test_bad_requests(act, message):
-    with pytest.raises(SceneError, match=message):
+    with refused(SceneError, message):
         act(weft.batch([hanging(0), hanging(1)]))
 
 
 def test_a_pin_with_a_path_is_not_moved_by_actions():
-    with pytest.raises(SceneError, match="world 0, pin.*path of its own"):
+    with refused(SceneError, "actions of world 0, pin", got="path"):
         weft.batch([blown(0)]).step(np.full((1, 2, 3), 1e-3))
 
 
 @pytest.mark.parametrize("name", ["bdf2", "quasi_static", "baraff_witkin_1998"])
 def test_other_integrators_are_refused(name):
     scene = weft.Scene(weft.sheet(5, 5), integrator=name)
-    with pytest.raises(SceneError, match=r"integrator of world 1 .*backward_euler"):
+    with refused(SceneError, "integrator of world 1", expected="backward_euler"):
         weft.batch([hanging(0), scene])
 
 
 def test_other_things_that_are_refused():
-    with pytest.raises(SceneError, match="batch of scenes = none"):
+    with refused(SceneError, "batch of scenes", got="none"):
         weft.batch([])
-    with pytest.raises(SceneError, match="fps = 0"):
+    with refused(SceneError, "fps", got="0"):
         weft.batch([hanging(0)], fps=0)
-    with pytest.raises(SceneError, match="backward_euler, undivided"):
+    with refused(SceneError, "integrator of world 0", expected="backward_euler"):
         weft.batch([hanging(0, adaptive=weft.AdaptiveSettings())])
 
 
 def test_lanes_with_contact_is_refused_where_it_is_asked_for(tmp_path):
     """In settings, in an integrator of one's own, and in a scene file; not at the first step."""
     lanes = weft.StepSettings(linear="lanes")
-    with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
+    with refused(SolverError, "linear solver lanes", got="contact"):
         on_sphere(0).with_(settings=lanes)
-    with pytest.raises(SolverError, match=r"lanes = a scene with contact"):
+    with refused(SolverError, "linear solver lanes", got="contact"):
         weft.Scene(weft.sheet(4, 4), contact=weft.SelfContact(), integrator=BackwardEuler(lanes))
     tree = {
         "cloth": {"sheet": {"nx": 4, "ny": 4}},
@@ -238,7 +242,7 @@ def test_lanes_with_contact_is_refused_where_it_is_asked_for(tmp_path):
         "integrator": {"backward_euler": {"linear": "lanes"}},
     }
     (tmp_path / "scene.yaml").write_text(json.dumps(tree))
-    with pytest.raises(SceneProblems, match=r"lanes = a scene with contact"):
+    with refused(SceneProblems, "linear solver lanes", got="contact"):
         load_scene(tmp_path / "scene.yaml")
     with_auto = on_sphere(0).with_(settings=weft.StepSettings(linear="auto"))
     assert with_auto.with_(contact=with_auto.contact).settings.linear == "auto"
@@ -248,10 +252,10 @@ def test_lanes_with_contact_is_refused_where_it_is_asked_for(tmp_path):
 def test_keyframes_and_rigid_bodies_are_refused():
     """Their numbers and points are not those of a world among others: said, not ignored."""
     keyed = weft.Scene(weft.sheet(5, 5), keyed={"gravity.1": weft.Keys([(0, -9.81), (1, 0)])})
-    with pytest.raises(SceneError, match=r"world 1 = numbers that change in time"):
+    with refused(SceneError, "world 1", got="`keys`"):
         weft.batch([weft.Scene(weft.sheet(5, 5)), keyed])
     ball = dataclasses.replace(
         sphere(0.05, 0.03).moved((0, -0.2, 0)), rigid=weft.contact.Rigid(mass=0.1)
     )
-    with pytest.raises(SceneError, match=r"world 0 = rigid bodies"):
+    with refused(SceneError, "world 0", got="rigid bodies"):
         weft.batch([weft.Scene(weft.sheet(5, 5), bodies=[ball])])

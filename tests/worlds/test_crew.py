@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from tests.worlds.scenes import alone, blown, hanging, on_sphere
 from weft.base.errors import RunError, SceneError, SimulationError
 
@@ -70,7 +71,7 @@ def test_runs_on_disk_are_those_of_one_process(made, tmp_path):
         made(scenes, fps=25).run(frames=2, out=tmp_path / "two")
     started = made(scenes, fps=25)
     started.step()
-    with pytest.raises(SceneError, match="its start"):
+    with refused(SceneError, "world 0", got="t = 0.04 s"):
         started.run(frames=2, out=tmp_path / "three")
 
 
@@ -79,7 +80,7 @@ def test_a_world_that_fails_leaves_the_others(made):
         settings=weft.StepSettings(max_iterations=1, tolerance=1e-9, linear="pcg")
     )
     batch = made([hanging(0), bad], fps=50)
-    with pytest.raises(SimulationError, match="world 1, step 1"):
+    with refused(SimulationError, "world 1, step 1"):
         batch.step()
     assert list(batch.failed) == [1]
     batch.step()
@@ -92,9 +93,9 @@ def test_a_process_that_is_killed_is_named(made):
     batch = made([hanging(k) for k in range(3)], fps=50)
     batch.step()
     os.kill(batch.crew.processes[1].pid, signal.SIGKILL)
-    with pytest.raises(SimulationError, match=r"worlds 1 to 2.*killed by signal 9.*anew"):
+    with refused(SimulationError, "process of worlds 1 to 2", got="signal 9"):
         batch.step()
-    with pytest.raises(SimulationError, match="closed"):
+    with refused(SimulationError, "batch", got="closed"):
         batch.step()
 
 
@@ -115,7 +116,7 @@ def test_what_cannot_be_sent_is_named():
         gradient = hessian = value
 
     scene = weft.Scene(weft.sheet(3, 3), energies=[Spot()])
-    with pytest.raises(SceneError, match=r"cannot be sent.*processes=1"):
+    with refused(SceneError, ("batch of scenes", "processes=1")):
         weft.batch([scene, scene], processes=2)
-    with pytest.raises(SceneError, match="processes"):
+    with refused(SceneError, "processes"):
         weft.batch([hanging(0)], processes=0)
