@@ -49,9 +49,9 @@ def test_second_derivatives_of_torch_are_refused(flat):
     f, q = torch_function(flat), torch.tensor(flat.start, requires_grad=True)
     for power in (1, 2):
         (slope,) = torch.autograd.grad(f(q) ** power, q, create_graph=True)
-        with pytest.raises(SceneError, match="second derivative"):
+        with refused(SceneError, "second derivative of a run"):
             (f(q) + (slope**2).sum()).backward()
-    with pytest.raises(SceneError, match="second derivative"):
+    with refused(SceneError, "second derivative of a run"):
         torch.func.grad(lambda p: torch.func.grad(f)(p).sum())(q.detach())
 
 

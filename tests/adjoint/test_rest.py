@@ -163,5 +163,5 @@ def test_losses_say_how_they_know_the_rest_shape():
     sheet = weft.sheet(3, 3)
     pinned = weft.Scene(sheet, [weft.Pin(sheet.corners("top"))], step=0.01)
     for loss in (EnergyLoss(), Sum([(1.0, EnergyLoss())])):
-        with pytest.raises(SceneError, match="by_corner"):
+        with refused(SceneError, ("", "by_corner")):
             Adjoint(pinned, loss, ["rest"], frames=1, fps=100)()

@@ -6,6 +6,7 @@ import pytest
 from benchmarks import reference, runner
 from benchmarks.measure import BenchSelection, at_least, at_most, info
 from benchmarks.reference import REFERENCE, Machine
+from tests.refusals import refused
 from weft.base.errors import WeftError
 
 
@@ -71,7 +72,7 @@ def test_the_machine_comes_first_and_normalizes(monkeypatch):
 
 
 def test_scenes_of_a_benchmark_that_has_none():
-    with pytest.raises(WeftError, match="contact-drape"):
+    with refused(WeftError, "only", expected="contact-drape"):
         runner.run(["assembly"], selection=BenchSelection(("demo",)))
-    with pytest.raises(WeftError, match="did you mean 'layers'"):
+    with refused(WeftError, "contact-drape scene", got="'layer'", hint="'layers'"):
         runner.run(["contact-drape"], selection=BenchSelection(("layer",)))

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import weft
 from tests.cli.test_cli import SCENE, run, scene, weft_  # noqa: F401 (fixtures)
+from tests.refusals import refused
 from weft.run.run_folder import frame_name
 from weft.scene import check as check_module
 
@@ -95,7 +95,7 @@ def test_no_numbers_are_not_exported(tmp_path):
     arrays["x"][3] = np.nan
     done.folder.write_frame(1, arrays)
     for name in ("a.obj", "a.ply"):
-        with pytest.raises(weft.errors.RunError, match="not finite"):
+        with refused(weft.errors.RunError, "frame 1", got="finite"):
             done.save(tmp_path / name, 1)
         assert not (tmp_path / name).exists()
 

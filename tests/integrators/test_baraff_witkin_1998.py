@@ -7,6 +7,7 @@ import scipy.sparse.linalg as spla
 
 import weft
 from tests.checks import dense, scatter
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import LawError, SolverError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
@@ -222,10 +223,10 @@ def test_filter_is_that_of_the_paper():
 
 def test_contradicting_constraints():
     one = Constraint([2], [[1.0, 0, 0]], [[1.0, 0, 0]])
-    with pytest.raises(SolverError, match="constraints of vertex 2.*held twice"):
+    with refused(SolverError, "constraints of vertex 2", got="1 and 2 m/s"):
         Filter.of(4, [one, Constraint([2], [[1.0, 0, 0]], [[2.0, 0, 0]])])
     Filter.of(4, [one, Constraint([2], [[1.0, 0, 0]], [[1.0, 5.0, 0]])])  # agrees along x
-    with pytest.raises(SolverError, match="independent"):
+    with refused(SolverError, "constraint directions"):
         Constraint([2], [[1.0, 0, 0], [2.0, 0, 0]], [[0.0, 0, 0]])
 
 
@@ -254,7 +255,7 @@ def test_indefinite_matrix_is_solved_again_with_projected_terms():
 def test_damping_of_a_law_without_conditions_is_refused():
     scene = weft.Scene(weft.sheet(4, 4), damping=0.0)
     m, s = scene.model(), scene.state()
-    with pytest.raises(LawError, match="DotShear"):
+    with refused(LawError, "damping of conditions of baraff_witkin", expected="DotShear"):
         BaraffWitkin1998(Settings1998(damping=0.1)).step(m, s, {}, DT)
 
 
@@ -380,7 +381,7 @@ def test_contradictions_between_full_and_single_constraints():
     full = Constraint([1, 2], np.eye(3), [[1.0, 0, 0], [0, 2.0, 0]])
     single = Constraint([2], [[0, 1.0, 0]], [[0, 3.0, 0]])
     for order in ([full, single], [single, full]):
-        with pytest.raises(SolverError, match="vertex 2"):
+        with refused(SolverError, "constraints of vertex 2"):
             Filter.of(4, order)
     f = Filter.of(4, [full])
     np.testing.assert_array_equal(f.S[1:3], 0)

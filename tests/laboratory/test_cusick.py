@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.contact.exact.intersections import intersections
 from weft.fabric.fabric import fabric
@@ -119,11 +120,11 @@ def test_meshes_agree(name, points):
 
 def test_no_rigidity():
     limp = dataclasses.replace(fabric("silk"), bending_weft=0.0)
-    with pytest.raises(WeftError, match="bending_weft of silk"):
+    with refused(WeftError, "bending_weft of silk"):
         cusick(limp)
 
 
 @pytest.mark.parametrize(("size", "n"), [(0.5e-3, 1), (0.1, 1), (5e-3, 0), (float("nan"), 1)])
 def test_bad_input(size, n):
-    with pytest.raises(WeftError, match="size|drapings"):
+    with refused(WeftError, "size" if n else "drapings"):
         cusick(fabric("silk"), size, n)

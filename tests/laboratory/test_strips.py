@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.curve import Curve
 from weft.base.errors import FabricError, WeftError
 from weft.fabric.fabric import fabric
@@ -47,7 +48,7 @@ def test_strips_lie_over_the_edge():
 
 def test_no_rigidity():
     limp = dataclasses.replace(COTTON, bending_warp=0.0)
-    with pytest.raises(FabricError, match="bending_warp of cotton"):
+    with refused(FabricError, "bending_warp of cotton"):
         cantilever(limp, "warp")
 
 
@@ -86,7 +87,7 @@ def test_no_shear():
     """Threads that turn freely: said by name, and nothing along them is in the way."""
     free = dataclasses.replace(COTTON, shear=0.0)
     for test in (lambda: shear(free), lambda: tensile(free, "bias")):
-        with pytest.raises(FabricError, match="shear of cotton"):
+        with refused(FabricError, "shear of cotton"):
             test()
     assert tensile(free, "warp", (0.01,)).force == pytest.approx(40.0)
 
@@ -101,13 +102,13 @@ def test_another_law():
 
 @pytest.mark.parametrize("strains", [(), (0.02, 0.01), (0.0, 0.01), (-0.01,)])
 def test_strains_that_do_not_grow(strains):
-    with pytest.raises(WeftError, match="strains"):
+    with refused(WeftError, "strains"):
         tensile(COTTON, "warp", strains)
 
 
 @pytest.mark.parametrize("angles", [(), (3.0, 2.0), (10.0, 80.0)])
 def test_angles_out_of_range(angles):
-    with pytest.raises(WeftError, match="angles"):
+    with refused(WeftError, "angles"):
         shear(COTTON, angles)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.checks import rotations
+from tests.refusals import refused
 from weft.base.errors import LawError
 from weft.laws import BaraffWitkin, ImmediateBuckling, Psd
 
@@ -108,5 +109,5 @@ def test_rest_stretch():
 )
 def test_errors(field, value):
     good = {"stretch": (1.0, 1.0), "diagonal": (0.0, 0.0)}
-    with pytest.raises(LawError, match=f"ImmediateBuckling.{field}"):
+    with refused(LawError, f"ImmediateBuckling.{field}"):
         ImmediateBuckling(**{**good, field: value})

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
+from tests.refusals import refused
 from weft.base.curve import MOST_POINTS, Curve
 from weft.base.errors import FabricError, LawError
 from weft.laws import BaraffWitkin, Psd
@@ -108,14 +109,14 @@ def test_a_limit_is_nothing_before_its_onset_and_infinite_beyond():
 
 
 BAD = {
-    "then 10 N/m at a strain of 0.2": lambda: Curve([(0.1, 20.0), (0.2, 10.0)]),
-    "must rise from 0": lambda: Curve([(0.1, 20.0), (0.1, 30.0)]),
-    "a finite number": lambda: Curve([(0.1, np.nan)]),
-    f"1 to {MOST_POINTS - 1}": lambda: Curve([(0.1 * k, k) for k in range(1, 40)]),
-    "no force at all": lambda: Curve([(0.1, 0.0)]),
-    "each 2 entries": lambda: Curve([0.1, 0.2]),
+    ("curve", "20 N/m, then 10 N/m"): lambda: Curve([(0.1, 20.0), (0.2, 10.0)]),
+    ("curve strains", "0.1, then 0.1"): lambda: Curve([(0.1, 20.0), (0.1, 30.0)]),
+    "curve.points[0][1]": lambda: Curve([(0.1, np.nan)]),
+    ("curve", f"1 to {MOST_POINTS - 1}"): lambda: Curve([(0.1 * k, k) for k in range(1, 40)]),
+    ("curve", "no force"): lambda: Curve([(0.1, 0.0)]),
+    ("curve.points", "list", "2 entries"): lambda: Curve([0.1, 0.2]),
     "limit of warp stretch": lambda: StrainLimit((0.99, 1.1)),
-    "must be > 1.1, at rest": lambda: StrainLimit((None, 1.05), rest=(1.0, 1.1)),
+    ("limit of weft stretch", 1.05, "1.1"): lambda: StrainLimit((None, 1.05), rest=(1.0, 1.1)),
     "StrainLimit.shear": lambda: StrainLimit(shear=1.6),
     "onset": lambda: StrainLimit(onset=1.0),
     "StrainLimit.stiffness": lambda: StrainLimit(stiffness=(0.0, 1.0, 1.0)),
@@ -126,5 +127,5 @@ BAD = {
 
 @pytest.mark.parametrize("said", BAD)
 def test_errors(said):
-    with pytest.raises((LawError, FabricError), match=said):
+    with refused((LawError, FabricError), said):
         BAD[said]()

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import MannequinError, SceneError, UnitError
 from weft.mannequin import FIGURES, MOTIONS, mannequin, measures_of
 from weft.mannequin.measures import BIACROMIAL, BOUNDS, CHEST_HEIGHT, NECK, SIZES, STATURE
@@ -44,27 +45,27 @@ def test_words_of_scene_files_are_those_of_python():
 def test_bounds(name):
     low, high = BOUNDS[name]
     for value in (0.9 * low, 1.1 * high):
-        with pytest.raises(MannequinError, match=rf"mannequin\.{name} = .* m: expected {low:g} to"):
+        with refused(MannequinError, f"mannequin.{name}", expected=f"{low:g} to"):
             measures_of("woman", **{name: value})
 
 
 @pytest.mark.parametrize(
     "given, text",
     [
-        ({"figure": "child"}, "figure = 'child': expected one of woman, man"),
-        ({"chst": 0.9}, "did you mean 'chest'"),
-        ({"chest": "92"}, "mannequin.chest"),
-        ({"chest": "2 kg"}, "mannequin.chest"),
-        ({"height": 168.0}, "is the unit right"),
-        ({"height": float("nan")}, "mannequin.height = nan"),
-        ({"chest": 0.9, "waist": 1.3}, r"waist = 1.3 m with chest 0.9 m.*0.55 to 1.25 times"),
-        ({"height": 1.6, "inseam": 0.9}, "inseam = 0.9 m at a height of 1.6 m"),
-        ({"thigh": 0.75}, "thighs may be too large for the hips"),
-        ({"size": "5 cm"}, r"mannequin.size = 0.05 m.*30 000 to 10 000 faces"),
+        ({"figure": "child"}, ("figure", "'child'")),
+        ({"chst": 0.9}, ("mannequin", "'chst'", "'chest'")),
+        ({"chest": "92"}, ("", "mannequin.chest")),
+        ({"chest": "2 kg"}, ("", "mannequin.chest")),
+        ({"height": 168.0}, ("mannequin.height", "168 m")),
+        ({"height": float("nan")}, ("mannequin.height", "nan")),
+        ({"chest": 0.9, "waist": 1.3}, ("waist", "1.3 m with chest 0.9 m", "0.55 to 1.25")),
+        ({"height": 1.6, "inseam": 0.9}, ("inseam", "0.9 m at a height of 1.6 m")),
+        ({"thigh": 0.75}, ("mannequin.hips", "0.96 m", "thighs")),
+        ({"size": "5 cm"}, ("mannequin.size", "0.05 m", "30 000 to 10 000 faces")),
     ],
 )
 def test_what_cannot_be_made_is_named(given, text):
-    with pytest.raises((MannequinError, UnitError), match=text):
+    with refused((MannequinError, UnitError), text):
         mannequin(**given)
     assert issubclass(MannequinError, SceneError)
 
@@ -73,5 +74,5 @@ def test_a_folder_that_is_not_there_is_refused_before_anything_is_computed(tmp_p
     from weft.cli.mannequin import mannequin
 
     monkeypatch.setattr("weft.mannequin.mannequin", None)  # would fail where it is called
-    with pytest.raises(MannequinError, match="expected a folder that exists"):
+    with refused(MannequinError, "file", got="nowhere/x.obj"):
         mannequin(tmp_path / "nowhere" / "x.obj")

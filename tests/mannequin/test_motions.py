@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.mannequin import MOTIONS, MotionSettings, mannequin
@@ -168,8 +169,8 @@ def test_smooth_steps():
 @pytest.mark.parametrize(
     "given, text",
     [
-        ({"motion": "jump"}, "one of a_pose, arms_down, walk, turn, sit"),
-        ({"speed": 9.0}, "mannequin.speed = 9.0"),
+        ({"motion": "jump"}, ("mannequin.motion", "'jump'", "a_pose")),
+        ({"speed": 9.0}, ("mannequin.speed", "9.0")),
         ({"blend": 0.0}, "mannequin.blend"),
         ({"cycles": 0}, "mannequin.cycles"),
         ({"fps": -1}, "mannequin.motion.fps"),
@@ -177,5 +178,5 @@ def test_smooth_steps():
     ],
 )
 def test_what_it_cannot_do_is_named(woman, given, text):
-    with pytest.raises(MannequinError, match=text):
+    with refused(MannequinError, text):
         woman.motion(**given)

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import weft
+from tests.refusals import refused
 from weft.base.errors import SceneProblems
 from weft.cli.commands import app
 from weft.contact import load_frames
@@ -51,14 +52,14 @@ def test_scene_that_stands_still(tmp_path):
         ("figure: robot", "figure"),
         ("chest: 90 kg", "chest"),
         ("chest: 3 m", "chest"),
-        ("chest: 80 cm, waist: 110 cm", r"waist = 1.1 m with chest 0.8 m"),
+        ("chest: 80 cm, waist: 110 cm", ("waist", "1.1 m with chest 0.8 m")),
         ("motion: fly", "motion"),
         ("motion: walk, speed: 20 m/s", "speed"),
         ("size: 1 mm", "mannequin.size"),
     ],
 )
 def test_scenes_that_cannot_be(tmp_path, says, text):
-    with pytest.raises(weft.WeftError, match=text) as error:
+    with refused(weft.WeftError, text) as error:
         load_scene(write(tmp_path, says))
     assert isinstance(error.value, SceneProblems) and "scene.yaml" in str(error.value)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.mannequin import POSES
@@ -118,5 +119,5 @@ def test_the_skeleton_is_a_tree():
 
 
 def test_unknown_pose(woman):
-    with pytest.raises(MannequinError, match="did you mean 't_pose'"):
+    with refused(MannequinError, "mannequin.pose", got="'tpose'", hint="'t_pose'"):
         woman.posed("tpose")

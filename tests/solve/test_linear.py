@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SolverError
 from weft.kernel import mat33, vec3
@@ -148,13 +149,18 @@ def test_zero_right_hand_side(rng):
 
 
 def test_unknown_solver():
-    with pytest.raises(SolverError, match="auto, multigrid, pcg, pardiso, splu"):
+    with refused(
+        SolverError,
+        "linear solver",
+        got="'cholmod'",
+        expected="auto, multigrid, pcg, pardiso, splu",
+    ):
         linear_solver("cholmod")
 
 
 def test_pardiso_missing_says_what_to_install(monkeypatch):
     monkeypatch.setattr("weft.solve.linear.direct.have_pardiso", lambda: False)
-    with pytest.raises(SolverError, match=r"weft\[direct\]"):
+    with refused(SolverError, "linear solver pardiso", hint="weft[direct]"):
         linear_solver("pardiso")
 
 

@@ -20,6 +20,7 @@ from studies.effort_runs import (
 )
 from studies.effort_scenes import CASES, SHIFT
 from studies.study import Several, StudyTable
+from tests.refusals import refused
 from weft.base.errors import SimulationError, WeftError
 
 DRAPE, _, CROSSED = CASES
@@ -146,7 +147,7 @@ def test_a_table_of_several_runs():
 
 
 def test_only_studies_that_have_starts_take_a_number_of_them():
-    with pytest.raises(WeftError, match=r"--seeds.*repeats: effort \(starts\)"):
+    with refused(WeftError, "--seeds", got="pritchard-macri", expected="effort (starts)"):
         runner.run("pritchard-macri", seeds=2)
-    with pytest.raises(WeftError, match="--seeds.*at least 1"):
+    with refused(WeftError, "--seeds", got=0, expected="1"):
         runner.run("effort", seeds=0)

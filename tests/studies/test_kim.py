@@ -13,6 +13,7 @@ from studies import (
     locking,
     runner,
 )
+from tests.refusals import refused
 from weft.base.errors import WeftError
 
 
@@ -69,9 +70,9 @@ def test_locking():
 
 
 def test_n_is_for_studies_on_one_mesh():
-    with pytest.raises(WeftError, match="at least 8"):
+    with refused(WeftError, "--n", got=3, expected="8"):
         runner.run("kim2020-fig2", quiet, 3)
-    with pytest.raises(WeftError, match="pritchard-macri"):
+    with refused(WeftError, "--n", got="pritchard-macri"):
         runner.run("pritchard-macri", quiet, 20)
 
 

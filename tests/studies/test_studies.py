@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from studies import damping, macri, rest_stretch, runner, scale, unit_magnitude
+from tests.refusals import refused
 from weft.base.errors import WeftError
 
 
@@ -133,7 +134,7 @@ def test_without_matplotlib_the_table_is_written_and_a_line_says_what_to_install
 
 
 def test_names():
-    with pytest.raises(WeftError, match="did you mean 'pritchard-macri'"):
+    with refused(WeftError, "study", got="'pritchard-macry'", hint="'pritchard-macri'"):
         runner.run("pritchard-macry")
     for name in runner.names():
         assert runner.question(name).endswith("?")

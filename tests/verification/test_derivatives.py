@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from tests.energies.test_energies import MESH, crumple
+from tests.refusals import refused
 from weft.base.errors import WeftError
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.hinge_bending import HingeBending
@@ -98,12 +99,12 @@ def test_wrong_shapes_are_named():
         def gradient(self, x):
             return super().gradient(x).reshape(-1, 6)
 
-    with pytest.raises(WeftError, match=r"springs\.gradient.*\(\d+, 2, 3\)"):
+    with refused(WeftError, "springs.gradient", expected="69, 2, 3"):
         check_derivatives(Flat(), X)
     empty = dataclasses.replace(
         HingeBending(MESH.hinges[:0], np.zeros(0), np.zeros(0), MESH.n_vertices)
     )
-    with pytest.raises(WeftError, match="stencil"):
+    with refused(WeftError, "bending.stencil"):
         check_derivatives(empty, X)
 
 
@@ -146,7 +147,7 @@ def test_a_wrong_law_is_found():
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(WeftError, match=r"positions \(n,3\)"):
+    with refused(WeftError, "x", expected="(n,3)"):
         weft.check_derivatives(Springs())
-    with pytest.raises(WeftError, match=r"\(n,3,2\)"):
+    with refused(WeftError, "F", expected="(n,3,2)"):
         weft.check_derivatives(weft.laws.Arap(1.0), np.zeros((4, 3)))
