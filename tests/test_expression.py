@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.refusals import refused
 from weft.base.errors import UnitError
 from weft.base.units.expression import PLAIN, UnitValue, evaluate, in_unit
 
@@ -52,33 +53,33 @@ def test_dimensions():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("waist/4 + 1", r"same dimension on both sides of '\+', not a length and a plain number"),
-        ("waits/4", r"known measure in place of 'waits' .*did you mean 'waist'"),
-        ("2*", "in place of 'the end'"),
-        ("2 3", "nothing after"),
-        ("(2 cm", "closing parenthesis"),
-        ("2 cmm", "a unit or an operator after 2, not 'cmm'"),
-        ("1 cm / 0", "division by zero"),
-        ("1/waist", "a length"),
-        ("2", "needs its unit"),
-        ("sqrt(-1 m*1 m)", "root"),
-        ("sqrt(waist)", "root"),
-        ("sin(waist)", "an angle"),
-        ("min()", "a number"),
-        ("sqrt(1, 2)", "number of arguments"),
-        ("__import__('os')", "no character like|known measure"),
-        ("waist.real", "no character like '.'"),
-        ("1e308 * 1e308 m", "finite"),
-        ("9^9^9 * 1 m", "finite"),
-        ("waist^0.5", "whole"),
-        ("(" * 60 + "1 m" + ")" * 60, "parentheses"),
-        ("1 m + " * 300 + "1 m", "at most 1000"),
-        ("(-8)^0.5 * 1 m", "root"),
-        ("asin(2) * 1 m", "of -1 to 1"),
+        ("waist/4 + 1", ("expression", "'+'", "a length and a plain number")),
+        ("waits/4", ("expression", "'waits'", "'waist'")),
+        ("2*", ("expression", "'the end'")),
+        ("2 3", ("expression", "nothing after '2'")),
+        ("(2 cm", ("expression", "closing parenthesis")),
+        ("2 cmm", ("expression", "'cmm'", "'mm'")),
+        ("1 cm / 0", ("expression", "zero")),
+        ("1/waist", ("expression", "a length")),
+        ("2", ("expression", "unit")),
+        ("sqrt(-1 m*1 m)", ("expression", "root")),
+        ("sqrt(waist)", ("expression", "root")),
+        ("sin(waist)", ("expression", "an angle")),
+        ("min()", ("expression", "a number")),
+        ("sqrt(1, 2)", ("expression", "arguments")),
+        ("__import__('os')", ("expression", "known measure")),
+        ("waist.real", ("expression", "'.'")),
+        ("1e308 * 1e308 m", ("expression", "finite")),
+        ("9^9^9 * 1 m", ("expression", "finite")),
+        ("waist^0.5", ("expression", "whole")),
+        ("(" * 60 + "1 m" + ")" * 60, ("expression", "50 parentheses")),
+        ("1 m + " * 300 + "1 m", ("expression", "1803 characters", "1000")),
+        ("(-8)^0.5 * 1 m", ("expression", "root")),
+        ("asin(2) * 1 m", ("expression", "-1 to 1")),
     ],
 )
 def test_refusals(text, message):
-    with pytest.raises(UnitError, match=message):
+    with refused(UnitError, message):
         in_unit(text, "m", KNOWN)
 
 

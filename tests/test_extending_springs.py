@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
 from weft.energies.by_constants import by_constants
@@ -77,7 +78,7 @@ def test_an_attachment(tmp_path):
     np.testing.assert_allclose(held - held @ [0, 0.8, 0.6] * np.array([0, 0.8, 0.6]), 0, atol=1e-4)
     said = [m["attachments"]["line"]["holds"] for m in run.metrics]
     assert said[1] == 1 and said[-1] == 0
-    with pytest.raises(weft.errors.SceneError, match=r"line\.vertices"):
+    with refused(weft.errors.SceneError, "line.vertices"):
         weft.Scene(cloth, attachments=[OnLine(corner[:0], (0, 0, 0), (0, 1, 0), name="line")])
 
 

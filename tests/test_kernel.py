@@ -5,6 +5,7 @@ import pytest
 import warp as wp
 
 from tests.checks import still
+from tests.refusals import refused
 from weft import kernel
 from weft.base import machine
 from weft.base.errors import DeviceError
@@ -98,7 +99,7 @@ def test_scratch_is_shared_and_grows():
 
 @pytest.mark.parametrize("bad", [{"threads": 0}, {"device": "cuda:77"}, {"device": "tpu"}])
 def test_bad_settings(bad):
-    with pytest.raises(DeviceError, match="expected|must"):
+    with refused(DeviceError, next(iter(bad))):
         kernel.configure(**bad)
 
 
@@ -243,9 +244,9 @@ def test_copies_and_sorts_of_beginnings():
 
 @pytest.mark.parametrize("count", [0, -1, 100_000, 10**17, 2.5, True, "4"])
 def test_thread_counts_of_no_sense(count):
-    with pytest.raises(DeviceError, match="threads"):
+    with refused(DeviceError, "threads"):
         kernel.configure(threads=count)
-    with pytest.raises(DeviceError, match="threads"), kernel.use(threads=count):
+    with refused(DeviceError, "threads"), kernel.use(threads=count):
         pass
 
 

@@ -4,6 +4,7 @@ import igl
 import numpy as np
 import pytest
 
+from tests.refusals import refused
 from weft.base.errors import DegenerateFacesError, MeshError
 from weft.discretization.mesh import TriangleMesh, grid, repeated_faces
 
@@ -80,7 +81,7 @@ def test_mesh_is_immutable():
     ],
 )
 def test_bad_grids(arguments, match):
-    with pytest.raises(MeshError, match=match):
+    with refused(MeshError, match):
         grid(*arguments)
 
 
@@ -89,13 +90,13 @@ UV = np.array([[[0.0, 0], [1, 0], [0, 1]]])
 
 def test_bad_meshes():
     x = np.eye(3)
-    with pytest.raises(MeshError, match="at least one triangle"):
+    with refused(MeshError, "faces", got=0):
         TriangleMesh(x, np.zeros((0, 3)), np.zeros((0, 3, 2)))
-    with pytest.raises(MeshError, match="vertex index in face 0.*0 to 2"):
+    with refused(MeshError, "vertex index in face 0", expected="0 to 2"):
         TriangleMesh(x, [[0, 1, 3]], UV)
-    with pytest.raises(MeshError, match="position of vertex 1"):
+    with refused(MeshError, "position of vertex 1"):
         TriangleMesh(np.array([[0, 0, 0], [np.nan, 0, 0], [0, 1, 0]]), [[0, 1, 2]], UV)
-    with pytest.raises(MeshError, match="material coordinates"):
+    with refused(MeshError, "material coordinates"):
         TriangleMesh(x, [[0, 1, 2]], np.full_like(UV, np.inf))
 
 
@@ -104,7 +105,9 @@ def test_degenerate_faces_are_listed():
     uv = np.array(mesh.corner_uv)
     uv[7] = uv[7, 0]
     uv[11, 2] = 0.5 * (uv[11, 0] + uv[11, 1])
-    with pytest.raises(DegenerateFacesError, match="7, 11.*2 of 18") as caught:
+    with refused(
+        DegenerateFacesError, "material area of faces", got="7, 11", hint="2 of 18"
+    ) as caught:
         TriangleMesh(mesh.vertices, mesh.faces, uv)
     assert caught.value.ids.tolist() == [7, 11]
 
@@ -115,7 +118,7 @@ def test_isolated_vertices():
 
 
 def test_a_grid_larger_than_the_machine_is_refused():
-    with pytest.raises(MeshError, match="GiB"):
+    with refused(MeshError, "sheet nx, ny", expected="GiB"):
         grid(10**6, 10**6, 1.0, 1.0)
 
 
@@ -129,7 +132,7 @@ def test_faces_that_are_there_twice():
     m = grid(4, 3, 1.0, 1.0)
     turned = np.roll(m.faces[2:4], 1, axis=1)
     faces, uv = np.concatenate([m.faces, turned]), np.concatenate([m.corner_uv, m.corner_uv[2:4]])
-    with pytest.raises(MeshError, match=r"faces = 2 of 14 there already, first \[12, 13\]"):
+    with refused(MeshError, "faces", got="[12, 13]"):
         TriangleMesh(m.vertices, faces, uv)
     assert len(repeated_faces(m.faces)) == 0
     assert len(repeated_faces(np.concatenate([m.faces, m.faces[:, ::-1]]))) == 0  # other sides

@@ -13,6 +13,7 @@ import pytest
 
 import weft
 import weft.contact as contact
+from tests.refusals import refused
 from weft.base.runtime_types import is_checked
 from weft.garment import read_pattern
 from weft.mannequin import mannequin
@@ -50,110 +51,116 @@ def one():
 
 
 CALLS = [  # a call, and the words that its error has
-    (lambda: weft.simulate(CLOTH, frames=1), "simulate.scene = Cloth.*expected a Scene"),
-    (lambda: weft.simulate("no.yaml", frames=1), "scene file.*no.yaml"),
-    (lambda: weft.simulate(SCENE, frames="3"), "simulate.frames = '3'.*a whole number"),
-    (lambda: weft.simulate(SCENE, frames=2.5), "simulate.frames = 2.5.*a whole number"),
-    (lambda: weft.simulate(SCENE, frames=2, fps="30"), "simulate.fps.*30 1/s"),
-    (lambda: weft.simulate(SCENE, frames=2, fps=0), "simulate.fps = 0: must be > 0"),
-    (lambda: weft.simulate(SCENE), "seconds=None, frames=None"),
-    (lambda: weft.simulate(SCENE, frames=2, resume="yes"), "simulate.resume = 'yes'.*True or F"),
-    (lambda: weft.simulate(SCENE, frames=2, from_frame=1.5), "simulate.from_frame = 1.5"),
-    (lambda: weft.simulate(SCENE, frame=2), "simulate.frame: .*did you mean 'frames'"),
-    (lambda: weft.batch(SCENE), "batch.scenes = .*put it into a list"),
-    (lambda: weft.batch([CLOTH]), r"batch.scenes\[0\] = Cloth.*a Scene"),
-    (lambda: weft.batch([]), "batch of scenes = none"),
-    (lambda: weft.batch([SCENE], fps="30"), "batch.fps"),
-    (lambda: weft.batch([SCENE], processes=1.5), "batch.processes = 1.5"),
-    (lambda: weft.scene_of("runs/x"), "scene_of.run = 'runs/x'.*a Run"),
-    (lambda: weft.laws.Arap([100, 100]), r"Arap.stiffness = \[100, 100\].*\[N/m\]"),
-    (lambda: weft.laws.Arap("100 N"), r"\(Arap.stiffness\): expected a force per width"),
-    (lambda: weft.laws.Arap(), "Arap.stiffness = nothing"),
-    (lambda: weft.laws.StVK(100, None), "StVK.lame = nothing: expected a number"),
-    (lambda: weft.laws.BaraffWitkin(100.0, 10.0), "BaraffWitkin.stretch = 100.0.*2 entries"),
+    (lambda: weft.simulate(CLOTH, frames=1), ("simulate.scene", "Cloth", "a Scene")),
+    (lambda: weft.simulate("no.yaml", frames=1), ("scene file", "no.yaml")),
+    (lambda: weft.simulate(SCENE, frames="3"), ("simulate.frames", "'3'")),
+    (lambda: weft.simulate(SCENE, frames=2.5), ("simulate.frames", "2.5")),
+    (lambda: weft.simulate(SCENE, frames=2, fps="30"), ("", "simulate.fps", "'30 1/s'")),
+    (lambda: weft.simulate(SCENE, frames=2, fps=0), ("simulate.fps", "0")),
+    (lambda: weft.simulate(SCENE), ("length", "seconds=None, frames=None")),
+    (lambda: weft.simulate(SCENE, frames=2, resume="yes"), ("simulate.resume", "'yes'")),
+    (lambda: weft.simulate(SCENE, frames=2, from_frame=1.5), ("simulate.from_frame", "1.5")),
+    (lambda: weft.simulate(SCENE, frame=2), ("simulate.frame", "'frames'")),
+    (lambda: weft.batch(SCENE), ("batch.scenes", "put it into a list")),
+    (lambda: weft.batch([CLOTH]), ("batch.scenes[0]", "Cloth", "a Scene")),
+    (lambda: weft.batch([]), ("batch of scenes", "none")),
+    (lambda: weft.batch([SCENE], fps="30"), ("", "batch.fps")),
+    (lambda: weft.batch([SCENE], processes=1.5), ("batch.processes", "1.5")),
+    (lambda: weft.scene_of("runs/x"), ("scene_of.run", "'runs/x'")),
+    (lambda: weft.laws.Arap([100, 100]), ("Arap.stiffness", "[100, 100]", "[N/m]")),
+    (lambda: weft.laws.Arap("100 N"), ("unit", "Arap.stiffness")),
+    (lambda: weft.laws.Arap(), ("Arap.stiffness", "nothing")),
+    (lambda: weft.laws.StVK(100, None), ("StVK.lame", "nothing")),
+    (lambda: weft.laws.BaraffWitkin(100.0, 10.0), ("BaraffWitkin.stretch", "100.0", "2")),
     (lambda: weft.laws.ImmediateBuckling(100.0, 10.0), "ImmediateBuckling.stretch"),
-    (lambda: weft.laws.StrainLimit(1.1), "StrainLimit.stretch = 1.1"),
-    (lambda: weft.Scene(CLOTH, law="arap"), "scene.law = 'arap'.*a Law"),
-    (lambda: weft.Scene(CLOTH, law=weft.laws.Arap), r"scene.law = the class Arap.*Arap\(\.\.\.\)"),
-    (lambda: weft.Scene(CLOTH, law=lambda f: 3).model(), "scene.law.*returns = 3.*a Law"),
-    (lambda: weft.Scene(CLOTH, velocity=1.0), r"scene.velocity = 1.0.*shape \(3,\)"),
-    (lambda: weft.Scene(CLOTH, velocity=(NAN, 0, 0)), r"scene.velocity = nan at \[0\]"),
-    (lambda: weft.Scene(CLOTH, velocity=[1, 0]), r"scene.velocity = shape \(2,\)"),
-    (lambda: weft.Scene(CLOTH, gravity_from=1.0), "scene.gravity_from = 1.0.*2 entries"),
-    (lambda: weft.Scene(CLOTH, rest_angles=["flat"]), "scene.rest_angles"),
-    (lambda: weft.Scene(CLOTH, rest_angles=None), "scene.rest_angles = nothing"),
-    (lambda: weft.Scene(CLOTH, pins=weft.Pin([0])), "scene.pins = Pin.*put it into a list"),
-    (lambda: weft.Scene("cotton"), "scene.cloth = 'cotton'.*a Cloth"),
-    (lambda: weft.Scene(CLOTH, bodies=BALL), "scene.bodies = Body.*put it into a list"),
-    (lambda: weft.Scene(CLOTH, contact=True), "scene.contact = True.*a SelfContact or nothing"),
-    (lambda: weft.Scene(CLOTH, contact=weft.SelfContact), r"write SelfContact\(\.\.\.\)"),
-    (lambda: fabric(density=None), "fabric.density = nothing"),
-    (lambda: fabric(stretch_warp=[100, 200]), r"fabric.stretch_warp = \[100, 200\]"),
-    (lambda: fabric(density=True), "fabric.density = True"),
-    (lambda: fabric(density="150 g/m"), r"\(fabric.density\): expected a mass per area"),
-    (lambda: contact.Body(BALL.vertices, BALL.faces + 0.4), r"body.faces = 0.4 at \[0, 0\]"),
-    (lambda: contact.Body(BALL.vertices, None), "body.faces = nothing"),
+    (lambda: weft.laws.StrainLimit(1.1), ("StrainLimit.stretch", "1.1")),
+    (lambda: weft.Scene(CLOTH, law="arap"), ("scene.law", "'arap'", "a Law")),
+    (
+        lambda: weft.Scene(CLOTH, law=weft.laws.Arap),
+        ("scene.law", "the class Arap", "weft.laws.Arap(...)"),
+    ),
+    (
+        lambda: weft.Scene(CLOTH, law=lambda f: 3).model(),
+        ("scene.law: what the function returns", "3", "a Law"),
+    ),
+    (lambda: weft.Scene(CLOTH, velocity=1.0), ("scene.velocity", "1.0", "3")),
+    (lambda: weft.Scene(CLOTH, velocity=(NAN, 0, 0)), ("scene.velocity", "nan at [0]")),
+    (lambda: weft.Scene(CLOTH, velocity=[1, 0]), ("scene.velocity", "shape (2,)")),
+    (lambda: weft.Scene(CLOTH, gravity_from=1.0), ("scene.gravity_from", "1.0", "2")),
+    (lambda: weft.Scene(CLOTH, rest_angles=["flat"]), ("", "scene.rest_angles")),
+    (lambda: weft.Scene(CLOTH, rest_angles=None), ("scene.rest_angles", "nothing")),
+    (lambda: weft.Scene(CLOTH, pins=weft.Pin([0])), ("scene.pins", "put it into a list")),
+    (lambda: weft.Scene("cotton"), ("scene.cloth", "'cotton'")),
+    (lambda: weft.Scene(CLOTH, bodies=BALL), ("scene.bodies", "put it into a list")),
+    (lambda: weft.Scene(CLOTH, contact=True), ("scene.contact", "True", "SelfContact")),
+    (lambda: weft.Scene(CLOTH, contact=weft.SelfContact), ("scene.contact", "SelfContact(...)")),
+    (lambda: fabric(density=None), ("fabric.density", "nothing")),
+    (lambda: fabric(stretch_warp=[100, 200]), ("fabric.stretch_warp", "100, 200")),
+    (lambda: fabric(density=True), ("fabric.density", "True")),
+    (lambda: fabric(density="150 g/m"), ("unit", "fabric.density")),
+    (lambda: contact.Body(BALL.vertices, BALL.faces + 0.4), ("body.faces", "0.4")),
+    (lambda: contact.Body(BALL.vertices, None), ("body.faces", "nothing")),
     (lambda: contact.Body(BALL.vertices, BALL.faces, path=[weft.Keyframe(0)]), "body.path"),
-    (lambda: contact.Body(BALL.vertices, np.zeros((4, 4), int)), r"body.faces = shape \(4, 4\)"),
-    (lambda: contact.cylinder("2 cm", "1 m", None), "cylinder.size = nothing"),
-    (lambda: contact.cylinder([0.02, 0.03], 1, 0.01), r"cylinder.radius = \[0.02, 0.03\]"),
-    (lambda: contact.height_field("hills.png", 1, 1), "height_field.heights = 'hills.png'"),
-    (lambda: contact.Between(["cloth", "ball"], "0.3"), "contact.pairs.friction = '0.3'"),
-    (lambda: contact.intersections(CLOTH.points, None), "intersections.faces = nothing"),
-    (lambda: contact.BodyFrames(1.0, np.zeros((1, 4, 3))), "frames.times = 1.0"),
-    (lambda: contact.load_frames(5, 10), "load_frames.pattern = 5"),
-    (lambda: contact.load_animated(None), "load_animated.path = nothing"),
-    (lambda: weft.SelfContact(pinch=None), "contact.pinch = nothing"),
-    (lambda: weft.Path([weft.Keyframe(0)], interpolation=1), "path.interpolation = 1.*smooth"),
-    (lambda: weft.State(CLOTH.points, 0.0), "state.v = 0.0"),
-    (lambda: weft.State(CLOTH.points, CLOTH.points[:3]), r"state.v.*State.at_rest\(x\)"),
-    (lambda: CLOTH.border(3), "cloth.border.which = 3"),
-    (lambda: CLOTH.corners(None), "cloth.corners.which = nothing"),
-    (lambda: CLOTH.group(3), "cloth.group.name = 3"),
-    (lambda: CLOTH.in_box(1, 2), "cloth.in_box.low = 1"),
-    (lambda: CLOTH.in_box((0, 0), (1, 1)), r"cloth.in_box.low = shape \(2,\)"),
-    (lambda: CLOTH.moved("up"), "cloth.moved.translation = 'up'"),
-    (lambda: weft.sheet(5, 5, seed=-1, pattern="random"), "sheet.seed = -1: must be >= 0"),
-    (lambda: weft.joined([CLOTH, CLOTH], ["a", "b"], [1e-3]), "joined.thickness = 1 of them"),
-    (lambda: mannequin(3), "mannequin.figure = 3"),
-    (lambda: mannequin(height=[1.7]), r"mannequin.height = \[1.7\]"),
-    (lambda: mannequin(bust=0.9), "mannequin = 'bust'"),
-    (lambda: read_pattern(None), "read_pattern.path = nothing"),
-    (lambda: weft.check_derivatives(weft.laws.Arap), "check_derivatives.thing = the class Arap"),
+    (lambda: contact.Body(BALL.vertices, np.zeros((4, 4), int)), ("body.faces", "4, 4")),
+    (lambda: contact.cylinder("2 cm", "1 m", None), ("cylinder.size", "nothing")),
+    (lambda: contact.cylinder([0.02, 0.03], 1, 0.01), ("cylinder.radius", "0.02, 0.03")),
+    (lambda: contact.height_field("hills.png", 1, 1), ("height_field.heights", "'hills.png'")),
+    (lambda: contact.Between(["cloth", "ball"], "0.3"), ("contact.pairs.friction", "'0.3'")),
+    (lambda: contact.intersections(CLOTH.points, None), ("intersections.faces", "nothing")),
+    (lambda: contact.BodyFrames(1.0, np.zeros((1, 4, 3))), ("frames.times", "1.0")),
+    (lambda: contact.load_frames(5, 10), ("load_frames.pattern", "5")),
+    (lambda: contact.load_animated(None), ("load_animated.path", "nothing")),
+    (lambda: weft.SelfContact(pinch=None), ("contact.pinch", "nothing")),
+    (lambda: weft.Path([weft.Keyframe(0)], interpolation=1), ("path.interpolation", "1")),
+    (lambda: weft.State(CLOTH.points, 0.0), ("state.v", "0.0")),
+    (lambda: weft.State(CLOTH.points, CLOTH.points[:3]), ("state.v", "weft.State.at_rest(x)")),
+    (lambda: CLOTH.border(3), ("cloth.border.which", "3")),
+    (lambda: CLOTH.corners(None), ("cloth.corners.which", "nothing")),
+    (lambda: CLOTH.group(3), ("cloth.group.name", "3")),
+    (lambda: CLOTH.in_box(1, 2), ("cloth.in_box.low", "1")),
+    (lambda: CLOTH.in_box((0, 0), (1, 1)), ("cloth.in_box.low", "shape (2,)")),
+    (lambda: CLOTH.moved("up"), ("cloth.moved.translation", "'up'")),
+    (lambda: weft.sheet(5, 5, seed=-1, pattern="random"), ("sheet.seed", "-1")),
+    (lambda: weft.joined([CLOTH, CLOTH], ["a", "b"], [1e-3]), ("joined.thickness", "1 of them")),
+    (lambda: mannequin(3), ("mannequin.figure", "3")),
+    (lambda: mannequin(height=[1.7]), ("mannequin.height", "1.7")),
+    (lambda: mannequin(bust=0.9), ("mannequin", "'bust'")),
+    (lambda: read_pattern(None), ("read_pattern.path", "nothing")),
+    (lambda: weft.check_derivatives(weft.laws.Arap), ("check_derivatives.thing", "the class Arap")),
 ]
 
 
-@pytest.mark.parametrize("call, text", CALLS, ids=[text[:40] for _, text in CALLS])
+@pytest.mark.parametrize("call, text", CALLS, ids=[str(text)[:40] for _, text in CALLS])
 def test_mistake(call, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(weft.WeftError, match=text):
+    with refused(weft.WeftError, text):
         call()
 
 
 OF_RUNS = [
-    (lambda run: run.positions("1"), "run.positions.frame = '1'"),
-    (lambda run: run.positions(0.5), "run.positions.frame = 0.5"),
-    (lambda run: run.positions(None), "run.positions.frame = nothing"),
-    (lambda run: run.positions(99), "frame = 99.*0 to 2"),
-    (lambda run: run.positions(slice(0, 2)), "run.positions.frame = slice"),
-    (lambda run: run.pressure("1"), "run.pressure.frame = '1'"),
-    (lambda run: run.render("a.png", frame="last"), "run.render.frame = 'last'"),
-    (lambda run: run.render(None), "run.render.path = nothing"),
-    (lambda run: run.render("a.png", look=3), "run.render.look = 3"),
-    (lambda run: run.export(3), "run.export.path = 3"),
-    (lambda run: run.export("a.npz", frames=3), "run.export.frames = 3"),
-    (lambda run: run.export("a.npz", fps="24"), "run.export.fps"),
-    (lambda run: run.export("a.npz", fps=-1), "run.export.fps = -1: must be > 0"),
-    (lambda run: run.save("a.obj", frame=1.5), "run.save.frame = 1.5"),
-    (lambda run: run.view(look=3), "run.view.look: .*did you mean 'looks'"),
+    (lambda run: run.positions("1"), ("run.positions.frame", "'1'")),
+    (lambda run: run.positions(0.5), ("run.positions.frame", "0.5")),
+    (lambda run: run.positions(None), ("run.positions.frame", "nothing")),
+    (lambda run: run.positions(99), ("frame", 99, "0 to 2")),
+    (lambda run: run.positions(slice(0, 2)), ("run.positions.frame", "slice")),
+    (lambda run: run.pressure("1"), ("run.pressure.frame", "'1'")),
+    (lambda run: run.render("a.png", frame="last"), ("run.render.frame", "'last'")),
+    (lambda run: run.render(None), ("run.render.path", "nothing")),
+    (lambda run: run.render("a.png", look=3), ("run.render.look", "3")),
+    (lambda run: run.export(3), ("run.export.path", "3")),
+    (lambda run: run.export("a.npz", frames=3), ("run.export.frames", "3")),
+    (lambda run: run.export("a.npz", fps="24"), ("", "run.export.fps")),
+    (lambda run: run.export("a.npz", fps=-1), ("run.export.fps", "-1")),
+    (lambda run: run.save("a.obj", frame=1.5), ("run.save.frame", "1.5")),
+    (lambda run: run.view(look=3), ("run.view.look", "'looks'")),
     (lambda run: weft.Adjoint(run, lambda x, v, t: (0, x), frames=1), "Adjoint of a run"),
 ]
 
 
-@pytest.mark.parametrize("call, text", OF_RUNS, ids=[text[:40] for _, text in OF_RUNS])
+@pytest.mark.parametrize("call, text", OF_RUNS, ids=[str(text)[:40] for _, text in OF_RUNS])
 def test_mistake_with_a_run(call, text, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(weft.WeftError, match=text):
+    with refused(weft.WeftError, text):
         call(run)
     assert not list(tmp_path.iterdir())
 
@@ -161,13 +168,13 @@ def test_mistake_with_a_run(call, text, run, tmp_path, monkeypatch):
 @pytest.mark.parametrize("dt", [-0.01, NAN, 0, float("inf"), "10 mm", True, None])
 def test_a_step_needs_a_time(one, dt):
     model, state, stepper, memory = one
-    with pytest.raises(weft.WeftError, match=r"stepper\.step\.dt"):
+    with refused(weft.WeftError, ("", "stepper.step.dt")):
         stepper.step(model, state, memory, dt)
 
 
 def test_a_state_of_another_model(one):
     model, state, stepper, memory = one
-    with pytest.raises(weft.WeftError, match=r"state\.x = 24 points: expected 25"):
+    with refused(weft.WeftError, "state.x", got="24 points", expected="25"):
         stepper.step(model, weft.State(state.x[:-1], state.v[:-1]), memory, 0.01)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.refusals import refused
 from weft.base.arrays import Bools, Floats, Ints, Positions, VertexIds
 from weft.base.errors import MeshError, SceneError, UnitError, WeftError
 from weft.base.input_file import is_file
@@ -21,22 +22,22 @@ X, F, UV = (np.array(a) for a in (SHEET.mesh.vertices, SHEET.mesh.faces, SHEET.m
 @pytest.mark.parametrize(
     "x, faces, uv, match",
     [
-        (X[:, :2], F, UV, r"vertices = shape \(12, 2\).*\(n, 3\)"),
-        (X, F + 0.5, UV, r"faces = .*0.5.*whole numbers"),
-        (X, F.astype(float) * np.nan, UV, "faces = nan"),
-        (X, F.astype(np.int64) + 2**40, UV, "int32"),
-        (X.astype(str), F, UV, "vertices = an array of <U"),
-        (X + 1j, F, UV, "complex"),
-        (np.ma.masked_array(X, mask=X > 0), F, UV, "masked entries.*fill them"),
-        ([[0, 0, 0], [1, 0]], F, UV, "rows of different lengths|an array of"),
-        (X, F, UV[0], "corner_uv.*shape"),
-        (None, F, UV, "vertices = nothing"),
-        (X, {}, UV, "faces.*dict"),
-        ("text", F, UV, "vertices.*text"),
+        (X[:, :2], F, UV, ("vertices", "12, 2", "3")),
+        (X, F + 0.5, UV, ("faces", "0.5")),
+        (X, F.astype(float) * np.nan, UV, ("faces", "nan")),
+        (X, F.astype(np.int64) + 2**40, UV, ("mesh.faces", "int32")),
+        (X.astype(str), F, UV, "vertices"),
+        (X + 1j, F, UV, ("mesh.vertices", "complex128")),
+        (np.ma.masked_array(X, mask=X > 0), F, UV, ("mesh.vertices", "masked")),
+        ([[0, 0, 0], [1, 0]], F, UV, "mesh.vertices"),
+        (X, F, UV[0], "corner_uv"),
+        (None, F, UV, ("vertices", "nothing")),
+        (X, {}, UV, ("faces", "dict")),
+        ("text", F, UV, ("vertices", "text")),
     ],
 )
 def test_arrays_of_a_mesh(x, faces, uv, match):
-    with pytest.raises(MeshError, match=match):
+    with refused(MeshError, match):
         weft.TriangleMesh(x, faces, uv)
 
 
@@ -55,7 +56,7 @@ def test_other_types_and_orders_are_the_same_mesh(x, faces):
 
 @pytest.mark.parametrize("by", [1.0, True, [1, 2], np.zeros((2, 2)), {}, None])
 def test_a_translation_is_three_numbers(by):
-    with pytest.raises(WeftError, match="translation"):
+    with refused(WeftError, ("", "translation")):
         SHEET.moved(by)
 
 
@@ -208,22 +209,22 @@ def test_names_that_no_file_can_have(tmp_path):
 )
 def test_fields_of_a_scene(field, value):
     given = {"cloth": SHEET, field: value}
-    with pytest.raises(WeftError, match=field):
+    with refused(WeftError, ("", field)):
         weft.Scene(**given)
 
 
 @pytest.mark.parametrize("vertices", [None, "x", [0.5], [[0], [1, 2]], [2**40], {}])
 def test_vertices_of_a_pin(vertices):
-    with pytest.raises(WeftError, match="pin.vertices"):
+    with refused(WeftError, "pin.vertices"):
         weft.Pin(vertices)
 
 
 @pytest.mark.parametrize(
     "make, named",
     [
-        (lambda: weft.sheet("x", 3), "sheet.nx = 'x', str: expected a whole number"),
+        (lambda: weft.sheet("x", 3), ("sheet.nx", "'x'")),
         (lambda: weft.sheet(4.5, 3), "sheet.nx"),
-        (lambda: weft.sheet(None, 3), "sheet.nx = nothing"),
+        (lambda: weft.sheet(None, 3), ("sheet.nx", "nothing")),
         (lambda: weft.sheet(4, 3, None), "sheet.width"),
         (lambda: weft.sheet(4, 3, seed=0.5), "sheet.seed"),
         (lambda: weft.sheet(4, 3, fabric=5), "fabric"),
@@ -264,12 +265,12 @@ def test_vertices_of_a_pin(vertices):
         (lambda: weft.Wind(velocity=None), "wind.velocity"),
         (lambda: weft.Wind(velocity=3.0), "wind.velocity"),
         (lambda: weft.Cloth(SHEET.mesh, 5), "cloth.fabric"),
-        (lambda: weft.Cloth(SHEET.mesh, "coton"), "cloth.fabric.*did you mean 'cotton'"),
+        (lambda: weft.Cloth(SHEET.mesh, "coton"), ("cloth.fabric", "'cotton'")),
         (lambda: weft.Cloth(None, "cotton"), "cloth.mesh"),
     ],
 )
 def test_arguments_of_functions(make, named):
-    with pytest.raises(WeftError, match=named):
+    with refused(WeftError, named):
         make()
 
 
