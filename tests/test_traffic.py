@@ -179,7 +179,7 @@ def test_a_step_with_contact_uploads_pins_and_bodies_once(make, iterations, monk
     for k in range(4):
         iterations.clear()
         rounds.clear()
-        with kernel.watched() as traffic:
+        with kernel.count_traffic() as traffic:
             state, memory, report = stepper.step(model, state, memory, 0.02)
         assert report.outcome.ok and report.contact["count"] > 10
         if k:  # the first step makes what stays
