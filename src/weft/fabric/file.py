@@ -62,9 +62,9 @@ def fabric_of_fields(fields: YamlMapping, where: str, depth: int) -> Fabric:
 class _Sourced(Block):
     """A value with its source; the uncertainty is for people and other programs."""
 
-    value: Any
+    value: Yaml
     source: str = ""
-    uncertainty: Any = None
+    uncertainty: Yaml = None
 
 
 class _FabricBase(Block):
@@ -72,7 +72,7 @@ class _FabricBase(Block):
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    preset: Any = None
+    preset: Yaml = None
     name: str | None = None
     title: str | None = None
 

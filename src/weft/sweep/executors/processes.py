@@ -16,7 +16,7 @@ from typing import Any
 from weft.base.errors import SweepError
 from weft.base.machine import cores, most_threads
 from weft.io.safe_folder import SafeFolder
-from weft.sweep.executors.base import Outcome, SampleBatch
+from weft.sweep.executors.base import Answers, Outcome, SampleBatch
 from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
 from weft.sweep.status import Reason, Status, read_status, write_status
@@ -34,24 +34,25 @@ class _Worker:
         arguments = (str(log), sweep.threads)
         self.pool = ProcessPoolExecutor(1, get_context("spawn"), begin_worker, arguments)
         self.pid = self.pool.submit(os.getpid)  # starts the process
-        self.task: Future[Any] = self.pid
+        self.task: Future[int] | Future[Answers] = self.pid
 
-    def submit(self, batch: SampleBatch, sample: Sample) -> "Future[Any]":
+    def submit(self, batch: SampleBatch, sample: Sample) -> Future[Answers]:
         """Run a sample; the process is killed far beyond the time limit, when a single step does
         not end.
 
         Raises:
             BrokenProcessPool: the process has died.
         """
-        self.task = self.pool.submit(run_samples, *batch.arguments([sample]))
+        task = self.pool.submit(run_samples, *batch.arguments([sample]))
+        self.task = task
         limit = batch.sweep.time_limit
         if limit is not None:
             overdue = OVERDUE * limit + GRACE
             timer = Timer(overdue, self._end_overdue, [batch.sweep, sample, overdue])
             timer.daemon = True
             timer.start()
-            self.task.add_done_callback(lambda _: timer.cancel())
-        return self.task
+            task.add_done_callback(lambda _: timer.cancel())
+        return task
 
     def _end_overdue(self, sweep: SweepFolder, sample: Sample, seconds: float) -> None:
         """Kill the process after the status of its sample is written, which the end of the task

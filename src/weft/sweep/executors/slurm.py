@@ -47,7 +47,7 @@ class Slurm:
     local: bool = False
     patience: float = 600.0
     _batch: SampleBatch | None = field(default=None, init=False)
-    _jobs: "list[Job[Any]]" = field(default_factory=list, init=False)
+    _jobs: "list[Job[object]]" = field(default_factory=list, init=False)
     _running: set[str] = field(default_factory=set, init=False)
     _asked: float = field(default=0.0, init=False)
 
@@ -59,8 +59,8 @@ class Slurm:
         shares = split(list(batch.queue), SHARES * (self.at_once or AT_ONCE))
         columns = list(zip(*(batch.arguments(share) for share in shares)))
 
-        def submit() -> "list[Job[Any]]":
-            jobs: list[Job[Any]] = executor.map_array(run_samples, *columns)
+        def submit() -> "list[Job[object]]":
+            jobs: list[Job[object]] = executor.map_array(run_samples, *columns)
             return jobs
 
         def note(error: Exception) -> None:
@@ -101,7 +101,7 @@ class Slurm:
                     job.cancel(check=False)
         self._jobs.clear()
 
-    def _find_running(self, jobs: "Sequence[Job[Any]]") -> set[str]:
+    def _find_running(self, jobs: "Sequence[Job[object]]") -> set[str]:
         """Return the ids of jobs that wait or run, after waiting for the controller if
         necessary.
         """
