@@ -12,7 +12,7 @@ from weft.garment.check import examine_pattern
 from weft.garment.formats import read_pattern
 from weft.scene.build import load_scene
 from weft.sweep.file import SweepSettings, read_sweep
-from weft.sweep.runner import planned
+from weft.sweep.runner import plan_sweep
 
 ROOT = Path(__file__).parents[2]
 DRAWINGS = ROOT / "tests/garment/files"
@@ -153,6 +153,6 @@ class Documents:
         def use():
             out = self.folder / "planned"
             shutil.rmtree(out, ignore_errors=True)
-            planned(read_sweep(path), out, 1)
+            plan_sweep(read_sweep(path), out, 1)
 
         return data, ".yaml", use

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.base.errors import SweepError
-from weft.sweep.file import SweepDocument, read_sweep, read_varied
+from weft.sweep.file import SweepDocument, read_field_values, read_sweep
 from weft.sweep.folder import prepare
 from weft.sweep.worker import run_samples
 
@@ -29,7 +29,7 @@ GRID = "cloth.sheet.width: [30 cm, 40 cm, 50 cm, 60 cm]"
 
 def varied(path, said):
     """What a sweep file says of a field that varies."""
-    return read_varied(SweepDocument(Path("sweep.yaml"), {}), path, said)
+    return read_field_values(SweepDocument(Path("sweep.yaml"), {}), path, said)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tests.sweep.conftest import digests, refusal
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
-from weft.sweep.contact_sheet import contact_sheet, spread_out
+from weft.sweep.contact_sheet import contact_sheet, spread_evenly
 from weft.sweep.file import read_sweep
 from weft.sweep.folder import open_sweep, threads_for
 from weft.sweep.plan import plan_of
@@ -155,7 +155,7 @@ def test_contact_sheet(planned, tmp_path):
     found = [f for f in sweep.look() if f.status]
     path = contact_sheet(sweep, found, tmp_path / "sheet.png", columns=2)
     assert Image.open(path).size == (400, 2 * 176)
-    assert spread_out(list(range(10)), 5) == [0, 2, 4, 6, 8]
+    assert spread_evenly(list(range(10)), 5) == [0, 2, 4, 6, 8]
 
 
 def test_what_is_wrong_is_one_line(sweep_file, tmp_path):

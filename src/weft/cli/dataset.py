@@ -29,11 +29,13 @@ def dataset(
     from weft.sweep.folder import open_sweep
 
     quantum = None if quantise is None else to_si(quantise, "m", "--quantise")
-    made = write_dataset(open_sweep(sweep), out, DatasetOptions(quantum, frames, good))
+    report = write_dataset(open_sweep(sweep), out, DatasetOptions(quantum, frames, good))
     if quiet:
         return
-    left = ", ".join(f"{n} {why}" for why, n in made.left_out.items())
-    say(f"data set {made.path}  ({made.samples} samples{'; left out: ' + left if left else ''})")
+    left = ", ".join(f"{n} {why}" for why, n in report.left_out.items())
+    say(
+        f"data set {report.path}  ({report.samples} samples{'; left out: ' + left if left else ''})"
+    )
     if quantum is not None:
-        say(f"error    {made.error:.3g} m at most, of {quantum / 2:.3g} m")
-    say(f"card     {made.card}")
+        say(f"error    {report.error:.3g} m at most, of {quantum / 2:.3g} m")
+    say(f"card     {report.card}")

@@ -94,17 +94,17 @@ def run(
     from weft.sweep.status import counts
 
     place = _executor(executor, workers, scheduler, patience, partition, minutes, local)
-    with _telling(quiet or json) as hooks:
+    with _progress(quiet or json) as hooks:
         try:
             folder = run_sweep(file, place, out=out, retry=retry, threads=threads, hooks=hooks)
         except KeyboardInterrupt:
             say(f"stopped; what is done is on disk. Continue with: weft sweep {sweep}", error=True)
             raise typer.Exit(130) from None
-    told = {kind.value: n for kind, n in counts(folder.look()).items() if n}
+    numbers = {kind.value: n for kind, n in counts(folder.look()).items() if n}
     if json:
-        print_json({"sweep": str(folder.path), **told})
+        print_json({"sweep": str(folder.path), **numbers})
     elif not quiet:
-        say(f"sweep    {folder.path}  ({', '.join(f'{n} {kind}' for kind, n in told.items())})")
+        say(f"sweep    {folder.path}  ({', '.join(f'{n} {kind}' for kind, n in numbers.items())})")
         say(f"next     weft sweep report {folder.path}   weft dataset {folder.path} out.zarr")
 
 
@@ -136,7 +136,7 @@ def _executor(
     return Processes(workers)
 
 
-def _telling(quiet: bool) -> "AbstractContextManager[Hooks]":
+def _progress(quiet: bool) -> "AbstractContextManager[Hooks]":
     from weft.sweep.bar import silent, sweep_bar
 
     return silent(lambda text: say(text, error=True)) if quiet else sweep_bar()
@@ -145,18 +145,18 @@ def _telling(quiet: bool) -> "AbstractContextManager[Hooks]":
 def _dry_run(file: "SweepFile", out: Path | None, workers: int | None, json: bool) -> None:
     from weft.sweep.estimate import estimate
 
-    found = estimate(file, out or file.out, workers)
+    chosen = estimate(file, out or file.out, workers)
     if json:
-        print_json(found.plain())
+        print_json(chosen.plain())
         return
-    for line in found.lines():
+    for line in chosen.lines():
         say(line)
 
 
 def _commands(file: "SweepFile", out: Path | None, threads: int | None) -> None:
-    from weft.sweep.runner import planned, to_do
+    from weft.sweep.runner import plan_sweep, to_do
 
-    folder = planned(file, out, threads)
+    folder = plan_sweep(file, out, threads)
     for sample in to_do(folder.look(), False):
         typer.echo(shlex.join(["weft", "sweep", "sample", str(folder.path.resolve()), sample.id]))
 
@@ -176,11 +176,11 @@ def sample(
     from weft.sweep.sample import run_sample
 
     folder = open_unchanged(open_sweep(sweep).path)
-    found = folder.sample(name)
-    status = run_sample(folder, found, retry=retry)
+    chosen = folder.sample(name)
+    status = run_sample(folder, chosen, retry=retry)
     if not quiet:
-        said = f"{status.reason}: {status.message}" if status.state == "failed" else ""
-        say(f"sample   {found.id} {status.state} after {status.seconds:.3g} s  {said}".rstrip())
+        reason = f"{status.reason}: {status.message}" if status.state == "failed" else ""
+        say(f"sample   {chosen.id} {status.state} after {status.seconds:.3g} s  {reason}".rstrip())
     if status.state == "failed":
         raise typer.Exit(1)
 
@@ -194,13 +194,13 @@ def status(
 ) -> None:
     """How a sweep stands, live on a terminal until nothing runs any more."""
     from weft.sweep.folder import open_sweep
-    from weft.sweep.table import as_json, listed, live, table
+    from weft.sweep.table import as_json, list_samples, live, table
 
     folder = open_sweep(sweep)
     if json:
-        print_json(as_json(folder))
+        print_json(as_json(folder, folder.look()))
     elif list_:
-        for line in listed(folder):
+        for line in list_samples(folder):
             typer.echo(line)
     elif once or not live(folder):
         new_console().print(table(folder, folder.look()))
@@ -227,10 +227,10 @@ def report(
 
     folder = open_sweep(sweep)
     if out is not None and out.suffix.lower() == ".png":
-        from weft.sweep.contact_sheet import contact_sheet, finished, spread_out
+        from weft.sweep.contact_sheet import contact_sheet, find_done, spread_evenly
 
-        shown = spread_out(finished(folder), thumbnails)
-        say(f"picture  {contact_sheet(folder, shown, out)}  ({len(shown)} samples)")
+        selected = spread_evenly(find_done(folder), thumbnails)
+        say(f"picture  {contact_sheet(folder, selected, out)}  ({len(selected)} samples)")
         return
     path = write_report(folder, out or folder.path / "report.html", thumbnails)
     say(f"report   {path}")

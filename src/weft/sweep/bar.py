@@ -35,21 +35,23 @@ def sweep_bar() -> Iterator[Hooks]:
         TimeRemainingColumn(),
         text_column("{task.description}"),
     )
-    with bar(*columns, console=console) as shown:
-        task = shown.add_task("starting", total=None)
+    with bar(*columns, console=console) as progress:
+        task = progress.add_task("starting", total=None)
         failed = 0
 
-        def start(sweep: SweepFolder, found: Sequence[SampleStatus]) -> None:
-            told = counts(found)
-            ended = told[SampleKind.DONE] + told[SampleKind.FAILED]
-            shown.update(task, total=len(found), completed=ended, description=str(sweep.path))
+        def start(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> None:
+            numbers = counts(samples)
+            n_ended = numbers[SampleKind.DONE] + numbers[SampleKind.FAILED]
+            progress.update(
+                task, total=len(samples), completed=n_ended, description=str(sweep.path)
+            )
 
         def report(sample: Sample, status: Status) -> None:
             nonlocal failed
             if status.state == "failed":
                 failed += 1
                 console.print(f"failed   {sample.id}: {status.reason}: {status.message}")
-            said = f"{failed} failed, " if failed else ""
-            shown.update(task, advance=1, description=f"{said}last {sample.id}")
+            failures = f"{failed} failed, " if failed else ""
+            progress.update(task, advance=1, description=f"{failures}last {sample.id}")
 
         yield Hooks(start, report, console.print)

@@ -31,7 +31,7 @@ def thumbnail(sweep: SweepFolder, f: SampleStatus) -> Path | None:
         return None
 
 
-def finished(sweep: SweepFolder) -> list[SampleStatus]:
+def find_done(sweep: SweepFolder) -> list[SampleStatus]:
     """Return the samples that are done.
 
     Raises:
@@ -48,23 +48,23 @@ def finished(sweep: SweepFolder) -> list[SampleStatus]:
     return done
 
 
-def spread_out(found: Sequence[SampleStatus], most: int) -> list[SampleStatus]:
+def spread_evenly(samples: Sequence[SampleStatus], most: int) -> list[SampleStatus]:
     """Return at most ``most`` samples, spread evenly over the plan."""
-    if len(found) <= most:
-        return list(found)
-    return [found[int(k * len(found) / most)] for k in range(most)]
+    if len(samples) <= most:
+        return list(samples)
+    return [samples[int(k * len(samples) / most)] for k in range(most)]
 
 
 def contact_sheet(
-    sweep: SweepFolder, found: Sequence[SampleStatus], path: Path, columns: int = 6
+    sweep: SweepFolder, samples: Sequence[SampleStatus], path: Path, columns: int = 6
 ) -> Path:
     """Write a PNG of thumbnails with their values below, and return its path."""
-    pictures = [(f, thumbnail(sweep, f)) for f in found]
-    shown = [(f, p) for f, p in pictures if p is not None]
-    rows = -(-len(shown) // columns)
+    pictures = [(f, thumbnail(sweep, f)) for f in samples]
+    rendered = [(f, p) for f, p in pictures if p is not None]
+    rows = -(-len(rendered) // columns)
     sheet = PilImage.new("RGB", (columns * WIDTH, max(1, rows) * (HEIGHT + LABEL)), "white")
     draw = ImageDraw.Draw(sheet)
-    for k, (f, picture) in enumerate(shown):
+    for k, (f, picture) in enumerate(rendered):
         x, y = (k % columns) * WIDTH, (k // columns) * (HEIGHT + LABEL)
         with PilImage.open(picture) as image:
             sheet.paste(image.convert("RGB"), (x, y))
@@ -76,13 +76,13 @@ def contact_sheet(
 
 def label_lines(f: SampleStatus) -> list[str]:
     """Return a sample's values as two short lines."""
-    said = [text.rpartition(".")[2] for text in f.sample.overrides]
-    words = [_short(o) for o in f.sample.overrides] or said
+    names = [text.rpartition(".")[2] for text in f.sample.overrides]
+    words = [_shorten(o) for o in f.sample.overrides] or names
     half = -(-len(words) // 2)
     return [" ".join(words[:half])[:34], " ".join(words[half:])[:34]]
 
 
-def _short(override: str) -> str:
+def _shorten(override: str) -> str:
     """Return a short form of an override: ``width=31.2cm`` of ``cloth.sheet.width=31.21784 cm``."""
     path, _, value = override.partition("=")
     number, _, unit = value.partition(" ")

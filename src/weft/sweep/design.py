@@ -24,7 +24,7 @@ from weft.base.errors import SweepError, check_known, clipped
 from weft.base.input_file import is_file, open_input
 from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import parse_yaml
-from weft.sweep.varied import Varied
+from weft.sweep.varied import FieldValues
 
 DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
 MOST_SAMPLES = 1_000_000
@@ -45,7 +45,7 @@ class Design:
     """
 
     name: str
-    fields: Mapping[str, Varied]
+    fields: Mapping[str, FieldValues]
     samples: int | None = None
     seed: int = 0
     file: str = ""

@@ -83,35 +83,37 @@ def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimat
         from weft.sweep.folder import open_sweep
 
         names = {s.id for s in samples}
-        old = [f for f in open_sweep(out).look() if f.sample.id in names]
-        left -= sum(f.kind in (SampleKind.DONE, SampleKind.FAILED) for f in old)
-        done = [f.status for f in old if f.kind is SampleKind.DONE and f.status is not None]
+        earlier = [f for f in open_sweep(out).look() if f.sample.id in names]
+        left -= sum(f.kind in (SampleKind.DONE, SampleKind.FAILED) for f in earlier)
+        done = [f.status for f in earlier if f.kind is SampleKind.DONE and f.status is not None]
     if done:
         seconds = sum(s.seconds for s in done) / len(done)
         size = sum(s.size for s in done) / len(done)
         basis = f"mean of {len(done)} that are done"
     else:
-        seconds, size, basis = _one(sweep)
+        seconds, size, basis = _run_one_sample(sweep)
     return Estimate(len(samples), left, seconds, size, at_once, disk(out), basis)
 
 
-def _one(sweep: SweepFile) -> tuple[float, float, str]:
+def _run_one_sample(sweep: SweepFile) -> tuple[float, float, str]:
     """Return time [s] and size [bytes] of the first sample, and how they were found."""
     with tempfile.TemporaryDirectory(prefix="weft-sweep-") as place:
-        alone = replace(sweep, settings=replace(sweep.settings, time_limit=None))
-        folder = prepare(alone, Path(place))
+        unlimited = replace(sweep, settings=replace(sweep.settings, time_limit=None))
+        folder = prepare(unlimited, Path(place))
         sample = folder.plan[0]
-        at: list[tuple[float, float]] = []  # (fraction done, time)
+        progress: list[tuple[float, float]] = []  # (fraction done, time)
 
         def watch(now: Progress) -> None:
-            at.append(((now.frame - 1 + now.step / now.steps) / now.frames, time.perf_counter()))
-            if at[-1][1] - at[0][1] > LONGEST:
+            progress.append(
+                ((now.frame - 1 + now.step / now.steps) / now.frames, time.perf_counter())
+            )
+            if progress[-1][1] - progress[0][1] > LONGEST:
                 raise StoppedError
 
         try:
             status = run_sample(folder, sample, watch=watch)
         except StoppedError:
-            (first, began), (part, now) = at[0], at[-1]
+            (first, began), (part, now) = progress[0], progress[-1]
             size = size_of(folder.place(sample)) / part
             return (
                 (now - began) / (part - first),
@@ -120,8 +122,8 @@ def _one(sweep: SweepFile) -> tuple[float, float, str]:
             )
         if status.state == "failed":
             return status.seconds, float(status.size), f"of one, which failed: {status.reason}"
-        if len(at) > 2:  # the first step may have compiled kernels
-            (first, began), (part, now) = at[0], at[-1]
+        if len(progress) > 2:  # the first step may have compiled kernels
+            (first, began), (part, now) = progress[0], progress[-1]
             return (now - began) / (part - first), float(status.size), "of one sample"
         return status.seconds, float(status.size), "of one sample"
 

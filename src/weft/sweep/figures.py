@@ -26,23 +26,23 @@ def histogram(values: Floats, unit: str) -> str:
         f'width="{0.9 * wide:.1f}" height="{tall * n / counts.max():.1f}"/>'
         for k, n in enumerate(counts)
     )
-    return _svg(bars + _ends(low, high, unit))
+    return _svg(bars + _axis(low, high, unit))
 
 
 def cloud(x: Floats, y: Floats, unit: str) -> str:
     """Return a scatter plot of a measure over a parameter, one dot per sample."""
-    there = np.isfinite(x) & np.isfinite(y)
-    x, y = x[there], y[there]
+    is_finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[is_finite], y[is_finite]
     if len(x) == 0 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return ""
     tall = HEIGHT - BOTTOM - 8
     px = LEFT + (x - x.min()) / np.ptp(x) * (WIDTH - 2 * LEFT)
     py = 8 + tall * (1 - (y - y.min()) / np.ptp(y))
     dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2"/>' for a, b in zip(px, py))
-    return _svg(dots + _ends(float(x.min()), float(x.max()), unit))
+    return _svg(dots + _axis(float(x.min()), float(x.max()), unit))
 
 
-def _ends(low: float, high: float, unit: str) -> str:
+def _axis(low: float, high: float, unit: str) -> str:
     y = HEIGHT - 6
     return (
         f'<line x1="{LEFT}" x2="{WIDTH - LEFT}" y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM}"/>'

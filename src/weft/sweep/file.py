@@ -12,7 +12,7 @@ from weft.base.settings import REQUIRED, documented, setting
 from weft.base.trees import YamlMapping
 from weft.sweep.design import DESIGNS, Design
 from weft.sweep.quality import Filters
-from weft.sweep.varied import Choice, Range, Varied, yaml_text
+from weft.sweep.varied import Choice, FieldValues, Range, yaml_text
 
 MOST_THREADS = 4096  # per sample: more than the cores of the largest machines
 
@@ -124,7 +124,7 @@ def _design(source: SweepDocument, settings: SweepSettings) -> Design:
     name = settings.design or ("grid" if settings.vary else None)
     if name is None:
         raise source.field_error(("design",), None, f"one of {', '.join(DESIGNS)}")
-    fields = {path: read_varied(source, path, v) for path, v in (settings.vary or {}).items()}
+    fields = {path: read_field_values(source, path, v) for path, v in (settings.vary or {}).items()}
     elsewhere = {"csv": ("file", settings.file), "function": ("function", settings.function)}
     for other, (field, given) in elsewhere.items():
         if (name == other) != bool(given):
@@ -149,7 +149,7 @@ def _design(source: SweepDocument, settings: SweepSettings) -> Design:
     return design
 
 
-def read_varied(source: SweepDocument, path: str, value: object) -> Varied:
+def read_field_values(source: SweepDocument, path: str, value: object) -> FieldValues:
     """Return the values of a field that varies: a list of values, or a range."""
     loc = ("vary", path)
     if isinstance(value, list) and value:

@@ -87,15 +87,15 @@ class SweepFolder:
         Raises:
             SweepError: no sample fits, or several do.
         """
-        found = [s for s in self.plan if s.id.startswith(name)]
-        exact = [s for s in found if s.id == name]
+        matches = [s for s in self.plan if s.id.startswith(name)]
+        exact = [s for s in matches if s.id == name]
         if not exact and name.isdecimal() and int(name) < len(self.plan):
             exact = [self.plan[int(name)]]
-        found = exact or found
-        if len(found) != 1:
+        matches = exact or matches
+        if len(matches) != 1:
             expected = "the id of one (`weft sweep status --list` has them)"
             raise SweepError("sample", got=name, where=str(self.path), expected=expected)
-        return found[0]
+        return matches[0]
 
     def place(self, sample: Sample) -> Path:
         """Return the folder of a sample."""
@@ -221,7 +221,7 @@ def _about(sweep: SweepFile, rounds: list[int], count: int) -> Json:
         "scene_digest": _digest(sweep.scene.read_bytes()),
         "set": dict(sweep.common),
         "design": design.name,
-        "vary": {path: field.said() for path, field in design.fields.items()},
+        "vary": {path: field.as_yaml() for path, field in design.fields.items()},
         "rounds": rounds,
         "rows": design.samples,
         "samples": count,
@@ -254,14 +254,14 @@ def _rounds(sweep: SweepFile, old: Json | None) -> list[int]:
 def _same_sweep(out: Path, old: Json, new: Json) -> None:
     """Check that existing samples are of the same scene."""
     common = ("scene_digest", "set", "device", "threads", "seeds")
-    changed = [c for name in common for c in differences({name: old[name]}, {name: new[name]})]
+    differing = [c for name in common for c in differences({name: old[name]}, {name: new[name]})]
     if old["seeds"] and old["seed"] != new["seed"]:
-        changed.append("seed")
-    if changed:
-        shown = ["the scene file" if c == "scene_digest" else c for c in changed]
+        differing.append("seed")
+    if differing:
+        names = ["the scene file" if c == "scene_digest" else c for c in differing]
         raise SweepError(
             "sweep folder",
-            got=f"a sweep of another scene (differs in: {', '.join(shown)})",
+            got=f"a sweep of another scene (differs in: {', '.join(names)})",
             where=str(out),
             expected="what its samples were simulated with",
             hint="choose another folder with --out",
@@ -272,8 +272,8 @@ def _read(inside: SafeFolder) -> Json:
     """Return the contents of ``sweep.json``, after a check of its checksum."""
     try:
         with inside.reader(NAME) as file:
-            found: Yaml = json.loads(file.read())
-        if not isinstance(found, dict):
+            content: Yaml = json.loads(file.read())
+        if not isinstance(content, dict):
             raise ValueError("no sweep")
     except FileNotFoundError as error:
         expected = "a folder that `weft sweep` made (with a sweep.json)"
@@ -283,21 +283,23 @@ def _read(inside: SafeFolder) -> Json:
         raise SweepError(
             NAME, got=got, where=str(inside.path), expected="what weft wrote", hint=_ANEW
         ) from error
-    said = found.pop(_SUM, None)
-    if found.get("format") != FORMAT or said != _digest(_text(found)):
+    checksum = content.pop(_SUM, None)
+    if content.get("format") != FORMAT or checksum != _digest(_text(content)):
         got = "its checksum is not that of its contents"
         where = str(inside.path)
         raise SweepError(NAME, got=got, where=where, expected="what weft wrote", hint=_ANEW)
-    return found
+    return content
 
 
 _ANEW = "remove it: `weft sweep SWEEP.yaml` writes it anew, and finds the samples that are there"
 
 
 def _write(inside: SafeFolder, about: YamlMapping) -> None:
-    told = json.loads(json.dumps(about))
+    content = json.loads(json.dumps(about))
     with inside.writer(NAME) as file:
-        file.write(json.dumps({**told, _SUM: _digest(_text(told))}, indent=2).encode() + b"\n")
+        file.write(
+            json.dumps({**content, _SUM: _digest(_text(content))}, indent=2).encode() + b"\n"
+        )
 
 
 def _text(about: Json) -> bytes:

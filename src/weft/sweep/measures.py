@@ -48,7 +48,7 @@ MEANINGS = {
 }
 
 
-def measured(folder: RunFolder) -> Json:
+def measure_run(folder: RunFolder) -> Json:
     """Return the measures of a finished run, by the names of ``UNITS``; None: the scene does not
     have it.
     """
@@ -65,8 +65,8 @@ def measured(folder: RunFolder) -> Json:
         "frames": len(run) - 1,
         "steps": len(lines),
         "newton": sum(int(m["iterations"]) for m in lines),
-        "converged": _undivided(lines),
-        "intersections": max(found) if found else _crossing(run, x),
+        "converged": _is_undivided(lines),
+        "intersections": max(found) if found else _count_intersections(run, x),
         "strain_end": float(stretch["max"]) - 1.0,
         "strain_p95": float(stretch["p95"]) - 1.0,
         "speed_end": float(np.sqrt((last["v"] ** 2).sum(axis=1).max())),
@@ -77,17 +77,17 @@ def measured(folder: RunFolder) -> Json:
         "width_end": float(high[0] - low[0]),
         "depth_end": float(high[2] - low[2]),
         "contacts_end": None if touching is None else len(touching),
-        "slipped_off": bool(high[1] < _top(run, bodies)) if len(bodies) else None,
+        "slipped_off": bool(high[1] < _height_of_bodies(run, bodies)) if len(bodies) else None,
     }
 
 
-def _undivided(lines: list[Json]) -> bool:
+def _is_undivided(lines: list[Json]) -> bool:
     """Return whether every step has one line of metrics: a divided step has several."""
     numbers = [m["step"] for m in lines]
     return len(set(numbers)) == len(numbers)
 
 
-def _crossing(run: Run, x: Positions) -> int | None:
+def _count_intersections(run: Run, x: Positions) -> int | None:
     """Return the number of intersecting pairs of the cloth's faces; None: too many to be
     counted.
     """
@@ -97,7 +97,7 @@ def _crossing(run: Run, x: Positions) -> int | None:
         return None
 
 
-def _top(run: Run, bodies: Positions) -> float:
+def _height_of_bodies(run: Run, bodies: Positions) -> float:
     """Return the height [m] of the highest vertex of all bodies."""
     used = np.unique(run.body_faces)
     return float(bodies[used, 1].max())

@@ -53,11 +53,11 @@ def sample_of(values: YamlMapping, number: int, seed: int, seeded: Sequence[str]
         seeded: fields that take the sample's own seed.
     """
     texts = {path: yaml_text(value) for path, value in values.items()}
-    own = int(_digest([texts, seed])[:16], 16) % SEEDS
-    whole = {**values, **dict.fromkeys(seeded, own)}
+    own_seed = int(_digest([texts, seed])[:16], 16) % SEEDS
+    all_values = {**values, **dict.fromkeys(seeded, own_seed)}
     if seeded:
-        texts = {**texts, **{path: str(own) for path in seeded}}
-    return Sample(_digest(texts)[:NAME], whole, own, number)
+        texts = {**texts, **{path: str(own_seed) for path in seeded}}
+    return Sample(_digest(texts)[:NAME], all_values, own_seed, number)
 
 
 def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample], list[int]]:
@@ -71,8 +71,8 @@ def plan_of(sweep: SweepFile, rounds: Sequence[int] = ()) -> tuple[list[Sample],
     samples: dict[str, Sample] = {}
     order: list[int] = []
     for values in sweep.design.rows(rounds):
-        made = sample_of(values, len(samples), sweep.design.seed, sweep.settings.seeds)
-        order.append(samples.setdefault(made.id, made).number)
+        sample = sample_of(values, len(samples), sweep.design.seed, sweep.settings.seeds)
+        order.append(samples.setdefault(sample.id, sample).number)
     if not samples:
         raise SweepError("samples", got="none", where=sweep.path.name, expected="at least one")
     twice = len(order) - len(samples)
@@ -103,9 +103,9 @@ def read_plan(inside: SafeFolder) -> list[Sample]:
     except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise _damaged_plan(inside, got) from error
-    strange = [k for k, line in enumerate(lines, 1) if not _is_sample(line)]
-    if strange:
-        raise _damaged_plan(inside, f"no samples in lines {shortened(strange)}")
+    invalid = [k for k, line in enumerate(lines, 1) if not _is_sample(line)]
+    if invalid:
+        raise _damaged_plan(inside, f"no samples in lines {shortened(invalid)}")
     return [Sample(r["id"], r["values"], r["seed"], k) for k, r in enumerate(lines)]
 
 
@@ -114,8 +114,8 @@ def _is_sample(line: Yaml) -> bool:
     if not isinstance(line, dict) or line.keys() != {"id", "seed", "values"}:
         return False
     name, values = line["id"], line["values"]
-    named = isinstance(name, str) and len(name) == NAME and name.isalnum()
-    return named and isinstance(line["seed"], int) and isinstance(values, dict)
+    has_id = isinstance(name, str) and len(name) == NAME and name.isalnum()
+    return has_id and isinstance(line["seed"], int) and isinstance(values, dict)
 
 
 def _damaged_plan(inside: SafeFolder, got: str) -> SweepError:

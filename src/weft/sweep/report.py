@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.errors import SweepError
 from weft.io.files import atomic_write
-from weft.sweep.contact_sheet import label_lines, spread_out, thumbnail
+from weft.sweep.contact_sheet import label_lines, spread_evenly, thumbnail
 from weft.sweep.figures import cloud, histogram, table
 from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import MEANINGS, UNITS
@@ -62,15 +62,15 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
     """
     if path.suffix.lower() not in (".html", ".htm"):
         raise SweepError("report", got=path.suffix or "no suffix", expected=".html")
-    found = sweep.look()
-    done = [f for f in found if f.kind is SampleKind.DONE]
+    samples = sweep.look()
+    done = [f for f in samples if f.kind is SampleKind.DONE]
     title = str(sweep.about["description"] or sweep.path.name)
     parts = [
         f"<h1>{escape(title)}</h1>",
-        _summary(sweep, found),
+        _summary(sweep, samples),
         "<h2>Distributions</h2>" + _distributions(done),
-        "<h2>What results depend on</h2>" + _dependence(sweep, found, done),
-        "<h2>Failures</h2>" + _failures(sweep, found),
+        "<h2>What results depend on</h2>" + _dependence(sweep, samples, done),
+        "<h2>Failures</h2>" + _failures(sweep, samples),
         "<h2>Contact sheet</h2>" + _sheet(sweep, done, thumbnails),
     ]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
@@ -80,17 +80,17 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
     return path
 
 
-def _summary(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
+def _summary(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
     about = sweep.about
-    told = counts(found)
-    seconds = [f.status.seconds for f in found if f.kind is SampleKind.DONE and f.status]
+    numbers = counts(samples)
+    seconds = [f.status.seconds for f in samples if f.kind is SampleKind.DONE and f.status]
     flags = Counter(
-        k for f in found if f.status is not None for k, ok in f.status.flags.items() if not ok
+        k for f in samples if f.status is not None for k, ok in f.status.flags.items() if not ok
     )
     rows = [
-        ("samples", ", ".join(f"{n} {kind.value}" for kind, n in told.items() if n)),
+        ("samples", ", ".join(f"{n} {kind.value}" for kind, n in numbers.items() if n)),
         ("design", f"{about['design']}, seed {about['seed']}"),
-        *((f"varies: {path}", said) for path, said in about["vary"].items()),
+        *((f"varies: {path}", values) for path, values in about["vary"].items()),
         ("scene", str(about["scene"])),
         ("the same in all", " ".join(sweep.common) or "nothing else"),
         ("filters", ", ".join(f"{k}: {v}" for k, v in sweep.keep.as_dict().items()) or "none"),
@@ -112,10 +112,10 @@ def _summary(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
 def _distributions(done: Sequence[SampleStatus]) -> str:
     figures = []
     for name in SHOWN:
-        drawn = histogram(measure_values(done, name), _unit(name))
-        if drawn:
+        figure = histogram(measure_values(done, name), _unit(name))
+        if figure:
             caption = f"<b>{name}</b>: {escape(MEANINGS[name])}"
-            figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
+            figures.append(f"<figure>{figure}<figcaption>{caption}</figcaption></figure>")
     return f'<div class="grid">{"".join(figures)}</div>' if figures else "<p>nothing is done</p>"
 
 
@@ -124,41 +124,42 @@ def _unit(name: str) -> str:
 
 
 def _dependence(
-    sweep: SweepFolder, found: Sequence[SampleStatus], done: Sequence[SampleStatus]
+    sweep: SweepFolder, samples: Sequence[SampleStatus], done: Sequence[SampleStatus]
 ) -> str:
-    told = sensitivity(sweep, found, SHOWN)
-    if told is None:
+    dependence = sensitivity(sweep, samples, SHOWN)
+    if dependence is None:
         return "<p>too few samples, or no parameter that is a number</p>"
     what = "rows of the design" if sweep.about["design"] == "saltelli" else "samples"
     text = (
-        f"<p>{escape(told.method)}. From {told.used} {what}; {told.left_out} without a result.</p>"
+        f"<p>{escape(dependence.method)}. From {dependence.used} {what}; "
+        f"{dependence.left_out} without a result.</p>"
     )
-    return text + _effects(told) + _clouds(told, done)
+    return text + _effects(dependence) + _clouds(dependence, done)
 
 
-def _effects(told: Sensitivity) -> str:
-    paths = list(dict.fromkeys(e.parameter for all_ in told.effects.values() for e in all_))
+def _effects(dependence: Sensitivity) -> str:
+    paths = list(dict.fromkeys(e.parameter for all_ in dependence.effects.values() for e in all_))
     rows = []
-    for name, effects in told.effects.items():
-        said = {}
+    for name, effects in dependence.effects.items():
+        texts = {}
         for e in effects:
             first = f"{e.first:.2f}"
             if e.total is None:
-                said[e.parameter] = f"{first} (p {e.spread:.1g})"
+                texts[e.parameter] = f"{first} (p {e.spread:.1g})"
             else:
-                said[e.parameter] = (
+                texts[e.parameter] = (
                     f"{first} ± {e.spread:.2f}, total {e.total:.2f} ± {e.spread_total:.2f}"
                 )
-        rows.append([name, *(said.get(p, "") for p in paths)])
+        rows.append([name, *(texts.get(p, "") for p in paths)])
     return table(("", *paths), rows)
 
 
-def _clouds(told: Sensitivity, done: Sequence[SampleStatus]) -> str:
+def _clouds(dependence: Sensitivity, done: Sequence[SampleStatus]) -> str:
     """Return scatter plots of the strongest dependences."""
     strongest = sorted(
         (
             (abs(e.first if e.total is None else e.total), name, e.parameter)
-            for name, effects in told.effects.items()
+            for name, effects in dependence.effects.items()
             for e in effects
         ),
         reverse=True,
@@ -166,14 +167,14 @@ def _clouds(told: Sensitivity, done: Sequence[SampleStatus]) -> str:
     figures = []
     for _, name, path in strongest[:MOST_CLOUDS]:
         values, unit = parameter_values(path, [f.sample for f in done])
-        drawn = cloud(values, measure_values(done, name), unit)
+        figure = cloud(values, measure_values(done, name), unit)
         caption = f"<b>{name}</b> over {escape(path)}"
-        figures.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
+        figures.append(f"<figure>{figure}<figcaption>{caption}</figcaption></figure>")
     return f'<div class="grid">{"".join(figures)}</div>'
 
 
-def _failures(sweep: SweepFolder, found: Sequence[SampleStatus]) -> str:
-    failed = [f for f in found if f.kind is SampleKind.FAILED and f.status is not None]
+def _failures(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
+    failed = [f for f in samples if f.kind is SampleKind.FAILED and f.status is not None]
     if not failed:
         return "<p>none</p>"
     reasons = Counter(f.status.reason for f in failed if f.status)
@@ -197,7 +198,7 @@ def _advice(name: str) -> str:
 
 def _sheet(sweep: SweepFolder, done: Sequence[SampleStatus], most: int) -> str:
     figures = []
-    for f in spread_out(done, most):
+    for f in spread_evenly(done, most):
         picture = thumbnail(sweep, f)
         if picture is None:
             continue

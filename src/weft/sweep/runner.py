@@ -82,7 +82,9 @@ def run_sweep(
     return folder
 
 
-def planned(sweep: SweepFile, out: Path | None = None, threads: int | None = None) -> SweepFolder:
+def plan_sweep(
+    sweep: SweepFile, out: Path | None = None, threads: int | None = None
+) -> SweepFolder:
     """Plan a sweep into its folder without running samples; raise the errors of ``run_sweep``."""
     inside = SafeFolder(out or sweep.out)
     with _sweep_lock(inside):
@@ -91,17 +93,17 @@ def planned(sweep: SweepFile, out: Path | None = None, threads: int | None = Non
 
 def _run(folder: SweepFolder, executor: Executor, retry: bool, hooks: Hooks) -> None:
     """Hand out samples until all have ended, those of other processes included."""
-    found = folder.look()
-    hooks.start(folder, found)
-    todo, fruitless, waited = to_do(found, retry), 0, 0.0
-    while todo or any(f.kind is SampleKind.RUNNING for f in found):
+    samples = folder.look()
+    hooks.start(folder, samples)
+    todo, fruitless, waited = to_do(samples, retry), 0, 0.0
+    while todo or any(f.kind is SampleKind.RUNNING for f in samples):
         if todo:
             run_batch(executor, SampleBatch(folder, deque(todo), retry, hooks.note), hooks.report)
         else:
             time.sleep(WAIT)  # other processes run all samples that remain
         waited = 0.0 if todo else waited + WAIT
-        before, found = open_samples(found), folder.look()
-        fruitless = fruitless + 1 if todo and open_samples(found) >= before else 0
+        before, samples = open_samples(samples), folder.look()
+        fruitless = fruitless + 1 if todo and open_samples(samples) >= before else 0
         if fruitless == MOST_FRUITLESS:
             raise SweepError(
                 "samples",
@@ -109,20 +111,20 @@ def _run(folder: SweepFolder, executor: Executor, retry: bool, hooks: Hooks) -> 
                 where=str(folder.path),
                 expected="samples that end, or fail with a reason",
             )
-        todo, retry = to_do(found, False), False
+        todo, retry = to_do(samples, False), False
         if waited >= ASK_AGAIN:  # the lock of a machine that crashed stays on disk
-            todo, waited = [f.sample for f in found if f.kind is SampleKind.RUNNING], 0.0
+            todo, waited = [f.sample for f in samples if f.kind is SampleKind.RUNNING], 0.0
 
 
-def open_samples(found: Sequence[SampleStatus]) -> int:
+def open_samples(samples: Sequence[SampleStatus]) -> int:
     """Return the number of samples that have not ended."""
-    return sum(f.kind not in (SampleKind.DONE, SampleKind.FAILED) for f in found)
+    return sum(f.kind not in (SampleKind.DONE, SampleKind.FAILED) for f in samples)
 
 
-def to_do(found: Sequence[SampleStatus], retry: bool) -> list[Sample]:
+def to_do(samples: Sequence[SampleStatus], retry: bool) -> list[Sample]:
     """Return the samples to be run: neither ended nor running; with ``retry`` also failed ones."""
     kinds = {SampleKind.PENDING, SampleKind.STOPPED} | ({SampleKind.FAILED} if retry else set())
-    return [f.sample for f in found if f.kind in kinds]
+    return [f.sample for f in samples if f.kind in kinds]
 
 
 def _sweep_lock(inside: SafeFolder) -> FolderLock:
@@ -143,10 +145,10 @@ def check_fields(sweep: SweepFile, plan: Sequence[Sample]) -> None:
     """
     common, first = overrides(sweep.common), plan[0]
     kinds = {tuple(s.values): s for s in reversed(plan)}  # a sample of each set of fields
-    changed = [s.overrides for s in [*kinds.values()][:MOST_CHECKED]]
+    override_sets = [s.overrides for s in [*kinds.values()][:MOST_CHECKED]]
     for path, field in sweep.design.fields.items():
-        changed += [overrides({**first.values, path: value}) for value in field.ends()]
-    for texts in changed[:MOST_CHECKED]:
+        override_sets += [overrides({**first.values, path: value}) for value in field.ends()]
+    for texts in override_sets[:MOST_CHECKED]:
         validate(read_source(sweep.scene, [*common, *texts]))
     for k, sample in enumerate(plan[:MOST_BUILT]):
         try:

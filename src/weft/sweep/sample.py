@@ -26,7 +26,7 @@ from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
 from weft.sweep.faults import StoppedError, TimeUpError, full, is_full, sample_lock
 from weft.sweep.folder import SweepFolder
-from weft.sweep.measures import measured
+from weft.sweep.measures import measure_run
 from weft.sweep.plan import Sample
 from weft.sweep.status import (
     LOG,
@@ -63,7 +63,7 @@ def run_sample(
     with one_sample:
         try:
             with sample_lock(inside):
-                return _Attempt(sweep, sample, inside, watch).made(retry)
+                return _Attempt(sweep, sample, inside, watch).execute(retry)
         except (RunError, OSError) as error:
             if is_full(error):
                 raise full(inside.path) from error
@@ -80,15 +80,15 @@ class _Attempt:
         self.run = RunFolder(inside.path / RUN, fsync=False)
         self.clock, self.start = time.perf_counter(), 0.0
 
-    def made(self, retry: bool) -> Status:
+    def execute(self, retry: bool) -> Status:
         """Run the sample and return its final status."""
         before = read_status(self.inside.path)
         if before is not None and before.final and not (retry and before.state == "failed"):
             return before
-        status = self._begun(before)
+        status = self._start(before)
         if status.attempts > MOST_ATTEMPTS:
             failed = _failed(Reason.CRASHED, Reason.CRASHED.advice)
-            return self._ended(replace(status, attempts=MOST_ATTEMPTS, **failed))
+            return self._finish(replace(status, attempts=MOST_ATTEMPTS, **failed))
         write_status(self.inside, status)
         self._log(
             f"attempt {status.attempts} on {status.where}, {self.sweep.threads} threads: "
@@ -102,9 +102,9 @@ class _Attempt:
         except (StoppedError, KeyboardInterrupt):  # a requested stop is no failed attempt
             write_status(self.inside, replace(status, attempts=status.attempts - 1))
             raise
-        return self._ended(replace(status, **found))
+        return self._finish(replace(status, **found))
 
-    def _begun(self, before: Status | None) -> Status:
+    def _start(self, before: Status | None) -> Status:
         """Return the status of the start; attempts are counted only if the run has not advanced
         since.
         """
@@ -119,7 +119,7 @@ class _Attempt:
     def _outcome(self) -> Json:
         """Return the state, and the reason of a failure or the digest and measures of the run."""
         try:
-            return {"state": "done", **self._simulated()}
+            return {"state": "done", **self._simulate()}
         except TimeUpError as error:
             return _failed(Reason.TIME_LIMIT, str(error))
         except SimulationError as error:
@@ -134,7 +134,7 @@ class _Attempt:
             self._log(traceback.format_exc())
             return _failed(Reason.ERROR, f"{type(error).__name__}: {clipped(error)}")
 
-    def _simulated(self) -> Json:
+    def _simulate(self) -> Json:
         """Simulate to the end and return the digest and measures of the finished run."""
         from weft.scene.build import load_scene
 
@@ -153,8 +153,8 @@ class _Attempt:
                 resume=True,
                 on_progress=self._after_step,
             )
-            digest = run.sealed_frame(loaded.frames)[1].digest
-            return {"digest": digest, "measures": measured(run)}
+            digest = run.sealed_frame(loaded.frames)[1].content
+            return {"digest": digest, "measures": measure_run(run)}
 
     def _after_step(self, now: Progress) -> None:
         """Call ``watch`` and check the time limit."""
@@ -169,7 +169,7 @@ class _Attempt:
                 f"time_limit is {limit:g} s"
             )
 
-    def _ended(self, status: Status) -> Status:
+    def _finish(self, status: Status) -> Status:
         """Write the final status, with time and size, and return it."""
         seconds = round(time.perf_counter() - self.clock, 4)
         size, start = size_of(self.inside.path), round(self.start, 4)

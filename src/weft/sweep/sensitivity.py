@@ -66,12 +66,12 @@ class Sensitivity:
 
 
 def sensitivity(
-    sweep: SweepFolder, found: Sequence[SampleStatus], measures: Sequence[str]
+    sweep: SweepFolder, samples: Sequence[SampleStatus], measures: Sequence[str]
 ) -> Sensitivity | None:
     """Return the sensitivity of measures; None: too few samples, or no numbers that vary."""
     if sweep.about["design"] == "saltelli":
-        return _of_saltelli(sweep, found, measures)
-    done = [f for f in found if f.kind is SampleKind.DONE]
+        return _of_saltelli(sweep, samples, measures)
+    done = [f for f in samples if f.kind is SampleKind.DONE]
     if len(done) < LEAST:
         return None
     parameters = {}
@@ -86,7 +86,7 @@ def sensitivity(
     if not effects:
         return None
     method = "Spearman's rank correlation (no share of the variance; -1 falls, 1 rises)"
-    return Sensitivity(method, effects, len(done), len(found) - len(done))
+    return Sensitivity(method, effects, len(done), len(samples) - len(done))
 
 
 def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
@@ -107,14 +107,14 @@ def sobol_indices(f: Floats) -> tuple[Floats, Floats]:
 
 
 def _of_saltelli(
-    sweep: SweepFolder, found: Sequence[SampleStatus], measures: Sequence[str]
+    sweep: SweepFolder, samples: Sequence[SampleStatus], measures: Sequence[str]
 ) -> Sensitivity | None:
     """Return Sobol indices of the rows whose samples all have a result."""
     names = list(sweep.about["vary"])
     order = np.array(sweep.about["order"]).reshape(-1, len(names) + 2)
     effects, used = {}, 0
     for name in measures:
-        f = measure_values(found, name)[order]
+        f = measure_values(samples, name)[order]
         f = f[np.isfinite(f).all(axis=1)]
         if len(f) < LEAST or np.ptp(f) <= 1e-12 * np.abs(f).max():
             continue
@@ -134,9 +134,9 @@ def _with_intervals(names: Sequence[str], f: Floats) -> list[Effect]:
         return np.array(sobol_indices(f[rows]))
 
     rows = np.arange(len(f))
-    again = bootstrap((rows,), indices_of, n_resamples=RESAMPLES, method="basic", rng=0)
+    resampled = bootstrap((rows,), indices_of, n_resamples=RESAMPLES, method="basic", rng=0)
     first, total = indices_of(rows)
-    spread, spread_total = 1.96 * again.standard_error
+    spread, spread_total = 1.96 * resampled.standard_error
     columns = (first, total, spread, spread_total)
     return [Effect(name, *map(float, numbers)) for name, numbers in zip(names, zip(*columns))]
 

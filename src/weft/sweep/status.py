@@ -94,15 +94,15 @@ def read_status(folder: Path) -> Status | None:
     """
     try:
         with (folder / STATUS).open("rb") as file:
-            said: Yaml = json.loads(file.read())
+            content: Yaml = json.loads(file.read())
     except (OSError, ValueError, RecursionError):
         return None
     names = {f.name for f in fields(Status)}
-    if not isinstance(said, dict) or "state" not in said or not said.keys() <= names:
+    if not isinstance(content, dict) or "state" not in content or not content.keys() <= names:
         return None
-    status = Status(**said)
-    known = status.state in ("started", "done", "failed") and isinstance(status.attempts, int)
-    return status if known and isinstance(status.measures, dict) else None
+    status = Status(**content)
+    is_known = status.state in ("started", "done", "failed") and isinstance(status.attempts, int)
+    return status if is_known and isinstance(status.measures, dict) else None
 
 
 @dataclass(frozen=True)
@@ -119,16 +119,16 @@ def look(root: Path, plan: Sequence[Sample]) -> list[SampleStatus]:
     place = root / SAMPLES
     try:
         with os.scandir(place) as entries:
-            begun = {e.name for e in entries}
+            names = {e.name for e in entries}
     except OSError:
-        begun = set()
+        names = set()
     return [
-        _found(s, place / s.id) if s.id in begun else SampleStatus(s, SampleKind.PENDING)
+        _read_sample(s, place / s.id) if s.id in names else SampleStatus(s, SampleKind.PENDING)
         for s in plan
     ]
 
 
-def _found(sample: Sample, folder: Path) -> SampleStatus:
+def _read_sample(sample: Sample, folder: Path) -> SampleStatus:
     status = read_status(folder)
     if status is not None and status.final:
         return SampleStatus(
@@ -141,10 +141,23 @@ def _found(sample: Sample, folder: Path) -> SampleStatus:
     )
 
 
-def counts(found: Iterable[SampleStatus]) -> dict[SampleKind, int]:
+def is_held(folder: Path) -> bool:
+    """Return whether a process holds the lock of a sample's folder.
+
+    The process of a lock of this machine must still run; a lock of another machine is trusted.
+    """
+    try:
+        owner = json.loads((folder / LOCK).read_bytes())
+    except (OSError, ValueError):
+        return False
+    is_complete = isinstance(owner, dict) and {"pid", "host", "start"} <= owner.keys()
+    return is_complete and isinstance(owner["pid"], int) and runs(owner)
+
+
+def counts(samples: Iterable[SampleStatus]) -> dict[SampleKind, int]:
     """Return the number of samples in each state."""
-    told = Counter(f.kind for f in found)
-    return {kind: told[kind] for kind in SampleKind}
+    numbers = Counter(f.kind for f in samples)
+    return {kind: numbers[kind] for kind in SampleKind}
 
 
 def orphans(root: Path, plan: Sequence[Sample]) -> int:

@@ -19,24 +19,23 @@ if TYPE_CHECKING:
 EVERY = 1.0  # [s] between updates
 
 
-def as_json(sweep: SweepFolder) -> Json:
+def as_json(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> Json:
     """Return counts, reasons of failures, and the time and disk space that were used."""
-    found = sweep.look()
-    done = [f.status for f in found if f.kind is SampleKind.DONE and f.status is not None]
-    reasons = Counter(f.status.reason for f in found if f.status is not None and f.status.reason)
+    done = [f.status for f in samples if f.kind is SampleKind.DONE and f.status is not None]
+    failed = [f.status for f in samples if f.kind is SampleKind.FAILED and f.status is not None]
     return {
         "sweep": str(sweep.path),
-        "samples": len(found),
-        **{kind.value: n for kind, n in counts(found).items()},
+        "samples": len(samples),
+        **{kind.value: n for kind, n in counts(samples).items()},
         "good": sum(s.flags.get("good", True) for s in done),
-        "reasons": dict(reasons),
+        "reasons": dict(Counter(s.reason for s in failed).most_common()),
         "seconds": sum(s.seconds for s in done),
         "bytes": sum(s.size for s in done),
         "of_earlier_plans": orphans(sweep.path, sweep.plan),
     }
 
 
-def listed(sweep: SweepFolder) -> list[str]:
+def list_samples(sweep: SweepFolder) -> list[str]:
     """Return one line per sample: number, id, state, values."""
     return [
         f"{f.sample.number:6} {f.sample.id} {f.kind.value:8} {' '.join(f.sample.overrides)}"
@@ -44,48 +43,42 @@ def listed(sweep: SweepFolder) -> list[str]:
     ]
 
 
-def table(sweep: SweepFolder, found: Sequence[SampleStatus], rate: float | None = None) -> "Table":
+def table(
+    sweep: SweepFolder, samples: Sequence[SampleStatus], rate: float | None = None
+) -> "Table":
     """Return a table of rich.
 
     Args:
         sweep: the sweep.
-        found: the states of its samples.
+        samples: the states of its samples.
         rate: [1/s] samples that end now; None: unknown.
     """
     from rich.table import Table
 
-    told = counts(found)
-    done = [f.status for f in found if f.kind is SampleKind.DONE and f.status is not None]
-    result = Table(title=f"{sweep.path}: {len(found)} samples", title_justify="left")
+    about = as_json(sweep, samples)
+    hosts = Counter(
+        f.status.where.split(" ")[0] for f in samples if f.kind is SampleKind.RUNNING and f.status
+    )
+    left, mean = about["stopped"] + about["pending"], about["seconds"] / max(1, about["done"])
+    size = about["bytes"] / 2**20
+    rows = [
+        ("done", about["done"], f"{about['good']} good, {mean:.3g} s each, {size:.4g} MiB"),
+        ("failed", about["failed"], ", ".join(f"{n} {r}" for r, n in about["reasons"].items())),
+        (
+            "running",
+            about["running"],
+            ", ".join(f"{n} on {host}" for host, n in hosts.most_common(4)),
+        ),
+        ("to run", left, f"{left / rate:.0f} s left" if rate else ""),
+    ]
+    if about["of_earlier_plans"]:
+        unused = "kept, no part of the sweep now"
+        rows.append(("of earlier plans", about["of_earlier_plans"], unused))
+    result = Table(title=f"{sweep.path}: {len(samples)} samples", title_justify="left")
     for name in ("state", "samples", ""):
         result.add_column(name, justify="right" if name == "samples" else "left")
-    good = sum(s.flags.get("good", True) for s in done)
-    mean = sum(s.seconds for s in done) / max(1, len(done))
-    size = sum(s.size for s in done)
-    result.add_row(
-        "done",
-        str(told[SampleKind.DONE]),
-        f"{good} good, {mean:.3g} s each, {size / 2**20:.4g} MiB",
-    )
-    reasons = Counter(f.status.reason for f in found if f.kind is SampleKind.FAILED and f.status)
-    result.add_row(
-        "failed",
-        str(told[SampleKind.FAILED]),
-        ", ".join(f"{n} {r}" for r, n in reasons.most_common()),
-    )
-    where = Counter(
-        f.status.where.split(" ")[0] for f in found if f.kind is SampleKind.RUNNING and f.status
-    )
-    result.add_row(
-        "running",
-        str(told[SampleKind.RUNNING]),
-        ", ".join(f"{n} on {host}" for host, n in where.most_common(4)),
-    )
-    left = told[SampleKind.STOPPED] + told[SampleKind.PENDING]
-    more = f"{left / rate:.0f} s left" if rate else ""
-    result.add_row("to run", str(left), more)
-    if old := orphans(sweep.path, sweep.plan):
-        result.add_row("of earlier plans", str(old), "kept, no part of the sweep now")
+    for state, number, text in rows:
+        result.add_row(state, str(number), text)
     return result
 
 
@@ -103,12 +96,12 @@ def live(sweep: SweepFolder, console: "Console | None" = None) -> bool:
     clock, first = time.monotonic(), -1
     with visible_cursor(console), Live(console=console, auto_refresh=False) as screen:
         while True:
-            found = sweep.look()
-            told = counts(found)
-            ended = told[SampleKind.DONE] + told[SampleKind.FAILED]
-            first = ended if first < 0 else first
-            rate = (ended - first) / max(time.monotonic() - clock, 1e-9)
-            screen.update(table(sweep, found, rate or None), refresh=True)
-            if not told[SampleKind.RUNNING] and not is_written(sweep.inside):
+            samples = sweep.look()
+            numbers = counts(samples)
+            n_ended = numbers[SampleKind.DONE] + numbers[SampleKind.FAILED]
+            first = n_ended if first < 0 else first
+            rate = (n_ended - first) / max(time.monotonic() - clock, 1e-9)
+            screen.update(table(sweep, samples, rate or None), refresh=True)
+            if not numbers[SampleKind.RUNNING] and not is_held(sweep.path):
                 return True
             time.sleep(EVERY)

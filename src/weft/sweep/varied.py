@@ -2,19 +2,19 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from weft.base.errors import SweepError, WeftError
+import yaml
+
+from weft.base.errors import SweepError
 from weft.base.settings import REQUIRED, documented, setting
 from weft.base.trees import Json, Yaml
-from weft.base.yaml_lines import parse_yaml
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
 _MEASURED = re.compile(
     r"[-+]?[0-9][0-9.]*(?:e[-+][0-9]+)? [A-Za-z][A-Za-z0-9/^*]*"
 )  # plain in YAML
+_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # of C where PyYAML has it
 DIGITS = 12  # significant digits of a value
 
 
@@ -41,7 +41,7 @@ class Choice:
         """Return the number of levels of a grid."""
         return len(self.values)
 
-    def said(self) -> str:
+    def as_yaml(self) -> str:
         """Return the values as a sweep file writes them."""
         return yaml_text(self.values)
 
@@ -104,20 +104,22 @@ class Range:
         """Return the value at u in [0, 1]: a number, or text with its unit."""
         if self.whole:
             lowest, count = round(self.low), round(self.high) - round(self.low) + 1
-            return self._said(min(lowest + int(u * count), round(self.high)))
+            return self._with_unit(min(lowest + int(u * count), round(self.high)))
         if self.log:
             a, b = math.log(self.low), math.log(self.high)
-            return self._said(
+            return self._with_unit(
                 self.low if u == 0 else self.high if u == 1 else math.exp(a + u * (b - a))
             )
-        return self._said(self.low + u * (self.high - self.low))
+        return self._with_unit(self.low + u * (self.high - self.low))
 
     def levels(self) -> tuple[Yaml, ...]:
         """Return the values of a grid."""
         last = self.count - 1
         if self.whole:
             span = (round(self.high) - round(self.low)) / last if last else 0
-            return tuple(self._said(round(self.low) + round(k * span)) for k in range(last + 1))
+            return tuple(
+                self._with_unit(round(self.low) + round(k * span)) for k in range(last + 1)
+            )
         return tuple(self.at(k / last if last else 0.0) for k in range(last + 1))
 
     def ends(self) -> tuple[Yaml, ...]:
@@ -131,14 +133,14 @@ class Range:
             return self.steps
         return round(self.high) - round(self.low) + 1 if self.whole else 0
 
-    def said(self) -> str:
+    def as_yaml(self) -> str:
         """Return the range as a sweep file writes it."""
-        tree: Json = {"from": self._said(self.low), "to": self._said(self.high)}
+        tree: Json = {"from": self._with_unit(self.low), "to": self._with_unit(self.high)}
         tree |= {"steps": self.steps} if self.steps is not None else {}
         tree |= {"scale": "log"} if self.log else {}
         return yaml_text(tree | ({"whole": True} if self.whole else {}))
 
-    def _said(self, value: float) -> Yaml:
+    def _with_unit(self, value: float) -> Yaml:
         """Return a value rounded to ``DIGITS``, with its unit.
 
         Logarithms of different machines agree to this many digits, and names of samples depend on
@@ -148,7 +150,7 @@ class Range:
         return f"{value!r} {self.unit}" if self.unit else value
 
 
-Varied = Choice | Range
+FieldValues = Choice | Range
 
 
 def quantity_of(value: object) -> tuple[float, str] | None:
@@ -161,49 +163,15 @@ def quantity_of(value: object) -> tuple[float, str] | None:
 
 
 def yaml_text(value: object) -> str:
-    """Return a value as one line of YAML that reads back as the same value, floats bit for bit.
-
-    YAML 1.1 reads ``1e-05`` as text, so floats are written with a decimal point.
-    """
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return _float_text(value)
-    if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(f"{_plain_or_quoted(str(k))}: {yaml_text(v)}" for k, v in value.items())
-            + "}"
-        )
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(yaml_text(v) for v in value) + "]"
-    return _plain_or_quoted(str(value))
-
-
-def _float_text(value: float) -> str:
-    if not math.isfinite(value):
-        return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, ".nan")
-    mantissa, e, exponent = repr(value).partition("e")
-    mantissa = mantissa if "." in mantissa else f"{mantissa}.0"
-    sign = "" if not e or exponent[0] in "+-" else "+"
-    return f"{mantissa}{e}{sign}{exponent}"
-
-
-@lru_cache(maxsize=4096)
-def _plain_or_quoted(text: str) -> str:
-    """Return text without quotes if it reads back as the same text, like ``25 cm``; else quoted."""
-    if _MEASURED.fullmatch(text):
-        return text
-    if re.fullmatch(r"[A-Za-z0-9.+-][A-Za-z0-9 ._/^*+-]*", text) and text == text.strip():
-        try:
-            if parse_yaml(text, "value", SweepError).value == text:
-                return text
-        except WeftError:
-            pass
-    return _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    """Return a value as one line of YAML that reads back as the same value, floats bit for bit."""
+    if isinstance(value, str) and _MEASURED.fullmatch(value):
+        return value  # as PyYAML writes it, for the many values of a plan
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=True,
+        width=2**30,
+        allow_unicode=True,
+        sort_keys=False,
+    )
+    return text.removesuffix("\n").removesuffix("\n...")
