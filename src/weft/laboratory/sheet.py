@@ -58,16 +58,16 @@ class FabricSheet:
     @property
     def tables(self) -> Sequence[TestTable]:
         """Tables of the tests that were run, one each."""
-        made = []
+        tables = []
         if self.tensile:
-            made.append(_of_tensile(self.tensile))
+            tables.append(_tensile_table(self.tensile))
         if self.shear is not None:
-            made.append(_of_shear(self.shear, self.fabric))
+            tables.append(_shear_table(self.shear, self.fabric))
         if self.cantilever:
-            made.append(_of_cantilever(self.cantilever))
+            tables.append(_cantilever_table(self.cantilever))
         if self.cusick is not None:
-            made.append(_of_cusick(self.cusick))
-        return made
+            tables.append(_cusick_table(self.cusick))
+        return tables
 
     @property
     def plain(self) -> Json:
@@ -115,36 +115,36 @@ def sheet(
         FabricError: an unknown test. WeftError: a size or count out of range.
         SimulationError: no equilibrium.
     """
-    chosen, got = select_tests(tests), Json()
+    chosen, results = select_tests(tests), Json()
     if drapings < 1:
         raise WeftError("drapings", got=drapings, expected="at least 1")
     if "tensile" in chosen:
-        got["tensile"] = []
+        results["tensile"] = []
         for cut in CUTS:
             say(f"tensile: pulling a strip along the {cut}")
-            got["tensile"].append(tensile(fabric, cut))
+            results["tensile"].append(tensile(fabric, cut))
     if "shear" in chosen:
         say("shear: a square in a frame")
-        got["shear"] = shear(fabric)
+        results["shear"] = shear(fabric)
     if "cantilever" in chosen:
         say("cantilever: sliding strips out, warp and weft")
-        got["cantilever"] = warp_and_weft(fabric)
+        results["cantilever"] = warp_and_weft(fabric)
     if "cusick" in chosen:
         say(f"cusick: draping 1 of {drapings}")
         done = 0
 
-        def draped(draping: Any) -> None:
+        def report(draping: Any) -> None:
             nonlocal done
             done += 1
             what = f"drape coefficient {draping.coefficient:.1%}, {draping.shadow.nodes} folds"
             more = f"; draping {done + 1} of {drapings}" if done < drapings else ""
             say(f"cusick: {what}{more}")
 
-        got["cusick"] = cusick(fabric, size, drapings, seed, on_draping=draped)
-    return FabricSheet(fabric, **got)
+        results["cusick"] = cusick(fabric, size, drapings, seed, on_draping=report)
+    return FabricSheet(fabric, **results)
 
 
-def _of_tensile(results: Sequence[Tensile]) -> TestTable:
+def _tensile_table(results: Sequence[Tensile]) -> TestTable:
     columns = ("cut", "strain [%]", "force [N/m]", "narrowing [%]")
     rows = [
         (r.cut, 100 * float(e), float(f), 100 * float(n))
@@ -155,7 +155,7 @@ def _of_tensile(results: Sequence[Tensile]) -> TestTable:
     return TestTable("tensile", columns, rows, notes)
 
 
-def _of_shear(result: Shear, fabric: Fabric) -> TestTable:
+def _shear_table(result: Shear, fabric: Fabric) -> TestTable:
     rows = [(float(a), float(f)) for a, f in zip(result.angle, result.force)]
     note = (
         f"G = {result.modulus:.4g} N/m per radian = {result.kawabata:.3g} gf/(cm deg), from 0.5 to "
@@ -164,7 +164,7 @@ def _of_shear(result: Shear, fabric: Fabric) -> TestTable:
     return TestTable("shear", ("angle [deg]", "force [N/m]"), rows, [note])
 
 
-def _of_cantilever(results: Sequence[Cantilever]) -> TestTable:
+def _cantilever_table(results: Sequence[Cantilever]) -> TestTable:
     columns = (
         "direction",
         "overhang [mm]",
@@ -187,7 +187,7 @@ def _of_cantilever(results: Sequence[Cantilever]) -> TestTable:
     return TestTable("cantilever", columns, rows, ["exact: by the heavy elastica, not by L = 2 c"])
 
 
-def _of_cusick(result: Cusick) -> TestTable:
+def _cusick_table(result: Cusick) -> TestTable:
     columns = ("seed", "drape coefficient [%]", "folds", "least radius [cm]", "energy [uJ]")
     rows = [
         (

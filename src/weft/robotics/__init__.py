@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.errors import WeftError
 from weft.base.runtime_types import checked
+from weft.io.extra import optional
 
 if TYPE_CHECKING:
     from weft.robotics.cloth_env import ClothEnv
@@ -38,7 +39,7 @@ def env(
     Raises:
         WeftError: no such task, or Gymnasium is not installed.
     """
-    _need_gymnasium()
+    optional("gymnasium", "gym", "environments", WeftError)
     from weft.robotics.cloth_env import ClothEnv
 
     return ClothEnv(task, size=size, fabric=fabric, steps=steps, render_mode=render_mode)
@@ -67,21 +68,9 @@ def vector_env(
     Raises:
         WeftError: no such task, fewer than one environment, or Gymnasium is not installed.
     """
-    _need_gymnasium()
+    optional("gymnasium", "gym", "environments", WeftError)
     from weft.robotics.cloth_vector_env import ClothVectorEnv
 
     return ClothVectorEnv(
         task, num_envs, size=size, fabric=fabric, steps=steps, processes=processes
     )
-
-
-def _need_gymnasium() -> None:
-    try:
-        import gymnasium  # noqa: F401
-    except ImportError as error:
-        raise WeftError(
-            "environments",
-            got="no gymnasium",
-            expected="the package gymnasium",
-            hint="pip install 'weft[gym]'",
-        ) from error

@@ -26,14 +26,14 @@ class Grippers:
         self.uv = uv
         side = 0.1 * (np.arange(count) - (count - 1) / 2)
         self.x = np.column_stack([np.zeros(count), np.full(count, 0.1), side])
-        self.held: list[Ints] = [np.zeros(0, dtype=np.int32) for _ in range(count)]
+        self.gripped: list[Ints] = [np.zeros(0, dtype=np.int32) for _ in range(count)]
 
     @property
     def closed(self) -> Floats:
         """(g,) 1 for grippers that hold something, else 0."""
-        return np.array([float(len(ids) > 0) for ids in self.held])
+        return np.array([float(len(ids) > 0) for ids in self.gripped])
 
-    def moved(self, action: Floats, cloth: Positions) -> Sequence[Hold]:
+    def move(self, action: Floats, cloth: Positions) -> Sequence[Hold]:
         """Move the grippers by one step and return what they hold during it.
 
         Args:
@@ -46,28 +46,28 @@ class Grippers:
         ways = np.clip(before + FASTEST * action[:, :3], low, high) - before
         for k, way in enumerate(ways):
             self._grip(k, bool(action[k, 3] > 0), cloth)
-            if len(self.held[k]):
-                way[1] = max(way[1], CARRIED - cloth[self.held[k], 1].min())
+            if len(self.gripped[k]):
+                way[1] = max(way[1], CARRIED - cloth[self.gripped[k], 1].min())
         if self._pulls(before + ways, before):
             ways[:] = 0.0
         self.x = before + ways
-        return [Hold(ids, way) for ids, way in zip(self.held, ways) if len(ids)]
+        return [Hold(ids, way) for ids, way in zip(self.gripped, ways) if len(ids)]
 
     def _grip(self, k: int, close: bool, cloth: Positions) -> None:
         if not close:
-            self.held[k] = np.zeros(0, dtype=np.int32)
-        elif len(self.held[k]) == 0:
+            self.gripped[k] = np.zeros(0, dtype=np.int32)
+        elif len(self.gripped[k]) == 0:
             near = np.linalg.norm(cloth - self.x[k], axis=1) <= REACH
-            for other in self.held:
+            for other in self.gripped:
                 near[other] = False
-            self.held[k] = np.flatnonzero(near).astype(np.int32)
+            self.gripped[k] = np.flatnonzero(near).astype(np.int32)
 
     def _pulls(self, after: Positions, before: Positions) -> bool:
         """Return whether two grippers would pull the cloth between them beyond its length."""
         for a in range(len(after)):
             for b in range(a):
-                if len(self.held[a]) and len(self.held[b]):
-                    middles = [self.uv[self.held[k]].mean(0) for k in (a, b)]
+                if len(self.gripped[a]) and len(self.gripped[b]):
+                    middles = [self.uv[self.gripped[k]].mean(0) for k in (a, b)]
                     most = TAUT * float(np.linalg.norm(middles[0] - middles[1]))
                     apart, now = (np.linalg.norm(x[a] - x[b]) for x in (after, before))
                     if apart > max(most, float(now)):

@@ -77,7 +77,7 @@ class Rig:
         if idle is not None:
             clipped[idle] = 0.0
         cloth = self.batch.positions()
-        holds = [g.moved(a, x) for g, a, x in zip(self.grippers, clipped, cloth)]
+        holds = [g.move(a, x) for g, a, x in zip(self.grippers, clipped, cloth)]
         try:
             self.batch.step(holds=holds)
         except SimulationError as error:

@@ -66,10 +66,7 @@ def write_card(
             "meaning": MEANINGS,
             "applied": "left out" if options.good_only else "as flags",
             "passed": Counter(
-                name
-                for f in samples
-                for name, passed in (f.status.flags if f.status else {}).items()
-                if passed
+                name for f in samples for name, passed in f.status.flags.items() if passed
             ),
         },
         "positions": {

@@ -138,7 +138,7 @@ def _select(
     for f in samples:
         if f.kind is not SampleKind.DONE:
             left_out[f.kind.value] += 1
-        elif options.good_only and f.status and not f.status.flags.get("good", True):
+        elif options.good_only and not f.status.good:
             left_out["not good"] += 1
         else:
             selected.append(f)
@@ -196,7 +196,7 @@ class _Reader:
 
     def _check(self, run: Run, f: SampleStatus) -> None:
         """Check that the last frame is the one with which the sample ended."""
-        if f.status is None or run.folder.sealed_frame(len(run) - 1)[1].digest != f.status.digest:
+        if run.folder.sealed_frame(len(run) - 1)[1].digest != f.status.digest:
             raise RunError(
                 f"sample {f.sample.id}",
                 got="another last frame than it ended with",

@@ -237,8 +237,12 @@ def _load_function(reference: str, folder: Path) -> Callable[..., Iterable[objec
 
 
 def _plain(value: object) -> Yaml:
-    """Return NumPy numbers and arrays as Python numbers and lists."""
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    """Return NumPy numbers and arrays, and those in mappings and lists, as Python's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _line_of(error: BaseException) -> str | None:

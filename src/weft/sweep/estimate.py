@@ -85,7 +85,7 @@ def estimate(sweep: SweepFile, out: Path, workers: int | None = None) -> Estimat
         names = {s.id for s in samples}
         earlier = [f for f in open_sweep(out).look() if f.sample.id in names]
         left -= sum(f.kind in (SampleKind.DONE, SampleKind.FAILED) for f in earlier)
-        done = [f.status for f in earlier if f.kind is SampleKind.DONE and f.status is not None]
+        done = [f.status for f in earlier if f.kind is SampleKind.DONE]
     if done:
         seconds = sum(s.seconds for s in done) / len(done)
         size = sum(s.size for s in done) / len(done)

@@ -8,7 +8,7 @@ from weft.base.arrays import AnyArray, Floats
 from weft.sweep.measures import MEANINGS, UNITS
 from weft.sweep.plan import Sample
 from weft.sweep.quality import MEANINGS as FLAGS
-from weft.sweep.status import SampleStatus, Status
+from weft.sweep.status import SampleStatus
 from weft.sweep.varied import quantity_of, yaml_text
 
 MISSING = 255  # a flag of a sample that does not have it
@@ -19,7 +19,7 @@ def sample_columns(samples: Sequence[SampleStatus]) -> Iterator[Column]:
     """Yield id, seed, digest, time, parameters in their unit, measures and flags of finished
     samples; missing numbers are NaN, missing flags ``MISSING``, missing texts empty.
     """
-    statuses = [f.status or Status("") for f in samples]
+    statuses = [f.status for f in samples]
     yield "id", _text(f.sample.id for f in samples), {"long_name": "digest of the sample's values"}
     seeds = np.array([f.sample.seed for f in samples], np.int64)
     yield "seed", seeds, {"long_name": "its own seed"}
@@ -61,7 +61,7 @@ def parameter_values(path: str, samples: Sequence[Sample]) -> tuple[AnyArray, st
 
 def measure_values(samples: Sequence[SampleStatus], name: str) -> Floats:
     """Return a measure of all samples; NaN for samples without it."""
-    return _numbers([None if f.status is None else f.status.measures.get(name) for f in samples])
+    return _numbers([f.status.measures.get(name) for f in samples])
 
 
 def _text(values: Iterator[str]) -> AnyArray:

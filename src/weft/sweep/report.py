@@ -83,10 +83,8 @@ def write_report(sweep: SweepFolder, path: Path, thumbnails: int = 48) -> Path:
 def _summary(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
     about = sweep.about
     numbers = counts(samples)
-    seconds = [f.status.seconds for f in samples if f.kind is SampleKind.DONE and f.status]
-    flags = Counter(
-        k for f in samples if f.status is not None for k, ok in f.status.flags.items() if not ok
-    )
+    seconds = [f.status.seconds for f in samples if f.kind is SampleKind.DONE]
+    flags = Counter(k for f in samples for k, ok in f.status.flags.items() if not ok)
     rows = [
         ("samples", ", ".join(f"{n} {kind.value}" for kind, n in numbers.items() if n)),
         ("design", f"{about['design']}, seed {about['seed']}"),
@@ -174,14 +172,13 @@ def _clouds(dependence: Sensitivity, done: Sequence[SampleStatus]) -> str:
 
 
 def _failures(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
-    failed = [f for f in samples if f.kind is SampleKind.FAILED and f.status is not None]
+    failed = [f for f in samples if f.kind is SampleKind.FAILED]
     if not failed:
         return "<p>none</p>"
-    reasons = Counter(f.status.reason for f in failed if f.status)
+    reasons = Counter(f.status.reason for f in failed)
     rows = [(name, str(n), _advice(name)) for name, n in reasons.most_common()]
     parts = [table(("reason", "samples", "what to do"), rows)]
     for f in failed[:MOST_FAILURES]:
-        assert f.status is not None
         command = shlex.join(sweep.reproducer(f.sample, f"reproduced-{f.sample.id}"))
         parts.append(
             f"<p><b>{f.sample.id}</b> {f.status.reason}: {escape(f.status.message)}</p>"
@@ -203,9 +200,8 @@ def _sheet(sweep: SweepFolder, done: Sequence[SampleStatus], most: int) -> str:
         if picture is None:
             continue
         data = base64.b64encode(picture.read_bytes()).decode()
-        good = f.status is None or f.status.flags.get("good", True)
         figures.append(
-            f'<figure class="{"" if good else "bad"}"><img width=200 alt="{f.sample.id}" '
+            f'<figure class="{"" if f.status.good else "bad"}"><img width=200 alt="{f.sample.id}" '
             f'src="data:image/png;base64,{data}"><figcaption>{f.sample.id}<br>'
             f"{escape(' '.join(label_lines(f)))}</figcaption></figure>"
         )

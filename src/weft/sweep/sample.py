@@ -153,7 +153,7 @@ class _Attempt:
                 resume=True,
                 on_progress=self._after_step,
             )
-            digest = run.sealed_frame(loaded.frames)[1].content
+            digest = run.sealed_frame(loaded.frames)[1].digest
             return {"digest": digest, "measures": measure_run(run)}
 
     def _after_step(self, now: Progress) -> None:

@@ -81,6 +81,11 @@ class Status:
         """Return whether the sample has ended."""
         return self.state in ("done", "failed")
 
+    @property
+    def good(self) -> bool:
+        """Return whether the sample passes all filters."""
+        return self.flags.get("good", True)
+
 
 def write_status(inside: SafeFolder, status: Status) -> None:
     """Write a sample's status in place of the earlier one."""
@@ -107,11 +112,11 @@ def read_status(folder: Path) -> Status | None:
 
 @dataclass(frozen=True)
 class SampleStatus:
-    """A sample and its state."""
+    """A sample and its state; the status is empty if the sample never started."""
 
     sample: Sample
     kind: SampleKind
-    status: Status | None = None
+    status: Status = Status("")
 
 
 def look(root: Path, plan: Sequence[Sample]) -> list[SampleStatus]:
@@ -131,27 +136,12 @@ def look(root: Path, plan: Sequence[Sample]) -> list[SampleStatus]:
 def _read_sample(sample: Sample, folder: Path) -> SampleStatus:
     status = read_status(folder)
     if status is not None and status.final:
-        return SampleStatus(
-            sample, SampleKind.DONE if status.state == "done" else SampleKind.FAILED, status
-        )
-    if is_written(SafeFolder(folder)):
-        return SampleStatus(sample, SampleKind.RUNNING, status)
-    return SampleStatus(
-        sample, SampleKind.PENDING if status is None else SampleKind.STOPPED, status
-    )
-
-
-def is_held(folder: Path) -> bool:
-    """Return whether a process holds the lock of a sample's folder.
-
-    The process of a lock of this machine must still run; a lock of another machine is trusted.
-    """
-    try:
-        owner = json.loads((folder / LOCK).read_bytes())
-    except (OSError, ValueError):
-        return False
-    is_complete = isinstance(owner, dict) and {"pid", "host", "start"} <= owner.keys()
-    return is_complete and isinstance(owner["pid"], int) and runs(owner)
+        kind = SampleKind.DONE if status.state == "done" else SampleKind.FAILED
+    elif is_written(SafeFolder(folder)):
+        kind = SampleKind.RUNNING
+    else:
+        kind = SampleKind.PENDING if status is None else SampleKind.STOPPED
+    return SampleStatus(sample, kind, status or Status(""))
 
 
 def counts(samples: Iterable[SampleStatus]) -> dict[SampleKind, int]:

@@ -21,13 +21,13 @@ EVERY = 1.0  # [s] between updates
 
 def as_json(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> Json:
     """Return counts, reasons of failures, and the time and disk space that were used."""
-    done = [f.status for f in samples if f.kind is SampleKind.DONE and f.status is not None]
-    failed = [f.status for f in samples if f.kind is SampleKind.FAILED and f.status is not None]
+    done = [f.status for f in samples if f.kind is SampleKind.DONE]
+    failed = [f.status for f in samples if f.kind is SampleKind.FAILED]
     return {
         "sweep": str(sweep.path),
         "samples": len(samples),
         **{kind.value: n for kind, n in counts(samples).items()},
-        "good": sum(s.flags.get("good", True) for s in done),
+        "good": sum(s.good for s in done),
         "reasons": dict(Counter(s.reason for s in failed).most_common()),
         "seconds": sum(s.seconds for s in done),
         "bytes": sum(s.size for s in done),
@@ -57,7 +57,9 @@ def table(
 
     about = as_json(sweep, samples)
     hosts = Counter(
-        f.status.where.split(" ")[0] for f in samples if f.kind is SampleKind.RUNNING and f.status
+        f.status.where.split(" ")[0]
+        for f in samples
+        if f.kind is SampleKind.RUNNING and f.status.where
     )
     left, mean = about["stopped"] + about["pending"], about["seconds"] / max(1, about["done"])
     size = about["bytes"] / 2**20
@@ -102,6 +104,6 @@ def live(sweep: SweepFolder, console: "Console | None" = None) -> bool:
             first = n_ended if first < 0 else first
             rate = (n_ended - first) / max(time.monotonic() - clock, 1e-9)
             screen.update(table(sweep, samples, rate or None), refresh=True)
-            if not numbers[SampleKind.RUNNING] and not is_held(sweep.path):
+            if not numbers[SampleKind.RUNNING] and not is_written(sweep.inside):
                 return True
             time.sleep(EVERY)
