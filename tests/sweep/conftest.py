@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from weft.base.errors import SweepError
 from weft.sweep.file import SweepDocument, read_field_values, read_sweep
 from weft.sweep.folder import prepare
 from weft.sweep.worker import run_samples
@@ -112,17 +111,3 @@ def run_or_die(path, names, retry):
             os.kill(os.getpid(), signal.SIGKILL)
 
     return run_samples(path, names, retry, watch)
-
-
-@contextmanager
-def refusal(kind=SweepError, **fields):
-    """Expect an error, or one among several, with these texts or values in its fields."""
-    with pytest.raises(kind) as found:
-        yield found
-    problems = getattr(found.value, "problems", [found.value])
-
-    def fits(error, name, wanted):
-        got = getattr(error, name)
-        return wanted in str(got) if isinstance(wanted, str) else got == wanted
-
-    assert any(all(fits(e, *f) for f in fields.items()) for e in problems), vars(problems[0])

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.sweep.conftest import digests, refusal
+from tests.refusals import refused
+from tests.sweep.conftest import digests
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
 from weft.sweep.contact_sheet import contact_sheet, spread_evenly
@@ -128,7 +129,7 @@ def test_report(sweep_file, tmp_path):
     assert re.search(
         r"<td>-1\.00 \(p", row
     )  # it falls the faster, the stronger gravity (more negative)
-    with pytest.raises(SweepError, match=r"\.html"):
+    with refused(SweepError, "report", got=".pdf", expected=".html"):
         weft("sweep", "report", sweep.path, tmp_path / "r.pdf")
 
 
@@ -161,14 +162,20 @@ def test_contact_sheet(planned, tmp_path):
 def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
     for line, message in [
         (["sweep", tmp_path / "no.yaml"], "sweep file"),
-        (["sweep", "status", tmp_path], "a folder that `weft sweep` made"),
-        (["sweep", sweep_file(), "--executor", "mpi"], "one of processes"),
-        (["sweep", sweep_file(), "--executor", "dask"], "tcp://HOST:PORT"),
-        (["sweep", sweep_file(), "--scheduler", "tcp://a:1"], "--executor dask"),
-        (["dataset", tmp_path, tmp_path / "o.zarr"], "a folder that `weft sweep` made"),
-        (["sweep", "sample", planned_by(sweep_file()), "zz"], "the id of one"),
+        (["sweep", "status", tmp_path], ("sweep folder", "`weft sweep`")),
+        (["sweep", sweep_file(), "--executor", "mpi"], ("executor", "'mpi'", "processes")),
+        (
+            ["sweep", sweep_file(), "--executor", "dask"],
+            ("--scheduler", "nothing", "tcp://HOST:PORT"),
+        ),
+        (
+            ["sweep", sweep_file(), "--scheduler", "tcp://a:1"],
+            ("--scheduler", "tcp://a:1", "--executor dask"),
+        ),
+        (["dataset", tmp_path, tmp_path / "o.zarr"], ("sweep folder", "`weft sweep`")),
+        (["sweep", "sample", planned_by(sweep_file()), "zz"], ("sample", "zz")),
     ]:
-        with pytest.raises(WeftError, match=message) as error:
+        with refused(WeftError, message) as error:
             weft(*line)
         assert "\n" not in str(error.value)
 
@@ -177,7 +184,7 @@ def test_what_is_wrong_is_one_line(sweep_file, tmp_path):
 def test_an_engine_that_is_not_installed_is_named(sweep_file, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     more = {"distributed": ["dask", "--scheduler", "tcp://127.0.0.1:1"], "submitit": ["slurm"]}
-    with refusal(got=package, hint="weft[sweep]"):
+    with refused(SweepError, got=package, hint="weft[sweep]"):
         weft("sweep", sweep_file(), "--executor", *more[package])
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import digests, is_first, refusal, run_or_die
+from tests.refusals import refused
+from tests.sweep.conftest import digests, is_first, run_or_die
+from weft.base.errors import SweepError
 from weft.sweep.executors.dask import Dask
 from weft.sweep.executors.processes import Processes
 from weft.sweep.file import read_sweep
@@ -125,7 +127,7 @@ def run_once(path, names, retry):
 def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
     """It is waited for as long as asked, then named; the sweep is planned and goes on later."""
     address = f"tcp://127.0.0.1:{free_port()}"
-    with refusal(what="scheduler", got=address):
+    with refused(SweepError, "scheduler", got=address):
         run(sweep_file(), Dask(address, 0))
     assert len(digests(run(sweep_file(), Processes(1)).path)) == 4
 
@@ -136,7 +138,7 @@ def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monke
     from weft.sweep.executors import dask
 
     monkeypatch.setattr(dask, "run_samples", elsewhere)
-    with refusal(what="sweep folder", expected="shared file system"):
+    with refused(SweepError, "sweep folder", expected="shared file system"):
         run(sweep_file(), Dask(cluster.address, PATIENCE))
 
 

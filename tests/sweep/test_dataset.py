@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests import command
-from tests.sweep.conftest import refusal
-from weft.base.errors import RunError
+from tests.refusals import refused
+from weft.base.errors import RunError, SweepError
 from weft.run.run import Run
 from weft.sweep.card import compare_checksums
 from weft.sweep.dataset import DatasetOptions, rounding_error, write_dataset
@@ -105,7 +105,7 @@ def test_quantisation_is_within_half_a_step():
     x = rng.normal(size=(100, 3)) * 10.0 ** rng.uniform(-6, 2, (100, 1))
     for quantum in (1e-2, 1e-4, 1e-6):
         assert 0.4 * quantum < rounding_error(x, quantum) <= quantum / 2 * (1 + 1e-9)
-    with refusal(what="--quantise", expected="at least 0.000"):
+    with refused(SweepError, "--quantise", expected="0.00047 m"):
         rounding_error(np.array([[1e6, 0, 0]]), 1e-6)
 
 
@@ -129,16 +129,16 @@ def test_the_card_states_every_choice(sweep, tmp_path):
 
 
 def test_what_cannot_be_written(sweep, planned, tmp_path):
-    with refusal(what="data set", got=".csv", expected=".zarr"):
+    with refused(SweepError, "data set", got=".csv", expected=".zarr"):
         write_dataset(sweep, tmp_path / "o.csv")
     (tmp_path / "o.zarr").mkdir()
-    with refusal(what="data set", got="o.zarr"):
+    with refused(SweepError, "data set", got="o.zarr"):
         write_dataset(sweep, tmp_path / "o.zarr")
-    with refusal(what="data set", got="no sample"):
+    with refused(SweepError, "data set", got="no sample"):
         write_dataset(planned(), tmp_path / "p.zarr")
-    with refusal(what="--frames"):
+    with refused(SweepError, "--frames"):
         DatasetOptions(frames="some")
-    with refusal(what="--quantise", got="-1.0 m"):
+    with refused(SweepError, "--quantise", got="-1.0 m"):
         DatasetOptions(quantum=-1.0)
 
 
@@ -155,7 +155,7 @@ def test_what_cannot_be_written(sweep, planned, tmp_path):
 def test_a_package_that_is_missing_is_named(sweep, tmp_path, monkeypatch, suffix, package):
     for name in (package, f"{package}.parquet", f"{package}.array"):
         monkeypatch.setitem(sys.modules, name, None)
-    with refusal(what="data set", got=package, hint="weft[data]"):
+    with refused(SweepError, "data set", got=package, hint="weft[data]"):
         write_dataset(sweep, tmp_path / f"o.{suffix}")
 
 
@@ -170,7 +170,7 @@ def test_a_full_disk_is_named(sweep, tmp_path, suffix):
 
 def test_room_is_looked_for_before_the_work(sweep, tmp_path, monkeypatch):
     monkeypatch.setattr("weft.io.files.disk", lambda _: 1000)
-    with refusal(what="data set", where=str(tmp_path)):
+    with refused(SweepError, "data set", where=str(tmp_path)):
         write_dataset(sweep, tmp_path / "o.h5")
     assert list(tmp_path.iterdir()) == []
     assert write_dataset(sweep, tmp_path / "o.zarr").samples == 8  # compressed: nobody knows
@@ -183,6 +183,6 @@ def test_a_run_that_was_changed_is_named(planned, tmp_path):
         run_sample(sweep, sample)
     frames = [sweep.place(s) / "run/frames/000001.npz" for s in sweep.plan[:2]]
     frames[0].write_bytes(frames[1].read_bytes())
-    with refusal(RunError, what=sweep.plan[0].id):
+    with refused(RunError, sweep.plan[0].id):
         write_dataset(sweep, tmp_path / "o.zarr")
     assert not [p for p in tmp_path.iterdir() if "o.zarr" in p.name]

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import before_writing, digests, in_workers, refusal, statuses
-from weft.base.errors import RunError, SceneError
+from tests.refusals import refused
+from tests.sweep.conftest import before_writing, digests, in_workers, statuses
+from weft.base.errors import RunError, SceneError, SweepError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.sweep.executors.processes import Processes
@@ -183,15 +184,15 @@ def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
     """At a time: the second is told of the first. Of another scene: it is refused."""
     path = sweep_file()
     inside = SafeFolder(tmp_path / "out")
-    with FolderLock(inside), refusal(RunError, what="run folder", got=f"process {os.getpid()}"):
+    with FolderLock(inside), refused(RunError, "run folder", got=f"process {os.getpid()}"):
         run(path)
     run(path)
     before = digests(tmp_path / "out")
     scene = tmp_path / "scene.yaml"
     scene.write_text(scene.read_text().replace("20 ms", "10 ms"))
-    with refusal(what="sweep folder", got="the scene file"):
+    with refused(SweepError, "sweep folder", got="the scene file"):
         run(path)
-    with refusal(what="sweep folder", got="threads"):
+    with refused(SweepError, "sweep folder", got="threads"):
         run(sweep_file("threads: 2\nset: {}\n").rename(tmp_path / "b.yaml"))
     assert digests(tmp_path / "out") == before
 
@@ -208,7 +209,7 @@ def test_two_sweeps_in_one_folder(sweep_file, tmp_path):
 )
 def test_fields_that_do_not_exist_or_do_not_take_it(sweep_file, tmp_path, vary, field):
     """Nothing is written, nothing runs."""
-    with refusal(SceneError, what=field):
+    with refused(SceneError, field):
         run(sweep_file(vary=vary))
     assert not (tmp_path / "out" / "plan.jsonl").exists()
 
@@ -247,7 +248,7 @@ def test_a_full_disk_stops_a_sweep(sweep_file, tmp_path):
 
 @pytest.mark.slow
 def test_workers_that_cannot_start(sweep_file, tmp_path):
-    with in_workers(tmp_path, "sys.exit('no such luck')"), refusal(what="workers"):
+    with in_workers(tmp_path, "sys.exit('no such luck')"), refused(SweepError, "workers"):
         run(sweep_file(), 2)
 
 
@@ -255,7 +256,7 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
     sweep = run(sweep_file())
     path = sweep.path / "sweep.json"
     path.write_text(path.read_text().replace('"threads": ', '"threads": 1'))
-    with refusal(what="sweep.json", got="checksum"):
+    with refused(SweepError, "sweep.json", got="checksum"):
         run(sweep_file())
     path.unlink()
     before = digests(sweep.path)
@@ -264,7 +265,7 @@ def test_a_sweep_json_that_is_damaged(sweep_file, tmp_path):
 
 def test_more_threads_than_this_machine_runs(sweep_file, tmp_path, monkeypatch):
     monkeypatch.setattr("weft.sweep.executors.processes.most_threads", lambda: 1)
-    with refusal(what="threads", got=2):
+    with refused(SweepError, "threads", got=2):
         run(sweep_file("threads: 2\n"), out=tmp_path / "elsewhere")
-    with refusal(what="threads", got=100_000):
+    with refused(SweepError, "threads", got=100_000):
         run(sweep_file(), out=tmp_path / "another", threads=100_000)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sweep.conftest import digests, refusal, run_or_die
+from tests.refusals import refused
+from tests.sweep.conftest import digests, run_or_die
+from weft.base.errors import SweepError
 from weft.sweep.executors.processes import Processes
 from weft.sweep.executors.slurm import Slurm, split
 from weft.sweep.file import read_sweep
@@ -175,7 +177,7 @@ def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, s
 
 def test_no_slurm_is_named(sweep_file, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    with refusal(what="executor slurm", hint="--local"):
+    with refused(SweepError, "executor slurm", hint="--local"):
         run(sweep_file(), Slurm(patience=0))
 
 
