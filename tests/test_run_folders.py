@@ -20,6 +20,7 @@ from tests.refusals import refused
 from tests.test_simulation import same_run, scene, simulate
 from weft.base.errors import RunError
 from weft.io.folder_lock import LOCK, PROCESS_LOCK, WRITER
+from weft.io.safe_folder import SafeFolder
 from weft.run.recovery import inspect_run
 from weft.run.run_folder import RunFolder, frame_name
 
@@ -258,6 +259,19 @@ def test_one_writer_within_a_process(tmp_path):
         simulate(tmp_path / "run")
     simulate(tmp_path / "run", frames=1)
     assert not {WRITER, LOCK} & {p.name for p in (tmp_path / "run").iterdir()}
+
+
+def test_an_interrupt_while_the_lock_is_taken_releases_it(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    first = RunFolder(tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(SafeFolder, "writer", interrupted)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            first.lock.__enter__()
+    with RunFolder(tmp_path / "run").lock:
+        assert caught.traceback  # keeps the first lock alive
 
 
 def test_the_lock_where_there_are_no_locks(tmp_path, monkeypatch):

@@ -42,9 +42,13 @@ class FolderLock:
         if self._depth == 0:
             self._folder.make()
             self._lock = self._acquire()
-            # With a full disk the lock holds, but no file names its process.
-            with suppress(RunError), self._folder.writer(WRITER, fsync=False) as file:
-                file.write(json.dumps(_this_process()).encode())
+            try:
+                # With a full disk the lock holds, but no file names its process.
+                with suppress(RunError, OSError), self._folder.writer(WRITER, fsync=False) as file:
+                    file.write(json.dumps(_this_process()).encode())
+            except BaseException:
+                self._lock.release()
+                raise
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import yaml
 
 from weft.base.errors import SweepError
@@ -167,7 +168,7 @@ def yaml_text(value: object) -> str:
     if isinstance(value, str) and _MEASURED.fullmatch(value):
         return value  # as PyYAML writes it, for the many values of a plan
     text: str = yaml.dump(
-        value,
+        value.item() if isinstance(value, np.generic) else value,
         Dumper=_Dumper,
         default_flow_style=True,
         width=2**30,
