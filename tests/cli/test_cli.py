@@ -317,7 +317,7 @@ def test_demo_replaces_an_earlier_demo_only(run, scene, tmp_path, monkeypatch):
 def test_demo_does_not_touch_another_run(run, scene):
     assert run("run", scene, "--out", "mine", "--frames", "1")[0] == 0
     status, _, err = run("demo", "--out", "mine")
-    assert status == 2 and "another scene" in err
+    assert status == 2 and "expected a folder without a run" in err
     assert len(weft.Run("mine")) == 2
 
 

@@ -38,7 +38,7 @@ def test_rotated(quarters, straight, tmp_path):
     path = saved(tmp_path / "r.png", np.rot90(drawn(), quarters))
     got, _ = measure_outline(segment_cloth(path))
     assert got.numbers[NUMBERS] == pytest.approx(straight.numbers[NUMBERS], rel=1e-3)
-    back = got.turned(-quarters * np.pi / 2)
+    back = got.rotate(-quarters * np.pi / 2)
     assert back.radius == pytest.approx(straight.radius, abs=3e-4)
     assert back.along == pytest.approx(straight.along, abs=2e-5)
 

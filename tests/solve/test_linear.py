@@ -178,7 +178,7 @@ def test_mkl_is_found_without_a_walk_through_what_is_installed():
         "glob.glob = walked\n"
         "from weft.solve.linear import direct\n"
         "print(direct.mkl_library())\n"
-        "direct._loaded()\n"
+        "direct._load_pardiso()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     if done.stdout.strip() == "None":
