@@ -10,9 +10,9 @@ import pytest
 
 from weft.io.files import (
     ABANDONED_AFTER,
-    abandoned,
     atomic_path,
     atomic_write,
+    list_abandoned,
     temporary_name,
 )
 
@@ -54,8 +54,8 @@ def test_what_is_being_written_stays():
     gone = mine.replace(f".{os.getpid():08x}", f".{2**31 - 2:08x}")
     other = gone.replace(".a.", ".a.b.")
     names = [mine, gone, other, "a.usdc", ".a.b.usdc"]
-    assert abandoned(names, Path("a.usdc")) == [gone]
-    assert abandoned(names) == [gone, other]
+    assert list_abandoned(names, Path("a.usdc")) == [gone]
+    assert list_abandoned(names) == [gone, other]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -20,7 +20,7 @@ from weft.discretization.linear_triangle import linear_triangle
 from weft.run.run import Run
 from weft.scene.recorded_scene import scene_of
 from weft.show.viewer.metric_curves import plots_of
-from weft.show.viewer.packing import IntegerGrid, Packer, packed
+from weft.show.viewer.packing import IntegerGrid, Packer, pack
 from weft.show.viewer.page import page
 from weft.show.viewer.page_content import content_of
 
@@ -54,9 +54,7 @@ def test_frames_come_back_to_the_bit(numbers):
     np.testing.assert_array_equal(
         unpacked(packer.text(), numbers.dtype.name, len(numbers)), numbers
     )
-    np.testing.assert_array_equal(
-        unpacked(packed(numbers), numbers.dtype.name), numbers.reshape(-1)
-    )
+    np.testing.assert_array_equal(unpacked(pack(numbers), numbers.dtype.name), numbers.reshape(-1))
 
 
 def test_grid_keeps_values_within_its_error(rng):

@@ -9,7 +9,7 @@ from PIL import Image
 from tests.garment.patterns import disc, panel, rectangle, seam, tube
 from weft.garment.check import examine_pattern
 from weft.garment.pattern import Closing, Elastic, Pattern, PatternFold, SeamSide
-from weft.show.pattern.layout import arranged, roomiest
+from weft.show.pattern.layout import arrange, roomiest
 from weft.show.pattern.pattern_sheet import FABRIC, WRONG, PatternSheet, save_pattern, seam_color
 
 pytestmark = pytest.mark.quick
@@ -22,7 +22,7 @@ def pixels(image, color):
 def test_boxes_do_not_overlap():
     rng = np.random.default_rng(0)
     outlines = {f"p{i}": rng.uniform(-1, 1, (7, 2)) * rng.uniform(0.05, 1) for i in range(14)}
-    places, extent = arranged(outlines, 0.05)
+    places, extent = arrange(outlines, 0.05)
     boxes = [((outlines[n] + places[n]).min(0), (outlines[n] + places[n]).max(0)) for n in outlines]
     for i, (low, high) in enumerate(boxes):
         assert (low >= -1e-12).all() and (high <= extent + 1e-12).all()

@@ -47,7 +47,7 @@ def test_places_of_a_sheet(count, frames, shape):
     images = [
         np.full((sheet.cell.height, sheet.cell.width, 3), 10 * k, np.uint8) for k in range(count)
     ]
-    whole = sheet.joined(images, [""] * count)
+    whole = sheet.join_images(images, [""] * count)
     assert whole.shape[0] <= 720 and whole.shape[1] <= 1280
     column, row = (count - 1) % shape[0], (count - 1) // shape[0]
     x, y = (

@@ -200,9 +200,9 @@ class Hessian:
         A = BlockCsr.zeros(self.phi._matrix.pattern).begin()
         for term in self._left_out:
             A = term.add_hessian(self.x, Psd.EXACT, A)
-        return np.asarray(out - self._given(A, v))
+        return np.asarray(out - self._multiply(A, v))
 
-    def _given(self, A: BlockCsr, v: Floats) -> Floats:
+    def _multiply(self, A: BlockCsr, v: Floats) -> Floats:
         return A.finish() @ v
 
 

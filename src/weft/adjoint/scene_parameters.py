@@ -22,7 +22,7 @@ from weft.base.errors import SceneError
 from weft.base.keyframes import Keys
 from weft.bodies.body import Body
 from weft.bodies.motion.pins import Keyframe, Path
-from weft.cloth.attachments.build import called
+from weft.cloth.attachments.build import name_of
 from weft.cloth.cloth import Cloth
 from weft.contact.collision_groups import Friction
 from weft.fabric.fabric import UNITS
@@ -145,7 +145,7 @@ def _holders(scene: Any) -> Iterator[Parameter]:
             linear = field in ("velocity", "spin")
             yield from _numbers(scene, name, ("bodies", k, "rigid"), (field,), linear=linear)
     for k, attachment in enumerate(scene.attachments):
-        name, at = f"attachments.{called(attachment, k)}", ("attachments", k)
+        name, at = f"attachments.{name_of(attachment, k)}", ("attachments", k)
         yield from _numbers(scene, name, at, ATTACHMENT)
         path = getattr(attachment, "path", None)
         if path is not None:

@@ -107,7 +107,7 @@ def export(
     if "#" not in out.name and frames is not None:
         raise RunError("--frames", got=out.name, expected="a name with #, as in cloth.####.obj")
     if (up, units, fps) != ("y", "m", None) or (first is not None and "#" not in out.name):
-        _converted(
+        _convert_frames(
             opened,
             out,
             frame,
@@ -128,7 +128,7 @@ def export(
     numbers = list(_numbers(opened, chosen))
     for place, number in enumerate(numbers):
         named = number if first is None else first + place
-        opened.save(numbered(out, named), number, density=density, net=net, weld=weld, **carried)
+        opened.save(number_path(out, named), number, density=density, net=net, weld=weld, **carried)
     say(f"wrote    {len(numbers)} frame{'s' * (len(numbers) > 1)} to {out}")
 
 
@@ -138,7 +138,7 @@ def _numbers(run: "Run", frames: str | None) -> Iterator[int]:
     yield from FrameSelection.of(frames).numbers(len(run), str(run.path))
 
 
-def _converted(
+def _convert_frames(
     run: "Run", out: Path, frame: int | None, frames: str | None, *, net: bool, **how: object
 ) -> None:
     """A mesh file of every frame, in other axes or units, or at another rate."""
@@ -158,12 +158,12 @@ def _converted(
     animation = run.animation(chosen, **how)  # type: ignore[arg-type]
     cloth = animation.cloth
     for number, moment in zip(own or range(animation.first, animation.last + 1), animation):
-        path = numbered(out, number) if several else out
+        path = number_path(out, number) if several else out
         write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
     say(f"wrote    {animation.count} frame{'s' * (animation.count > 1)} to {out}")
 
 
-def numbered(out: Path, number: int) -> Path:
+def number_path(out: Path, number: int) -> Path:
     """The name with a number in place of its # signs.
 
     Raises:

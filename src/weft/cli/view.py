@@ -57,16 +57,14 @@ def view(
 
     opened = Run(run)
     if html is None and (web or has_display()):
-        _serve(_followed(opened, frames, density, look), host, port)
+        _serve(_follow(opened, frames, density, look), host, port)
         return
     if html is None:
         say(f"page     no display here; or: weft view {run} --web serves it, --html FILE writes it")
     _page(opened, html, frames, density, look)
 
 
-def _followed(
-    run: "Run", frames: str | None, density: int | None, look: str | None
-) -> "FollowedRun":
+def _follow(run: "Run", frames: str | None, density: int | None, look: str | None) -> "FollowedRun":
     from weft.run.run import Run
     from weft.show.viewer.followed_run import FollowedRun
 

@@ -132,7 +132,7 @@ class Animation:
         """Return the number of the last frame in the file."""
         return self.first + self.count - 1
 
-    def thinned(self, most: int) -> "Animation":
+    def thin(self, most: int) -> "Animation":
         """Return the animation with at most ``most`` frames at nearly even times.
 
         The first and the last frame are among them.
@@ -143,7 +143,7 @@ class Animation:
         return Animation(
             self.shapes,
             len(kept),
-            partial(_kept, self.moment, kept),
+            partial(_frame_at, self.moment, kept),
             self.fps,
             self.first,
             self.convention,
@@ -152,7 +152,7 @@ class Animation:
         )
 
 
-def _kept(moment: Callable[[int], AnimationFrame], kept: Ints, k: int) -> AnimationFrame:
+def _frame_at(moment: Callable[[int], AnimationFrame], kept: Ints, k: int) -> AnimationFrame:
     return moment(int(kept[k]))
 
 

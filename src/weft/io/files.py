@@ -50,7 +50,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     with suppress(OSError):
-        for name in abandoned(os.listdir(path.parent), path):  # noqa: PTH208
+        for name in list_abandoned(os.listdir(path.parent), path):  # noqa: PTH208
             left = path.with_name(name)
             if time.time() - left.lstat().st_mtime > ABANDONED_AFTER:
                 _remove(left)
@@ -97,7 +97,7 @@ def temporary_name(path: Path) -> str:
     return f"{_beginning(path)}{os.getpid():08x}{secrets.token_hex(8)}{path.suffix}"
 
 
-def abandoned(names: Iterable[str], path: Path | None = None) -> list[str]:
+def list_abandoned(names: Iterable[str], path: Path | None = None) -> list[str]:
     """Return the temporary names whose processes have ended, or never ran on this machine.
 
     Args:

@@ -54,10 +54,10 @@ class SafeFolder:
         for part in folders if replaceable else (*folders, last):
             path /= part
             if part and _is_link(path):
-                raise self.damaged(name, "a link", NO_LINKS)
+                raise self.damage_error(name, "a link", NO_LINKS)
         return path / last if replaceable else path
 
-    def damaged(self, name: str, got: object, hint: str = REPAIR) -> RunError:
+    def damage_error(self, name: str, got: object, hint: str = REPAIR) -> RunError:
         """Return the error of a file that is not what weft wrote."""
         where = str(self.path)
         return RunError(name, got=got, where=where, expected="what weft wrote", hint=hint)

@@ -43,7 +43,7 @@ class Contents:
     regions: Mapping[str, Ints] = field(default_factory=dict)
 
 
-def joined(parts: Sequence[Contents]) -> Contents:
+def join_contents(parts: Sequence[Contents]) -> Contents:
     """Return several meshes of a file as one, in their order.
 
     Regions are those of a mesh alone. Texture coordinates are kept if all meshes have some, painted

@@ -64,7 +64,7 @@ def hessian(F: mat32, p: ArapParams, psd: int):
 @documented
 @dataclass(frozen=True, repr=False)
 class Arap(SingleLaw):
-    """As rigid as possible: k/2 |F - R|^2.
+    """The as-rigid-as-possible law: k/2 |F - R|^2.
 
     Raises:
         LawError: a stiffness that is not > 0.

@@ -101,7 +101,7 @@ def build_animation(
         *(s for s, _ in bodies),
     ]
     names = tuple(fields) or run.recorded(numbers[0])
-    given = partial(_given, run, mesh, names, density, physics, c)
+    given = partial(_requested_fields, run, mesh, names, density, physics, c)
     moment = partial(_moment, run, mesh, times, c, [b for _, b in bodies], density, given)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
     return Animation(shapes, len(times), moment, rate, first, c, about, names)
@@ -159,7 +159,7 @@ def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:
     as one more surface.
     """
     faces, first = run.body_faces, len(run.body_faces)
-    found = _told(run, faces) if first else []
+    found = _list_bodies(run, faces) if first else []
     if len(run.solid_faces) > first:
         n = len(run.body_positions(0)) if first else 0
         if len(found) == 1:
@@ -170,7 +170,7 @@ def bodies_of(run: Run) -> list[tuple[SurfaceTopology, slice]]:
     return found
 
 
-def _told(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
+def _list_bodies(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
     """Return the bodies that the manifest distinguishes, each with the slice of its vertices."""
     told = run.manifest.get("bodies") or [{"name": "bodies", "vertices": 0, "faces": len(faces)}]
     if sum(int(b["faces"]) for b in told) != len(faces):
@@ -223,7 +223,7 @@ def as_fields(arrays: Mapping[str, Floats]) -> Fields:
     return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
 
 
-def _given(
+def _requested_fields(
     run: Run,
     mesh: TriangleMesh,
     names: Sequence[str],

@@ -36,7 +36,7 @@ def save_frame(
         faces, corner_uv = run.tessellation(density)
         x = run.positions(frame, density)
     if weld:
-        x, faces = _welded(run, x, faces, density)
+        x, faces = _weld(run, x, faces, density)
     if not np.isfinite(x).all():
         bad = int((~np.isfinite(x).all(1)).sum())
         raise RunError(
@@ -55,7 +55,7 @@ def save_frame(
     return path
 
 
-def _welded(run: Run, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
+def _weld(run: Run, x: Positions, faces: Faces, density: int | None) -> tuple[Positions, Faces]:
     """Return positions and faces with sewn vertices merged into one vertex, at their mean."""
     from weft.garment.garment import merge_vertices
 

@@ -94,7 +94,7 @@ class MetricsLog:
         lines, rest = self.read()
         if b"\n" in rest:
             got = "its checksum is not that of its contents"
-            raise self._folder.damaged(f"line {len(lines) + 1} of {NAME}", got)
+            raise self._folder.damage_error(f"line {len(lines) + 1} of {NAME}", got)
         return [line.record for line in lines]
 
     def cut_after(self, line: Line | None) -> None:

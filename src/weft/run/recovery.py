@@ -207,7 +207,7 @@ def _check_branch(folder: RunFolder, run: RunCondition, frame: int) -> None:
     folder.sealed_frame(frame)  # raises an error if the frame is damaged
     for name, intact in ((MANIFEST, run.manifest), (frame_name(frame), frame in run.frames)):
         if not intact:
-            raise folder.files.damaged(name, run.flaws.get(name, "without its metrics"))
+            raise folder.files.damage_error(name, run.flaws.get(name, "without its metrics"))
 
 
 def _continue(folder: RunFolder, run: RunCondition, manifest: Json, mesh: Arrays) -> None:

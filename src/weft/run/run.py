@@ -65,9 +65,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the last frame, and the progress of the run."""
-        from weft.show.viewer.notebook import of_run, shown
+        from weft.show.viewer.notebook import format_html, of_run
 
-        return shown(*of_run(self))
+        return format_html(*of_run(self))
 
     @property
     def path(self) -> Path:

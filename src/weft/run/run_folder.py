@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 from weft.base.arrays import Arrays
 from weft.base.errors import RunError
 from weft.base.trees import Json, Yaml
-from weft.io.files import abandoned
+from weft.io.files import list_abandoned
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.run.metrics_log import NAME as METRICS
@@ -113,7 +113,7 @@ class RunFolder:
         names = [
             f"{folder}/{name}".lstrip("/")
             for folder in ("", FRAMES, FAILED)
-            for name in abandoned(self.files.names(folder))
+            for name in list_abandoned(self.files.names(folder))
         ]
         for name in names:
             self.files.remove(name)
@@ -136,7 +136,7 @@ class RunFolder:
                 return manifest
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             got = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise self.files.damaged(MANIFEST, got) from error
+            raise self.files.damage_error(MANIFEST, got) from error
         raise FormatError(
             "run format",
             got=version,
@@ -285,7 +285,7 @@ class RunFolder:
             got = f"holds {seal.kind} {seal.frame}"
         except (OSError, SealError) as error:
             got = getattr(error, "strerror", None) or str(error)
-        raise self.files.damaged(name, got)
+        raise self.files.damage_error(name, got)
 
 
 class FormatError(RunError):

@@ -28,8 +28,8 @@ from weft.laws.base import Law
 from weft.scene.attachment_schema import attachment_of
 from weft.scene.body_schema import BodyBlock, BodyMeshBlock
 from weft.scene.field_schema import FieldBlock
-from weft.scene.file import Source, keyed_of, read_source, validate
-from weft.scene.garments import garment_of, worn_by
+from weft.scene.file import Source, read_source, read_source_keyframes, validate
+from weft.scene.garments import build_worn, garment_of
 from weft.scene.law import law_of_fabric
 from weft.scene.needs import needs_of
 from weft.scene.outfit import Outfit
@@ -91,7 +91,7 @@ class Builder:
         Raises:
             SceneProblems: all problems found.
         """
-        f, keyed = self.file, keyed_of(self.source)
+        f, keyed = self.file, read_source_keyframes(self.source)
         several: list[tuple[Loc, ClothBlock]] = [(("cloths", i), b) for i, b in enumerate(f.cloths)]
         blocks: list[tuple[Loc, ClothBlock]] = [(("cloth",), f.cloth)] if f.cloth else several
         self._made: dict[str, Fabric] = {}
@@ -110,7 +110,7 @@ class Builder:
         law = self._try(("law",), self._law)
         bodies = self._each("bodies", f.bodies, self._body)
         at = [(*loc, "garment") for loc, block in blocks if block.garment is not None]
-        worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: worn_by(outfit, f))
+        worn = self._try(at[0] if len(at) == 1 else ("cloths",), lambda: build_worn(outfit, f))
         if worn is None:
             raise SceneProblems(self.problems)
         rest = self._try((*blocks[0][0], "rest_shape"), partial(self._rest, [b for _, b in blocks]))

@@ -166,11 +166,11 @@ def rest_of(scene: "Scene", mesh: TriangleMesh) -> str | Floats:
     if not own:
         return rest
     if regions:  # a line may cross several regions, so it is searched in the mesh of all cloth
-        return _found_in(scene.cloth.mesh, own, mesh, angles)
+        return _find_angles(scene.cloth.mesh, own, mesh, angles)
     return press_angles(mesh, angles, own)
 
 
-def _found_in(
+def _find_angles(
     whole: TriangleMesh, own: Sequence[tuple[Pressed, Ints]], mesh: TriangleMesh, angles: Floats
 ) -> Floats:
     """Return (h,) [rad] rest angles of ``mesh``, for lines that are pressed into the ``whole``

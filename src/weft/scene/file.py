@@ -94,7 +94,7 @@ def _override(tree: Json, text: str) -> Loc:
                 hint=f"--set integrator={parts[1]} before it chooses another",
             )
     block: Yaml = tree
-    _said_default(tree, parts)
+    _write_default(tree, parts)
     for part, following in zip(parts, (*parts[1:], None)):
         if isinstance(part, int):
             if not isinstance(block, list) or part >= len(block):
@@ -117,7 +117,7 @@ def _override(tree: Json, text: str) -> Loc:
     return parts
 
 
-def _said_default(tree: Json, parts: Loc) -> None:
+def _write_default(tree: Json, parts: Loc) -> None:
     """Write a default list of numbers into the tree if an entry of it is set.
 
     An override of ``gravity.1`` in a file without gravity needs this. Blocks and lists of blocks
@@ -148,7 +148,7 @@ def validate(source: Source) -> SceneFile:
     return file
 
 
-def keyed_of(source: Source) -> dict[str, Keys]:
+def read_source_keyframes(source: Source) -> dict[str, Keys]:
     """Return the keyframes of a valid source, by the path of their number in the scene.
 
     Raises:
@@ -158,7 +158,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     plain, said = without_keyframes(source.tree)
     problems: list[WeftError] = []
 
-    def typed(tree: YamlMapping, loc: Loc) -> SceneFile:
+    def build_file(tree: YamlMapping, loc: Loc) -> SceneFile:
         file, wrong = source.validate(SceneFile, tree)
         if file is None:
             wrong[0].what += f", key {loc[-2]}"
@@ -169,7 +169,7 @@ def keyed_of(source: Source) -> dict[str, Keys]:
     def note(error: WeftError, loc: Loc) -> None:
         problems.append(error if error.where else source.add_line(error, loc))
 
-    made = read_keyframes(said, plain, typed, note)
+    made = read_keyframes(said, plain, build_file, note)
     if problems:
         raise SceneProblems(problems)
     return made

@@ -64,7 +64,7 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | SplineGarment:
     return fit_patches(garment, size, *kinds)
 
 
-def worn_by(outfit: Outfit, file: SceneFile) -> Worn:
+def build_worn(outfit: Outfit, file: SceneFile) -> Worn:
     """Return sewing energies, contact and onset of gravity of a scene with these garments."""
     if not outfit.worn:
         return Worn(contact=file.contact)

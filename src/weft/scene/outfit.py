@@ -150,7 +150,7 @@ class Outfit:
         for turn, (start, garment) in zip(self.turns, self.worn):
             begin = sewing.begin(turn)
             for line in garment.seams:
-                with said_in(garment.pattern, f"seam {line.seam.name}"):
+                with add_line_of(garment.pattern, f"seam {line.seam.name}"):
                     if line.seam.closing is Closing.SEWN:
                         own = [joint_of(line, start, begin)]
                         joints[turn] += own
@@ -220,7 +220,7 @@ class Outfit:
             if isinstance(ratio, Keys) or isinstance(pull, Keys):
                 rows = np.arange(len(edges), dtype=np.int32)
                 changing = [ElasticBand(rows, length, as_keys(ratio), as_keys(pull), until)]
-            with said_in(garment.pattern, what):
+            with add_line_of(garment.pattern, what):
                 found.append(
                     Bonds(
                         edges,
@@ -328,7 +328,7 @@ def joint_of(line: SeamLine, start: int, begin: float) -> SeamRows:
 
 
 @contextmanager
-def said_in(pattern: Pattern, what: str) -> Iterator[None]:
+def add_line_of(pattern: Pattern, what: str) -> Iterator[None]:
     """Add the pattern's line of a seam or an elastic to the errors that are raised inside."""
     try:
         yield

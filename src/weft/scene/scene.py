@@ -200,9 +200,9 @@ class Scene:
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the start, and a table of the scene."""
         from weft.scene.summary import start_picture, summary_rows
-        from weft.show.viewer.notebook import shown
+        from weft.show.viewer.notebook import format_html
 
-        return shown(partial(start_picture, self), partial(summary_rows, self))
+        return format_html(partial(start_picture, self), partial(summary_rows, self))
 
     def __post_init__(self) -> None:
         times = np.asarray(self.gravity_from, dtype=np.float64)

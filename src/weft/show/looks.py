@@ -156,13 +156,13 @@ class Look:
 
     def scale(self, values: Floats) -> Scale:
         """Return a color scale for numbers of any shape."""
-        return Scale.suiting(self.title, self.unit, self._colored(values), signed=self.signed)
+        return Scale.suiting(self.title, self.unit, self._color_values(values), signed=self.signed)
 
     def has_range(self, values: Floats) -> bool:
         """Return whether numbers of any shape determine a scale; zeros do not."""
-        return bool(self._colored(values).any())
+        return bool(self._color_values(values).any())
 
-    def _colored(self, values: Floats) -> Floats:
+    def _color_values(self, values: Floats) -> Floats:
         return values if self.signed else values[values > 0]
 
 

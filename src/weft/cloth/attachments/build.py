@@ -31,7 +31,7 @@ def attached(
         SceneError: an attachment is impossible, for example too far from its body.
     """
     made = [
-        _built(a, Site(cloth, bodies, reach, called(a, k), loose))
+        _build(a, Site(cloth, bodies, reach, name_of(a, k), loose))
         for k, a in enumerate(attachments)
     ]
     return Attached(
@@ -43,7 +43,7 @@ def attached(
     )
 
 
-def _built(a: Attachment, site: Site) -> Attached:
+def _build(a: Attachment, site: Site) -> Attached:
     """Return what an attachment builds from its points, which must exist."""
     for ids in (a.vertices, getattr(a, "to", None)):
         if ids is not None and not 0 <= ids.min() <= ids.max() < site.cloth.n_vertices:
@@ -55,6 +55,6 @@ def _built(a: Attachment, site: Site) -> Attached:
     return a.build(site)
 
 
-def called(a: Attachment, number: int) -> str:
+def name_of(a: Attachment, number: int) -> str:
     """Return the name of an attachment with this index, for messages and metrics."""
     return a.name or f"attachment {number + 1}"

@@ -85,7 +85,7 @@ class Gripper:
         if not left < self.now.opening:
             expected = f"less than the present {self.now.opening:.4g} m"
             raise SceneError(f"{self.name}.close", got=f"{left:g} m", expected=expected)
-        return self._opened(left, speed, "close")
+        return self._move_pads(left, speed, "close")
 
     def open(self, to: Size | None = None, speed: Speed = 0.05) -> "Gripper":
         """Move the pads apart.
@@ -101,7 +101,7 @@ class Gripper:
         if not wide > self.now.opening:
             expected = f"more than the present {self.now.opening:.4g} m"
             raise SceneError(f"{self.name}.open", got=f"{wide:g} m", expected=expected)
-        return self._opened(wide, speed, "open")
+        return self._move_pads(wide, speed, "open")
 
     def move_to(self, place: Point, speed: Speed = 0.5) -> "Gripper":
         """Move straight to a place with the opening unchanged.
@@ -125,7 +125,7 @@ class Gripper:
         """
         return self._after(float(seconds), 1.0, "wait")
 
-    def _opened(self, to: float, speed: Quantity, what: str) -> "Gripper":
+    def _move_pads(self, to: float, speed: Quantity, what: str) -> "Gripper":
         return self._after(abs(to - self.now.opening), speed, what, opening=float(to))
 
     def _after(self, way: float, speed: Quantity, what: str, **change: Any) -> "Gripper":
@@ -148,7 +148,7 @@ class Gripper:
         keys = [Keyframe(0.0)]
         for before, pose in pairwise((GripperPose(0.0, self.place, self.opening), *self.poses)):
             moved = self._middle(pose, side) - start
-            keys += self._eased(keys[-1], before.time, pose.time, moved)
+            keys += self._ease(keys[-1], before.time, pose.time, moved)
         path = Path(tuple(keys), "linear", hold=True)
         body = box(self.pads, self.size, f"{self.name} {name}").moved(tuple(start.tolist()), path)
         return dataclasses.replace(body, thickness=self.thickness)
@@ -160,7 +160,7 @@ class Gripper:
         out[k] += side * 0.5 * (pose.opening + self.pads[k])
         return out
 
-    def _eased(self, last: Keyframe, begin: float, end: float, goal: Floats) -> list[Keyframe]:
+    def _ease(self, last: Keyframe, begin: float, end: float, goal: Floats) -> list[Keyframe]:
         """Return the keyframes of one command, from the end of the last command to the goal: along
         3 s^2 - 2 s^3 if smooth, otherwise linear.
         """

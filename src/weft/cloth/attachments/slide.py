@@ -129,9 +129,9 @@ class Slide(Attachment):
                 expected=f"{self.spacing:.4g} m or more along the rail, at the start",
             )
         pairs = np.stack([order[:-1], order[1:]], axis=1).astype(np.int32)
-        return Attached((ties, self._spaced(ties, pairs)))
+        return Attached((ties, self._space(ties, pairs)))
 
-    def _spaced(self, rings: PointSprings, pairs: Ints) -> RingSpacing:
+    def _space(self, rings: PointSprings, pairs: Ints) -> RingSpacing:
         """Return the spacing of pairs (q,2) of neighboring rings."""
         stiff = np.asarray(rings.stiffness)[pairs].min(axis=1)
         return RingSpacing(rings, pairs, self.spacing, stiff, f"{rings.name} spacing")
@@ -154,7 +154,7 @@ class Slide(Attachment):
         """Return rings, and the spacing between them if there is any, with these numbers."""
         rings, *spacing = super().updated(energies)
         assert isinstance(rings, PointSprings)
-        return [rings, *(self._spaced(rings, s.pairs) for s in spacing)]  # type: ignore[attr-defined]
+        return [rings, *(self._space(rings, s.pairs) for s in spacing)]  # type: ignore[attr-defined]
 
 
 def _check_rail(rail: Any, name: str) -> None:

@@ -43,7 +43,7 @@ class CarryAlong:
 
     @cached_property
     def start(self) -> WarpArray:
-        """The same on the device, where they are uploaded once."""
+        """These vertices on the device, where they are uploaded once."""
         return kernel.points(self.y)
 
     def displacements(self, way: Floats) -> tuple[Floats, WarpArray]:

@@ -133,7 +133,7 @@ def _read(
             WHAT,
             MeshError,
         )
-        told = job.told()
+        told = job.describe()
         known = [m["name"] for m in told["meshes"]]
         shown = ", ".join(known[:FEW]) or "none"
         chosen = [k for k, name in enumerate(known) if prim in (None, name)]

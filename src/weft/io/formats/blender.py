@@ -56,7 +56,7 @@ class Job:
         """Return an array that Blender wrote."""
         return np.fromfile(self.folder / name, dtype=dtype)
 
-    def told(self) -> Json:
+    def describe(self) -> Json:
         """Return Blender's description of its arrays."""
         found: Json = json.loads((self.folder / "told.json").read_text())
         return found

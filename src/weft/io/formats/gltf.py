@@ -31,7 +31,7 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
         RunError: other units or axes than meters, y up, or the file cannot be written.
     """
     require_meters_y_up(animation, "glTF")
-    kept = animation.thinned(MOST_TARGETS)
+    kept = animation.thin(MOST_TARGETS)
     notes = []
     if kept.count < animation.count:
         notes.append(

@@ -55,7 +55,7 @@ def pose_times(document: Document, fps: float | None) -> Floats:
     return apart
 
 
-def posed(document: Document, t: float) -> ScenePose:
+def pose_at(document: Document, t: float) -> ScenePose:
     """Return the pose of the scene at time t [s]."""
     nodes = document.things("nodes")
     moved: dict[int, dict[str, Floats]] = {}
@@ -63,7 +63,7 @@ def posed(document: Document, t: float) -> ScenePose:
     for channel in _channels(document):
         target = channel["target"]
         if "node" in target:
-            value = _sampled(document, samplers[channel["sampler"]], t, target["path"])
+            value = _sample(document, samplers[channel["sampler"]], t, target["path"])
             moved.setdefault(target["node"], {})[target["path"]] = value
     local = [_local(node, moved.get(k, {})) for k, node in enumerate(nodes)]
     parent = {c: k for k, node in enumerate(nodes) for c in node.get("children", [])}
@@ -93,7 +93,7 @@ def _channels(document: Document) -> list[Json]:
     return list(_animation(document).get("channels", []))
 
 
-def _sampled(document: Document, sampler: Json, t: float, path: str) -> Floats:
+def _sample(document: Document, sampler: Json, t: float, path: str) -> Floats:
     """Return the value of a sampler at time t; it is constant before the first key and after the
     last.
     """

@@ -143,7 +143,7 @@ class Document:
         view = self._one("bufferViews", number)
         if "extensions" in view:
             raise ValueError("a compressed buffer view")
-        data = self.buffers[self._checked(view["buffer"])]
+        data = self.buffers[self._check_count(view["buffer"])]
         start = int(view.get("byteOffset", 0)) + offset
         step = int(view.get("byteStride", 0)) or width * dtype.itemsize
         size = width * dtype.itemsize
@@ -153,7 +153,7 @@ class Document:
         rows = np.ndarray((count, size), np.uint8, data, start, (step, 1))
         return np.ascontiguousarray(rows).view(dtype).reshape(count, width)
 
-    def _checked(self, number: Yaml) -> int:
+    def _check_count(self, number: Yaml) -> int:
         if not isinstance(number, int) or not 0 <= number < len(self.buffers):
             raise IndexError(f"buffer {number!r}")
         return number

@@ -17,9 +17,9 @@ from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import GLTF_POSITIONS, GLTF_TRANSFORMS
 from weft.base.trees import Json
-from weft.io.formats.gltf_animation import ScenePose, pose_times, posed
+from weft.io.formats.gltf_animation import ScenePose, pose_at, pose_times
 from weft.io.formats.gltf_read import Broken, Document
-from weft.io.surface import Contents, MovingMesh, joined
+from weft.io.surface import Contents, MovingMesh, join_contents
 
 TRIANGLES = 4  # mode of a primitive that consists of triangles
 FEW = 8  # largest number of names in a message
@@ -67,15 +67,15 @@ def gltf_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
     """
     document = Document(path)
     try:
-        pieces = _chosen(document, prim, one)
-        pose = posed(document, pose_times(document, None)[0])
-        x = [_placed(document, p, pose) for p in pieces]
+        pieces = _select_pieces(document, prim, one)
+        pose = pose_at(document, pose_times(document, None)[0])
+        x = [_pose_piece(document, p, pose) for p in pieces]
         pieces = [_facing(p, pose) for p in pieces]
     except Broken as error:
         raise document.error(error) from error
     several = len(pieces) > 1
     own = [{p.name: np.arange(len(p.x), dtype=np.int32)} if several else {} for p in pieces]
-    return joined(
+    return join_contents(
         [
             Contents(a, p.faces, p.corner_uv, own[k] | p.materials, p.painted, regions=p.regions)
             for k, (p, a) in enumerate(zip(pieces, x))
@@ -96,14 +96,16 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     """
     document = Document(path)
     try:
-        pieces = _chosen(document, prim, one=False)
+        pieces = _select_pieces(document, prim, one=False)
         times = pose_times(document, fps)
         n_transforms = len(times) * len(document.things("nodes"))
         if n_transforms > GLTF_TRANSFORMS:
             raise ValueError(f"{n_transforms} transforms of nodes, more than {GLTF_TRANSFORMS}")
         document.check_size(3 * len(times) * sum(len(p.x) for p in pieces), GLTF_POSITIONS)
-        poses = [posed(document, t) for t in times]
-        frames = [np.concatenate([_placed(document, p, pose) for p in pieces]) for pose in poses]
+        poses = [pose_at(document, t) for t in times]
+        frames = [
+            np.concatenate([_pose_piece(document, p, pose) for p in pieces]) for pose in poses
+        ]
         pieces = [_facing(p, poses[0]) for p in pieces]
     except Broken as error:
         raise document.error(error) from error
@@ -115,7 +117,7 @@ def gltf_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     return MovingMesh(times - times[0], x, faces)
 
 
-def _chosen(document: Document, prim: str | None, one: bool) -> list[_Piece]:
+def _select_pieces(document: Document, prim: str | None, one: bool) -> list[_Piece]:
     """Return the meshes of the nodes that have a name, or of all nodes."""
     nodes, meshes = document.things("nodes"), document.things("meshes")
     named: dict[int, str] = {}
@@ -182,7 +184,7 @@ def _piece(document: Document, number: int, name: str) -> _Piece:
         parts.append(_Primitive(faces, rows, uv, painted, _material(document, p)))
     if moving is None:
         raise ValueError(f"mesh {name} has no triangles")
-    return _welded(number, name, parts, moving)
+    return _weld(number, name, parts, moving)
 
 
 def _material(document: Document, primitive: Json) -> str:
@@ -191,7 +193,7 @@ def _material(document: Document, primitive: Json) -> str:
     return str(document.things("materials")[primitive["material"]].get("name", ""))
 
 
-def _welded(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[int, int]) -> _Piece:
+def _weld(number: int, name: str, parts: Sequence[_Primitive], moving: tuple[int, int]) -> _Piece:
     """Weld vertices that coincide in everything that moves them, in the order of the first ones."""
     rows = np.concatenate([p.rows for p in parts])
     if not np.isfinite(rows).all():
@@ -252,7 +254,7 @@ def _facing(piece: _Piece, pose: ScenePose) -> _Piece:
     return replace(piece, faces=piece.faces[:, ::-1], corner_uv=uv)
 
 
-def _placed(document: Document, piece: _Piece, pose: ScenePose) -> Positions:
+def _pose_piece(document: Document, piece: _Piece, pose: ScenePose) -> Positions:
     """Return the positions (n,3) [m] of vertices in a pose: morph targets, then the skin or the
     node.
     """

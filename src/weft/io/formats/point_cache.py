@@ -57,13 +57,13 @@ def read_pc2(path: Path, fps: float | None) -> tuple[Floats, Floats]:
     """
     data = read_bytes(path)
     if len(data) < PC2.size or not data.startswith(PC2_MAGIC):
-        raise _damaged(path, f"{len(data)} bytes that do not begin with POINTCACHE2")
+        raise _damage_error(path, f"{len(data)} bytes that do not begin with POINTCACHE2")
     _, version, n, _, _, count = PC2.unpack_from(data)
     if version != 1:
-        raise _damaged(path, f"version {version}, not 1")
+        raise _damage_error(path, f"version {version}, not 1")
     if count < 1 or n < 1 or 12 * count * n != len(data) - PC2.size:
         text = f"{count} frames of {n} vertices in {len(data) - PC2.size} bytes"
-        raise _damaged(path, text)
+        raise _damage_error(path, text)
     flat = np.frombuffer(data, "<f4", 3 * count * n, PC2.size)
     with np.errstate(invalid="ignore"):  # of signaling NaN, which is refused below
         positions = flat.reshape(count, n, 3).astype(np.float64)
@@ -82,6 +82,6 @@ def read_pc2(path: Path, fps: float | None) -> tuple[Floats, Floats]:
     return np.arange(count) / fps, positions
 
 
-def _damaged(path: Path, got: str) -> MeshError:
+def _damage_error(path: Path, got: str) -> MeshError:
     """Return the error of a file that is not a whole PC2 file."""
     return MeshError("point cache", got=got, where=str(path), expected="a whole .pc2 file")

@@ -33,8 +33,8 @@ from weft.io.formats.usd_mesh import (
     triangles,
     weights_of,
 )
-from weft.io.formats.usd_stage import Placed, all_meshes, drawn_meshes
-from weft.io.surface import SPACE, Contents, MovingMesh, check_file, joined
+from weft.io.formats.usd_stage import Placed, all_meshes, list_drawn_meshes
+from weft.io.surface import SPACE, Contents, MovingMesh, check_file, join_contents
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -61,7 +61,7 @@ def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
 
 def _contents(path: Path, prim: str | None, one: bool) -> Contents:
     stage = _open(path)
-    parts = _chosen(stage, path, prim, one)
+    parts = _select_meshes(stage, path, prim, one)
     start = _times(stage, parts)[0]
     x = [positions(stage, p, start, path) for p in parts]
     meters = _meters(stage, path)
@@ -78,7 +78,7 @@ def _contents(path: Path, prim: str | None, one: bool) -> Contents:
             regions_of(p, corners) if len(parts) == 1 else {},
         )
 
-    return joined([contents(p, a) for p, a in zip(parts, x)])
+    return join_contents([contents(p, a) for p, a in zip(parts, x)])
 
 
 def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
@@ -98,7 +98,7 @@ def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
 
 def _moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     stage = _open(path)
-    parts = _chosen(stage, path, prim, one=False)
+    parts = _select_meshes(stage, path, prim, one=False)
     codes = _times(stage, parts)
     frames = [np.concatenate([positions(stage, p, t, path) for p in parts]) for t in codes]
     first, faces = 0, []
@@ -189,13 +189,13 @@ def _meters(stage: "Usd.Stage", path: Path) -> float:
     return meters
 
 
-def _chosen(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
+def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
     """Return the drawn meshes with a name: a mesh's own path or name, or the path of a prim above
     it.
 
     A mesh that is named by its own path or name is returned whether it is drawn or not.
     """
-    drawn = drawn_meshes(stage, path)
+    drawn = list_drawn_meshes(stage, path)
     meshes = drawn if prim is None else [p for p in drawn if _is_named(p.prim, p.name, prim)]
     if not meshes:
         every = [(p, str(p.GetPath())) for p in all_meshes(stage)]

@@ -125,7 +125,7 @@ class Placed:
         return codes
 
 
-def drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
+def list_drawn_meshes(stage: "Usd.Stage", path: Path) -> list[Placed]:
     """Return every mesh of a stage that is drawn, once for each instance.
 
     Raises:
@@ -170,7 +170,7 @@ class _Walk:
     def size(self, root: "Usd.Prim", top: "Usd.Prim") -> tuple[int, int]:
         """Return the numbers of meshes and points, without making a list of them."""
         count, points = 0, 0
-        for prim, instancer in self._shown(root, top):
+        for prim, instancer in self._walk_drawn(root, top):
             if instancer is None:
                 count, points = count + 1, points + _n_points(prim)
                 continue
@@ -197,7 +197,7 @@ class _Walk:
 
     def meshes(self, root: "Usd.Prim", top: "Usd.Prim") -> Iterator[Placed]:
         """Yield the drawn meshes at and below a prim, once for each instance."""
-        for prim, instancer in self._shown(root, top):
+        for prim, instancer in self._walk_drawn(root, top):
             if instancer is None:
                 yield Placed(prim, str(prim.GetPath()))
                 continue
@@ -209,7 +209,7 @@ class _Walk:
                     name = f"{prim.GetPath()}/{i}{p.name[above:]}"
                     yield replace(p, name=name, within=((instancer, i), *p.within))
 
-    def _shown(
+    def _walk_drawn(
         self, root: "Usd.Prim", top: "Usd.Prim"
     ) -> "Iterator[tuple[Usd.Prim, Instancer | None]]":
         """Yield the drawn meshes and instancers at and below a prim, without what is below

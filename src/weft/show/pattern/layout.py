@@ -12,7 +12,7 @@ from weft.discretization.polygon import contains
 ROOM = 28  # samples per side in the search for the roomiest place
 
 
-def arranged(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Floats], Floats]:
+def arrange(outlines: Mapping[str, Floats], gap: float) -> tuple[dict[str, Floats], Floats]:
     """Return offsets of the outlines such that none overlap, and the extent (2,) [m] of all.
 
     Args:

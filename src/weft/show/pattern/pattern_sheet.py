@@ -17,7 +17,7 @@ from weft.garment.check_panel import is_drawable, panel_problems
 from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Closing, Elastic, Panel, SeamSide
-from weft.show.pattern.layout import arranged, roomiest
+from weft.show.pattern.layout import arrange, roomiest
 from weft.show.pattern.pen import Color, Pen
 from weft.show.picture.renderer import Image, save_png
 
@@ -63,7 +63,7 @@ class PatternSheet:
         self.panels = {p.name: p for p in drawable}
         self.outlines = {n: outline_polygon(p, SMOOTH)[0] for n, p in self.panels.items()}
         self.rooms = {n: roomiest([self.outlines[n], *p.holes]) for n, p in self.panels.items()}
-        self.origins, extent = arranged(self.outlines, GAP)
+        self.origins, extent = arrange(self.outlines, GAP)
         self.rows = [(m, seam_color(i)) for i, m in enumerate(report.seams)]
         self.legs = {
             (s.panel, s.edge)
@@ -239,7 +239,7 @@ class PatternSheet:
             one, two = 100 * match.first.length, 100 * match.second.length
             ease = 100 * (match.ratio - 1)
             pen.tag(np.array([x + 12.0, y]), str(i + 1), color)
-            pen.text((x + 34, y), _shortened(match.seam.name, 24), INK, 15, "lm")
+            pen.text((x + 34, y), _shorten(match.seam.name, 24), INK, 15, "lm")
             text = f"{one:.1f} | {two:.1f} cm"
             pen.text((x + 370, y), text, QUIET, 15, "rm")
             pen.text((x + 450, y), f"{ease:+.1f} %" if abs(ease) >= 0.05 else "", QUIET, 15, "rm")
@@ -247,7 +247,7 @@ class PatternSheet:
         for elastic, chain in self.report.elastics:
             zig = np.array([[x + 2 + 3 * k, y + (4 if k % 2 else -4)] for k in range(8)])
             pen.line(zig, INK, 1.5)
-            pen.text((x + 34, y), f"elastic {_shortened(elastic.name, 16)}", INK, 15, "lm")
+            pen.text((x + 34, y), f"elastic {_shorten(elastic.name, 16)}", INK, 15, "lm")
             rest = chain.length * first_of(elastic.ratio)
             text = f"{100 * chain.length:.1f} to {100 * rest:.1f} cm"
             pen.text((x + 370, y), text, QUIET, 15, "rm")
@@ -280,7 +280,7 @@ def _is_dart(match: Match) -> bool:
     return bool(same) and {s.panel for s in (*one.sides, *two.sides)} == {one.sides[0].panel}
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 2]} .."
 
 

@@ -28,7 +28,7 @@ from weft.garment.pattern import (
     Wrap,
 )
 from weft.io.files import atomic_write
-from weft.show.pattern.layout import arranged
+from weft.show.pattern.layout import arrange
 
 MARGIN, GAP = 0.02, 0.03  # [m] around the sheet, and between panels
 SQUARE = 0.05  # [m] of the square that shows whether a print is to scale
@@ -57,7 +57,7 @@ def write_svg(path: str | Path, pattern: Pattern) -> list[Path]:
     path = Path(path)
     beside = path.with_name(path.stem + ".seams.yaml")
     outlines = {p.name: outline_polygon(p)[0] for p in pattern.panels}
-    places, extent = arranged(outlines, GAP)
+    places, extent = arrange(outlines, GAP)
     low = min((-MARGIN, -MARGIN - SQUARE - GAP)) * np.ones(2)
     width, height = 1e3 * (extent + [2 * MARGIN, 2 * MARGIN + SQUARE + GAP])
     page = _Page(np.array([-MARGIN, low[1]]), float(height))
@@ -172,8 +172,8 @@ def _notes(pattern: Pattern) -> Json:
         notes["elastics"] = {
             e.name: {
                 "edges": _chain(e.chain),
-                "ratio": said(e.ratio),
-                "stiffness": said(e.stiffness),
+                "ratio": format_number(e.ratio),
+                "stiffness": format_number(e.stiffness),
             }
             for e in pattern.elastics
         }
@@ -230,7 +230,7 @@ def _chain(sides: Sequence[SeamSide]) -> list[str] | str:
     return names if len(names) > 1 else names[0]
 
 
-def said(number: float | Keys) -> Yaml:
+def format_number(number: float | Keys) -> Yaml:
     """Return a number, or keyframes of one, in the form that files have."""
     if not isinstance(number, Keys):
         return number

@@ -14,7 +14,7 @@ from weft import kernel
 from weft.base.arrays import Positions
 from weft.kernel import DataType, FloatArray2d, IntArray2d, WarpArray, WarpStruct
 from weft.show.picture.rasterize import DepthBuffer, spread
-from weft.show.picture.shade import Light, ShadedSurface, ShadingCamera, met, ray
+from weft.show.picture.shade import Light, ShadedSurface, ShadingCamera, barycentric_hit, ray
 
 _module = wp.get_module("weft.surroundings")
 vec2f: DataType = wp.vec2f
@@ -247,7 +247,7 @@ def look_rows(
                 i0 = surface.faces[f, 0]
                 i1 = surface.faces[f, 1]
                 i2 = surface.faces[f, 2]
-                b = met(f, d, view, surface)
+                b = barycentric_hit(f, d, view, surface)
                 normal = wp.normalize(
                     b[0] * surface.normal[i0]
                     + b[1] * surface.normal[i1]

@@ -64,7 +64,7 @@ class PictureSheet:
         width, height = s.width // self.columns - LINE, s.height // self.rows - LINE
         return dataclasses.replace(s, width=width, height=height)
 
-    def joined(self, images: Sequence[Image], labels: Sequence[str]) -> Image:
+    def join_images(self, images: Sequence[Image], labels: Sequence[str]) -> Image:
         """Return the picture of pictures (h,w,3), each with its label."""
         from PIL import Image as Pillow
         from PIL import ImageDraw, ImageFont

@@ -67,14 +67,14 @@ def draw(
     has_numbers = chosen.values is not None and field is None
     loads = np.concatenate([numbers(k) for k in shown]) if has_numbers else None
     bodies = run.solid_faces if style.bodies else None
-    frames = [_drawn(run, k, density, style.bodies) for k in shown]
+    frames = [_drawn_positions(run, k, density, style.bodies) for k in shown]
     renderer = Renderer(mesh, frames, style, field=field, body_faces=bodies, loads=loads)
 
     def image(k: int) -> Image:
         values = numbers(k) if has_numbers else None
         dots = run.contacts(k)[0] if contacts else None
         camera = None if renderer.way is None else renderer.way.camera(k % count)
-        return renderer.image(_drawn(run, k, density, style.bodies), values, dots, camera)
+        return renderer.image(_drawn_positions(run, k, density, style.bodies), values, dots, camera)
 
     def images(frames: Sequence[int]) -> Iterator[Image]:
         for done, k in enumerate(frames, start=1):
@@ -84,14 +84,14 @@ def draw(
 
     if several is not None:
         labels = [f"frame {k}, {k / run.fps:.3g} s" for k in shown]
-        save_png(path, several.joined(list(images(shown)), labels))
+        save_png(path, several.join_images(list(images(shown)), labels))
     elif kind == ".png":
         save_png(path, image(frame))
     else:
         (save_mp4 if kind == ".mp4" else save_webp)(path, images(range(count)), run.fps)
 
 
-def _drawn(run: Run, frame: int, density: int | None, bodies: bool) -> Positions:
+def _drawn_positions(run: Run, frame: int, density: int | None, bodies: bool) -> Positions:
     """Return (n+b,3) [m] positions of the cloth and of bodies."""
     x = run.positions(frame, density)
     if len(run.solid_faces) == 0 or not bodies:

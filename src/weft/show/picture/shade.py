@@ -7,7 +7,7 @@ computation, and written with gamma 2.
 import warp as wp
 
 from weft.kernel import DataType, FloatArray2d, IntArray2d, Vec3fArray, Vec3fArray2d
-from weft.show.picture.weave import woven
+from weft.show.picture.weave import weave_factor
 
 _module = wp.get_module("weft.shade")
 vec2f: DataType = wp.vec2f
@@ -157,7 +157,7 @@ def wall(d: vec3f):
 
 
 @wp.func
-def dimmed(
+def ground_shadow(
     x: int,
     y: int,
     d: vec3f,
@@ -180,7 +180,7 @@ def dimmed(
 
 
 @wp.func
-def met(f: int, d: vec3f, view: ShadingCamera, surface: ShadedSurface):
+def barycentric_hit(f: int, d: vec3f, view: ShadingCamera, surface: ShadedSurface):
     """Return the barycentric coordinates of the point where the ray from the eye along d meets face
     f.
     """
@@ -243,7 +243,7 @@ def shade_point(
     i2 = surface.faces[f, 2]
     e1 = surface.position[i1] - surface.position[i0]
     e2 = surface.position[i2] - surface.position[i0]
-    b = met(f, d, view, surface)
+    b = barycentric_hit(f, d, view, surface)
     p = surface.position[i0] + b[1] * e1 + b[2] * e2
     n = wp.normalize(
         b[0] * surface.normal[i0] + b[1] * surface.normal[i1] + b[2] * surface.normal[i2]
@@ -261,7 +261,7 @@ def shade_point(
             color = 0.62 * color
     if surface.weave != 0 and f < surface.woven_faces:
         size = across_pixel(f, wp.normalize(flat), depth, d, view, surface, pixel)
-        color = color * woven(surface.weave, surface.yarns, uv, size)
+        color = color * weave_factor(surface.weave, surface.yarns, uv, size)
     if is_back:
         color = wp.lerp(color, vec3f(0.45, 0.45, 0.45), 0.45)
     facing = wp.dot(n, light.direction)
@@ -330,7 +330,7 @@ def shade_rows(
                         )
                         alpha = 1.0
                     else:
-                        dark = dimmed(x, y, d, view, light, cover, depths, surroundings)
+                        dark = ground_shadow(x, y, d, view, light, cover, depths, surroundings)
                         if view.transparent != 0:
                             color = vec3f(0.0, 0.0, 0.0)
                             alpha = dark

@@ -105,7 +105,7 @@ def dip(pattern: int, top: bool, i: int, j: int, along: float):
 
 
 @wp.func
-def woven(pattern: int, yarns: vec2f, uv: vec2f, pixel: float):
+def weave_factor(pattern: int, yarns: vec2f, uv: vec2f, pixel: float):
     """Return the factor of the cloth's color at material coordinates uv [m].
 
     It is 1 on average, and 1 everywhere if a pixel, of the size ``pixel`` [m], is coarser than a

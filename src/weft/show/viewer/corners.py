@@ -6,7 +6,7 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, Faces, Floats
 from weft.io.animation import SurfaceTopology
-from weft.show.viewer.packing import packed
+from weft.show.viewer.packing import pack
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class Corners:
     def blocks(self) -> dict[str, str]:
         """Return the arrays of a page, packed, by name."""
         return {
-            "corner_faces": packed(self.faces.astype(np.uint32)),
-            "corner_vertex": packed(self.vertex.astype(np.uint32)),
-            "corner_region": packed(self.region.astype(np.uint16)),
-            "corner_uv": packed(self.uv.astype(np.float32)),
+            "corner_faces": pack(self.faces.astype(np.uint32)),
+            "corner_vertex": pack(self.vertex.astype(np.uint32)),
+            "corner_region": pack(self.region.astype(np.uint16)),
+            "corner_uv": pack(self.uv.astype(np.float32)),
         }

@@ -47,7 +47,7 @@ class PlottedCurve:
         low = max(min(known), high - DECADES) if log else 0.0
         return [None if v is None else max(0.0, (v - low) / ((high - low) or 1)) for v in usable]
 
-    def said(self, value: float | None) -> str:
+    def format_value(self, value: float | None) -> str:
         """Return title and value as text for people."""
         return f"{self.title} {'-' if value is None else f'{value:.3g} {self.unit}'}".strip()
 
@@ -80,7 +80,7 @@ def plots_of(records: Sequence[Json], times: Sequence[float]) -> dict[str, list[
     return {k: v for k, v in found.items() if any(x is not None for x in v)}
 
 
-def drawn(
+def draw_curves(
     plots: Mapping[str, Values], at: int | None = None, width: int = 480, height: int = 84
 ) -> str:
     """Return an SVG drawing of all curves, with their values at a frame above them.
@@ -110,7 +110,7 @@ def drawn(
         for piece in _pieces(curve.heights(values)):
             points = " ".join(f"{x(k):.1f},{top + down * (1 - h):.1f}" for k, h in piece)
             parts.append(f'<polyline points="{points}" fill="none" stroke="#{curve.color}"/>')
-        said = html.escape(curve.said(values[place]))
+        said = html.escape(curve.format_value(values[place]))
         words.append(f'<tspan fill="#{curve.color}">{said}</tspan>')
     parts.append(f'<text x="4" y="11">{"&#160;&#160; ".join(words)}</text>')
     if at is not None:

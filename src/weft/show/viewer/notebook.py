@@ -11,7 +11,7 @@ from weft.base.arrays import Faces, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.run.run import Run
 from weft.show.picture.renderer import Image, Renderer, Style
-from weft.show.viewer.metric_curves import drawn, plots_of
+from weft.show.viewer.metric_curves import draw_curves, plots_of
 from weft.show.viewer.page import page
 from weft.show.viewer.page_content import Content
 
@@ -40,7 +40,7 @@ class NotebookViewer:
         return f'<iframe srcdoc="{whole}" {how}></iframe>'
 
 
-def shown(
+def format_html(
     picture: Callable[[], Image],
     rows: Callable[[], Mapping[str, object]],
     curves: Callable[[], str] = str,
@@ -109,7 +109,7 @@ def of_run(
 
     def curves() -> str:
         times = [k / run.fps for k in range(len(run))]
-        return drawn(plots_of(run.metrics, times), width=420, height=96)
+        return draw_curves(plots_of(run.metrics, times), width=420, height=96)
 
     return picture, rows, curves
 

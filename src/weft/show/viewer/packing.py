@@ -75,7 +75,7 @@ class Packer:
     def add(self, numbers: AnyArray) -> None:
         """Add one more frame."""
         before = np.zeros_like(numbers) if self._before is None else self._before
-        folded = _folded(numbers - before)
+        folded = _fold_signs(numbers - before)
         self._before = numbers
         part = self._deflate.compress(_planes(folded))
         self.size += len(part)
@@ -87,13 +87,13 @@ class Packer:
         return base64.b64encode(whole).decode("ascii")
 
 
-def packed(array: AnyArray) -> str:
+def pack(array: AnyArray) -> str:
     """Return an array without quantization, deflated, in base64; little endian."""
     plain = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
     return base64.b64encode(zlib.compress(plain.tobytes(), LEVEL)).decode("ascii")
 
 
-def _folded(difference: AnyArray) -> AnyArray:
+def _fold_signs(difference: AnyArray) -> AnyArray:
     bits = 8 * difference.itemsize
     sign = difference >> (bits - 1)
     return np.asarray((difference << 1) ^ (np.zeros_like(difference) - sign))

@@ -14,7 +14,7 @@ from weft.cloth.fields import Physics
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
 from weft.show.looks import LOOKS, Scale, available
-from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, packed
+from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, pack
 from weft.show.viewer.run_view import RunView, spread
 
 MOST = 200e6  # [bytes] largest page, because browsers keep its text in memory
@@ -92,7 +92,7 @@ def content_of(
         grid = _grid_of(points)
         about["arrays"]["contacts"] = grid.describe()
         about["contact_counts"] = [len(c) for c in contacts]
-        blocks["contacts"] = packed(grid.numbers(points))
+        blocks["contacts"] = pack(grid.numbers(points))
     whole = sum(map(len, blocks.values())) + len(json.dumps(about))
     _check_size(whole, len(numbers), len(numbers), most, chosen.step)
     return Content(about, blocks)

@@ -27,7 +27,7 @@ from weft.show.looks import (
 )
 from weft.show.viewer.corners import Corners
 from weft.show.viewer.metric_curves import CURVES, plots_of
-from weft.show.viewer.packing import packed
+from weft.show.viewer.packing import pack
 
 FOR_SCALE = 12  # frames that the range of a color scale must suit
 
@@ -187,7 +187,7 @@ class RunView:
         """Return the arrays of a page that are the same in all frames, packed, by name."""
         blocks = self.corners.blocks()
         if self.bodies:
-            blocks["body_faces"] = packed(self.run.solid_faces.astype(np.uint32))
+            blocks["body_faces"] = pack(self.run.solid_faces.astype(np.uint32))
         return blocks
 
 
