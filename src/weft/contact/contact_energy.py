@@ -314,22 +314,22 @@ class ContactEnergy(Bound):
         self._freeze_friction(y, contacts)
         return rubbed or len(contacts) > 0
 
-    def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """Move x towards ``goal`` as far as contact allows, with pins and bodies at their
-        prescribed places.
+    def carry(self, goal: Positions, step: Step) -> Positions | None:
+        """Move from the start of the step towards ``goal`` as far as contact allows, with pins and
+        bodies at their prescribed places.
 
         If these would collide with free cloth, they carry it along (``ccd.carry_along``).
 
         Args:
-            x: (N,3) [m] points at the start of the step.
             goal: (N,3) [m] points, with prescribed ones at their places.
-            step: the step.
+            step: the step, with which the term was frozen.
 
         Returns:
             (N,3) [m] points; None if pins and bodies cannot get there without passing through
             something.
         """
-        carrying, way = self._carrying, goal - x
+        carrying = self._carrying
+        x, way = carrying.x, goal - carrying.x
         part = carrying.reachable(way)
         if part == 1.0 or not carrying.prescribes(way):
             return np.asarray(x + part * way)

@@ -131,8 +131,9 @@ class Bound(ABC):
         """Return a displacement that may be taken in full, in place of d; None: d itself may."""
         return None
 
-    def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
-        """Return how far a step may go from x towards ``goal``, with prescribed motion at its end.
+    def carry(self, goal: Positions, step: Step) -> Positions | None:
+        """Return how far a step may go from its start towards ``goal``, with prescribed motion at
+        its end.
 
         Returns:
             (n,3) [m]; None where that is not possible. The energy may be infinite there if other

@@ -206,7 +206,7 @@ class Potential:
         """
         reached = goal
         for term in self.terms_of_phi:
-            carried = term.carry(np.asarray(self.step.state.x), reached, self.step)
+            carried = term.carry(reached, self.step)
             if carried is None:
                 return None
             reached = carried

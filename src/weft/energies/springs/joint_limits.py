@@ -182,9 +182,9 @@ class BoundJointLimits(StepLimit, BoundSpring):
         kernel.launch(reach_of_limits, m, x, d, stencil, self.parameters, out)
         return out
 
-    def carry(self, x: Positions, goal: Positions, step: Step) -> Positions | None:
+    def carry(self, goal: Positions, step: Step) -> Positions | None:
         """Return ``goal``, but move bodies that would pass a limit only as far as it allows."""
-        x, goal = np.asarray(x), np.array(goal)
+        x, goal = np.asarray(step.state.x), np.array(goal)
         part = self.max_step(kernel.points(np.array(x)), kernel.points(goal - x))
         if part < 1.0:
             ids = np.unique(self.energy.stencil)
