@@ -152,7 +152,7 @@ class NewtonDirections:
         fresh = self.stale
         d, outcome = self._newest(s) if fresh else solve(s, self.forcing)
         # The limit of a direction that may be refused is computed only when it is asked for.
-        refusable = not (fresh and outcome.ok) or self._may_be_inaccurate(s)
+        refusable = not (fresh and outcome.ok) or self._bounds(s) is not None
         rest, is_settled = self._measure(s, d, fresh, not refusable)
         if fresh and outcome.ok and self._is_inaccurate(s, d):
             self.factorizes = True
@@ -205,20 +205,18 @@ class NewtonDirections:
         s.increment, s.slope = size()
         return rest, is_settled
 
-    def _may_be_inaccurate(self, s: Search) -> bool:
-        """Return whether directions of an iterative solver are checked against the bounds of their
-        residual.
+    def _bounds(self, s: Search) -> ResidualBounds | None:
+        """Return the bounds of a direction's residual; None: it is not checked, because a
+        factorization leaves none.
         """
-        return not (self.settings.bounds is None or s.solver.is_direct or self.factorizes)
+        return None if s.solver.is_direct or self.factorizes else self.settings.bounds
 
     def _is_inaccurate(self, s: Search, d: WarpArray) -> bool:
         """Return whether the search may end with d, although its residual exceeds the bounds."""
-        o = self.settings
-        if o.bounds is None or not self._may_be_inaccurate(s):
+        o, bounds = self.settings, self._bounds(s)
+        if bounds is None or s.increment > max(o.tolerance, o.enough):
             return False
-        return s.increment <= max(o.tolerance, o.enough) and o.bounds.is_exceeded(
-            s.prepared.A, d, s.g
-        )
+        return bounds.is_exceeded(s.prepared.A, d, s.g)
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Return CONVERGED if the increment is below the tolerance and small to every energy.
