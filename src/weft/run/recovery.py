@@ -43,6 +43,7 @@ class RunCondition:
         trajectory: of the frames after ``after``; empty: unknown.
         after: last frame of an earlier trajectory, at which the run branched off; -1: none.
         frames: numbers of frames that are of the run's trajectory and that the metrics list.
+        lines: of the metrics, from the beginning up to the first one that is damaged.
         digests: of frames, as the metrics list them, by number.
         end: last frame of the usable run: that of the checkpoint, or the last good one; -1: none.
         line: last line of metrics that leads to the state at the end; None: there is none.
@@ -56,6 +57,7 @@ class RunCondition:
     trajectory: str = ""
     after: int = -1
     frames: set[int] = field(default_factory=set)
+    lines: list[Line] = field(default_factory=list)
     digests: dict[int, str] = field(default_factory=dict)
     end: int = -1
     line: Line | None = None
@@ -77,9 +79,9 @@ class RunCondition:
             self.flaws[name] = str(error.got)
             return None
 
-    def stand_at(self, frame: int, lines: Sequence[Line]) -> None:
+    def stand_at(self, frame: int) -> None:
         """Let the run end with a good frame; -1: no frame is good."""
-        leading = [line for line in lines if line.frame <= frame]
+        leading = [line for line in self.lines if line.frame <= frame]
         self.state, self.end, self.line = None, frame, leading[-1] if leading else None
 
 
@@ -106,10 +108,10 @@ def inspect_run(folder: RunFolder) -> RunCondition:
     elif seals:  # without a manifest, frames name the trajectory
         run.trajectory = seals[max(seals)].run
         run.after = max((k for k, s in seals.items() if s.run != run.trajectory), default=-1)
-    lines, rest = folder.log.read()
+    run.lines, rest = folder.log.read()
     if b"\n" in rest:
-        run.flaws[METRICS] = f"{len(rest)} bytes after line {len(lines)} do not follow from it"
-    run.digests = _digests(lines)
+        run.flaws[METRICS] = f"{len(rest)} bytes after line {len(run.lines)} do not follow from it"
+    run.digests = _digests(run.lines)
     for k, seal in seals.items():
         of_run = k <= run.after or seal.run == run.trajectory
         if of_run and k == 0:  # no line ends frame 0
@@ -117,8 +119,8 @@ def inspect_run(folder: RunFolder) -> RunCondition:
         if of_run and seal.digest == run.digests.get(k):
             run.frames.add(k)
     checkpoint = run.read(CHECKPOINT, folder.checkpoint)
-    if checkpoint is None or not _stand_at_checkpoint(run, *checkpoint, lines):
-        run.stand_at(max(run.frames, default=-1), lines)
+    if checkpoint is None or not _stand_at_checkpoint(run, *checkpoint):
+        run.stand_at(max(run.frames, default=-1))
         if checkpoint is None and run.end > 1:
             run.flaws.setdefault(CHECKPOINT, "missing")
         if any(k > run.end + 1 and s.run == run.trajectory for k, s in seals.items()):
@@ -134,16 +136,14 @@ def _digests(lines: Sequence[Line]) -> dict[int, str]:
     return {k: digest for line in lines for k, digest in line.digests.items()}
 
 
-def _stand_at_checkpoint(
-    run: RunCondition, arrays: Arrays, seal: Seal, lines: Sequence[Line]
-) -> bool:
+def _stand_at_checkpoint(run: RunCondition, arrays: Arrays, seal: Seal) -> bool:
     """Let the run end at its checkpoint; return False if that is of another trajectory, as after a
     kill in a branch, or if its line of metrics is not there.
     """
     if seal.run != run.trajectory or seal.frame < run.after:
         run.flaws[CHECKPOINT] = "of another trajectory"
         return False
-    leading = list(lines)
+    leading = list(run.lines)
     while leading and leading[-1].sum != seal.metrics:
         leading.pop()
     line = leading[-1] if leading else None
@@ -191,7 +191,7 @@ def open_run(
         _check_branch(folder, run, branch_at)
         if trajectory != run.trajectory or branch_at < run.after:
             run.after = branch_at
-        run.stand_at(branch_at, folder.log.read()[0])
+        run.stand_at(branch_at)
     elif run.trajectory not in ("", trajectory):
         _refuse(folder, "a run of another scene", old, manifest)
     if old is not None and old["mesh"].get("rest") != manifest["mesh"]["rest"]:
