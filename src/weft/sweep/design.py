@@ -22,9 +22,9 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import SweepError, check_known, clipped
 from weft.base.input_file import is_file, open_input
-from weft.base.trees import Json, Yaml
+from weft.base.trees import Json
 from weft.base.yaml_lines import parse_yaml
-from weft.sweep.varied import FieldValues
+from weft.sweep.varied import FieldValues, plain_value
 
 DESIGNS = ("grid", "random", "latin_hypercube", "sobol", "saltelli", "csv", "function")
 MOST_SAMPLES = 1_000_000
@@ -209,7 +209,7 @@ def _call_function(
                     got=clipped(repr(row)),
                     expected="a mapping of paths of fields to values",
                 )
-            yield {key: _plain(value) for key, value in row.items()}
+            yield {key: plain_value(value) for key, value in row.items()}
     except SweepError:
         raise
     except Exception as error:  # the user's code may raise anything
@@ -234,15 +234,6 @@ def _load_function(reference: str, folder: Path) -> Callable[..., Iterable[objec
     check_known(function, functions, f"function in {path.name}", SweepError)
     found: Callable[..., Iterable[object]] = functions[function]
     return found
-
-
-def _plain(value: object) -> Yaml:
-    """Return NumPy numbers and arrays, and those in mappings and lists, as Python's."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _line_of(error: BaseException) -> str | None:

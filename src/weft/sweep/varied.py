@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,12 +164,21 @@ def quantity_of(value: object) -> tuple[float, str] | None:
     return float(number), found[2] if found else ""
 
 
+def plain_value(value: object) -> Yaml:
+    """Return NumPy numbers and arrays, and those in mappings and lists, as Python's."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(part) for key, part in value.items()}
+    return [plain_value(part) for part in value] if isinstance(value, list | tuple) else value
+
+
 def yaml_text(value: object) -> str:
     """Return a value as one line of YAML that reads back as the same value, floats bit for bit."""
     if isinstance(value, str) and _MEASURED.fullmatch(value):
         return value  # as PyYAML writes it, for the many values of a plan
     text: str = yaml.dump(
-        value.item() if isinstance(value, np.generic) else value,
+        plain_value(value),
         Dumper=_Dumper,
         default_flow_style=True,
         width=2**30,

@@ -121,12 +121,11 @@ class _Tasks:
         """Report the samples of a task that ended; those that did not end are queued again if its
         process died.
         """
-        died = isinstance(outcome, BaseException)
-        left = self._report(self.samples.pop(future), self.batch.retry and died)
+        samples = self.samples.pop(future)
         if isinstance(outcome, BaseException):
-            self._requeue_after(outcome, left)
+            self._requeue_after(outcome, self._report(samples, self.batch.retry))
         else:
-            for sample in left:
+            for sample in self._report(samples, retry=False):
                 self._explain(sample, outcome.get(sample.id, {}))
 
     def look(self) -> None:
