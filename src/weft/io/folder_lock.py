@@ -44,7 +44,7 @@ class FolderLock:
             self._lock = self._acquire()
             try:
                 # With a full disk the lock holds, but no file names its process.
-                with suppress(RunError, OSError), self._folder.writer(WRITER, fsync=False) as file:
+                with suppress(RunError), self._folder.writer(WRITER, fsync=False) as file:
                     file.write(json.dumps(_this_process()).encode())
             except BaseException:
                 self._lock.release()
