@@ -192,7 +192,7 @@ def status(
     list_: Annotated[bool, typer.Option("--list", help="Every sample on a line.")] = False,
     json: AsJson = False,
 ) -> None:
-    """How a sweep stands, live on a terminal until nothing runs any more."""
+    """Show the state of a sweep, live on a terminal until nothing runs any more."""
     from weft.sweep.folder import open_sweep
     from weft.sweep.table import as_json, list_samples, live, table
 

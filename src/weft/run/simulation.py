@@ -239,10 +239,8 @@ class Loop:
         contact, state = self.model.contact, place.state
         more: dict[str, AnyArray] = {}
         if contact is not None:
-            x, kept = (
-                contact.all_vertices(state.x),
-                AdaptiveStiffness.of(place.memory.get(FIRMNESS)),
-            )
+            x = contact.all_vertices(state.x)
+            kept = AdaptiveStiffness.of(place.memory.get(FIRMNESS))
             more.update(contact_loads(contact, x, state.t, self.area, kept.before))
             if self.scene.bodies:
                 more["body"] = contact.body_vertices(self.scene.bodies, state.x, state.t)
