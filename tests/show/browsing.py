@@ -44,7 +44,7 @@ class Tab:
         connect = pytest.importorskip("websockets.sync.client").connect
         profile = folder / "profile"
         how = [f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}"]
-        command = [browser_or_skip(), *FLAGS, *how, url]
+        command = [browser_or_skip(), *FLAGS, *how, "about:blank"]
         quiet = subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
         told = profile / "DevToolsActivePort"
@@ -65,6 +65,7 @@ class Tab:
             deviceScaleFactor=1,
             mobile=False,
         )
+        self.open(url)
 
     def __enter__(self):
         return self
@@ -73,6 +74,12 @@ class Tab:
         self.socket.close()
         self.process.terminate()
         self.process.wait(900)
+
+    def open(self, url):
+        """Go to that page and wait until all of it is loaded: before, it may have no body."""
+        answer = self.ask("Page.navigate", url=url)
+        assert "errorText" not in answer, answer
+        self.wait(lambda: self.run("document.readyState") == "complete")
 
     @staticmethod
     def _pages(port):
