@@ -11,6 +11,7 @@ __all__ = ["BenchMeasure", "BenchSelection", "Machine", "names", "run"]
 
 _BENCHMARKS = {
     "import": ("startup", "import_time"),
+    "first-step": ("startup", "first_step"),
     "freecloth-direct": ("freecloth", "direct"),
     "freecloth-multigrid": ("freecloth", "multigrid"),
     "freecloth-pcg": ("freecloth", "pcg"),
