@@ -1,9 +1,14 @@
-"""Pictures of known shapes, whose pixels show the mean of what they cover."""
+"""Pictures of known shapes, whose pixels show the mean of what they cover; tests that import them
+are skipped without scikit-image.
+"""
 
 from functools import lru_cache
 
 import numpy as np
+import pytest
 from PIL import Image
+
+pytest.importorskip("skimage", reason="no scikit-image: pip install 'weft[photographs]'")
 
 FINE = 4  # samples a pixel and side
 GROUND, BLUE, GRAY = (210, 212, 216), (70, 120, 165), (184, 184, 184)

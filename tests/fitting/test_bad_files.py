@@ -9,11 +9,11 @@ from PIL import Image
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved
 from tests.refusals import refused
 from weft.base.errors import FabricError, PictureError, UnitError, WeftError
+from weft.discretization.polygon import signed_area
 from weft.fitting import picture
 from weft.fitting.disk import Disk
-from weft.fitting.edges import border_distances
+from weft.fitting.edges import trace_outline
 from weft.fitting.file import read_fit
-from weft.fitting.outline import sector_area
 from weft.fitting.photograph import measure_outline
 from weft.fitting.picture import load_picture, segment_cloth
 from weft.fitting.table import read_table
@@ -73,9 +73,8 @@ def test_sixteen_bits(straight, tmp_path):
     )
     Image.fromarray(white.astype(np.uint16)).save(tmp_path / "mask.png")
     cloth = segment_cloth(saved(tmp_path / "p.png", drawn()), tmp_path / "mask.png")
-    assert sector_area(border_distances(cloth.edge, cloth.mask, CENTER)) == pytest.approx(
-        STAR_AREA, rel=6e-3
-    )
+    corners = trace_outline(cloth.edge, cloth.mask)
+    assert abs(signed_area(corners)) == pytest.approx(STAR_AREA, rel=6e-3)
 
 
 def test_floats(tmp_path):

@@ -10,6 +10,7 @@ from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
 from weft.fitting.report import write_report
 
+pytest.importorskip("skimage", reason="no scikit-image: pip install 'weft[photographs]'")
 ALIKE = 0.02
 PICTURES = 3
 

@@ -12,16 +12,15 @@ from PIL import Image
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, star
 from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError
-from weft.discretization.polygon import first_crossing
+from weft.discretization.polygon import first_crossing, signed_area
 from weft.fitting.disk import detect_disk
 from weft.fitting.drape import build_drape
 from weft.fitting.drape_equilibrium import Eye
-from weft.fitting.edges import border_distances
+from weft.fitting.edges import trace_outline
 from weft.fitting.outline import (
     RadialOutline,
     radial_outline,
     ray_angles,
-    sector_area,
     unit_vectors,
 )
 from weft.fitting.photograph import measure_outline
@@ -32,8 +31,8 @@ from weft.laboratory.cusick import DISK, SPECIMEN
 CENTER = (212.3, 205.8)
 
 
-def area_of(cloth, center=CENTER):
-    return sector_area(border_distances(cloth.edge, cloth.mask, center))
+def area_of(cloth):
+    return abs(signed_area(trace_outline(cloth.edge, cloth.mask)))
 
 
 @pytest.mark.parametrize(
@@ -251,6 +250,15 @@ def test_no_picture(tmp_path):
         segment_cloth(tmp_path / "q.png")
 
 
+def test_without_scikit_image(monkeypatch, tmp_path):
+    def missing(module):
+        raise ImportError(module)
+
+    monkeypatch.setattr("weft.io.extra.import_module", missing)
+    with refused(PictureError, "photographs of cloth", got="skimage", hint="weft[photographs]"):
+        segment_cloth(saved(tmp_path / "p.png", drawn()))
+
+
 def test_dust_and_holes(tmp_path):
     image = bare(GROUND, 300)
     image[50:250, 50:250] = BLUE
@@ -278,7 +286,7 @@ def test_no_disk(look, tmp_path):
 def test_square_disk(tmp_path):
     image = drawn(disk=0.0).copy()
     image[120:290, 130:300] = GRAY
-    with refused(PictureError, "disk in the picture", got="10.1%"):
+    with refused(PictureError, "disk in the picture", got="off a circle"):
         detect_disk(segment_cloth(saved(tmp_path / "p.png", image)))
 
 

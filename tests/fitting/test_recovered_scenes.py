@@ -15,6 +15,7 @@ from tests.fitting.test_scenes import (
     depth_of,
     drawn_silhouette,
     measurement,
+    needs_scikit_image,
 )
 from weft.fabric.fabric import fabric
 from weft.fitting.fit import fit
@@ -57,6 +58,7 @@ def assert_recovered(draws, name, known):
     assert sizes.max() < known
 
 
+@needs_scikit_image
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["wool", "cotton"])
 def test_silhouette(name, tmp_path):

@@ -3,6 +3,7 @@ At the fabric that made the data residuals vanish, and derivatives are those of 
 """
 
 import dataclasses
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from weft.fitting.depth import DepthMaps, seen_points
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
 from weft.fitting.measurement import difference_jacobian
-from weft.fitting.silhouette import triangle_silhouette
+from weft.fitting.silhouette import measure_silhouette
 from weft.fitting.track import locate_points
 
 SWINGING = """
@@ -50,6 +51,9 @@ STRIP = (
     .replace("[42]", "[21, 22, 23, 24, 25, 26]")
 )
 PIXEL = 1e-3  # [m]
+needs_scikit_image = pytest.mark.skipif(
+    find_spec("skimage") is None, reason="no scikit-image: pip install 'weft[photographs]'"
+)
 
 
 def fit_file(folder, block, scene=SWINGING):
@@ -260,6 +264,7 @@ def drawn_silhouette(folder, x, faces, fine=4):
     )
 
 
+@needs_scikit_image
 def test_silhouette(tmp_path):
     """A square held by a corner: widths to half a pixel, the drop between two tips, each less than
     half a pixel wide at its end, to one and a half; derivatives as of differences.
@@ -275,7 +280,8 @@ def test_silhouette(tmp_path):
     x = first.run.positions(fabric("cotton"))[-1]
     drawn_silhouette(tmp_path, x, first.run.faces)
     one = measurement(tmp_path, block, HANGING)
-    exact = triangle_silhouette(x[:, :2], one.run.scene.cloth.mesh.edges)
+    edges = one.run.scene.cloth.mesh.edges
+    exact = measure_silhouette(x[edges[:, 0], :2], x[edges[:, 1], :2])
     assert one.seen.drop == pytest.approx(exact.drop, abs=1.5e-3)
     off = np.abs(one.seen.numbers - exact.numbers)
     assert np.median(off) < 4e-4 and off.max() < 2e-3
@@ -283,6 +289,7 @@ def test_silhouette(tmp_path):
     assert len(one.comparison(fabric("cotton")).x) == 30
 
 
+@needs_scikit_image
 def test_silhouette_of_a_strip(tmp_path):
     """Held at an edge and seen from the side: a curve, whose derivatives are those of differences.
     (A square held by a corner has several equilibria, among which differences of runs jump.)
@@ -298,6 +305,7 @@ def test_silhouette_of_a_strip(tmp_path):
     assert_derivatives(one, fabric("cotton"), ["bending_weft", "density"], rel=2e-2)
 
 
+@needs_scikit_image
 @pytest.mark.parametrize(
     ("more", "said"),
     [

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Bools, Floats
+from weft.base.arrays import Floats
 from weft.base.errors import PictureError
-from weft.fitting.edges import border_distances
+from weft.discretization.polygon import signed_area
+from weft.fitting.edges import scikit_image, trace_outline
 from weft.fitting.picture import ClothPicture, otsu
 
 PATCH = 0.1  # of the cloth's radius: radius of the patch whose color is the disk's
 RATIOS = (0.45, 0.99)  # radius of the disk over that of the cloth: 0.6 when flat
-ROUND = 0.015  # of its radius: largest root mean square deviation of the rim from a circle
-OFF = 2.5  # of the median deviation: points of the rim with a larger one are outliers
+# Of its radius: largest root mean square deviation of the rim from a circle; points of the rim with
+# a larger deviation do not move the circle.
+ROUND = 0.015
+TRIALS = 100  # circles through three points of the rim that are tried
 DIFFERS = 0.01  # of white: smallest distance in color between cloth and disk
 
 
@@ -51,7 +54,7 @@ def detect_disk(cloth: ClothPicture) -> Disk:
     if here == 0 or threshold < DIFFERS:
         raise _not_found(cloth.where, "all of one color" if threshold < DIFFERS else "")
     found = np.asarray(ndimage.binary_fill_holes(label == here))
-    disk, off = _circle(cloth.color, found, (column, row))
+    disk, off = _fit_circle(trace_outline(cloth.color, found))
     ratio = disk.radius / radius
     if not RATIOS[0] < ratio < RATIOS[1]:
         raise _not_found(cloth.where, f"one color up to {ratio:.0%} of the cloth's radius")
@@ -60,26 +63,20 @@ def detect_disk(cloth: ClothPicture) -> Disk:
     return disk
 
 
-def _circle(color: Floats, mask: Bools, center: tuple[float, float]) -> tuple[Disk, float]:
-    """Return the circle through a rim, and the root mean square deviation of the rim over its
+def _fit_circle(rim: Floats) -> tuple[Disk, float]:
+    """Return the circle of a rim (k,2), and the root mean square deviation of the rim over its
     radius.
+
+    A part of the rim that is no circle, such as a highlight, does not move the circle.
     """
-    column, row = center
-    for _ in range(2):  # from the improved center, rays cross the rim at right angles
-        r = border_distances(color, mask, (column, row), first=True)
-        angle = 2 * np.pi * np.arange(len(r)) / len(r)
-        x, y = column + r * np.cos(angle), row - r * np.sin(angle)
-        kept = np.ones(len(r), dtype=bool)
-        for _ in range(3):
-            A = np.stack([x, y, np.ones_like(x)], axis=1)[kept]
-            b = (x**2 + y**2)[kept]
-            (p, q, c), *_ = np.linalg.lstsq(A, b, rcond=None)  # Kasa's fit
-            column, row = float(p / 2), float(q / 2)
-            radius = float(np.sqrt(max(c + column**2 + row**2, 0.0)))
-            off = np.abs(np.hypot(x - column, y - row) - radius)
-            kept = off <= max(OFF * float(np.median(off)), 0.05)
-    rms = float(np.sqrt(np.mean(np.minimum(off, 0.2 * radius) ** 2))) / max(radius, 1e-9)
-    return Disk(column, row, radius), rms
+    measure = scikit_image().measure
+    near = ROUND * float(np.sqrt(abs(signed_area(rim)) / np.pi))
+    circle, _ = measure.ransac(
+        rim, measure.CircleModel, min_samples=3, residual_threshold=near, max_trials=TRIALS, rng=0
+    )
+    (column, row), radius = circle.center, float(circle.radius)
+    off = np.minimum(circle.residuals(rim), 0.2 * radius)
+    return Disk(float(column), float(row), radius), float(np.sqrt(np.mean(off**2)) / radius)
 
 
 def _not_found(where: str, got: str) -> PictureError:

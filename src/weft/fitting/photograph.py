@@ -17,8 +17,8 @@ from weft.base.settings import setting
 from weft.fitting.block import MeasurementBlock, MeasurementSettings
 from weft.fitting.disk import Disk, detect_disk
 from weft.fitting.drape_equilibrium import Eye
-from weft.fitting.edges import border_distances
-from weft.fitting.outline import RadialOutline, radial_outline, ray_angles, unit_vectors
+from weft.fitting.edges import trace_outline
+from weft.fitting.outline import RadialOutline, radial_outline, radii
 from weft.fitting.picture import ClothPicture, segment_cloth
 from weft.laboratory.cusick import DISK, SPECIMEN
 
@@ -119,10 +119,18 @@ def measure_outline(
         rows, columns = np.nonzero(cloth.mask)
         center = np.array([columns.mean(), rows.mean()]) + 0.5
     assert pixel is not None
-    radius = pixel * border_distances(cloth.edge, cloth.mask, center)
-    points = radius[:, None] * unit_vectors(ray_angles(len(radius)))
-    outline = radial_outline(points, np.roll(points, -1, axis=0))
-    check_size(outline, Path(cloth.where).name)
+    points = pixel * (trace_outline(cloth.edge, cloth.mask) - center) * [1, -1]
+    after, where = np.roll(points, -1, axis=0), Path(cloth.where).name
+    if not radii(points, after).all():
+        raise PictureError(
+            "draped specimen",
+            got="a disk beside it",
+            where=where,
+            expected="its disk in its middle",
+            hint="`disk` is [column, row, radius] in pixels of the file",
+        )
+    outline = radial_outline(points, after)
+    check_size(outline, where)
     if height is None:
         return outline, Eye()
     middle = 0.5 * np.array(cloth.mask.shape[::-1])

@@ -5,8 +5,8 @@ The background color is the median of the picture's border. A pixel is classifie
 its color from this one, in linear light, where shading only scales a color. Shadows on the
 background are scaled copies of it, so they count as background, provided that the cloth can be told
 from them. If not (gray cloth on gray), the plain distance is used. Otsu's threshold separates the
-two classes of pixels (1979, IEEE Trans. SMC 9(1) 62-66). A mask, or a picture with an alpha
-channel, makes the segmentation unnecessary.
+two classes of pixels (1979, IEEE Trans. SMC 9(1) 62-66; by scikit-image). A mask, or a picture with
+an alpha channel, makes the segmentation unnecessary.
 
 Shaded folds of cloth whose hue is close to the background's are as near to it as its shadows. So
 the threshold is also lowered to the limit set by the noise of the background; pixels that then join
@@ -23,6 +23,7 @@ import numpy as np
 from weft.base.arrays import Bools, Floats
 from weft.base.errors import PictureError
 from weft.base.input_file import is_file
+from weft.fitting.edges import scikit_image
 from weft.io.images import open_image
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ BORDER = 0.02  # of a side: width of the border that gives the background color
 DARKEST = 0.3  # of the background's light: the darkest shadow
 APART = 0.6  # of the variance: least part that the two classes must explain (Otsu's eta)
 CONTRAST = 0.05  # of white: least distance between the means of the classes
-SPECK = 1e-3  # of the largest piece: smaller pieces are dust
 PIECE = 1e-2  # of the largest piece: a larger one is another piece of cloth
 BLUR = 1.5  # [pixels] standard deviation of the blur before the threshold is lowered
 LOWEST = 1 / 6  # of the threshold: below it are the mixed pixels of an edge
@@ -167,18 +167,16 @@ def _to_eight_bits(image: "Image") -> "Image":
 
 
 def otsu(values: Floats) -> tuple[float, float]:
-    """Return Otsu's threshold between two classes of values, and the part of the variance they
-    explain.
+    """Return Otsu's threshold between two classes of values, half way between their means, and the
+    part of the variance that they explain.
     """
-    flat = np.sort(values.ravel())
-    n, total = len(flat), flat.sum()
-    count = np.arange(1, n)
-    below = np.cumsum(flat)[:-1]
-    low, high = below / count, (total - below) / (n - count)
-    between = count * (n - count) / n**2 * (high - low) ** 2
-    best = int(np.argmax(between))
-    variance = float(flat.var())
-    return float(0.5 * (low[best] + high[best])), float(between[best] / max(variance, 1e-300))
+    split = scikit_image().filters.threshold_otsu(values)
+    upper = values > split
+    part = float(upper.mean())
+    if part == 0.0:
+        return float(split), 0.0
+    low, high = float(values[~upper].mean()), float(values[upper].mean())
+    return 0.5 * (low + high), part * (1 - part) * (high - low) ** 2 / float(values.var())
 
 
 def largest_piece(mask: Bools, where: str) -> Bools:

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Positions
 from weft.base.errors import PictureError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.drape_equilibrium import MOVED
-from weft.fitting.edges import locate_edges
+from weft.fitting.edges import trace_outline
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.picture import ClothPicture, segment_cloth
 from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
@@ -114,9 +114,8 @@ class HangingSample:
     def of(self, x: Positions) -> Silhouette:
         """Return the silhouette of a cloth at x (n,3) [m], seen from ``azimuth``."""
         across = np.cos(self.azimuth) * x[:, 0] - np.sin(self.azimuth) * x[:, 2]
-        return triangle_silhouette(
-            np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges
-        )
+        flat, edges = np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges
+        return measure_silhouette(flat[edges[:, 0]], flat[edges[:, 1]])
 
 
 def row_fractions(n: int = HEIGHTS) -> Floats:
@@ -124,10 +123,9 @@ def row_fractions(n: int = HEIGHTS) -> Floats:
     return np.linspace(MARGIN, 1 - MARGIN, n)
 
 
-def triangle_silhouette(flat: Floats, edges: Ints) -> Silhouette:
-    """Return the silhouette of edges (m,2) between points (n,2) [m], given as across and up."""
-    top, low = float(flat[:, 1].max()), float(flat[:, 1].min())
-    p, q = flat[edges[:, 0]], flat[edges[:, 1]]
+def measure_silhouette(p: Floats, q: Floats) -> Silhouette:
+    """Return the silhouette of edges from p (m,2) to q (m,2) [m], given as across and up."""
+    top, low = float(max(p[:, 1].max(), q[:, 1].max())), float(min(p[:, 1].min(), q[:, 1].min()))
     rise = q[:, 1] - p[:, 1]
     left, right = [], []
     for height in top - (top - low) * row_fractions():
@@ -139,34 +137,12 @@ def triangle_silhouette(flat: Floats, edges: Ints) -> Silhouette:
     return Silhouette(top - low, np.array(left), np.array(right))
 
 
-def picture_silhouette(cloth: ClothPicture, pixel: float) -> Silhouette:
-    """Return the silhouette of a cloth in a picture with pixels of size ``pixel`` [m]."""
-    rows = np.flatnonzero(cloth.mask.any(1))
-    columns = [np.flatnonzero(cloth.mask[r]) for r in rows]
-    ends = np.array([[c[0] + 0.0, c[-1] + 1.0] for c in columns])
-    middle = rows + 0.5
-    sides = []
-    for k, way in ((0, -1.0), (1, 1.0)):
-        at = np.stack([ends[:, k], middle], axis=1)
-        outward = np.broadcast_to([way, 0.0], at.shape)
-        sides.append(ends[:, k] + way * locate_edges(cloth.edge, at, np.asarray(outward)))
-    tip = []
-    for row, way in ((rows[0], -1.0), (rows[-1] + 1, 1.0)):
-        of = columns[0 if way < 0 else -1]
-        at = np.stack([of + 0.5, np.full(len(of), float(row))], axis=1)
-        outward = np.broadcast_to([0.0, way], at.shape)
-        tip.append(float(row + way * np.max(locate_edges(cloth.edge, at, np.asarray(outward)))))
-    drop = tip[1] - tip[0]
-    heights = tip[0] + drop * row_fractions()
-    left, right = (np.interp(heights, middle, side) for side in sides)
-    return Silhouette(pixel * drop, pixel * left, pixel * right)
-
-
 def read(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     given, path = block.given, block.file("picture")
     cloth = segment_cloth(path, block.file("mask") if given.mask is not None else None)
-    seen = picture_silhouette(cloth, given.pixel * cloth.reduced)
+    corners = given.pixel * cloth.reduced * trace_outline(cloth.edge, cloth.mask) * [1, -1]
+    seen = measure_silhouette(corners, np.roll(corners, -1, axis=0))
     run = build_scene_run(block, given.time)
     size = float(np.linalg.norm(np.ptp(run.scene.cloth.corner_uv.reshape(-1, 2), axis=0)))
     largest = max(seen.drop, float((seen.right - seen.left).max()))
