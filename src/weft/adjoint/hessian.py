@@ -18,9 +18,11 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints
+from weft.base.differences import slope_at_zero
 from weft.base.errors import SimulationError
+from weft.integrators.assembly import sum_gradients
 from weft.integrators.potential import Potential
-from weft.kernel import WarpArray, vec3
+from weft.kernel import WarpArray
 from weft.solve.linear.low_rank import solve_updated
 from weft.solve.linear.solver import LinearSolver, Outcome
 from weft.solve.linear.symmetric_indefinite import SymmetricIndefinite
@@ -118,10 +120,7 @@ class Hessian:
     def times(self, v: Floats) -> Floats:
         """Return (n,3) H v at free vertices, with v set to zero at prescribed ones."""
         v = np.where(self.phi.free[:, None], v, 0.0)
-        out = self.A @ v
-        for update in self._updates:
-            u = np.array(kernel.numpy(update.u))
-            out += update.c * float((u * v).sum()) * u
+        out = self._product(v)
         if self._left_out:
             out += self._missing(v)
         return np.where(self.phi.free[:, None], out, 0.0)
@@ -136,8 +135,7 @@ class Hessian:
             every = np.zeros_like(out)
             for term in self.phi.terms_of_phi:
                 for update in term.updates(self.x):
-                    u = np.array(kernel.numpy(update.u))
-                    every += update.c * float((u * v).sum()) * u
+                    every += update.times(v)
             if self._left_out:
                 every += self._missing(v)
             out += np.where(self.phi.free[:, None], 0.0, every)
@@ -145,17 +143,19 @@ class Hessian:
 
     def _matrix_solve(self, b: Floats) -> Floats:
         if self.kind == "definite":
-            rhs = kernel.array(b, vec3)
-            found = solve_updated(self.prepared, rhs, ITERATIVE, self._updates)
+            found = solve_updated(self.prepared, kernel.points(b), ITERATIVE, self._updates)
             if found.outcome.ok:
                 x = np.array(kernel.numpy(found.x))
                 if self._off(x, b) <= PRECISE:
                     return x
             self._factorize(found.outcome)
+        x = self._indefinite_solve(b)
+        return x + self._indefinite_solve(b - self._product(x))  # iterative refinement
+
+    def _indefinite_solve(self, b: Floats) -> Floats:
         assert self._symmetric is not None
-        # one step of iterative refinement
-        x = _solve_with_updates(self._symmetric, b, self._updates)
-        return x + _solve_with_updates(self._symmetric, b - self._product(x), self._updates)
+        found = solve_updated(self._symmetric, kernel.points(b), 0.0, self._updates)
+        return np.array(kernel.numpy(found.x))
 
     def _factorize(self, outcome: Outcome) -> None:
         """Factorize the matrix without asking for definiteness; shift it if it is singular."""
@@ -172,11 +172,7 @@ class Hessian:
         self._symmetric = found
 
     def _product(self, x: Floats) -> Floats:
-        out = self.A @ x
-        for update in self._updates:
-            u = np.array(kernel.numpy(update.u))
-            out += update.c * float((u * x).sum()) * u
-        return out
+        return np.asarray(self.A @ x + sum(update.times(x) for update in self._updates))
 
     def _off(self, x: Floats, b: Floats) -> float:
         return float(np.linalg.norm(self._product(x) - b) / max(float(np.linalg.norm(b)), 1e-300))
@@ -191,33 +187,11 @@ class Hessian:
         if size == 0:
             return np.zeros_like(v)
         h = DIFFERENCE * float(np.ptp(at, axis=0).max()) / size
-        out = np.zeros_like(v)
-        for part, weight in ((1, 8), (-1, -8), (2, -1), (-2, 1)):
-            g = kernel.zeros(len(v), vec3)
-            for term in self._left_out:
-                term.add_gradient(kernel.points(at + part * h * v), g)
-            out += weight / (12 * h) * kernel.numpy(g)
+        out = slope_at_zero(lambda e: sum_gradients(self._left_out, at + e * v), h)
         A = BlockCsr.zeros(self.phi._matrix.pattern).begin()
         for term in self._left_out:
             A = term.add_hessian(self.x, Psd.EXACT, A)
-        return np.asarray(out - self._multiply(A, v))
-
-    def _multiply(self, A: BlockCsr, v: Floats) -> Floats:
-        return A.finish() @ v
-
-
-def _solve_with_updates(factors: SymmetricIndefinite, b: Floats, updates: Any) -> Floats:
-    """Solve with the rank-one updates by Woodbury's formula, as in ``solve.linear.low_rank``."""
-    base = factors.solve(b)
-    if not updates:
-        return base
-    us = [np.array(kernel.numpy(u.u)) for u in updates]
-    ys = [factors.solve(u) for u in us]
-    small = np.diag([1 / u.c for u in updates])
-    small += np.array([[float((u * y).sum()) for y in ys] for u in us])
-    for y, s in zip(ys, np.linalg.solve(small, [float((u * base).sum()) for u in us])):
-        base = base - s * y
-    return base
+        return np.asarray(out - A.finish() @ v)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting
 from weft.discretization.samples import Samples
 from weft.energies.state import State
+from weft.integrators.assembly import sum_gradients
 from weft.integrators.model import Model
-from weft.kernel import vec3
 
 Answer = tuple[Any, ...]  # value, derivative by x, and possibly by v
 Loss = Callable[[Floats, Floats, Floats], Answer]
@@ -121,15 +121,14 @@ class EnergyLoss:
     def __call__(self, x: Floats, v: Floats, t: Floats) -> Answer:
         """Return the value and the derivative by x."""
         by, value = np.zeros_like(x), 0.0
-        at, g = kernel.points(np.ascontiguousarray(x[self.frame])), kernel.zeros(x.shape[1], vec3)
+        at = kernel.points(x[self.frame])
         self.model.assembly.take(float(t[self.frame]))
         still = self.model.step(_State(x[self.frame], t[self.frame]), 0.0)
-        for bound in self.model.assembly.bound:
-            if self.name in (None, bound.name):
-                bound.freeze(still)
-                value += bound.value(at)
-                bound.add_gradient(at, g)
-        by[self.frame] = kernel.numpy(g)
+        asked = [b for b in self.model.assembly.bound if self.name in (None, b.name)]
+        for bound in asked:
+            bound.freeze(still)
+            value += bound.value(at)
+        by[self.frame] = sum_gradients(asked, at)
         return value, by
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from weft import kernel
 from weft.adjoint.parameters import Parameter, ParameterDerivative
 from weft.adjoint.recorded_run import RecordedRun
 from weft.adjoint.reverse_step import ReverseStep
 from weft.base.arrays import Floats
+from weft.base.differences import FOURTH_ORDER
 from weft.base.equality import are_equal
 from weft.base.errors import SceneError, WeftError
 from weft.contact.memory import FIRMNESS
@@ -28,16 +28,15 @@ from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, differ_by_constants
 from weft.energies.state import StateDerivatives
 from weft.energies.step import Step
-from weft.integrators.assembly import bind_term
+from weft.integrators.assembly import bind_term, sum_gradients
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
-from weft.kernel import WarpArray, vec3
+from weft.kernel import WarpArray
 from weft.run.scene_interface import Simulated
 
 WIDE, NARROW = 0.5, 1e-3  # step relative to the size of a number: linear parameters, and others
 # Points and weights of difference quotients: of fourth order, and exact ones for linear parameters.
 # The one-sided ones serve numbers at the end of their range (a friction coefficient of zero).
-CENTRAL = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
 ONE_SIDED = ((0, -25 / 12), (1, 4.0), (2, -3.0), (3, 4 / 3), (4, -1 / 4))
 TWO, FORWARD = ((1, 0.5), (-1, -0.5)), ((1, 1.0), (0, -1.0))
 
@@ -66,13 +65,11 @@ class SceneVariant:
 
         ``freeze`` begins the step for a term; None: ``term.freeze(step)``.
         """
-        g = kernel.zeros(len(step.state.x), vec3)
         if self.model.changing is not None:
             self.model.changing(step.t).update(self.terms)
         for term in self.terms.values():
             term.freeze(step) if freeze is None else freeze(term)
-            term.add_gradient(x, g)
-        return np.array(kernel.numpy(g))
+        return sum_gradients(self.terms.values(), x)
 
     def remember(self, x: WarpArray) -> dict[str, Floats]:
         """Return what the terms remember after a step that ended at x, without what jumps."""
@@ -133,7 +130,7 @@ class ParameterDirection:
         base = scene.model() if base is None else base
         size = abs(float(parameter.value[index])) or parameter.size
         part = WIDE if parameter.linear else NARROW
-        central, ahead = (TWO, FORWARD) if parameter.linear else (CENTRAL, ONE_SIDED)
+        central, ahead = (TWO, FORWARD) if parameter.linear else (FOURTH_ORDER, ONE_SIDED)
         reason: WeftError | None = None
         for sign, points in ((1, central), (1, ahead), (-1, ahead)):
             h = sign * (parameter.near or part * size)

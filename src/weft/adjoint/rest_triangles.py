@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.adjoint.material import material_points
 from weft.base.arrays import Floats, Ints
+from weft.base.differences import FOURTH_ORDER
 from weft.cloth.cloth import Cloth
 from weft.discretization.samples import Samples
 from weft.energies.by_constants import ByName
@@ -19,7 +20,6 @@ from weft.energies.elastic.hinge_weights import HingeGeometry, by_areas
 from weft.energies.rest_shape import RestShape, Tables
 
 PART = 1e-3  # step of difference quotients over the length of an edge; relative error 1e-11
-FOUR = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))
 
 
 class TriangleRest(RestShape):
@@ -148,7 +148,7 @@ def _by_corners(made: Tables, corners: Floats, by: Sequence[Floats]) -> Floats:
     out = np.zeros_like(corners)
     size = PART * np.linalg.norm(corners[:, 0, 1] - corners[:, 0, 0], axis=1)
     for at in np.ndindex(2, 3, 2):
-        for k, weight in FOUR:
+        for k, weight in FOURTH_ORDER:
             moved = np.array(corners)
             moved[:, *at] += k * size
             for table, slope in zip(made(moved), by, strict=True):

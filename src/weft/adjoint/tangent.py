@@ -17,13 +17,14 @@ from weft.adjoint.parameter_directions import ParameterDirection, SceneVariant
 from weft.adjoint.parameters import Parameter
 from weft.adjoint.recorded_run import RecordedRun
 from weft.base.arrays import Floats
+from weft.base.differences import FOURTH_ORDER, slope_at_zero
 from weft.contact.memory import FIRMNESS, SLIP
 from weft.energies.base import Bound
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
+from weft.integrators.assembly import sum_gradients
 from weft.integrators.base import StepPart
 from weft.integrators.potential import Potential
-from weft.kernel import vec3
 from weft.run.scene_interface import Simulated
 from weft.solve.linear.solver import LinearSolver, PreparedSolver
 
@@ -100,7 +101,7 @@ def _rebuild_potential(
     else:
         phi = Potential(forward.model, step)
     for place in taken.anew:
-        phi.update_lagged_terms(kernel.points(np.ascontiguousarray(place)))
+        phi.update_lagged_terms(kernel.points(place))
     return phi
 
 
@@ -120,7 +121,7 @@ def _step(
     """
     fixed, target = step.fixed[:, None], _target_change(d, step)
     place = np.zeros_like(target) if way is None else way
-    dg, dkept = _along(forward, taken, d, m, _small(taken, m, place=place), place)
+    dg = _along(forward, taken, d, m, _small(taken, m, place=place), place)
     if np.abs(target).max(initial=0) > 0:
         dg += _product(forward, taken, target)
     if way is None:
@@ -131,25 +132,23 @@ def _step(
     dx = np.where(fixed, target, free)
     place = dx if way is None else way
     after = forward.inner.push_forward(forward.model, taken, step, m, dx)
-    if dkept:
-        after.memory |= _memory_change(forward, taken, d, m, _small(taken, m, dx, place), dx, place)
+    size = _small(taken, m, dx, place)
+    after.memory |= _memory_change(forward, taken, d, m, size, dx, place)
     return after
 
 
 def _by_place(forward: RecordedRun, taken: StepPart, way: Floats) -> Floats:
     """Return (n,3) the change of g if the positions of lagged data move along ``way``."""
-    out, size = np.zeros_like(way), float(np.abs(way).max())
+    size = float(np.abs(way).max())
     if size == 0:
-        return out
-    e, x = TOUCHING / size, kernel.points(np.ascontiguousarray(taken.x))
-    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        (place,) = taken.anew
-        g = kernel.zeros(len(way), vec3)
-        moved = dataclasses.replace(taken, anew=(place + k * e * way,))
-        for term in _rebuild_potential(forward, moved).terms_of_phi:
-            term.add_gradient(x, g)
-        out += w / (12 * e) * np.array(kernel.numpy(g))
-    return out
+        return np.zeros_like(way)
+    (place,) = taken.anew
+
+    def gradient(e: float) -> Floats:
+        moved = dataclasses.replace(taken, anew=(place + e * way,))
+        return sum_gradients(_rebuild_potential(forward, moved).terms_of_phi, taken.x)
+
+    return slope_at_zero(gradient, TOUCHING / size)
 
 
 def _small(
@@ -193,33 +192,29 @@ def _along(
     m: StateDerivatives,
     e: float,
     place: Floats,
-) -> tuple[Floats, bool]:
-    """Return (n,3) dg by state and parameter at the same x, and whether terms remember anything."""
-    dg, keeps = np.zeros_like(taken.x), False
-    x = np.array(taken.x)
-    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        phi = _rebuild_potential(forward, _shift_step(taken, m, k * e, place))
-        g = kernel.zeros(len(x), vec3)
-        for term in phi.terms_of_phi:
-            term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
-        dg += w / (12 * e) * np.array(kernel.numpy(g))
-        keeps = keeps or bool(_collect_memory(phi, x))
-    base, at = _rebuild_potential(forward, taken), _last_lag(taken)
-    dg += d.forces(base, kernel.points(np.ascontiguousarray(x)), at)[0]
+) -> Floats:
+    """Return (n,3) dg by state and parameter at the same x."""
+    x = kernel.points(taken.x)
 
-    def freeze(term: Bound) -> None:
-        term.freeze(base.step)
-        for at in taken.anew:
-            term.lag(kernel.points(np.ascontiguousarray(at)))
+    def gradient(part: float) -> Floats:
+        shifted = _shift_step(taken, m, part, place)
+        return sum_gradients(_rebuild_potential(forward, shifted).terms_of_phi, x)
 
+    dg = slope_at_zero(gradient, e)
+    base = _rebuild_potential(forward, taken)  # last: potentials share the terms of the model
+    dg += d.forces(base, x, _last_lag(taken))[0]
     for v in d.variants:
-        dg += v.weight * v.gradient(base.step, kernel.points(np.ascontiguousarray(x)), freeze)
+        dg += v.weight * v.gradient(base.step, x, lambda term: _freeze(term, base.step, taken))
         if v.bodies:
-            phi, g = _with_bodies(forward, taken, v), kernel.zeros(len(x), vec3)
-            for term in phi.terms_of_phi:
-                term.add_gradient(kernel.points(np.ascontiguousarray(x)), g)
-            dg += v.weight * np.array(kernel.numpy(g))
-    return dg, keeps
+            dg += v.weight * sum_gradients(_with_bodies(forward, taken, v).terms_of_phi, x)
+    return dg
+
+
+def _freeze(term: Bound, step: Step, taken: StepPart) -> None:
+    """Freeze a term of another model with the data of a recorded step."""
+    term.freeze(step)
+    for at in taken.anew:
+        term.lag(kernel.points(at))
 
 
 def _last_lag(taken: StepPart) -> Floats | None:
@@ -246,16 +241,14 @@ def _target_change(d: ParameterDirection, step: Step) -> Floats:
 def _product(forward: RecordedRun, taken: StepPart, target: Floats) -> Floats:
     """Return (n,3) the change of g as prescribed vertices move, by differences of gradients."""
     size = float(np.ptp(np.asarray(taken.x), axis=0).max()) / np.abs(target).max()
-    out, e = np.zeros_like(target), SMALL * size
     base = _rebuild_potential(forward, taken).step
-    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
-        g = kernel.zeros(len(target), vec3)
-        step = dataclasses.replace(base, target=base.target + k * e * target)
+
+    def gradient(e: float) -> Floats:
+        step = dataclasses.replace(base, target=base.target + e * target)
         phi = _rebuild_potential(forward, taken, step)
-        for term in phi.terms_of_phi:
-            term.add_gradient(kernel.points(np.ascontiguousarray(taken.x + k * e * target)), g)
-        out += w / (12 * e) * np.array(kernel.numpy(g))
-    return out
+        return sum_gradients(phi.terms_of_phi, taken.x + e * target)
+
+    return slope_at_zero(gradient, SMALL * size)
 
 
 def _memory_change(
@@ -268,31 +261,30 @@ def _memory_change(
     place: Floats,
 ) -> dict[str, Floats]:
     """Return the change of what terms remember, by state, end, lagged positions and parameter."""
-    out: dict[str, Floats] = {}
-    for w, k in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
+    base, x = _rebuild_potential(forward, taken), kernel.points(taken.x)
+    if not _collect_memory(base, taken.x):
+        return {}
+    parts = [(1.0, d.forces(base, x, _last_lag(taken))[1])]
+    for k, weight in FOURTH_ORDER:
         phi = _rebuild_potential(forward, _shift_step(taken, m, k * e, place))
-        kept = _collect_memory(phi, taken.x + k * e * dx)
-        for name, value in kept.items():
-            out[name] = out.get(name, np.zeros_like(value)) + w / (12 * e) * value
-    base, x = _rebuild_potential(forward, taken), np.ascontiguousarray(taken.x)
-    for name, value in d.forces(base, kernel.points(x), _last_lag(taken))[1].items():
-        out[name] = out.get(name, np.zeros_like(value)) + value
+        parts.append((weight / e, _collect_memory(phi, taken.x + k * e * dx)))
     for v in d.variants:
         more: dict[str, Floats] = {}
         if v.terms:
             for term in v.terms.values():
-                term.freeze(base.step)
-                for at in taken.anew:
-                    term.lag(kernel.points(np.ascontiguousarray(at)))
-            more = v.remember(kernel.points(x))
+                _freeze(term, base.step, taken)
+            more = v.remember(x)
         if v.bodies and not more:
-            more = _collect_memory(_with_bodies(forward, taken, v), x)
-        for name, value in more.items():
-            out[name] = out.get(name, np.zeros_like(value)) + v.weight * value
-    return out
+            more = _collect_memory(_with_bodies(forward, taken, v), taken.x)
+        parts.append((v.weight, more))
+    names = dict.fromkeys(name for _, kept in parts for name in kept)
+    return {
+        name: np.asarray(sum(weight * kept[name] for weight, kept in parts if name in kept))
+        for name in names
+    }
 
 
 def _collect_memory(phi: Potential, x: Floats) -> dict[str, Floats]:
-    point = kernel.points(np.ascontiguousarray(x))
+    point = kernel.points(x)
     terms = [term for term in phi.terms_of_phi if not term.remembers_jumps]
     return {k: np.asarray(v) for term in terms for k, v in term.remember(point).items()}

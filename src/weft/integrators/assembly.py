@@ -1,12 +1,14 @@
 """The terms of a model's potential on one block pattern, with work arrays that steps reuse."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from weft import kernel
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Positions
 from weft.base.timing import Phases
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_energy import ContactEnergy
@@ -14,7 +16,7 @@ from weft.energies.base import Bound, Energy, FastEnergy
 from weft.energies.inertia import Inertia, Masses
 from weft.energies.numpy_energy import NumpyEnergy
 from weft.energies.step import Step
-from weft.kernel import Scalar, WarpArray
+from weft.kernel import Scalar, WarpArray, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
@@ -153,6 +155,15 @@ def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
     if isinstance(part, Masses):
         return Inertia(part.mass)
     return part.bind(pattern) if isinstance(part, FastEnergy) else NumpyEnergy(part, pattern)
+
+
+def sum_gradients(terms: Iterable[Bound], x: Positions | WarpArray) -> Floats:
+    """Return the sum (n,3) [N] of the gradients of terms at positions x (n,3) [m]."""
+    at = kernel.points(x)
+    g = kernel.zeros(len(at), vec3)
+    for term in terms:
+        term.add_gradient(at, g)
+    return np.array(kernel.numpy(g))
 
 
 def sum_energies(terms: Sequence[Bound], x: WarpArray) -> dict[str, float]:

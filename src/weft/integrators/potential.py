@@ -20,7 +20,7 @@ from weft.base.trees import Json
 from weft.energies.base import Bound
 from weft.energies.by_constants import ByName, by_constants, has_mixed
 from weft.energies.step import Step
-from weft.integrators.assembly import sum_energies
+from weft.integrators.assembly import sum_energies, sum_gradients
 from weft.integrators.model import Model
 from weft.kernel import IntArray, Vec3Array, WarpArray, vec3
 from weft.solve.linear.low_rank import LowRankUpdate
@@ -141,9 +141,8 @@ class Potential:
 
     def reaction(self, x: Positions) -> Forces:
         """Return the force (n,3) [N] that each pin exerts at x (n,3) [m]; zero at free vertices."""
-        g = kernel.zeros(len(self.free), vec3)
-        self._add_gradients(self.point(x), g)
-        return np.where(self.free[:, None], 0.0, np.array(kernel.numpy(g)))
+        g = sum_gradients(self.terms_of_phi, self.point(x))
+        return np.where(self.free[:, None], 0.0, g)
 
     def load_gradient_into(self, x: WarpArray, out: WarpArray) -> None:
         """Write the gradient of the loads (weight, pressure) into out, (n,) vec3 [N].

@@ -30,7 +30,7 @@ def hinge_mixed(
         turned: (h,) [rad] added to rest angles (creases).
     """
     rate, h, theta = damping_rate(step), len(energy.weight), kernel.empty(len(energy.weight))
-    p, at = energy.parameters(), kernel.points(np.ascontiguousarray(x))
+    p, at = energy.parameters(), kernel.points(x)
     kernel.launch(angles, h, at, energy.device_stencil, theta)
     if rate > 0:
         assert step is not None

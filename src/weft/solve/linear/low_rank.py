@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weft import kernel
+from weft.base.arrays import Floats
 from weft.kernel import WarpArray
 from weft.solve.linear.solver import LinearSolution, PreparedSolver
 from weft.solve.sparse.vectors import combine, dot
@@ -21,6 +23,11 @@ class LowRankUpdate:
 
     c: float
     u: WarpArray  # (n,) vec3
+
+    def times(self, v: Floats) -> Floats:
+        """Return the product with v, (n,3)."""
+        u = np.array(kernel.numpy(self.u))
+        return self.c * float((u * v).sum()) * u
 
 
 def solve_updated(

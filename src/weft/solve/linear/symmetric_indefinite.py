@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse.linalg as spla
 
-from weft.base.arrays import Floats
+from weft import kernel
+from weft.kernel import WarpArray
 from weft.solve.linear.direct import _SYMMETRIC, _PardisoEngine, have_pardiso
+from weft.solve.linear.solver import LinearSolution, Outcome
 from weft.solve.sparse.block_csr import BlockCsr
 
 # Indices into PARDISO's iparm: number of negative eigenvalues, number of perturbed pivots.
@@ -48,10 +50,12 @@ class SymmetricIndefinite:
         except RuntimeError:  # "Factor is exactly singular"
             self.singular = True
 
-    def solve(self, b: Floats) -> Floats:
-        """Return x (n,3) of A x = b for b (n,3); without meaning if the matrix is singular."""
+    def solve(self, b: WarpArray, tolerance: float = 0.0) -> LinearSolution:
+        """Solve A x = b to round-off for b (n,) vec3; without meaning if A is singular."""
+        rhs = np.array(kernel.numpy(b))
+        x = np.zeros_like(rhs)
         if self._lu is not None:
-            return np.asarray(self._lu.solve(b.reshape(-1))).reshape(-1, 3)
-        if have_pardiso():
-            return self._engine.solve(np.ascontiguousarray(b)).reshape(-1, 3)
-        return np.zeros_like(b)
+            x = self._lu.solve(rhs.reshape(-1)).reshape(-1, 3)
+        elif have_pardiso():
+            x = self._engine.solve(rhs).reshape(-1, 3)
+        return LinearSolution(kernel.points(x), Outcome.CONVERGED, 0, 0.0)
