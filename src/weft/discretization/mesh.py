@@ -14,6 +14,7 @@ from weft.base.arrays import ArrayOf, CornerUv, Faces, Floats, Ints, Positions, 
 from weft.base.errors import DegenerateFacesError, MeshError
 from weft.base.machine import gib, memory
 from weft.base.runtime_types import checked
+from weft.discretization.polygon import cross
 
 Pattern = Literal["regular", "alternating", "random"]
 
@@ -214,7 +215,7 @@ class TriangleMesh:
         """Return the material area [m^2] of each face, (m,), negative for mirrored UV islands."""
         d1 = self.corner_uv[:, 1] - self.corner_uv[:, 0]
         d2 = self.corner_uv[:, 2] - self.corner_uv[:, 0]
-        return np.asarray(0.5 * (d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]))
+        return 0.5 * cross(d1, d2)
 
     @cached_property
     def rest_area(self) -> Floats:
@@ -275,7 +276,7 @@ def degenerate_faces(corner_uv: CornerUv) -> Ints:
     """
     d = corner_uv - np.roll(corner_uv, 1, axis=1)
     longest = (d**2).sum(-1).max(-1)
-    area = 0.5 * np.abs(d[:, 1, 0] * d[:, 2, 1] - d[:, 1, 1] * d[:, 2, 0])
+    area = 0.5 * np.abs(cross(d[:, 1], d[:, 2]))
     return np.flatnonzero(~(area > _DEGENERATE * longest)).astype(np.int32)  # NaN counts, too
 
 

@@ -56,15 +56,35 @@ def check_loop(points: ArrayLike, name: str) -> Floats:
     return p if signed_area(p) > 0 else p[::-1].copy()
 
 
+def cross(a: Floats, b: Floats) -> Floats:
+    """Return the cross products (...) of vectors (...,2) in a plane."""
+    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
+
+
+def turn_angles(a: Floats, b: Floats) -> Floats:
+    """Return the angles (...) [rad] from vectors a (...,2) to b (...,2), positive to the left."""
+    return np.asarray(np.arctan2(cross(a, b), (a * b).sum(-1)))
+
+
 def signed_area(p: Floats) -> float:
     """Return the area of a polygon p (k,2), positive if it is counter-clockwise."""
-    x, y = p.T
-    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+    return 0.5 * float(np.sum(cross(p, np.roll(p, -1, axis=0))))
 
 
 def arc_lengths(p: Floats) -> Floats:
     """Return the length of a polyline p (k,2) from its first point to each of its points, (k,)."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
+
+
+def interpolate_points(at: Floats, s: Floats, p: Floats) -> Floats:
+    """Return the points (n,2) of a polyline p (k,2) at values (n,) of a parameter.
+
+    Args:
+        at: (n,) values of the parameter.
+        s: (k,) ascending values of it at the points of the polyline, for example their arc lengths.
+        p: (k,2) polyline.
+    """
+    return np.stack([np.interp(at, s, c) for c in p.T], axis=1)
 
 
 def first_crossing(
@@ -83,24 +103,21 @@ def first_crossing(
     size = float(np.ptp(a, axis=0).max())
     bottom, top = np.minimum(a, b), np.maximum(a, b)
 
-    def side(p: Floats, q: Floats, r: Floats) -> Floats:
-        d, e = q - p, r - p
-        return np.asarray(d[..., 0] * e[..., 1] - d[..., 1] * e[..., 0])
-
     for i in range(len(a) - 1):
         # Most edges are far away, which their bounding boxes show.
         near = (top[i + 1 :] >= bottom[i]) & (bottom[i + 1 :] <= top[i])
         j = i + 1 + np.flatnonzero(near.all(1))
-        s1, s2 = side(a[i], b[i], a[j]), side(a[i], b[i], b[j])
-        s3, s4 = side(a[j], b[j], a[i]), side(a[j], b[j], b[i])
+        # The sides of each edge on which the ends of the other edge lie, as signs.
+        u, w = b[i] - a[i], b[j] - a[j]
+        s1, s2 = cross(u, a[j] - a[i]), cross(u, b[j] - a[i])
+        s3, s4 = cross(w, a[i] - a[j]), cross(w, b[i] - a[j])
         if touching:
             step, same = np.abs(index[j] - index[i]), which[j] == which[i]
             neighbor = same & ((step == 1) | (step == count[which[i]] - 1))
             meets = (s1 * s2 <= 0) & (s3 * s4 <= 0) & ~neighbor
             # Neighboring edges overlap if one folds back onto the other.
-            u, w = b[i] - a[i], b[j] - a[j]
             back = neighbor & ((u * w).sum(-1) < 0)
-            meets |= back & (np.abs(u[0] * w[:, 1] - u[1] * w[:, 0]) <= 1e-12 * size * size)
+            meets |= back & (np.abs(cross(u, w)) <= 1e-12 * size * size)
         else:
             meets = (s1 * s2 < 0) & (s3 * s4 < 0)
         hit = np.flatnonzero(meets)
@@ -113,8 +130,7 @@ def first_crossing(
 def corner_angles(p: Floats) -> Floats:
     """Return the inner angle [rad] at every point of a counter-clockwise polygon p (k,2), (k,)."""
     before, after = np.roll(p, 1, axis=0) - p, np.roll(p, -1, axis=0) - p
-    cross = after[:, 0] * before[:, 1] - after[:, 1] * before[:, 0]
-    return np.asarray(np.arctan2(cross, (after * before).sum(1)) % (2 * np.pi))
+    return turn_angles(after, before) % (2 * np.pi)
 
 
 def divide_loop(p: Floats, size: float, inside_is_left: bool = True) -> Floats:

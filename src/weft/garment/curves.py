@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import arc_lengths, cross, interpolate_points, turn_angles
 from weft.garment.pattern import BorderCurve, Edge, Panel
 
 KINK = np.radians(30.0)  # a point where a polyline turns by more is kept as a corner
@@ -47,7 +48,7 @@ class EdgeCurve:
             return False
         through = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)[0]
         chord = self.end - self.start
-        height = _cross(chord, through - self.start)
+        height = cross(chord, through - self.start)
         return bool(abs(height) <= STRAIGHT * float(chord @ chord))
 
     @cached_property
@@ -57,7 +58,7 @@ class EdgeCurve:
             return None
         a, b, c = self.controls
         u, w = b - a, c - a
-        d = 2 * _cross(u, w)
+        d = 2 * cross(u, w)
         offset = np.array([w[1] * (u @ u) - u[1] * (w @ w), u[0] * (w @ w) - w[0] * (u @ u)]) / d
         center, radius = a + offset, float(np.hypot(*offset))
         first = float(np.arctan2(*(a - center)[::-1]))
@@ -70,15 +71,14 @@ class EdgeCurve:
         """Return (l,) the fractions of the length of a polyline's points; None for other edges."""
         if self.edge.curve is not BorderCurve.POLYLINE or len(self.controls) == 2:
             return None
-        along = np.cumsum(np.linalg.norm(np.diff(self.controls, axis=0), axis=1))
-        return np.concatenate([[0.0], along / max(along[-1], 1e-300)])
+        along = arc_lengths(self.controls)
+        return along / max(along[-1], 1e-300)
 
     @cached_property
     def _turns(self) -> Floats:
         """Return (l-2,) the angles [rad] by which a polyline turns at its inner points."""
         d = np.diff(self.controls, axis=0)
-        dot = (d[:-1] * d[1:]).sum(axis=1)
-        return np.asarray(np.abs(np.arctan2(_cross(d[:-1], d[1:]), dot)))
+        return np.abs(turn_angles(d[:-1], d[1:]))
 
     @property
     def kinks(self) -> Floats:
@@ -95,7 +95,7 @@ class EdgeCurve:
         """
         t = np.asarray(t, dtype=np.float64)
         if self.polyline is not None:
-            points = np.stack([np.interp(t, self.polyline, c) for c in self.controls.T], axis=1)
+            points = interpolate_points(t, self.polyline, self.controls)
         elif self.arc is not None:
             center, radius, first, sweep = self.arc
             angle = first + t * sweep
@@ -169,7 +169,7 @@ class EdgeCurve:
         second = _bezier(n * (n - 1) * np.diff(self.controls, 2, axis=0), t)
         speed = np.linalg.norm(first, axis=1)
         size = max(self.length, 1e-300)
-        return np.asarray(np.abs(_cross(first, second)) / np.maximum(speed, 1e-6 * size) ** 3)
+        return np.asarray(np.abs(cross(first, second)) / np.maximum(speed, 1e-6 * size) ** 3)
 
     def cut(self, first: float, last: float) -> "EdgeCurve":
         """Return a part of the curve.
@@ -253,7 +253,3 @@ def _split(controls: Floats, t: float) -> tuple[Floats, Floats]:
         left.append(row[0])
         right.append(row[-1])
     return np.array(left), np.array(right[::-1])
-
-
-def _cross(a: Floats, b: Floats) -> Floats:
-    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])

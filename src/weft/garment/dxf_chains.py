@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Bools, Floats
+from weft.discretization.polygon import turn_angles
 from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve
 from weft.garment.stroke import Stroke
@@ -129,8 +130,7 @@ def find_kinks(chain: Sequence[Stroke]) -> Bools:
         [s.sample(64)[-1] if s.curve is not BorderCurve.LINE else s.start for s in chain]
     )
     out, into = first - starts, np.roll(np.array([s.end for s in chain]) - last, 1, axis=0)
-    cross = into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0]
-    return np.asarray(np.abs(np.arctan2(cross, (into * out).sum(1))) > KINK)
+    return np.asarray(np.abs(turn_angles(into, out)) > KINK)
 
 
 def chain_edges(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.discretization.polygon import cross
 from weft.garment.curves import edge_curve
 from weft.garment.pattern import Panel
 
@@ -94,10 +95,10 @@ def _add_crossings(lines: Sequence[Floats]) -> list[Floats]:
                 continue
             c, d = lines[k][m], lines[k][m + 1]
             u, w, e = b - a, d - c, c - a
-            det = u[0] * w[1] - u[1] * w[0]
+            det = cross(u, w)
             if abs(det) < 1e-12:
                 continue
-            s, t = (e[0] * w[1] - e[1] * w[0]) / det, (e[0] * u[1] - e[1] * u[0]) / det
+            s, t = float(cross(e, w) / det), float(cross(e, u) / det)
             tol = 1e-6
             if -tol <= s <= 1 + tol and -tol <= t <= 1 + tol:
                 # If the crossing is an end of a segment, use that end itself, without rounding.

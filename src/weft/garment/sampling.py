@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP
+from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP, turn_angles
 from weft.garment.curves import edge_curve
 from weft.garment.edge_chains import EdgeChain
 from weft.garment.pattern import Panel
@@ -45,9 +45,7 @@ def corner_angles(panel: Panel) -> Floats:
     k, step = len(panel.corners), np.array([1e-4])
     after = np.concatenate([edge_curve(panel, i).points(step) for i in range(k)])
     before = np.concatenate([edge_curve(panel, i - 1 + k).points(1 - step) for i in range(k)])
-    u, w = after - panel.corners, before - panel.corners
-    cross = u[:, 0] * w[:, 1] - u[:, 1] * w[:, 0]
-    return np.asarray(np.arctan2(cross, (u * w).sum(1)) % (2 * np.pi))
+    return turn_angles(after - panel.corners, before - panel.corners) % (2 * np.pi)
 
 
 def sample_edges(

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Floats
 from weft.base.errors import PatternError
-from weft.discretization.polygon import contains
+from weft.discretization.polygon import arc_lengths, contains, interpolate_points
 from weft.garment.pattern import BorderCurve, Pattern
 from weft.garment.pattern_file import pattern_name
 from weft.garment.pieces import DrawnPiece
@@ -273,10 +272,10 @@ def _add_feature(piece: DrawnPiece, other: _Shape, file: str) -> DrawnPiece:
 
 def _assign_feature(pieces: Sequence[DrawnPiece], other: _Shape, file: str) -> list[DrawnPiece]:
     """Return the pieces, with a shape added to the smallest piece inside which it is drawn."""
-    middle = _middle(other.chains[0])
-    inside = [
-        i for i, p in enumerate(pieces) if contains([chain_polygon(p.outline)], middle[None])[0]
-    ]
+    points = other.chains[0].points
+    along = arc_lengths(points)
+    middle = interpolate_points(along[-1:] / 2, along, points)
+    inside = [i for i, p in enumerate(pieces) if contains([chain_polygon(p.outline)], middle)[0]]
     if not inside:
         warnings.warn(
             f"{file}:{other.node.line}: {other.role} outside of every piece: not read", stacklevel=3
@@ -284,9 +283,3 @@ def _assign_feature(pieces: Sequence[DrawnPiece], other: _Shape, file: str) -> l
         return list(pieces)
     i = min(inside, key=lambda k: abs(chain_area(pieces[k].outline)))
     return [_add_feature(p, other, file) if k == i else p for k, p in enumerate(pieces)]
-
-
-def _middle(chain: StrokeChain) -> Floats:
-    points = chain.points
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-    return np.array([np.interp(along[-1] / 2, along, c) for c in points.T])

@@ -15,7 +15,14 @@ from weft.base.arrays import Bools, Faces, Floats, Ints
 from weft.base.errors import MeshError
 from weft.base.machine import memory
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.polygon import GROWTH, check_loop, contains, divide_loop, first_crossing
+from weft.discretization.polygon import (
+    GROWTH,
+    check_loop,
+    contains,
+    cross,
+    divide_loop,
+    first_crossing,
+)
 
 ROUNDS, SMOOTHING = 8, 6  # rounds of adding and removing points; smoothing steps in each round
 FIRST_ROW = 0.62  # points nearer to the outline than this, in units of h, are removed
@@ -175,7 +182,7 @@ def _are_slivers(corners: Floats) -> Bools:
     """
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     size = np.maximum((b * b).sum(1), (c * c).sum(1))
-    return np.asarray(np.abs(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) <= SLIVER * size)
+    return np.asarray(np.abs(cross(b, c)) <= SLIVER * size)
 
 
 class _Filling:
@@ -323,7 +330,7 @@ class _Filling:
         corners = points[faces]
         center = corners.mean(1)
         one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-        weight = np.abs(one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]) / self.h(center) ** 3
+        weight = np.abs(cross(one, two)) / self.h(center) ** 3
         total, moved = np.zeros(len(points)), np.zeros_like(points)
         np.add.at(total, faces.ravel(), np.repeat(weight, 3))
         np.add.at(moved, faces.ravel(), np.repeat(weight[:, None] * center, 3, axis=0))
@@ -359,7 +366,7 @@ def circumcircles(corners: Floats) -> tuple[Floats, Floats]:
     """Return the centers (m,2) and radii (m,) [m] of the circles through corners (m,3,2) [m]."""
     b, c = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        d = 2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])
+        d = 2 * cross(b, c)
         b_sq, c_sq = (b * b).sum(1), (c * c).sum(1)
         x = (c[:, 1] * b_sq - b[:, 1] * c_sq) / d
         y = (b[:, 0] * c_sq - c[:, 0] * b_sq) / d

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, unique_edges
+from weft.discretization.polygon import arc_lengths
 from weft.discretization.quadrature import Rule
 from weft.discretization.spline_fit.fit_patch import (
     LEAST,
@@ -207,7 +208,7 @@ def on_border(piece: FlatPiece, corners: Ints, fit: Fitted) -> tuple[Ints, Float
     for s, ids in enumerate(sides_of(piece.outline, corners)):
         p = piece.outline.places[ids]
         step = np.linalg.norm(np.diff(p, axis=0), axis=1)
-        along = np.concatenate([[0.0], np.cumsum(step)])
+        along = arc_lengths(p)
         axis = s % 2  # the parameter that runs along the side
         share = 0.5 * (np.append(step, 0.0) + np.append(0.0, step)) * m[axis] / along[-1]
         uv = np.empty((len(ids), 2))

@@ -6,6 +6,7 @@ Meng et al. 2025, supplement, section 3.3.
 import numpy as np
 
 from weft.base.arrays import Bools, CornerUv, Floats, Positions
+from weft.discretization.polygon import cross
 
 # tau: a point with a barycentric coordinate below -tau or above 1 + tau is moved to the edge.
 OUTSIDE = 0.5
@@ -44,9 +45,8 @@ def lift(points: Floats, corner_uv: CornerUv, corners: Floats) -> Positions:
 def _barycentric(p: Floats, t: Floats) -> Floats:
     """Return the barycentric coordinates (...,3) of points (...,2) in triangles (...,3,2)."""
     a, b, d = t[..., 1, :] - t[..., 0, :], t[..., 2, :] - t[..., 0, :], p - t[..., 0, :]
-    det = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    u = (d[..., 0] * b[..., 1] - d[..., 1] * b[..., 0]) / det
-    v = (a[..., 0] * d[..., 1] - a[..., 1] * d[..., 0]) / det
+    det = cross(a, b)
+    u, v = cross(d, b) / det, cross(a, d) / det
     return np.stack([1 - u - v, u, v], axis=-1)
 
 

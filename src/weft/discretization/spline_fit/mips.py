@@ -14,7 +14,7 @@ import scipy.sparse.linalg as spla
 from weft.base.arrays import Floats
 from weft.discretization.basis import spans
 from weft.discretization.bspline import Patch, ShapeFunctions, grid, jacobian
-from weft.discretization.polygon import arc_lengths, signed_area
+from weft.discretization.polygon import arc_lengths, interpolate_points, signed_area
 
 PER_SPAN = 4  # least number of fitted points in each span; longer edges are divided
 MOST_ITERATIONS = 60
@@ -44,8 +44,7 @@ class SidePoints:
         extra = np.linspace(0.0, s[-1], PER_SPAN * spans(n) + 1)
         places = np.unique(np.concatenate([s, extra]))
         places = places[np.concatenate([[True], np.diff(places) > 1e-9 * s[-1]])]
-        points = np.stack([np.interp(places, s, polyline[:, k]) for k in (0, 1)], axis=1)
-        return SidePoints(points, spans(n) * places / s[-1])
+        return SidePoints(interpolate_points(places, s, polyline), spans(n) * places / s[-1])
 
 
 class Mips:

@@ -12,7 +12,12 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh
-from weft.discretization.polygon import arc_lengths, first_crossing
+from weft.discretization.polygon import (
+    arc_lengths,
+    first_crossing,
+    interpolate_points,
+    turn_angles,
+)
 from weft.discretization.spline_fit.patch_error import PatchDrawing, PatchError
 
 WINDOW = 0.02  # fraction of the perimeter on either side, over which the angle is measured
@@ -115,13 +120,11 @@ def turning(outline: BoundaryPolygon) -> Floats:
     around = s[-1]
 
     def at(t: Floats) -> Floats:
-        t = t % around
-        return np.stack([np.interp(t, s, closed[:, k]) for k in (0, 1)], axis=1)
+        return interpolate_points(t % around, s, closed)
 
     reach = WINDOW * around
     before, after = p - at(s[:-1] - reach), at(s[:-1] + reach) - p
-    cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
-    return np.asarray(np.arctan2(cross, (before * after).sum(1)))
+    return turn_angles(before, after)
 
 
 def usable_corners(outline: BoundaryPolygon, where: str = "mesh") -> Ints:
