@@ -26,8 +26,7 @@ S = np.linspace(0, 1, 23)
 
 def some(kind, seed=0):
     rng = np.random.default_rng(seed)
-    edge = Edge(kind, rng.normal(size=(KINDS[kind], 2)))
-    return EdgeCurve(rng.normal(size=2), rng.normal(size=2), edge)
+    return EdgeCurve(kind, rng.normal(size=(KINDS[kind] + 2, 2)))
 
 
 def dense(curve):
@@ -62,38 +61,36 @@ def test_a_part_is_the_same_curve(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_backward(kind):
     curve = some(kind, 3)
-    back = EdgeCurve(curve.end, curve.start, reverse_edge(curve.edge))
+    back = curve.reverse()
+    np.testing.assert_array_equal(back.edge.controls, reverse_edge(curve.edge).controls)
     np.testing.assert_allclose(back.points(S), curve.points(1 - S), atol=1e-8)
 
 
 def test_quarter_circle_and_its_curvature():
     """Radius 2, through the middle of the quarter; and on the other side of its chord."""
     r = np.sqrt(0.5)
-    quarter = EdgeCurve(
-        np.array([2.0, 0]), np.array([0, 2.0]), Edge(BorderCurve.ARC, 2 * np.array([[r, r]]))
-    )
+    quarter = EdgeCurve(BorderCurve.ARC, 2 * np.array([[1, 0], [r, r], [0, 1]]))
     assert quarter.length == pytest.approx(np.pi, rel=1e-14)
     np.testing.assert_allclose(np.linalg.norm(quarter.points(S), axis=1), 2, rtol=1e-14)
     np.testing.assert_allclose(quarter.turning(S), 0.5)
-    rest = EdgeCurve(quarter.start, quarter.end, Edge(BorderCurve.ARC, -2 * np.array([[r, r]])))
+    rest = EdgeCurve(BorderCurve.ARC, 2 * np.array([[1, 0], [-r, -r], [0, 1]]))
     assert rest.length == pytest.approx(3 * np.pi, rel=1e-14)
 
 
 def test_parabola_has_its_length():
     """y = x^2 from 0 to 1: (2 sqrt 5 + asinh 2)/4."""
-    edge = EdgeCurve(np.zeros(2), np.ones(2), Edge(BorderCurve.QUADRATIC, np.array([[0.5, 0.0]])))
+    edge = EdgeCurve(BorderCurve.QUADRATIC, np.array([[0, 0], [0.5, 0], [1, 1]]))
     assert edge.length == pytest.approx((2 * np.sqrt(5) + np.arcsinh(2)) / 4, rel=1e-12)
     assert edge.turning(np.zeros(1))[0] == pytest.approx(2.0)
 
 
 def test_a_flat_arc_is_a_line():
-    edge = EdgeCurve(np.zeros(2), np.array([1.0, 0]), Edge(BorderCurve.ARC, np.array([[0.5, 0.0]])))
+    edge = EdgeCurve(BorderCurve.ARC, np.array([[0, 0], [0.5, 0], [1, 0]]))
     assert edge.length == 1 and edge.arc is None
 
 
 def test_kinks_of_polylines():
-    corner = Edge(BorderCurve.POLYLINE, np.array([[1.0, 0], [1.0, 1.0]]))
-    edge = EdgeCurve(np.zeros(2), np.array([2.0, 1.2]), corner)
+    edge = EdgeCurve(BorderCurve.POLYLINE, np.array([[0, 0], [1, 0], [1, 1], [2, 1.2]]))
     np.testing.assert_allclose(edge.kinks * edge.length, [1, 2])
 
 

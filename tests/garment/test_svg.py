@@ -156,6 +156,17 @@ def test_parts_of_one_edge_and_an_origin(tmp_path):
     np.testing.assert_allclose(panel.corners[0], [-0.02, -0.05], atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '<path class="outline" d="M0.,0 H90. V90.H0Z"/>',
+        '<polygon class="outline" points="0,0 90.,0 90.,90. 0,90"/>',
+    ],
+)
+def test_numbers_that_end_with_a_point(tmp_path, shape):
+    assert np.ptp(read(tmp_path, shape).panels[0].corners, axis=0) == pytest.approx([0.09, 0.09])
+
+
 def test_holes_of_one_path(tmp_path):
     pattern = read(tmp_path, '<path class="outline" id="a" d="M40,40h10v10h-10z M0,0H90V90H0Z"/>')
     assert len(pattern.panels[0].holes) == 1

@@ -4,6 +4,7 @@ The arc length of a Bézier curve is integrated by Gauss-Legendre quadrature ove
 the parameter and inverted by Newton's method; straight edges, polylines and arcs are exact.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,6 +18,7 @@ KINK = np.radians(30.0)  # a point where a polyline turns by more is kept as a c
 PARTS = 128  # quadrature intervals of a Bézier curve's parameter
 _GAUSS = np.polynomial.legendre.leggauss(5)
 STRAIGHT = 1e-9  # an arc whose height over its chord is below this is a line
+SAMPLES = 32  # points of a curved edge of a drawing, for areas and tests of side
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,37 +26,72 @@ class EdgeCurve:
     """An edge with its two ends, as a curve.
 
     Args:
-        start, end: (2,) [m].
-        edge: kind of curve and control points between the ends.
+        kind: its kind.
+        control_points: (2+c,2) [m] its start, control points and end.
+        name: of the edge.
+        seam: word that it has in common with the edges to which a drawing sews it.
     """
 
-    start: Floats
-    end: Floats
-    edge: Edge
+    kind: BorderCurve
+    control_points: Floats
+    name: str = ""
+    seam: str = ""
+
+    @property
+    def start(self) -> Floats:
+        """Return the beginning (2,) [m]."""
+        return np.asarray(self.control_points[0])
+
+    @property
+    def end(self) -> Floats:
+        """Return the end (2,) [m]."""
+        return np.asarray(self.control_points[-1])
+
+    @property
+    def edge(self) -> Edge:
+        """Return the edge of a panel, without its ends."""
+        return Edge(self.kind, self.control_points[1:-1].copy(), self.name)
+
+    def reverse(self) -> "EdgeCurve":
+        """Return the curve from its end to its beginning."""
+        return replace(self, control_points=self.control_points[::-1].copy())
+
+    def transform(
+        self, linear: Floats, offset: Floats | Sequence[float] = (0.0, 0.0)
+    ) -> "EdgeCurve":
+        """Return the curve with every point p mapped to ``linear`` p + ``offset``.
+
+        Args:
+            linear: (2,2); for an arc, a similarity.
+            offset: (2,) [m].
+        """
+        return replace(self, control_points=self.control_points @ linear.T + np.asarray(offset))
+
+    def sample(self, samples: int = SAMPLES) -> Floats:
+        """Return points (s,2) [m] along the curve, with its beginning and without its end."""
+        if self.kind in (BorderCurve.LINE, BorderCurve.POLYLINE):
+            return self.control_points[:-1]
+        return self.at(np.arange(samples) / samples)
 
     @cached_property
     def controls(self) -> Floats:
-        """Return (c+2,2) [m] start, control points and end; only the two ends of a straight
-        edge.
-        """
-        middle = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)
-        if self.edge.curve is BorderCurve.LINE or self._flat_arc:
-            middle = np.zeros((0, 2))
-        return np.concatenate([[self.start], middle, [self.end]])
+        """Return (c+2,2) [m] start, control points and end; only the two ends of a flat arc."""
+        if self.kind is BorderCurve.ARC:
+            chord = self.end - self.start
+            height = cross(chord, self.control_points[1] - self.start)
+            if abs(height) <= STRAIGHT * float(chord @ chord):
+                return self.control_points[[0, -1]]
+        return self.control_points
 
     @cached_property
-    def _flat_arc(self) -> bool:
-        if self.edge.curve is not BorderCurve.ARC:
-            return False
-        through = np.asarray(self.edge.controls, dtype=np.float64).reshape(-1, 2)[0]
-        chord = self.end - self.start
-        height = cross(chord, through - self.start)
-        return bool(abs(height) <= STRAIGHT * float(chord @ chord))
+    def is_straight(self) -> bool:
+        """Return whether the edge is one straight line."""
+        return len(self.controls) == 2
 
     @cached_property
     def arc(self) -> tuple[Floats, float, float, float] | None:
         """Return center, radius, first angle and signed sweep of an arc; None for other edges."""
-        if self.edge.curve is not BorderCurve.ARC or self._flat_arc:
+        if self.kind is not BorderCurve.ARC or self.is_straight:
             return None
         a, b, c = self.controls
         u, w = b - a, c - a
@@ -69,10 +106,10 @@ class EdgeCurve:
     @cached_property
     def polyline(self) -> Floats | None:
         """Return (l,) the fractions of the length of a polyline's points; None for other edges."""
-        if self.edge.curve is not BorderCurve.POLYLINE or len(self.controls) == 2:
+        if self.kind is not BorderCurve.POLYLINE or self.is_straight:
             return None
         along = arc_lengths(self.controls)
-        return along / max(along[-1], 1e-300)
+        return np.asarray(along / max(along[-1], 1e-300))
 
     @cached_property
     def _turns(self) -> Floats:
@@ -123,15 +160,19 @@ class EdgeCurve:
         """Return the length [m] of the edge."""
         if self.arc is not None:
             return float(self.arc[1] * abs(self.arc[3]))
-        if len(self.controls) == 2 or self.polyline is not None:
+        if self.is_straight or self.polyline is not None:
             return float(np.linalg.norm(np.diff(self.controls, axis=0), axis=1).sum())
         return float(self._table[1][-1])
 
     def parameters(self, fractions: Floats) -> Floats:
         """Return (k,) the parameters of points at fractions of the length."""
         s = np.asarray(fractions, dtype=np.float64)
-        straight = len(self.controls) == 2 or self.polyline is not None
-        if self.arc is not None or straight or self.length == 0:
+        if (
+            self.arc is not None
+            or self.polyline is not None
+            or self.is_straight
+            or self.length == 0
+        ):
             return s
         t, lengths = self._table
         wanted = s * lengths[-1]
@@ -158,7 +199,7 @@ class EdgeCurve:
         s = np.asarray(fractions, dtype=np.float64)
         if self.arc is not None:
             return np.full(len(s), 1 / self.arc[1])
-        if len(self.controls) == 2 or self.length == 0:
+        if self.is_straight or self.length == 0:
             return np.zeros(len(s))
         if self.polyline is not None:
             gaps = np.diff(self.polyline) * self.length
@@ -179,24 +220,26 @@ class EdgeCurve:
         """
         t0, t1 = self.parameters(np.array([first, last])).tolist()
         start, end = self.at(np.array([t0, t1]))
+        kind = self.kind
         if self.arc is not None:
             controls = self.at(np.array([(t0 + t1) / 2]))
-        elif len(self.controls) == 2:
-            return EdgeCurve(start, end, Edge(name=self.edge.name))
+        elif self.is_straight:
+            kind, controls = BorderCurve.LINE, np.zeros((0, 2))
         elif self.polyline is not None:
             inside = (self.polyline > first) & (self.polyline < last)
             controls = self.controls[inside]
         else:
             right = _split(self.controls, t0)[1]
             controls = _split(right, (t1 - t0) / (1 - t0))[0][1:-1] if t0 < 1 else right[1:-1]
-        return EdgeCurve(start, end, replace(self.edge, controls=controls))
+        return replace(self, kind=kind, control_points=np.array([start, *controls, end]))
 
 
 def edge_curve(panel: Panel, edge: int) -> EdgeCurve:
     """Return edge ``edge`` (modulo the number of edges) of a panel as a curve with its ends."""
-    corners = np.asarray(panel.corners, dtype=np.float64)
-    k = len(corners)
-    return EdgeCurve(corners[edge % k], corners[(edge + 1) % k], panel.edges[edge % k])
+    k = len(panel.corners)
+    own = panel.edges[edge % k]
+    points = [panel.corners[edge % k], *own.controls, panel.corners[(edge + 1) % k]]
+    return EdgeCurve(own.curve, np.array(points, dtype=np.float64), own.name)
 
 
 def edge_length(panel: Panel, edge: int) -> float:

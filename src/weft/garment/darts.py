@@ -16,7 +16,7 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import contains
 from weft.garment.curves import EdgeCurve, edge_curve, outline_polygon
-from weft.garment.pattern import Edge, Panel, PatternFold, Seam, SeamSide
+from weft.garment.pattern import BorderCurve, Panel, PatternFold, Seam, SeamSide
 
 PleatKind = Literal["knife", "box", "inverted"]
 PLEAT_KINDS = get_args(PleatKind)
@@ -171,7 +171,8 @@ def _dart_legs(
     _check_inside(
         f"dart {dart.name} of panel {panel.name}", dart.depth, [(a, tip), (c, tip)], inside
     )
-    return EdgeCurve(a, tip, Edge()), EdgeCurve(tip, c, Edge())
+    legs = np.array([a, tip]), np.array([tip, c])
+    return EdgeCurve(BorderCurve.LINE, legs[0]), EdgeCurve(BorderCurve.LINE, legs[1])
 
 
 def _pleat_parts(

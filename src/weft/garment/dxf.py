@@ -5,32 +5,37 @@ mirror line, 7 grain, 8 internal lines, 11 cutouts, 14 sew line. The format has 
 placement: these are in the side-car file. Edges go from turn point to turn point.
 """
 
+import re
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, did_you_mean
+from weft.garment.curves import EdgeCurve
 from weft.garment.dxf_chains import (
     GAP,
+    MirrorLine,
     chain_edges,
     find_kinks,
     is_closed,
     join_chains,
     match_corners,
-    reflect_chain,
-    reflection,
     split_chain,
-    unfold_chain,
 )
-from weft.garment.dxf_file import DxfBlock, marks, read_blocks
+from weft.garment.dxf_file import DxfBlock, read_blocks
 from weft.garment.pattern import Pattern
 from weft.garment.pattern_file import pattern_name
-from weft.garment.pieces import DrawnPiece
+from weft.garment.pieces import (
+    MARKS,
+    DrawnPiece,
+    chain_area,
+    chain_polygon,
+    chain_polyline,
+    orient_chain,
+)
 from weft.garment.sidecar import Sidecar, assemble_pattern, read_sidecar
-from weft.garment.stroke import MARKS, Stroke, chain_area, chain_polygon, orient_chain
 
 BOUNDARY, TURNS, MIRROR, GRAIN, INTERNAL, CUTOUTS, SEW = "1", "2", "6", "7", "8", "11", "14"
 NOTCHES = ("4", "80", "81", "82", "83")
@@ -55,8 +60,11 @@ def read_dxf(path: Path) -> Pattern:
             hint="is this a drawing in AAMA or ASTM form?",
         )
     split = car.given.notches == "corners"
-    names = _names(blocks)
-    pieces = [_piece(b, n, split, path.name).center() for b, n in zip(blocks, names)]
+    titles = [_title(b) for b in blocks]
+    for block, title in zip(blocks, titles):
+        if titles.count(title) == 1:  # pieces that share a name get the names of their blocks
+            block.name = title
+    pieces = [_read_piece(block, split).center() for block in blocks]
     return assemble_pattern(path, pattern_name(path), pieces, car)
 
 
@@ -97,165 +105,119 @@ def _title(block: DxfBlock) -> str:
     return block.texts.get("piece name") or block.name
 
 
-def _names(blocks: Sequence[DxfBlock]) -> list[str]:
-    """Return the names of pieces; pieces that share a name get the names of their blocks."""
-    titles = [_title(b) for b in blocks]
-    return [t if titles.count(t) == 1 else b.name for t, b in zip(titles, blocks)]
-
-
-def _piece(block: DxfBlock, name: str, split: bool, file: str) -> DrawnPiece:
-    """Return a block as a piece."""
-    mirror = _mirror(block, name, file)
-    chain, mirror = _outline(block, name, mirror, file)
-    turns, notches = marks(block, (TURNS,)), marks(block, NOTCHES)
+def _read_piece(block: DxfBlock, split: bool) -> DrawnPiece:
+    """Return a block as a piece; notches divide its edges if ``split``."""
+    chain, mirror = _outline(block, _mirror_line(block))
+    turns, notches = block.points_on(TURNS), block.points_on(*NOTCHES)
     if mirror is not None:
-        turns, notches = _mirror_points(turns, mirror), _mirror_points(notches, mirror)
-        turns = np.concatenate([turns, _fold_ends(chain, mirror)])
-    extra = []
-    for point in notches if split else []:
-        cut = split_chain(chain, point, REACH)
-        if cut is None:
-            at = ", ".join(f"{1e3 * c:.4g}" for c in point)
-            warnings.warn(
-                f"{file}, piece {name!r}: the notch at ({at}) mm is more than {1e3 * REACH:g} mm "
-                "from the outline: not used",
-                stacklevel=4,
-            )
-            continue
-        before, chain = {tuple(s.start) for s in chain}, cut
-        new = [s.start for s in chain if tuple(s.start) not in before]
-        extra += new or [min((s.start for s in chain), key=lambda p: float(np.hypot(*(p - point))))]
+        turns, notches = mirror.add_reflected(turns), mirror.add_reflected(notches)
+        on_line = [chain[0].start, chain[len(chain) // 2].start]  # ends of the unfolded half
+        turns = np.concatenate([turns, on_line])
+    chain, cuts = _split_at_notches(block, chain, notches if split else notches[:0])
     chain = orient_chain(chain)
     corner = match_corners(chain, turns)
     if not corner.any():
         corner = find_kinks(chain)
         warnings.warn(
-            f"{file}, piece {name!r}: no turn points of layer 2 on the outline: edges end where it "
-            "turns by more than 30 degrees",
+            f"{block.file}, piece {block.name!r}: no turn points of layer 2 on the outline: edges "
+            "end where it turns by more than 30 degrees",
             stacklevel=4,
         )
-    corner |= match_corners(chain, np.array(extra).reshape(-1, 2))
+    corner |= match_corners(chain, np.array(cuts).reshape(-1, 2))
+    holes = join_chains(block.chains_on(CUTOUTS))
+    if not all(map(is_closed, holes)):
+        raise block.error("cutout of piece", "an open line", "closed ones on layer 11")
+    lines = join_chains(block.chains_on(INTERNAL))
     return DrawnPiece(
-        name,
+        block.name,
         chain_edges(chain, corner),
-        _holes(block, name, mirror, file),
-        _lines(block, mirror),
+        [chain_polygon(c, MARKS) for c in _mirror_chains(holes, mirror)],
+        [chain_polyline(c) for c in _mirror_chains(lines, mirror)],
         _grain(block),
         _copies(block),
-        _fabric(block),
-        file,
+        block.texts.get("fabric") or block.texts.get("material") or "",
+        block.file,
     )
 
 
-def _mirror(block: DxfBlock, name: str, file: str) -> Floats | None:
-    """Return the ends (2,2) [m] of the mirror line; None if there is none."""
-    chains = block.chains.get(MIRROR, [])
+def _split_at_notches(
+    block: DxfBlock, chain: list[EdgeCurve], notches: Floats
+) -> tuple[list[EdgeCurve], list[Floats]]:
+    """Return the outline with a corner at every notch (n,2) [m], and these corners."""
+    cuts: list[Floats] = []
+    for point in notches:
+        divided = split_chain(chain, point, REACH)
+        if divided is None:
+            at = ", ".join(f"{1e3 * c:.4g}" for c in point)
+            warnings.warn(
+                f"{block.file}, piece {block.name!r}: the notch at ({at}) mm is more than "
+                f"{1e3 * REACH:g} mm from the outline: not used",
+                stacklevel=5,
+            )
+            continue
+        before, chain = {tuple(c.start) for c in chain}, divided
+        new = [c.start for c in chain if tuple(c.start) not in before]
+        near = min((c.start for c in chain), key=lambda p: float(np.hypot(*(p - point))))
+        cuts += new or [near]
+    return chain, cuts
+
+
+def _mirror_line(block: DxfBlock) -> MirrorLine | None:
+    """Return the mirror line; None if there is none."""
+    chains = block.chains_on(MIRROR)
     if not chains:
         return None
     ends = np.array([chains[0][0].start, chains[0][-1].end])
     if len(chains) > 1 or np.linalg.norm(ends[1] - ends[0]) <= GAP:
-        raise PatternError(
-            f"mirror line of piece {name!r}",
-            got=f"{len(chains)} lines",
-            expected="one straight line on layer 6",
-            where=file,
-        )
-    return ends
+        expected = "one straight line on layer 6"
+        raise block.error("mirror line of piece", f"{len(chains)} lines", expected)
+    return MirrorLine(ends)
 
 
 def _outline(
-    block: DxfBlock, name: str, mirror: Floats | None, file: str
-) -> tuple[list[Stroke], Floats | None]:
+    block: DxfBlock, mirror: MirrorLine | None
+) -> tuple[list[EdgeCurve], MirrorLine | None]:
     """Return the closed outline, unfolded if it is drawn as a half, and the mirror line if it
     was.
     """
-    what = f"outline of piece {name!r}"
     for layer in (SEW, BOUNDARY):
         if layer not in block.chains:
             continue
         chains = join_chains(block.chains[layer])
-        halves = [mirror is not None and _sides(c, mirror) < 2 for c in chains]
-        whole = [
-            (unfold_chain(c, mirror) if half and mirror is not None else c, half)
-            for c, half in zip(chains, halves)
-        ]
-        closed = [(c, half) for c, half in whole if c is not None and is_closed(c)]
+        lines = [mirror if mirror and mirror.count_sides(c) < 2 else None for c in chains]
+        whole = [(line.unfold(c) if line else c, line) for c, line in zip(chains, lines)]
+        closed = [(c, line) for c, line in whole if c is not None and is_closed(c)]
         closed.sort(key=lambda found: -abs(chain_area(found[0])))
         if closed:
             if layer == BOUNDARY and len(closed) > 1:
                 warnings.warn(
-                    f"{file}, piece {name!r}: {len(closed)} closed lines on layer 1: the largest "
-                    "is the outline, the others are not read",
+                    f"{block.file}, piece {block.name!r}: {len(closed)} closed lines on layer 1: "
+                    "the largest is the outline, the others are not read",
                     stacklevel=5,
                 )
-            outline, half = closed[0]
-            return outline, mirror if half else None
-    if any(halves) and is_closed(chains[0]):
-        raise PatternError(
-            what,
-            got="half of it, not along its mirror line",
-            where=file,
-            expected="one part of it on the line of layer 6",
-        )
+            return closed[0]
+    if any(lines) and is_closed(chains[0]):
+        got = "half of it, not along its mirror line"
+        raise block.error("outline of piece", got, "one part of it on the line of layer 6")
     a, b = 1e3 * chains[0][0].start, 1e3 * chains[0][-1].end
-    raise PatternError(
-        what,
-        got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
-        expected="a closed line on layer 1 or 14",
-        where=file,
-    )
+    got = f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm"
+    raise block.error("outline of piece", got, "a closed line on layer 1 or 14")
 
 
-def _sides(chain: Sequence[Stroke], mirror: Floats) -> int:
-    """Return the number of sides of the mirror line on which a chain lies: 0, 1 or 2."""
-    along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
-    points = np.concatenate([[*s.sample(), s.end] for s in chain])
-    distance = (points - mirror[0]) @ [-along[1], along[0]]
-    return int((distance > GAP).any()) + int((distance < -GAP).any())
-
-
-def _mirror_points(points: Floats, mirror: Floats) -> Floats:
-    linear, offset = reflection(mirror)
-    return np.concatenate([points, points @ linear.T + offset])
-
-
-def _fold_ends(chain: Sequence[Stroke], mirror: Floats) -> Floats:
-    """Return the points (2,2) [m] where an unfolded outline crosses its mirror line."""
-    return np.array([chain[0].start, chain[len(chain) // 2].start])
-
-
-def _holes(block: DxfBlock, name: str, mirror: Floats | None, file: str) -> list[Floats]:
-    """Return the cutouts as polygons."""
-    chains = join_chains(block.chains.get(CUTOUTS, []))
-    for chain in chains:
-        if not is_closed(chain):
-            raise PatternError(
-                f"cutout of piece {name!r}",
-                got="an open line",
-                where=file,
-                expected="closed ones on layer 11",
-            )
-    return [chain_polygon(c, MARKS) for c in _mirror_chains(chains, mirror)]
-
-
-def _lines(block: DxfBlock, mirror: Floats | None) -> list[Floats]:
-    """Return the internal lines as polylines."""
-    chains = _mirror_chains(join_chains(block.chains.get(INTERNAL, [])), mirror)
-    return [np.array([*chain_polygon(c, MARKS), c[-1].end]) for c in chains]
-
-
-def _mirror_chains(chains: list[list[Stroke]], mirror: Floats | None) -> list[list[Stroke]]:
+def _mirror_chains(
+    chains: list[list[EdgeCurve]], mirror: MirrorLine | None
+) -> list[list[EdgeCurve]]:
     """Return the chains and their mirror images, without images of chains on the mirror line or
     across it.
     """
     if mirror is None:
         return chains
-    return chains + [reflect_chain(c, mirror) for c in chains if _sides(c, mirror) == 1]
+    return chains + [mirror.reflect(c) for c in chains if mirror.count_sides(c) == 1]
 
 
 def _grain(block: DxfBlock) -> float | None:
     """Return the direction [rad] of the longest line on layer 7."""
-    found = [c[-1].end - c[0].start for c in block.chains.get(GRAIN, [])]
+    found = [c[-1].end - c[0].start for c in block.chains_on(GRAIN)]
     if not found:
         return None
     x, y = max(found, key=lambda d: float(d @ d))
@@ -264,12 +226,5 @@ def _grain(block: DxfBlock) -> float | None:
 
 def _copies(block: DxfBlock) -> int | None:
     """Return the sum of ``Quantity: 1,1`` (right and left) or ``Quantity: 2``."""
-    words = block.texts.get("quantity", "").replace(";", ",").split(",")
-    counts = [
-        int(w) for w in (v.strip() for v in words) if w.isascii() and w.isdigit() and len(w) < 4
-    ]
-    return sum(counts) if counts else None
-
-
-def _fabric(block: DxfBlock) -> str:
-    return block.texts.get("fabric") or block.texts.get("material") or ""
+    counts = re.findall(r"(?:^|[,;])\s*([0-9]{1,3})\s*(?=[,;]|$)", block.texts.get("quantity", ""))
+    return sum(map(int, counts)) if counts else None

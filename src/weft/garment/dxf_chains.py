@@ -6,91 +6,116 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Bools, Floats
-from weft.discretization.polygon import turn_angles
-from weft.garment.curves import EdgeCurve
+from weft.discretization.polygon import arc_lengths, turn_angles
+from weft.garment.curves import SAMPLES, EdgeCurve
 from weft.garment.pattern import BorderCurve
-from weft.garment.stroke import Stroke
+from weft.garment.pieces import chain_polyline, reverse_chain
 
 GAP = 1e-4  # [m] points closer than this are one point: exporters write fewer digits
 KINK = np.radians(30.0)  # without turn points, edges end where the outline turns by more
 
 
-def join_chains(chains: Sequence[list[Stroke]]) -> list[list[Stroke]]:
+class MirrorLine:
+    """The line across which the half of a piece that is not drawn is the image of the other half.
+
+    Args:
+        ends: (2,2) [m] two points of the line.
+    """
+
+    def __init__(self, ends: Floats) -> None:
+        along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+        self.origin, self.normal = ends[0], np.array([-along[1], along[0]])
+        self.linear = 2 * np.outer(along, along) - np.eye(2)
+        self.offset = ends[0] - self.linear @ ends[0]
+
+    def distances(self, points: Floats) -> Floats:
+        """Return the signed distances (...) [m] of points (...,2) from the line."""
+        return np.asarray((points - self.origin) @ self.normal)
+
+    def project(self, point: Floats) -> Floats:
+        """Return the point (2,) [m] of the line that is nearest to a point."""
+        return np.asarray(point - self.distances(point) * self.normal)
+
+    def count_sides(self, chain: Sequence[EdgeCurve]) -> int:
+        """Return the number of sides of the line on which a chain lies: 0, 1 or 2."""
+        distance = self.distances(chain_polyline(chain, SAMPLES))
+        return int((distance > GAP).any()) + int((distance < -GAP).any())
+
+    def has_on_it(self, curve: EdgeCurve) -> bool:
+        """Return whether a curve lies along the line."""
+        return bool(np.abs(self.distances(curve.control_points)).max() <= GAP)
+
+    def add_reflected(self, points: Floats) -> Floats:
+        """Return points (n,2) [m] and their mirror images."""
+        return np.concatenate([points, points @ self.linear.T + self.offset])
+
+    def reflect(self, chain: Sequence[EdgeCurve]) -> list[EdgeCurve]:
+        """Return the mirror image of a chain."""
+        return [c.transform(self.linear, self.offset) for c in chain]
+
+    def unfold(self, chain: list[EdgeCurve]) -> list[EdgeCurve] | None:
+        """Return the closed outline that consists of one half and its mirror image.
+
+        Args:
+            chain: one half, closed along the line, or open with its ends on it.
+
+        Returns:
+            The outline, beginning where it leaves the line; None: the chain is no half, because it
+            does not lie along the line or meets it more than once.
+        """
+        on = np.array([self.has_on_it(c) for c in chain])
+        if is_closed(chain):
+            starts = np.flatnonzero(on & ~np.roll(on, -1))  # last curves on the mirror line
+            if len(starts) != 1 or on.all():
+                return None
+            first = int(starts[0]) + 1
+            chain = [c for c in chain[first:] + chain[:first] if not self.has_on_it(c)]
+        elif on.any():
+            return None
+        ends = chain[0].start, chain[-1].end
+        if np.abs(self.distances(np.array(ends))).max() > GAP:
+            return None
+        chain = _move_end(reverse_chain(chain), self.project(ends[0]))
+        chain = _move_end(reverse_chain(chain), self.project(ends[1]))
+        return chain + reverse_chain(self.reflect(chain))
+
+
+def join_chains(chains: Sequence[list[EdgeCurve]]) -> list[list[EdgeCurve]]:
     """Join chains whose ends meet, and return them with the closed ones first."""
     rest, done = [c for c in chains if c], []
     while rest:
-        chain = list(rest.pop())
-        grown = True
-        while grown and not is_closed(chain):
-            grown = False
-            for i, other in enumerate(rest):
-                for part in (other, _reverse_chain(other)):
-                    if _coincide(chain[-1].end, part[0].start):
-                        chain, grown = [*chain, *part], True
-                    elif _coincide(part[-1].end, chain[0].start):
-                        chain, grown = [*part, *chain], True
-                    if grown:
-                        break
-                if grown:
-                    rest.pop(i)
-                    break
+        chain = rest.pop()
+        while not is_closed(chain):
+            found = ((i, _join(chain, other)) for i, other in enumerate(rest))
+            number, joined = next(((i, c) for i, c in found if c), (0, None))
+            if joined is None:
+                break
+            rest.pop(number)
+            chain = joined
         done.append(chain)
     return sorted((_snap_ends(c) for c in done), key=lambda c: not is_closed(c))
 
 
-def is_closed(chain: Sequence[Stroke]) -> bool:
+def _join(chain: list[EdgeCurve], other: list[EdgeCurve]) -> list[EdgeCurve] | None:
+    """Return two chains as one if they share an end; otherwise None."""
+    for part in (other, reverse_chain(other)):
+        if _coincide(chain[-1].end, part[0].start):
+            return [*chain, *part]
+        if _coincide(part[-1].end, chain[0].start):
+            return [*part, *chain]
+    return None
+
+
+def is_closed(chain: Sequence[EdgeCurve]) -> bool:
     """Return whether a chain ends where it begins."""
     return len(chain) > 1 and _coincide(chain[-1].end, chain[0].start)
 
 
-def unfold_chain(chain: list[Stroke], mirror: Floats) -> list[Stroke] | None:
-    """Return the closed outline that consists of one half and its mirror image.
-
-    Args:
-        chain: one half, closed along the mirror line, or open with its ends on it.
-        mirror: (2,2) [m] two points of the mirror line.
-
-    Returns:
-        The outline, beginning where it leaves the mirror line; None: the chain is no half, because
-        it does not lie along the line or meets it more than once.
-    """
-    along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
-    side = np.array([-along[1], along[0]])
-    on = np.array([_is_on_line(s, mirror[0], side) for s in chain])
-    if is_closed(chain):
-        starts = np.flatnonzero(on & ~np.roll(on, -1))  # last strokes on the mirror line
-        if len(starts) != 1 or on.all():
-            return None
-        first = int(starts[0]) + 1
-        chain = chain[first:] + chain[:first]
-        chain = [s for s in chain if not _is_on_line(s, mirror[0], side)]
-    elif on.any():
-        return None
-    ends = np.array([chain[0].start, chain[-1].end])
-    if np.abs((ends - mirror[0]) @ side).max() > GAP:
-        return None
-    chain = _move_end(_move_start(chain, ends[0], mirror[0], side), ends[1], mirror[0], side)
-    return chain + [s.reverse() for s in reversed(reflect_chain(chain, mirror))]
-
-
-def reflect_chain(chain: Sequence[Stroke], mirror: Floats) -> list[Stroke]:
-    """Return the mirror images of all strokes."""
-    linear, offset = reflection(mirror)
-    return [s.transform(linear, offset) for s in chain]
-
-
-def reflection(mirror: Floats) -> tuple[Floats, Floats]:
-    """Return A (2,2) and b (2,) of the reflection p -> A p + b."""
-    along = (mirror[1] - mirror[0]) / np.linalg.norm(mirror[1] - mirror[0])
-    linear = 2 * np.outer(along, along) - np.eye(2)
-    return linear, mirror[0] - linear @ mirror[0]
-
-
-def split_chain(chain: list[Stroke], point: Floats, most: float) -> list[Stroke] | None:
+def split_chain(chain: list[EdgeCurve], point: Floats, most: float) -> list[EdgeCurve] | None:
     """Return the chain with a corner at its point nearest to ``point``.
 
     Args:
-        chain: the strokes.
+        chain: the curves.
         point: (2,) [m].
         most: [m] largest distance.
 
@@ -98,53 +123,49 @@ def split_chain(chain: list[Stroke], point: Floats, most: float) -> list[Stroke]
         The chain; None if that point is farther away than ``most``.
     """
     best, where, fraction = most, -1, 0.0
-    for i, s in enumerate(chain):
-        f = _nearest(s, point)
-        distance = float(np.linalg.norm(_stroke_curve(s).at(np.array([f]))[0] - point))
+    for i, curve in enumerate(chain):
+        f = _nearest(curve, point)
+        distance = float(np.linalg.norm(curve.at(np.array([f]))[0] - point))
         if distance < best:
             best, where, fraction = distance, i, f
     if where < 0:
         return None
-    curve = _stroke_curve(chain[where])
+    curve = chain[where]
     if min(fraction, 1 - fraction) * curve.length <= GAP:
         return chain
     parts = [curve.cut(0, fraction), curve.cut(fraction, 1)]
-    strokes = [Stroke(c.edge.curve, np.array([c.start, *c.edge.controls, c.end])) for c in parts]
-    return [*chain[:where], *strokes, *chain[where + 1 :]]
+    return [*chain[:where], *parts, *chain[where + 1 :]]
 
 
-def match_corners(chain: Sequence[Stroke], marked: Floats) -> Bools:
-    """Return (n,) whether each stroke of a closed chain begins near one of the points (m,2) [m]."""
-    starts = np.array([s.start for s in chain])
+def match_corners(chain: Sequence[EdgeCurve], marked: Floats) -> Bools:
+    """Return (n,) whether each curve of a closed chain begins near one of the points (m,2) [m]."""
+    starts = np.array([c.start for c in chain])
     if len(marked) == 0:
         return np.zeros(len(chain), dtype=bool)
     distance = np.linalg.norm(starts[:, None] - marked[None], axis=2)
     return np.asarray(distance.min(1) <= GAP)
 
 
-def find_kinks(chain: Sequence[Stroke]) -> Bools:
-    """Return (n,) whether a closed chain turns by more than ``KINK`` where each stroke begins."""
-    first = np.array([s.sample(64)[1] if s.curve is not BorderCurve.LINE else s.end for s in chain])
-    starts = np.array([s.start for s in chain])
-    last = np.array(
-        [s.sample(64)[-1] if s.curve is not BorderCurve.LINE else s.start for s in chain]
-    )
-    out, into = first - starts, np.roll(np.array([s.end for s in chain]) - last, 1, axis=0)
+def find_kinks(chain: Sequence[EdgeCurve]) -> Bools:
+    """Return (n,) whether a closed chain turns by more than ``KINK`` where each curve begins."""
+    points = [np.array([*c.sample(64), c.end]) for c in chain]
+    out = np.array([p[1] - p[0] for p in points])
+    into = np.roll([p[-1] - p[-2] for p in points], 1, axis=0)
     return np.asarray(np.abs(turn_angles(into, out)) > KINK)
 
 
-def chain_edges(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
+def chain_edges(chain: Sequence[EdgeCurve], corner: Bools) -> list[EdgeCurve]:
     """Return a closed chain as edges from corner to corner: lines, arcs, polylines of several
-    strokes.
+    curves.
 
-    If there is no second corner, the beginning of a stroke about halfway along takes its place.
+    If there is no second corner, the beginning of a curve about halfway along takes its place.
     """
     n = len(chain)
     places = np.flatnonzero(corner).tolist()
     if not places:
         places = [0]
     if len(places) == 1:
-        lengths = [float(np.linalg.norm(np.diff(s.points, axis=0), axis=1).sum()) for s in chain]
+        lengths = [arc_lengths(c.control_points)[-1] for c in chain]
         order = [(places[0] + k) % n for k in range(n)]
         along = np.cumsum([lengths[i] for i in order])
         half = int(np.searchsorted(along, along[-1] / 2)) + 1
@@ -156,8 +177,7 @@ def chain_edges(chain: Sequence[Stroke], corner: Bools) -> list[Stroke]:
         if len(parts) == 1:
             result.append(parts[0])
             continue
-        points = np.concatenate([*(s.sample() for s in parts), [parts[-1].end]])
-        result.append(Stroke(BorderCurve.POLYLINE, points))
+        result.append(EdgeCurve(BorderCurve.POLYLINE, chain_polyline(parts, SAMPLES)))
     return result
 
 
@@ -165,57 +185,36 @@ def _coincide(a: Floats, b: Floats) -> bool:
     return bool(np.linalg.norm(a - b) <= GAP)
 
 
-def _reverse_chain(chain: Sequence[Stroke]) -> list[Stroke]:
-    return [s.reverse() for s in reversed(chain)]
-
-
-def _snap_ends(chain: list[Stroke]) -> list[Stroke]:
-    """Return the strokes with each one beginning exactly at the end of the one before, without
-    strokes of no length.
+def _snap_ends(chain: list[EdgeCurve]) -> list[EdgeCurve]:
+    """Return the curves with each one beginning exactly at the end of the one before, without
+    curves of no length.
     """
     chain = [
-        s for s in chain if not _coincide(s.start, s.end) or s.curve is BorderCurve.ARC
+        c for c in chain if not _coincide(c.start, c.end) or c.kind is BorderCurve.ARC
     ] or chain[:1]
     closed = is_closed(chain)
     result = []
-    for i, s in enumerate(chain):
-        points = s.points.copy()
-        if i or closed:
-            points[0] = chain[i - 1].end
-        result.append(replace(s, points=points))
+    for i, c in enumerate(chain):
+        first = chain[i - 1].end if i or closed else c.start
+        result.append(replace(c, control_points=np.array([first, *c.control_points[1:]])))
     return result
 
 
-def _is_on_line(s: Stroke, origin: Floats, side: Floats) -> bool:
-    return bool(np.abs((s.points - origin) @ side).max() <= GAP)
+def _move_end(chain: list[EdgeCurve], end: Floats) -> list[EdgeCurve]:
+    """Return the chain with its end moved to a point (2,) [m]."""
+    points = np.array([*chain[-1].control_points[:-1], end])
+    return [*chain[:-1], replace(chain[-1], control_points=points)]
 
 
-def _move_start(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
-    """Return the chain with its beginning moved exactly onto the mirror line."""
-    points = chain[0].points.copy()
-    points[0] = p - ((p - origin) @ side) * side
-    return [replace(chain[0], points=points), *chain[1:]]
-
-
-def _move_end(chain: list[Stroke], p: Floats, origin: Floats, side: Floats) -> list[Stroke]:
-    points = chain[-1].points.copy()
-    points[-1] = p - ((p - origin) @ side) * side
-    return [*chain[:-1], replace(chain[-1], points=points)]
-
-
-def _stroke_curve(s: Stroke) -> EdgeCurve:
-    return EdgeCurve(s.start, s.end, s.edge)
-
-
-def _nearest(s: Stroke, point: Floats) -> float:
-    """Return the fraction of a stroke's length at which it is nearest to a point."""
-    arc = _stroke_curve(s).arc
+def _nearest(curve: EdgeCurve, point: Floats) -> float:
+    """Return the fraction of the length of a line or an arc at which it is nearest to a point."""
+    arc = curve.arc
     if arc is None:
-        d = s.end - s.start
-        return float(np.clip((point - s.start) @ d / (d @ d), 0, 1))
+        d = curve.end - curve.start
+        return float(np.clip((point - curve.start) @ d / (d @ d), 0, 1))
     center, _, first, sweep = arc
     angle = float(np.arctan2(*(point - center)[::-1])) - first
     fraction = (angle % (2 * np.pi)) / sweep if sweep > 0 else (-angle % (2 * np.pi)) / -sweep
     if fraction <= 1:
         return fraction
-    return float(np.linalg.norm(point - s.end) < np.linalg.norm(point - s.start))
+    return float(np.linalg.norm(point - curve.end) < np.linalg.norm(point - curve.start))

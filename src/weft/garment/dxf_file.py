@@ -4,7 +4,7 @@ import io
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
+from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve
 from weft.garment.pattern_file import read_bytes
-from weft.garment.stroke import Stroke
 
 if TYPE_CHECKING:
     from ezdxf.document import Drawing
@@ -37,16 +37,31 @@ class DxfBlock:
     """The block of a piece.
 
     Args:
-        name: of the block.
+        name: of the block, or of the piece.
+        file: its name.
         chains: lines and arcs by layer.
         points: (2,) [m] by layer.
         texts: values by key; keys are in lower case: ``piece name``.
     """
 
     name: str
-    chains: dict[str, list[list[Stroke]]] = field(default_factory=dict)
+    file: str
+    chains: dict[str, list[list[EdgeCurve]]] = field(default_factory=dict)
     points: dict[str, list[Floats]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+
+    def error(self, what: str, got: str, expected: str) -> PatternError:
+        """Return an error of the block."""
+        what = f"{what} {self.name!r}"
+        return PatternError(what, got=got, expected=expected, where=self.file)
+
+    def chains_on(self, layer: str) -> list[list[EdgeCurve]]:
+        """Return the chains on a layer, as they are drawn."""
+        return self.chains.get(layer, [])
+
+    def points_on(self, *layers: str) -> Floats:
+        """Return the points (n,2) [m] on layers."""
+        return np.array([p for k in layers for p in self.points.get(k, [])]).reshape(-1, 2)
 
 
 def read_blocks(path: Path) -> tuple[list[DxfBlock], dict[str, str]]:
@@ -142,7 +157,7 @@ def _unit_size(drawing: "Drawing", texts: dict[str, str], file: str) -> float:
 
 def _read_block(layout: "BaseLayout", meters: float, file: str) -> DxfBlock:
     """Return a block in meters."""
-    block = DxfBlock(layout.name, texts=dict(_read_texts(layout)))
+    block = DxfBlock(layout.name, file, texts=dict(_read_texts(layout)))
     count = 0
     for entity in layout:
         layer, kind = str(entity.dxf.get("layer", "0")).strip(), entity.dxftype()
@@ -153,28 +168,21 @@ def _read_block(layout: "BaseLayout", meters: float, file: str) -> DxfBlock:
             chain = _read_chain(entity, kind, meters)
             count += len(chain)
             if count > MOST_POINTS:
-                raise PatternError(
-                    f"block {layout.name!r}",
-                    got=f"{count} lines",
-                    where=file,
-                    expected=f"at most {MOST_POINTS}",
-                )
+                raise block.error("block", f"{count} lines", f"at most {MOST_POINTS}")
             if chain:
                 block.chains.setdefault(layer, []).append(chain)
-    numbers = [s.points for chains in block.chains.values() for c in chains for s in c]
+    numbers = [
+        c.control_points for layer in block.chains.values() for chain in layer for c in chain
+    ]
     numbers += [p[None] for points in block.points.values() for p in points]
     for p in numbers:
         if not (np.isfinite(p).all() and np.abs(p).max() < LARGEST):
-            raise PatternError(
-                f"block {layout.name!r}",
-                got=f"a point at {(p / meters).tolist()}",
-                expected="finite coordinates",
-                where=file,
-            )
+            got = f"a point at {(p / meters).tolist()}"
+            raise block.error("block", got, "finite coordinates")
     return block
 
 
-def _read_chain(entity: "DXFGraphic", kind: str, meters: float) -> list[Stroke]:
+def _read_chain(entity: "DXFGraphic", kind: str, meters: float) -> list[EdgeCurve]:
     """Return an entity as lines and arcs, without those of no length."""
     closed = False
     if kind == "LINE":
@@ -190,7 +198,7 @@ def _read_chain(entity: "DXFGraphic", kind: str, meters: float) -> list[Stroke]:
     else:
         rows = [(p.x, p.y, 0.0) for p in _flatten_curve(entity, SMOOTH / meters)]
     points = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return _strokes(points[:, :2] * meters, points[:, 2], closed)
+    return _curves(points[:, :2] * meters, points[:, 2], closed)
 
 
 def _flatten_curve(entity: "DXFGraphic", distance: float) -> "list[Vec3]":
@@ -203,7 +211,7 @@ def _flatten_curve(entity: "DXFGraphic", distance: float) -> "list[Vec3]":
     return points
 
 
-def _strokes(points: Floats, bulges: Floats, closed: bool) -> list[Stroke]:
+def _curves(points: Floats, bulges: Floats, closed: bool) -> list[EdgeCurve]:
     """Return lines between points, or arcs where the bulge, tan(angle/4), is not zero."""
     n = len(points)
     result = []
@@ -212,14 +220,9 @@ def _strokes(points: Floats, bulges: Floats, closed: bool) -> list[Stroke]:
         if np.array_equal(a, b):
             continue
         if not abs(bulge) > 1e-9:
-            result.append(Stroke(BorderCurve.LINE, np.array([a, b])))
+            result.append(EdgeCurve(BorderCurve.LINE, np.array([a, b])))
             continue
         chord = b - a  # a counter-clockwise arc has a positive bulge, to the right of its chord
         middle = (a + b) / 2 + bulge / 2 * np.array([chord[1], -chord[0]])
-        result.append(Stroke(BorderCurve.ARC, np.array([a, middle, b])))
+        result.append(EdgeCurve(BorderCurve.ARC, np.array([a, middle, b])))
     return result
-
-
-def marks(block: DxfBlock, layers: Sequence[str]) -> Floats:
-    """Return the points (n,2) [m] on layers."""
-    return np.array([p for k in layers for p in block.points.get(k, [])]).reshape(-1, 2)

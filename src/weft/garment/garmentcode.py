@@ -23,10 +23,11 @@ from weft.base.schema.block import ListOrBlock
 from weft.base.schema.document import DocumentBlock
 from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
+from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.pattern_file import pattern_name, read_bytes
 from weft.garment.pattern_schema import PatternDocument, Text, Truth
-from weft.garment.stroke import Stroke, chain_area
+from weft.garment.pieces import chain_area
 from weft.garment.yaml_panels import read_block
 
 if TYPE_CHECKING:
@@ -228,35 +229,35 @@ def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _U
                 f"{name!r} is open"
             )
             raise block.error((*places[j], "endpoints"), list(ends[j]), expected)
-    strokes = []
+    curves = []
     for edge, place in zip(panel.edges, places):
         chord = vertices[list(edge.endpoints)]
         try:
-            strokes.append(_read_stroke(edge, chord, units))
+            curves.append(_read_curve(edge, chord, units))
         except PatternError as error:
             at = (*place, "curvature", "params")
             raise block.error(at, error.got, error.expected or "") from None
     if units.centered:
         center = vertices.mean(0)
-        strokes = [s.transform(np.eye(2), -center) for s in strokes]
+        curves = [s.transform(np.eye(2), -center) for s in curves]
         translation = translation + [*center, 0.0]
     # The outer side is -z: the panel is mirrored in x, and rotated about y to compensate for that.
-    if chain_area(strokes) < 0:
-        strokes = [s.transform(np.diag([-1.0, 1.0])) for s in strokes]
+    if chain_area(curves) < 0:
+        curves = [s.transform(np.diag([-1.0, 1.0])) for s in curves]
         rotation = rotation * Rotation.from_matrix(np.diag([-1.0, 1.0, -1.0]))
-    corners = np.array([s.start for s in strokes])
+    corners = np.array([s.start for s in curves])
     x, y, z = translation.tolist()
     placement = Placement((x, y, z), _angles(rotation))
-    return Panel(name, corners, [s.edge for s in strokes], placement=placement)
+    return Panel(name, corners, [s.edge for s in curves], placement=placement)
 
 
-def _read_stroke(edge: _Edge, ends: Floats, units: _Units) -> Stroke:
+def _read_curve(edge: _Edge, ends: Floats, units: _Units) -> EdgeCurve:
     """Return an edge with its curvature."""
     name, curvature = edge.label or "", edge.curvature
     if curvature is None:
-        return Stroke(BorderCurve.LINE, ends, name)
+        return EdgeCurve(BorderCurve.LINE, ends, name)
     if isinstance(curvature, _Circle):
-        return Stroke(BorderCurve.ARC, _arc(curvature, ends, units), name)
+        return EdgeCurve(BorderCurve.ARC, _arc(curvature, ends, units), name)
     points = np.array([curvature] if isinstance(curvature, tuple) else curvature.params)
     along = ends[1] - ends[0]
     left = np.array([-along[1], along[0]])
@@ -264,7 +265,7 @@ def _read_stroke(edge: _Edge, ends: Floats, units: _Units) -> Stroke:
         ends[0] + p[0] * along + p[1] * left if units.relative else p * units.meters for p in points
     ]
     curve = BorderCurve.CUBIC if isinstance(curvature, _Cubic) else BorderCurve.QUADRATIC
-    return Stroke(curve, np.array([ends[0], *controls, ends[1]]), name)
+    return EdgeCurve(curve, np.array([ends[0], *controls, ends[1]]), name)
 
 
 def _arc(circle: _Circle, ends: Floats, units: _Units) -> Floats:

@@ -1,4 +1,7 @@
-"""Pieces of drawings: outlines, holes and marks, without seams or placement."""
+"""Pieces of drawings: outlines, holes and marks, without seams or placement.
+
+An outline is a closed chain of curves, one for each edge, with their ends.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,10 +10,37 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
+from weft.discretization.polygon import signed_area
+from weft.garment.curves import SAMPLES, EdgeCurve
 from weft.garment.pattern import Panel, Placement
-from weft.garment.stroke import Stroke, chain_polygon, orient_chain
 
 UNPLACED = Placement()
+MARKS = 8  # points of a curved edge of a hole or an inner line: a circle of four arcs has 32
+
+
+def chain_area(chain: Sequence[EdgeCurve]) -> float:
+    """Return the signed area [m^2] inside a closed chain; it is positive if counter-clockwise."""
+    return signed_area(chain_polygon(chain))
+
+
+def orient_chain(chain: Sequence[EdgeCurve]) -> list[EdgeCurve]:
+    """Return a closed chain that runs counter-clockwise; a clockwise one is reversed."""
+    return list(chain) if chain_area(chain) >= 0 else reverse_chain(chain)
+
+
+def reverse_chain(chain: Sequence[EdgeCurve]) -> list[EdgeCurve]:
+    """Return the chain from its other end."""
+    return [c.reverse() for c in reversed(chain)]
+
+
+def chain_polygon(chain: Sequence[EdgeCurve], samples: int = SAMPLES) -> Floats:
+    """Return the points (h,2) [m] of a closed chain."""
+    return np.concatenate([c.sample(samples) for c in chain])
+
+
+def chain_polyline(chain: Sequence[EdgeCurve], samples: int = MARKS) -> Floats:
+    """Return the points (l,2) [m] along a chain, with its end."""
+    return np.concatenate([chain_polygon(chain, samples), [chain[-1].end]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +60,7 @@ class DrawnPiece:
     """
 
     name: str
-    outline: Sequence[Stroke]
+    outline: Sequence[EdgeCurve]
     holes: Sequence[Floats] = ()
     lines: Sequence[Floats] = ()
     grain: float | None = None

@@ -17,14 +17,20 @@ import numpy as np
 
 from weft.base.errors import PatternError
 from weft.discretization.polygon import arc_lengths, contains, interpolate_points
+from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve, Pattern
 from weft.garment.pattern_file import pattern_name
-from weft.garment.pieces import DrawnPiece
+from weft.garment.pieces import (
+    MARKS,
+    DrawnPiece,
+    chain_area,
+    chain_polygon,
+    chain_polyline,
+    orient_chain,
+)
 from weft.garment.sidecar import assemble_pattern
-from weft.garment.stroke import MARKS, Stroke, chain_area, chain_polygon, orient_chain
-from weft.garment.svg_paths import SHAPES, StrokeChain, shape_chains
-from weft.garment.svg_tree import Node, read_svg_tree
-from weft.garment.svg_units import meters_per_unit
+from weft.garment.svg_paths import SHAPES, Subpath, read_subpaths
+from weft.garment.svg_tree import Node, meters_per_unit, read_svg_nodes
 
 BORDERS = ("sew", "outline", "cut")  # if a piece has several kinds, the first of these is used
 ROLES = (*BORDERS, "hole", "internal", "grain", "origin")
@@ -38,11 +44,11 @@ _AUTOMATIC = re.compile(r"(?:g|layer|svg|use|text|" + "|".join(SHAPES) + r")\d+(
 
 @dataclass(eq=False)
 class _Shape:
-    """A shape with its role, and its chains of strokes in meters."""
+    """A shape with its role, and its chains of curves in meters."""
 
     node: Node
     role: str
-    chains: list[StrokeChain]
+    chains: list[Subpath]
     group: Node | None
 
 
@@ -60,13 +66,11 @@ def read_svg(path: Path) -> Pattern:
     Raises:
         PatternError: no such file, or an invalid element, with its line.
     """
-    root = read_svg_tree(path)
-    meters = meters_per_unit(root, path.name)
     groups: dict[int, _Group] = {}
-    for found in _find_shapes(root, path.name, meters):
+    for found in _find_shapes(read_svg_nodes(path)):
         group = groups.setdefault(id(found.group), _Group())
         (group.borders if found.role in BORDERS else group.others).append(found)
-    pieces = [p for g in groups.values() for p in _build_pieces(g, path.name)]
+    pieces = [p for g in groups.values() for p in _build_pieces(g)]
     if not pieces:
         raise PatternError(
             "pieces",
@@ -77,38 +81,32 @@ def read_svg(path: Path) -> Pattern:
     pieces = [replace(p, name=p.name or f"piece {i}") for i, p in enumerate(pieces, start=1)]
     loose = [o for g in groups.values() if len(_select_borders(g)) != 1 for o in g.others]
     for other in loose:
-        pieces = _assign_feature(pieces, other, path.name)
+        pieces = _assign_feature(pieces, other)
     return assemble_pattern(path, pattern_name(path), [p.center() for p in pieces])
 
 
-def _find_shapes(root: Node, file: str, meters: float) -> list[_Shape]:
+def _find_shapes(nodes: Sequence[Node]) -> list[_Shape]:
     """Return all visible shapes that have a role."""
-    result, skipped = [], 0
-    for node in root.down():
+    root, result, skipped = nodes[0], [], 0
+    meters = meters_per_unit(root)
+    for node in nodes:
         if any(n.tag in UNSEEN or _is_hidden(n) for n in node.up()):
             continue
         if node.tag == "svg" and node is not root:
-            raise PatternError(
-                "<svg>", got="inside another", where=f"{file}:{node.line}", expected="one page"
-            )
+            raise node.error("<svg>", "inside another", "one page")
         role = _role(node)
         if role and node.tag == "use":
-            raise PatternError(
-                "<use>",
-                got="a copy of another element",
-                expected="paths",
-                where=f"{file}:{node.line}",
-                hint="unlink clones before exporting",
-            )
+            hint = "unlink clones before exporting"
+            raise node.error("<use>", "a copy of another element", "paths", hint)
         if node.tag not in SHAPES:
             continue
         if not role:
             skipped += NOTE not in node.attributes.get("class", "").split()
             continue
-        result.append(_Shape(node, role, shape_chains(node, file, meters), _group_of(node)))
+        result.append(_Shape(node, role, read_subpaths(node, meters), _group_of(node)))
     if skipped:
         warnings.warn(
-            f"{file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
+            f"{root.file}: {skipped} shapes without a class of {', '.join(ROLES)}: not read",
             stacklevel=3,
         )
     return result
@@ -156,7 +154,7 @@ def _select_borders(group: _Group) -> list[_Shape]:
     return []
 
 
-def _build_pieces(group: _Group, file: str) -> list[DrawnPiece]:
+def _build_pieces(group: _Group) -> list[DrawnPiece]:
     """Return the pieces of a group; if it has only one, with the other shapes of the group."""
     borders = _select_borders(group)
     result = []
@@ -165,121 +163,95 @@ def _build_pieces(group: _Group, file: str) -> list[DrawnPiece]:
         own = "" if _LABEL.match(own.lower()) else own
         around = "" if border.group is None else _label(border.group)
         name = around or own if len(borders) == 1 else own
-        piece = _build_piece(border, name, file)
+        piece = _build_piece(border, name)
         if len(borders) == 1:
             for other in group.others:
-                piece = _add_feature(piece, other, file)
+                piece = _add_feature(piece, other)
         result.append(piece)
     if borders and borders[0].role == "cut":
         warnings.warn(
-            f"{file}: {len(borders)} cut lines without a sew line: seam allowances, if there are "
-            "any, are sewn as fabric",
+            f"{borders[0].node.file}: {len(borders)} cut lines without a sew line: seam "
+            "allowances, if there are any, are sewn as fabric",
             stacklevel=3,
         )
     return result
 
 
-def _build_piece(border: _Shape, name: str, file: str) -> DrawnPiece:
+def _build_piece(border: _Shape, name: str) -> DrawnPiece:
     """Return a piece whose outline is the largest of the path's chains; the other chains are
     holes.
     """
-    where = f"{file}:{border.node.line}"
+    node = border.node
     shown = f"outline of {name!r}" if name else "outline"
-    for chain in border.chains:
-        if not chain.closed:
-            a, b = (1e3 * p for p in (chain.strokes[0].start, chain.strokes[-1].end))
-            raise PatternError(
-                shown,
-                got=f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm",
-                where=where,
-                expected="a closed path",
-                hint="end it with Z",
-            )
-    chains = sorted(border.chains, key=lambda c: -abs(chain_area(c.strokes)))
-    outline = orient_chain(_label_strokes(chains[0], border.node, where))
+    for subpath in border.chains:
+        if not subpath.closed:
+            a, b = (1e3 * p for p in (subpath.chain[0].start, subpath.chain[-1].end))
+            got = f"open: from ({a[0]:.4g}, {a[1]:.4g}) to ({b[0]:.4g}, {b[1]:.4g}) mm"
+            raise node.error(shown, got, "a closed path", "end it with Z")
+    first, *others = sorted(border.chains, key=lambda c: -abs(chain_area(c.chain)))
+    outline = orient_chain(_label_edges(first, node))
     if len(outline) < 2:
-        raise PatternError(shown, got="one edge", expected="at least two", where=where)
-    return DrawnPiece(
-        name, outline, [chain_polygon(c.strokes, MARKS) for c in chains[1:]], where=where
-    )
+        raise node.error(shown, "one edge", "at least two")
+    holes = [chain_polygon(c.chain, MARKS) for c in others]
+    return DrawnPiece(name, outline, holes, where=node.where)
 
 
-def _label_strokes(chain: StrokeChain, node: Node, where: str) -> list[Stroke]:
-    """Return the strokes with the words of data-edges and data-seams."""
-    words = {}
+def _label_edges(subpath: Subpath, node: Node) -> list[EdgeCurve]:
+    """Return the curves with the words of data-edges and data-seams."""
+    words, count = {}, len(subpath.commands)
     for key in ("data-edges", "data-seams"):
         given = node.attributes.get(key)
-        words[key] = [NONE] * len(chain.commands) if given is None else given.split()
-        if len(words[key]) != len(chain.commands):
-            raise PatternError(
-                key,
-                got=f"{len(words[key])} words",
-                where=where,
-                expected=f"one for each of the {len(chain.commands)} edges; {NONE!r} for none",
-            )
-    result: list[Stroke] = []
-    for command, name, seam in zip(chain.commands, words["data-edges"], words["data-seams"]):
+        words[key] = [NONE] * count if given is None else given.split()
+        if len(words[key]) != count:
+            expected = f"one for each of the {count} edges; {NONE!r} for none"
+            raise node.error(key, f"{len(words[key])} words", expected)
+    result: list[EdgeCurve] = []
+    for command, name, seam in zip(subpath.commands, words["data-edges"], words["data-seams"]):
         if name == CONTINUED:
             parts = [*result[-1:], *command]
-            if not result or any(
-                s.curve not in (BorderCurve.LINE, BorderCurve.POLYLINE) for s in parts
-            ):
-                raise PatternError(
-                    "data-edges",
-                    got=f"{CONTINUED!r} at edge {len(result)}",
-                    where=where,
-                    expected="it after straight parts, at straight parts only",
-                )
-            points = np.concatenate([parts[0].points, *(s.points[1:] for s in parts[1:])])
-            result[-1] = replace(result[-1], curve=BorderCurve.POLYLINE, points=points)
+            straight = all(c.kind in (BorderCurve.LINE, BorderCurve.POLYLINE) for c in parts)
+            if not (result and straight):
+                got = f"{CONTINUED!r} at edge {len(result)}"
+                expected = "it after straight parts, at straight parts only"
+                raise node.error("data-edges", got, expected)
+            points = chain_polyline(parts)
+            result[-1] = replace(result[-1], kind=BorderCurve.POLYLINE, control_points=points)
             continue
         name, seam = ("" if word == NONE else word for word in (name, seam))
-        result += [replace(s, name=name, seam=seam) for s in command]
+        result += [replace(c, name=name, seam=seam) for c in command]
     return result
 
 
-def _add_feature(piece: DrawnPiece, other: _Shape, file: str) -> DrawnPiece:
+def _add_feature(piece: DrawnPiece, other: _Shape) -> DrawnPiece:
     """Return the piece with a hole, an inner line, its origin or its grain added."""
-    where = f"{file}:{other.node.line}"
+    node, first = other.node, other.chains[0]
     if other.role == "hole":
         if not all(c.closed for c in other.chains):
-            raise PatternError(
-                f"hole of {piece.name!r}", got="an open path", where=where, expected="a closed one"
-            )
-        return replace(
-            piece, holes=[*piece.holes, *(chain_polygon(c.strokes, MARKS) for c in other.chains)]
-        )
+            raise node.error(f"hole of {piece.name!r}", "an open path", "a closed one")
+        holes = [chain_polygon(c.chain, MARKS) for c in other.chains]
+        return replace(piece, holes=[*piece.holes, *holes])
     if other.role == "internal":
         return replace(piece, lines=[*piece.lines, *(c.points for c in other.chains)])
     if other.role == "origin":
-        points = other.chains[0].points
+        points = first.points
         return replace(piece, origin=(points.min(0) + points.max(0)) / 2)
     if piece.grain is not None:
-        raise PatternError(
-            f"grain of {piece.name!r}", got="a second one", where=where, expected="one line"
-        )
-    strokes = other.chains[0].strokes
-    x, y = strokes[-1].end - strokes[0].start
+        raise node.error(f"grain of {piece.name!r}", "a second one", "one line")
+    x, y = first.chain[-1].end - first.chain[0].start
     if x == 0 and y == 0:
-        raise PatternError(
-            f"grain of {piece.name!r}",
-            got="a closed path",
-            where=where,
-            expected="a line along the warp",
-        )
+        raise node.error(f"grain of {piece.name!r}", "a closed path", "a line along the warp")
     return replace(piece, grain=float(np.arctan2(y, x)))
 
 
-def _assign_feature(pieces: Sequence[DrawnPiece], other: _Shape, file: str) -> list[DrawnPiece]:
+def _assign_feature(pieces: Sequence[DrawnPiece], other: _Shape) -> list[DrawnPiece]:
     """Return the pieces, with a shape added to the smallest piece inside which it is drawn."""
     points = other.chains[0].points
     along = arc_lengths(points)
     middle = interpolate_points(along[-1:] / 2, along, points)
     inside = [i for i, p in enumerate(pieces) if contains([chain_polygon(p.outline)], middle)[0]]
     if not inside:
-        warnings.warn(
-            f"{file}:{other.node.line}: {other.role} outside of every piece: not read", stacklevel=3
-        )
+        where = other.node.where
+        warnings.warn(f"{where}: {other.role} outside of every piece: not read", stacklevel=3)
         return list(pieces)
     i = min(inside, key=lambda k: abs(chain_area(pieces[k].outline)))
-    return [_add_feature(p, other, file) if k == i else p for k, p in enumerate(pieces)]
+    return [_add_feature(p, other) if k == i else p for k, p in enumerate(pieces)]

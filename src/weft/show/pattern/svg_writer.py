@@ -152,14 +152,14 @@ def _commands(panel: Panel, i: int, page: _Page, moved: Floats) -> list[str]:
     """Return an edge as path commands."""
     curve = edge_curve(panel, i)
     points = [page(p + moved) for p in curve.controls[1:]]
-    if curve.edge.curve is BorderCurve.POLYLINE or len(curve.controls) == 2:
+    if curve.kind is BorderCurve.POLYLINE or curve.is_straight:
         return [f"L{p}" for p in points]
     if curve.arc is not None:
         _, radius, _, sweep = curve.arc
         # Counter-clockwise with y up is counter-clockwise on the page, too: sweep flag 0.
         r = _n(1e3 * radius)
         return [f"A{r},{r} 0 {int(abs(sweep) > np.pi)} {int(sweep < 0)} {points[-1]}"]
-    return [("Q" if curve.edge.curve is BorderCurve.QUADRATIC else "C") + " ".join(points)]
+    return [("Q" if curve.kind is BorderCurve.QUADRATIC else "C") + " ".join(points)]
 
 
 def _notes(pattern: Pattern) -> Json:
