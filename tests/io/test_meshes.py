@@ -10,8 +10,8 @@ from weft.base.errors import DegenerateFacesError, MeshError, RunError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.io import read_mesh
 from weft.io.animation import Animation, SurfaceTopology
-from weft.io.obj import read_obj, write_obj
-from weft.io.ply import read_ply, write_ply
+from weft.io.obj import write_obj
+from weft.io.ply import write_ply
 from weft.io.surface import triangulate
 
 pytestmark = pytest.mark.quick
@@ -70,7 +70,7 @@ f -4/-4/-1 -1/-1/-1 -3/-3/-1
 def test_obj_dialect(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(OBJ)
-    mesh = read_obj(path, scale=0.01, uv_scale=1.0)
+    mesh = read_mesh(path, scale=0.01, uv_scale=1.0)
     assert len(mesh.faces) == 3 and mesh.rest_area.sum() == pytest.approx(1.5)
     assert mesh.faces[2].tolist() == [1, 4, 2]
     assert {k: v.tolist() for k, v in mesh.groups.items()} == {
@@ -86,13 +86,13 @@ def test_groups_come_in_the_order_of_the_file(tmp_path):
     names = [f"n{k}" for k in range(20)]
     path = tmp_path / "a.obj"
     path.write_text(OBJ.replace("g front panel", f"g {' '.join(names)}"))
-    assert list(read_obj(path).groups) == ["shirt", *names, "back"]
+    assert list(read_mesh(path).groups) == ["shirt", *names, "back"]
 
 
 def test_uv_scale_is_the_scale_unless_given(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(OBJ)
-    assert read_obj(path, scale=0.01).rest_area.sum() == pytest.approx(1.5e-4)
+    assert read_mesh(path, scale=0.01).rest_area.sum() == pytest.approx(1.5e-4)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 8, 13])
@@ -117,7 +117,7 @@ def test_warp_direction_gives_material_coordinates(tmp_path):
     """A roof of two planes: each face unfolds in its own plane, at its true size."""
     path = tmp_path / "roof.obj"
     path.write_text("v 0 0 0\nv 0 0 2\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 2 1 4\n")
-    mesh = read_obj(path, warp=(0, 0, 1))
+    mesh = read_mesh(path, warp=(0, 0, 1))
     np.testing.assert_allclose(mesh.rest_area, np.sqrt(2))
     np.testing.assert_allclose(mesh.corner_uv[0, 1] - mesh.corner_uv[0, 0], [2, 0], atol=1e-12)
 
@@ -150,14 +150,14 @@ def test_bad_obj(tmp_path, text, arguments, match):
     path = tmp_path / "bad.obj"
     path.write_text(text)
     with refused(MeshError, match):
-        read_obj(path, **arguments)
+        read_mesh(path, **arguments)
 
 
 def test_degenerate_material_triangles_are_listed(tmp_path):
     path = tmp_path / "a.obj"
     path.write_text(TRIANGLE + "vt 0 0\nvt 1 0\nf 1/1 2/2 3/2\n")
     with refused(DegenerateFacesError, "material area of faces", hint="1 of 1"):
-        read_obj(path)
+        read_mesh(path)
 
 
 PLY = """ply
@@ -183,7 +183,7 @@ end_header
 def test_ascii_ply_with_vertex_coordinates(tmp_path):
     path = tmp_path / "a.ply"
     path.write_text(PLY)
-    mesh = read_ply(path)
+    mesh = read_mesh(path)
     assert len(mesh.faces) == 2 and mesh.rest_area.sum() == pytest.approx(1)
 
 
@@ -198,7 +198,7 @@ def test_big_endian_mixed_polygons(tmp_path):
     body += bytes([3]) + np.array([2, 1, 0], ">i4").tobytes()
     path = tmp_path / "a.ply"
     path.write_bytes(head.encode() + b"end_header\n" + body)
-    assert read_ply(path).faces.shape == (3, 3)
+    assert read_mesh(path).faces.shape == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_bad_ply(tmp_path, text, what):
     path = tmp_path / "bad.ply"
     path.write_text(text)
     with pytest.raises(MeshError) as caught:
-        read_ply(path)
+        read_mesh(path)
     assert caught.value.what == what
 
 
@@ -262,8 +262,8 @@ def test_a_warp_direction_wins_over_texture_coordinates(tmp_path):
     """The mesh is then its own rest shape; its coordinates would make it four times as wide."""
     path = tmp_path / "a.obj"
     path.write_text(TRIANGLE + "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n")
-    assert read_obj(path).rest_area.sum() == pytest.approx(8.0)
-    mesh = read_obj(path, warp=(0, 1, 0))
+    assert read_mesh(path).rest_area.sum() == pytest.approx(8.0)
+    mesh = read_mesh(path, warp=(0, 1, 0))
     np.testing.assert_allclose(mesh.rest_area, 0.5)
     np.testing.assert_allclose(mesh.corner_uv[0, 2] - mesh.corner_uv[0, 0], [1, 0], atol=1e-12)
 
@@ -274,4 +274,4 @@ def test_a_scale_of_texture_coordinates_that_are_not_used_is_refused(tmp_path, c
     used = "vt 0 0\nvt 4 0\nvt 0 4\nf 1/1 2/2 3/3\n" if coordinates else "f 1 2 3\n"
     path.write_text(TRIANGLE + used)
     with refused(MeshError, "uv_scale"):
-        read_obj(path, uv_scale=2.0, warp=(0, 1, 0))
+        read_mesh(path, uv_scale=2.0, warp=(0, 1, 0))

@@ -2,8 +2,8 @@
 
 Read in this order: ``surface`` (the contents of a mesh file, and their conversion to a mesh) and
 ``animation`` (the surfaces and frames that a writer gets); ``obj``, ``ply`` and the folder
-``formats`` (one module per format); ``inside`` (atomic writing, and opening without links, below
-one folder), ``files`` (the same for a single path) and ``lock`` (one writer).
+``formats`` (one module per format); ``safe_folder`` (atomic writing, and opening without links,
+below one folder), ``files`` (the same for a single path) and ``folder_lock`` (one writer).
 
 This module maps suffixes to formats: a format is one line of ``FORMATS``. Packages that a format
 needs are imported when it is used.

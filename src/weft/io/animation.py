@@ -5,8 +5,7 @@ already in the units and axes of the file.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -139,34 +138,9 @@ class Animation:
         """
         if self.count <= most:
             return self
-        kept = np.unique(np.round(np.linspace(0, self.count - 1, most)).astype(int))
-        return Animation(
-            self.shapes,
-            len(kept),
-            partial(_frame_at, self.moment, kept),
-            self.fps,
-            self.first,
-            self.convention,
-            self.about,
-            self.fields,
-        )
-
-
-def _frame_at(moment: Callable[[int], AnimationFrame], kept: Ints, k: int) -> AnimationFrame:
-    return moment(int(kept[k]))
-
-
-def require_meters_y_up(animation: Animation, format_name: str) -> None:
-    """Raise a RunError unless the convention is meters, y up, which a format's specification
-    fixes.
-    """
-    c = animation.convention
-    if c.up != "y" or c.units != "m":
-        raise RunError(
-            "--up, --units",
-            got=f"{c.up}, {c.units}",
-            expected=f"y and m: {format_name} files are in meters, y up, by their specification",
-        )
+        kept = np.unique(np.round(np.linspace(0, self.count - 1, most)).astype(int)).tolist()
+        moment = self.moment
+        return replace(self, count=len(kept), moment=lambda k: moment(kept[k]))
 
 
 def distinct(names: Sequence[str]) -> list[str]:

@@ -5,31 +5,32 @@ corner has material coordinates of its own. Read are ``v vt f g o usemtl``, nega
 polygons, and continued lines.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Ints, Positions
+from weft.base.arrays import CornerUv, Faces, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import OBJ_MEMBERSHIPS
-from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
-from weft.io.surface import Contents, build_mesh, read_bytes, triangles_in, triangulate
+from weft.io.surface import MOST_CORNERS, Contents, read_bytes, triangulate_polygons
 
 
 @dataclass
-class _Contents:
+class _Statements:
     """The statements of a file that have been read so far."""
 
     path: Path
     v: list[list[float]] = field(default_factory=list)
     vt: list[list[float]] = field(default_factory=list)
-    polygons: list[tuple[int, list[int], list[int]]] = field(default_factory=list)  # line, v, vt
-    members: dict[str, list[int]] = field(default_factory=dict)  # group -> polygons
+    lines: list[int] = field(default_factory=list)  # of the polygons
+    polygons: list[list[int]] = field(default_factory=list)  # vertices
+    texture: list[list[int]] = field(default_factory=list)  # texture coordinates of the polygons
+    groups: dict[str, list[int]] = field(default_factory=dict)  # polygons
     active: dict[str, list[str]] = field(default_factory=dict)  # "g", "o" -> names
-    made_of: dict[str, list[int]] = field(default_factory=dict)  # material -> polygons
+    materials: dict[str, list[int]] = field(default_factory=dict)  # polygons
     material: str = ""
     memberships: int = 0  # number of faces, each counted once per group that it is in
 
@@ -37,7 +38,23 @@ class _Contents:
         """Return an error at a line of the file."""
         return MeshError(what, got=got, expected=expected, where=f"{self.path}:{line}")
 
-    def numbers(self, line: int, words: Sequence[str], count: int, what: str) -> list[float]:
+    def read(self, line: int, kind: str, words: list[str]) -> None:
+        """Read a statement; those of other kinds are ignored."""
+        match kind:
+            case "v":
+                self.v.append(self.read_numbers(line, words, 3, "position"))
+            case "vt":
+                self.vt.append(self.read_numbers(line, words, 2, "texture coordinates"))
+            case "f":
+                self.read_face(line, words)
+            case "g":
+                self.active["g"] = words
+            case "o":
+                self.active["o"] = words[:1]
+            case "usemtl":
+                self.material = " ".join(words)
+
+    def read_numbers(self, line: int, words: Sequence[str], count: int, what: str) -> list[float]:
         """Return the first ``count`` words as finite numbers."""
         try:
             values = [float(w) for w in words[:count]]
@@ -47,22 +64,16 @@ class _Contents:
             raise self.error(line, what, " ".join(words), f"{count} finite numbers")
         return values
 
-    def read_v(self, line: int, words: list[str]) -> None:
-        """Read ``v x y z [w]``."""
-        self.v.append(self.numbers(line, words, 3, "position"))
-
-    def read_vt(self, line: int, words: list[str]) -> None:
-        """Read ``vt u v [w]``."""
-        self.vt.append(self.numbers(line, words, 2, "texture coordinates"))
-
-    def read_f(self, line: int, words: list[str]) -> None:
+    def read_face(self, line: int, words: list[str]) -> None:
         """Read ``f v/vt/vn ...``."""
         if len(words) < 3:
             raise self.error(line, "face", " ".join(words), "at least three corners")
+        if len(words) > MOST_CORNERS:
+            raise self.error(line, "face", f"{len(words)} corners", f"at most {MOST_CORNERS}")
         corners = [w.split("/") for w in words]
-        v = [self.index(line, c[0], len(self.v), "vertex index") for c in corners]
+        v = [self.read_index(line, c[0], len(self.v), "vertex index") for c in corners]
         vt = [
-            self.index(line, c[1], len(self.vt), "texture index")
+            self.read_index(line, c[1], len(self.vt), "texture index")
             for c in corners
             if len(c) > 1 and c[1]
         ]
@@ -75,12 +86,14 @@ class _Contents:
         if self.memberships > OBJ_MEMBERSHIPS + 4 * len(self.polygons):
             raise self.error(line, "groups", len(names), "fewer: every face is in each of them")
         for name in names:
-            self.members.setdefault(name, []).append(len(self.polygons))
+            self.groups.setdefault(name, []).append(len(self.polygons))
         if self.material:
-            self.made_of.setdefault(self.material, []).append(len(self.polygons))
-        self.polygons.append((line, v, vt))
+            self.materials.setdefault(self.material, []).append(len(self.polygons))
+        self.lines.append(line)
+        self.polygons.append(v)
+        self.texture.append(vt)
 
-    def index(self, line: int, text: str, count: int, what: str) -> int:
+    def read_index(self, line: int, text: str, count: int, what: str) -> int:
         """Return a 1-based or negative index as one that counts from 0."""
         try:
             number = int(text)
@@ -91,40 +104,6 @@ class _Contents:
             raise self.error(line, what, text, f"1 to {count}, or -{count} to -1")
         return index
 
-    def read_g(self, line: int, words: list[str]) -> None:
-        """Read ``g name ...``."""
-        self.active["g"] = words
-
-    def read_o(self, line: int, words: list[str]) -> None:
-        """Read ``o name``."""
-        self.active["o"] = words[:1]
-
-    def read_usemtl(self, line: int, words: list[str]) -> None:
-        """Read ``usemtl name``."""
-        self.material = " ".join(words)
-
-
-def read_obj(
-    path: str | Path,
-    *,
-    scale: float | None = None,
-    uv_scale: float | None = None,
-    warp: Sequence[float] | None = None,
-) -> TriangleMesh:
-    """Return the mesh in an OBJ file.
-
-    Args:
-        path: the file.
-        scale: meters per unit of ``v``; None: 1.
-        uv_scale: meters per unit of ``vt``; None: the same as ``scale``.
-        warp: direction of the warp yarns in space; ``vt`` is then ignored.
-
-    Raises:
-        MeshError: with file and line.
-    """
-    path = Path(path)
-    return build_mesh(path, obj_contents(path), scale=scale, uv_scale=uv_scale, warp=warp)
-
 
 def obj_contents(path: Path) -> Contents:
     """Return the contents of an OBJ file.
@@ -132,34 +111,29 @@ def obj_contents(path: Path) -> Contents:
     Raises:
         MeshError: with file and line.
     """
-    c = _Contents(path)
-    statements: dict[str, Callable[[int, list[str]], None]] = {
-        "v": c.read_v,
-        "vt": c.read_vt,
-        "f": c.read_f,
-        "g": c.read_g,
-        "o": c.read_o,
-        "usemtl": c.read_usemtl,
-    }
-    for line, words in _statements(read_bytes(path).decode("utf-8", errors="replace")):
-        if words[0] in statements:
-            statements[words[0]](line, words[1:])
-    with_uv = [len(vt) > 0 for _, _, vt in c.polygons]
+    found = _Statements(path)
+    for line, words in _split(read_bytes(path).decode("utf-8", errors="replace")):
+        found.read(line, words[0], words[1:])
+    with_uv = [len(vt) > 0 for vt in found.texture]
     if any(with_uv) and not all(with_uv):
-        line = c.polygons[with_uv.index(False)][0]
-        raise c.error(line, "face", "no texture coordinates", "them at every face, or at none")
-    faces, uv, polygon = _triangles(c)
+        line = found.lines[with_uv.index(False)]
+        raise found.error(line, "face", "no texture coordinates", "them at every face, or at none")
+    polygons = [np.array(v, dtype=np.int32) for v in found.polygons]
+    x = np.array(found.v, dtype=np.float64).reshape(-1, 3)
+    triangles = triangulate_polygons(x, polygons, str(path))
+    uv = np.array(found.vt)[np.concatenate(found.texture)] if any(with_uv) else None
     groups = {
-        name: np.unique(np.concatenate([c.polygons[p][1] for p in members])).astype(np.int32)
-        for name, members in c.members.items()
+        name: np.unique(np.concatenate([polygons[p] for p in members]))
+        for name, members in found.groups.items()
     }
-    named = {**c.made_of, **c.members}  # a group takes precedence over a material of its name
-    regions = {name: triangles_in(members, polygon) for name, members in named.items()}
-    x = np.array(c.v, dtype=np.float64).reshape(-1, 3)
-    return Contents(x, faces, uv if any(with_uv) else None, groups, regions=regions)
+    # A group takes precedence over a material of its name.
+    named = {**found.materials, **found.groups}
+    regions = {name: triangles.of_polygons(members) for name, members in named.items()}
+    corner_uv = None if uv is None else uv[triangles.corners]
+    return Contents(x, triangles.faces, corner_uv, groups, regions=regions)
 
 
-def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
+def _split(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and words of each statement, with continued lines joined and comments
     dropped.
     """
@@ -174,24 +148,6 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
         if words:
             yield first, words
         pending, first = "", 0
-
-
-def _triangles(c: _Contents) -> tuple[Faces, CornerUv, Ints]:
-    """Return the triangles, their texture coordinates, and the polygon of which each one is a
-    part.
-    """
-    faces: list[list[int]] = []
-    texture: list[list[int]] = []
-    polygon: list[int] = []
-    for number, (line, v, vt) in enumerate(c.polygons):
-        points = np.array([c.v[i] for i in v])
-        for t in triangulate(points, "face", f"{c.path}:{line}") if len(v) > 3 else [(0, 1, 2)]:
-            faces.append([v[i] for i in t])
-            texture.append([vt[i] for i in t] if vt else [0, 0, 0])
-            polygon.append(number)
-    table = np.array(c.vt or [[0.0, 0.0]])
-    uv = table[np.array(texture, dtype=np.int64).reshape(-1, 3)]
-    return np.array(faces, dtype=np.int32).reshape(-1, 3), uv, np.array(polygon, dtype=np.int32)
 
 
 def write_obj(

@@ -5,19 +5,19 @@ Texture coordinates are the vertex properties ``s t``, ``u v`` or ``texture_u te
 vertices are painted weights; an integer property of faces makes regions called ``NAME VALUE``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from weft.base.arrays import AnyArray, Arrays, CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError, clipped
-from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import Fields
 from weft.io.files import atomic_write
-from weft.io.surface import Contents, build_mesh, read_bytes, triangulate
+from weft.io.surface import Contents, PolygonTriangles, read_bytes, triangulate_polygons
 
 _TYPES = {
     "char": "i1",
@@ -38,9 +38,10 @@ _TYPES = {
     "float64": "f8",
 }
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-_PLACES = {*"xyzstuv", "nx", "ny", "nz", "texture_u", "texture_v"}  # no painted weights
-MOST_REGIONS = 64  # largest number of values of a face property that makes regions
 _UV = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
+_NO_WEIGHTS = {*"xyz", "nx", "ny", "nz"}.union(*_UV)
+MOST_REGIONS = 64  # largest number of values of a face property that makes regions
+_Table = dict[str, Any]  # (n,) numbers of the rows by property; of a list property: n arrays
 
 
 @dataclass(frozen=True)
@@ -52,25 +53,71 @@ class _Property:
 
 @dataclass(frozen=True)
 class _Element:
-    name: str
     n: int
-    properties: list[_Property]
+    properties: list[_Property] = field(default_factory=list)
+
+    def names(self, *, lists: bool) -> set[str]:
+        """Return the names of the properties that are lists, or of those that are numbers."""
+        return {p.name for p in self.properties if bool(p.count) == lists}
 
 
-def read_ply(
-    path: str | Path,
-    *,
-    scale: float | None = None,
-    uv_scale: float | None = None,
-    warp: Sequence[float] | None = None,
-) -> TriangleMesh:
-    """Return the mesh in a PLY file; the arguments are those of ``read_obj``.
+class _Body:
+    """The numbers after the header of a binary file, read one after the other."""
 
-    Raises:
-        MeshError: not a PLY file, a damaged one, or an error that the checks of the mesh find.
-    """
-    path = Path(path)
-    return build_mesh(path, ply_contents(path), scale=scale, uv_scale=uv_scale, warp=warp)
+    def __init__(self, data: bytes, order: str) -> None:
+        self.data, self.order, self.place = data, order, 0
+
+    def table(self, element: _Element) -> _Table:
+        """Return the rows of the next element."""
+        if not element.names(lists=True):
+            return self.columns(element)
+        table: _Table = {p.name: [] for p in element.properties}
+        for _ in range(element.n):
+            for p in element.properties:
+                count = self.take(self.order + p.count, 1)[0] if p.count else 1
+                if not (count >= 0 and count == np.floor(count)):
+                    raise ValueError(f"a list of {count}")
+                values = self.take(self.order + p.type, int(count))
+                table[p.name].append(values if p.count else values[0])
+        return table
+
+    def columns(self, element: _Element) -> _Table:
+        """Return the rows of an element without lists."""
+        dtype = np.dtype([(p.name, self.order + p.type) for p in element.properties])
+        rows = self.take(dtype, element.n) if element.properties else np.zeros(0, dtype)
+        return {p.name: rows[p.name] for p in element.properties}
+
+    def take(self, dtype: DTypeLike, count: int) -> AnyArray:
+        """Return the next numbers.
+
+        Raises:
+            ValueError: the file ends early.
+        """
+        values = np.frombuffer(self.data, dtype, count, self.place)
+        self.place += values.nbytes
+        return values
+
+
+class _Text(_Body):
+    """The numbers after the header of an ASCII file."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data, "")
+        self.words = data.decode("ascii").split()
+
+    def columns(self, element: _Element) -> _Table:
+        """Return the rows of an element without lists."""
+        names = [p.name for p in element.properties]
+        flat = self.take("f8", element.n * len(names))
+        return dict(zip(names, flat.reshape(-1, max(len(names), 1)).T))
+
+    def take(self, dtype: DTypeLike, count: int) -> AnyArray:
+        """Return the next numbers, whatever their type."""
+        words = self.words[self.place : self.place + count]
+        if len(words) < count:
+            raise ValueError("the file ends early")
+        self.place += count
+        return np.array(words, dtype=np.float64)
 
 
 def ply_contents(path: Path) -> Contents:
@@ -81,62 +128,28 @@ def ply_contents(path: Path) -> Contents:
     """
     data = read_bytes(path)
     try:
-        order, elements, body = _header(data)
+        order, elements, rest = _header(data)
         _check_elements(elements)
-        read = elements.values()
-        tables = _ascii(body, read) if order == "" else _binary(body, read, order)
+        body = _Body(rest, order) if order else _Text(rest)
+        tables = {name: body.table(e) for name, e in elements.items()}
         vertex, face = tables["vertex"], tables["face"]
-        x = np.stack([np.asarray(vertex[k], dtype=np.float64) for k in "xyz"], axis=1)
+        x = np.stack([vertex[k] for k in "xyz"], axis=1).astype(np.float64)
         if not np.isfinite(x).all():
             bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
             raise ValueError(f"position of vertex {bad} is not finite")
         polygons = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
-        _check_indices(polygons, len(x), path)
-        corner_uv = _corner_uv(vertex, face, polygons)
-        own = elements["vertex"].properties
-        weights = _weights(vertex, {p.name for p in own if p.type == "u1"})
-        own = elements["face"].properties
-        whole = [p.name for p in own if p.type[0] in "iu" and not p.count]
-        labels = {name: np.asarray(face[name], dtype=np.int64) for name in whole}
-    except ValueError as error:
+        triangles = triangulate_polygons(x, polygons, str(path))
+        uv = _corner_uv(vertex, face, polygons, triangles)
+    except (ValueError, OverflowError) as error:
         raise MeshError(
             "PLY file",
             got=str(error),
             where=str(path),
             expected="an ASCII or binary PLY with vertex (x y z) and face (vertex_indices)",
         ) from error
-    faces, uv, polygon = _triangles(x, polygons, corner_uv, path)
-    return Contents(x, faces, uv, weights=weights, regions=_regions(labels, polygon))
-
-
-def _regions(labels: Arrays, polygon: Ints) -> dict[str, Ints]:
-    """Return triangles by name and value of an integer property of faces: ``material_index 2``.
-
-    A property with more than ``MOST_REGIONS`` values, such as a number or color of each face, makes
-    no regions.
-    """
-    found: dict[str, Ints] = {}
-    for name, label in labels.items():
-        values = np.unique(label)
-        if len(values) <= MOST_REGIONS:
-            own = label[polygon]
-            found |= {f"{name} {v}": np.flatnonzero(own == v).astype(np.int32) for v in values}
-    return found
-
-
-def _weights(vertex: Arrays, bytes_: set[str]) -> dict[str, Floats]:
-    """Return (n,) every numeric property of vertices that is no coordinate: painted weights,
-    colors.
-
-    Values of one byte, such as colors, are scaled to the range from 0 to 1.
-    """
-    found: dict[str, Floats] = {}
-    for name, values in vertex.items():
-        a = np.asarray(values)
-        if name in _PLACES or a.ndim != 1 or a.dtype.kind not in "fiu":
-            continue
-        found[name] = a.astype(np.float64) / (255 if name in bytes_ else 1)
-    return found
+    weights = _weights(elements["vertex"], vertex)
+    regions = _regions(elements["face"], face, triangles)
+    return Contents(x, triangles.faces, uv, weights=weights, regions=regions)
 
 
 def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:
@@ -150,21 +163,19 @@ def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:
     lines = data[: max(end, 0)].decode("ascii").splitlines()
     if not lines or not body or lines[0].strip() != "ply":
         raise ValueError("the first line is not `ply`, or there is no end_header")
-    order, elements = None, dict[str, _Element]()
+    order, elements, last = None, dict[str, _Element](), None
     for line in lines[1:]:
         match line.split():
-            case ["format", str() as name, *_] if name in _ORDER:
+            case ["format", name, *_] if name in _ORDER:
                 order = _ORDER[name]
-            case ["element", str() as name, str() as n, *_] if n.isdecimal():
-                elements[name] = _Element(name, int(n), [])
-            case ["property", "list", str() as count, str() as kind, str() as name, *_] if (
-                elements and kind in _TYPES and _TYPES.get(count, "f")[0] in "iu"
+            case ["element", name, n, *_] if n.isdecimal():
+                elements[name] = last = _Element(int(n))
+            case ["property", "list", count, kind, name, *_] if (
+                last and kind in _TYPES and _TYPES.get(count, "f")[0] in "iu"
             ):
-                list(elements.values())[-1].properties.append(
-                    _Property(name, _TYPES[kind], count=_TYPES[count])
-                )
-            case ["property", str() as kind, str() as name, *_] if elements and kind in _TYPES:
-                list(elements.values())[-1].properties.append(_Property(name, _TYPES[kind]))
+                last.properties.append(_Property(name, _TYPES[kind], _TYPES[count]))
+            case ["property", kind, name, *_] if last and kind in _TYPES:
+                last.properties.append(_Property(name, _TYPES[kind]))
             case ["format" | "element" | "property", *_]:
                 raise ValueError(f"header line {clipped(line)!r}")
     if order is None:
@@ -181,145 +192,61 @@ def _check_elements(elements: Mapping[str, _Element]) -> None:
     for name in ("vertex", "face"):
         if name not in elements:
             raise ValueError(f"no element {name}")
-    numbers = {p.name for p in elements["vertex"].properties if not p.count}
-    lists = {p.name for p in elements["face"].properties if p.count}
-    if not set("xyz") <= numbers:
+    if not set("xyz") <= elements["vertex"].names(lists=False):
         raise ValueError("vertices without numbers x, y and z")
-    if not {"vertex_indices", "vertex_index"} & lists:
+    if not {"vertex_indices", "vertex_index"} & elements["face"].names(lists=True):
         raise ValueError("faces without a list vertex_indices")
-    if "texcoord" in {p.name for p in elements["face"].properties} - lists:
+    if "texcoord" in elements["face"].names(lists=False):
         raise ValueError("a texcoord of faces that is no list")
 
 
-def _ascii(body: bytes, elements: Iterable[_Element]) -> dict[str, dict[str, AnyArray]]:
-    words = body.decode("ascii").split()
-    place, tables = 0, {}
-    for e in elements:
-        table: dict[str, Any] = {p.name: [] for p in e.properties}
-        for _ in range(_rows(e, len(words) - place)):
-            for p in e.properties:
-                if place == len(words):
-                    raise ValueError("the file ends early")
-                n = int(words[place]) if p.count else 1
-                if n < 0:
-                    raise ValueError(f"a list of {n}")
-                place += bool(p.count)
-                values = [float(w) for w in words[place : place + n]]
-                if len(values) < n:
-                    raise ValueError("the file ends early")
-                place += n
-                table[p.name].append(values if p.count else values[0])
-        tables[e.name] = table
-    return tables
-
-
-def _binary(
-    body: bytes, elements: Iterable[_Element], order: str
-) -> dict[str, dict[str, AnyArray]]:
-    place, tables = 0, {}
-    for e in elements:
-        dtype = _uniform(e, body, place, order)
-        if dtype is not None and place + e.n * dtype.itemsize <= len(body) and dtype.itemsize:
-            rows = np.frombuffer(body, dtype, e.n, place)
-            if all(
-                (rows["#" + p.name] == rows["#" + p.name][:1]).all()
-                for p in e.properties
-                if p.count
-            ):
-                tables[e.name] = {p.name: rows[p.name] for p in e.properties}
-                place += e.n * dtype.itemsize
-                continue
-        table: dict[str, Any] = {p.name: [] for p in e.properties}
-        for _ in range(_rows(e, len(body) - place)):
-            for p in e.properties:
-                n = 1
-                if p.count:
-                    n = int(np.frombuffer(body, order + p.count, 1, place)[0])
-                    if n < 0:
-                        raise ValueError(f"a list of {n}")
-                    place += np.dtype(p.count).itemsize
-                values = np.frombuffer(body, order + p.type, n, place)
-                place += values.nbytes
-                table[p.name].append(values if p.count else values[0])
-        tables[e.name] = table
-    return tables
-
-
-def _rows(e: _Element, room: int) -> int:
-    """Return the number of rows that the header declares, if enough words or bytes follow for them.
-
-    Raises:
-        ValueError: there are fewer.
-    """
-    if not e.properties:
-        return 0
-    if e.n * len(e.properties) > room:
-        raise ValueError(f"the file ends early: {e.n} {e.name}s promised")
-    return e.n
-
-
-def _uniform(e: _Element, body: bytes, place: int, order: str) -> np.dtype[np.void] | None:
-    """Return the record type of an element if every list has the length of the first one, so that
-    all rows can be read at once.
-    """
-    fields: list[Any] = []
-    if e.n == 0:
-        return None
-    for p in e.properties:
-        if not p.count:
-            fields.append((p.name, order + p.type))
-        else:
-            offset = place + np.dtype(fields).itemsize
-            n = int(np.frombuffer(body, order + p.count, 1, offset)[0])
-            fields += [("#" + p.name, order + p.count), (p.name, order + p.type, (n,))]
-    return np.dtype(fields)
-
-
-def _check_indices(polygons: AnyArray, n: int, path: Path) -> None:
-    for i, polygon in enumerate(polygons):
-        ids = np.atleast_1d(np.asarray(polygon))
-        whole = len(ids) >= 3 and bool((ids >= 0).all() and (ids < n).all())  # false for NaN
-        if not whole or (ids != np.floor(ids)).any() or len(set(ids.tolist())) < len(ids):
-            raise MeshError(
-                f"vertex indices of face {i}",
-                got=ids.tolist(),
-                where=str(path),
-                expected=f"three or more different ones from 0 to {n - 1}",
-            )
-
-
-def _corner_uv(vertex: Arrays, face: Arrays, polygons: AnyArray) -> list[Floats] | None:
-    """Return the texture coordinates (k,2) of the corners of each polygon."""
+def _corner_uv(
+    vertex: _Table, face: _Table, polygons: list[AnyArray], triangles: PolygonTriangles
+) -> CornerUv | None:
+    """Return the texture coordinates of the corners of the triangles."""
     if "texcoord" in face:
-        given = [np.asarray(t, dtype=np.float64).reshape(-1, 2) for t in face["texcoord"]]
-        bad = [i for i, (t, p) in enumerate(zip(given, polygons)) if len(t) != len(p)]
+        lists = face["texcoord"]
+        bad = [i for i, (t, p) in enumerate(zip(lists, polygons)) if len(t) != 2 * len(p)]
         if bad:
             raise ValueError(f"texcoord of face {bad[0]} has not two numbers a corner")
-        return given
+        flat = np.concatenate([np.zeros(0), *lists], dtype=np.float64)
+        return np.asarray(flat.reshape(-1, 2)[triangles.corners])
     for u, v in _UV:
         if u in vertex and v in vertex:
-            uv = np.stack([np.asarray(vertex[u]), np.asarray(vertex[v])], axis=1)
-            uv = uv.astype(np.float64)
-            return [uv[np.asarray(p, dtype=np.int64)] for p in polygons]
+            uv = np.stack([vertex[u], vertex[v]], axis=1).astype(np.float64)
+            return np.asarray(uv[triangles.faces])
     return None
 
 
-def _triangles(
-    x: Positions, polygons: AnyArray, uv: list[Floats] | None, path: Path
-) -> tuple[Faces, CornerUv | None, Ints]:
-    faces: list[AnyArray] = []
-    corners: list[AnyArray] = []
-    polygon_of: list[int] = []
-    for i, polygon in enumerate(polygons):
-        ids = np.asarray(polygon, dtype=np.int64)
-        for t in triangulate(x[ids], f"face {i}", str(path)):
-            faces.append(ids[list(t)])
-            polygon_of.append(i)
-            if uv is not None:
-                corners.append(uv[i][list(t)])
-    table = np.array(faces, dtype=np.int32).reshape(-1, 3)
-    number = np.array(polygon_of, dtype=np.int32)
-    return table, None if uv is None else np.array(corners), number
+def _weights(element: _Element, vertex: _Table) -> dict[str, Floats]:
+    """Return (n,) every numeric property of vertices that is no coordinate: painted weights,
+    colors.
+
+    Values of one byte, such as colors, are scaled to the range from 0 to 1.
+    """
+    return {
+        p.name: np.asarray(vertex[p.name], dtype=np.float64) / (255 if p.type == "u1" else 1)
+        for p in element.properties
+        if not p.count and p.name not in _NO_WEIGHTS
+    }
+
+
+def _regions(element: _Element, face: _Table, triangles: PolygonTriangles) -> dict[str, Ints]:
+    """Return triangles by name and value of an integer property of faces: ``material_index 2``.
+
+    A property with more than ``MOST_REGIONS`` values, such as a number or color of each face, makes
+    no regions.
+    """
+    found: dict[str, Ints] = {}
+    for p in element.properties:
+        if p.count or p.type[0] not in "iu":
+            continue
+        label = np.asarray(face[p.name], dtype=np.int64)
+        values = np.unique(label)
+        if len(values) <= MOST_REGIONS:
+            own = label[triangles.polygon]
+            found |= {f"{p.name} {v}": np.flatnonzero(own == v).astype(np.int32) for v in values}
+    return found
 
 
 def write_ply(
@@ -344,20 +271,18 @@ def write_ply(
     Raises:
         RunError: the file cannot be written.
     """
-    fields: list[Any] = [("n", "u1"), ("ids", "<i4", (3,))]
-    texcoord = ""
-    if corner_uv is not None:
-        fields += [("n_uv", "u1"), ("uv", "<f8", (6,))]
-        texcoord = "property list uchar double texcoord\n"
     given = numbers or Fields()
     cells, points = _columns(given.cells), _columns(given.points)
-    fields += [(name, "<f8") for name in cells]
-    rows = np.zeros(len(faces), np.dtype(fields))
+    dtype = [("n", "u1"), ("ids", "<i4", 3), ("n_uv", "u1"), ("uv", "<f8", 6)]
+    texcoord = "property list uchar double texcoord\n"
+    if corner_uv is None:
+        dtype, texcoord = dtype[:2], ""
+    rows = np.zeros(len(faces), [*dtype, *((name, "<f8") for name in cells)])
     rows["n"], rows["ids"] = 3, faces
-    for name, values in cells.items():
-        rows[name] = values
     if corner_uv is not None:
         rows["n_uv"], rows["uv"] = 6, corner_uv.reshape(-1, 6)
+    for name, values in cells.items():
+        rows[name] = values
     header = (
         "ply\nformat binary_little_endian 1.0\ncomment weft\n"
         f"element vertex {len(vertices)}\n"

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import open_input
 from weft.base.machine import gib, memory
 from weft.discretization.mesh import TriangleMesh
 
 SPACE = 16  # memory that reading a file takes, in units of its size
+FEW = 8  # largest number of names in a message
 MOST_CORNERS = 1000  # largest number of corners of a face; ear cutting takes cubic time
 
 
@@ -49,7 +50,8 @@ def join_contents(parts: Sequence[Contents]) -> Contents:
     Regions are those of a mesh alone. Texture coordinates are kept if all meshes have some, painted
     numbers are zero on meshes without them, and the unit is that of the first mesh.
     """
-    first = np.cumsum([0, *(len(p.x) for p in parts)])
+    sizes = [len(p.x) for p in parts]
+    first = np.cumsum([0, *sizes])
     groups: dict[str, Ints] = {}
     weights: dict[str, Floats] = {}
     for p, start in zip(parts, first):
@@ -59,13 +61,19 @@ def join_contents(parts: Sequence[Contents]) -> Contents:
     uv = [p.corner_uv for p in parts if p.corner_uv is not None]
     return Contents(
         np.concatenate([p.x for p in parts]),
-        np.concatenate([p.faces + start for p, start in zip(parts, first)]).astype(np.int32),
+        _join_faces([p.faces for p in parts], sizes),
         np.concatenate(uv) if len(uv) == len(parts) else None,
         groups,
         weights,
         parts[0].meters,
         parts[0].regions if len(parts) == 1 else {},
     )
+
+
+def _join_faces(faces: Sequence[Faces], sizes: Sequence[int]) -> Faces:
+    """Return the faces of several meshes with these numbers of vertices as those of one."""
+    first = np.cumsum([0, *sizes])
+    return np.concatenate([f + start for f, start in zip(faces, first)]).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +91,65 @@ class MovingMesh:
     positions: Floats
     faces: Faces
     meters: float = 1.0
+
+
+def join_moving(
+    times: Floats, positions: Sequence[Floats], faces: Sequence[Faces], meters: float = 1.0
+) -> MovingMesh:
+    """Return several moving meshes of a file as one, in their order.
+
+    Args:
+        times: (k,) [s].
+        positions: (k,n,3) of each mesh, in the file's units, y up.
+        faces: (m,3) of each mesh.
+        meters: [m] per unit.
+    """
+    x = np.concatenate(positions, axis=1)
+    if (x == x[0]).all():
+        times, x = times[:1], x[:1]
+    return MovingMesh(
+        times - times[0], x, _join_faces(faces, [p.shape[1] for p in positions]), meters
+    )
+
+
+def check_selection(
+    chosen: Sequence[str],
+    known: Sequence[str],
+    prim: str | None,
+    *,
+    one: bool,
+    what: str,
+    path: Path,
+) -> None:
+    """Check that a file has the mesh that the user names, and one mesh if it becomes cloth.
+
+    Args:
+        chosen: names of the meshes that are read.
+        known: names that the user may give.
+        prim: name that the user gave; None: all meshes are read.
+        one: refuse several meshes, because the result becomes one cloth.
+        what: kind of the file, for messages.
+        path: the file, for messages.
+
+    Raises:
+        MeshError: no mesh, no such mesh, or several.
+    """
+    names = chosen or known
+    shown = ", ".join(names[:FEW]) + (", ..." if len(names) > FEW else "")
+    where = str(path)
+    if not chosen and prim is None:
+        raise MeshError(what, got="no mesh", where=where, expected="one")
+    if not chosen:
+        expected = f"a mesh: {shown or 'there is none'}"
+        raise MeshError("prim", got=repr(prim), where=where, expected=expected)
+    if one and len(chosen) > 1:
+        raise MeshError(
+            what,
+            got=f"{len(chosen)} meshes",
+            where=where,
+            expected="one, as cloth",
+            hint=f"say which: prim: {chosen[0]} (there are {shown})",
+        )
 
 
 def check_file(path: Path) -> None:
@@ -173,64 +240,68 @@ def build_mesh(
     return TriangleMesh(x, faces, uv, *named)
 
 
-def triangulated(x: Positions, polygons: Sequence[Ints], where: str) -> tuple[Faces, Ints]:
-    """Return the triangles of polygons, and their corners.
+@dataclass(frozen=True, eq=False)
+class PolygonTriangles:
+    """The triangles of polygons.
+
+    Args:
+        faces: (m,3) vertices.
+        corners: (m,3) the same among the corners of all polygons, in their order.
+        polygon: (m,) polygon of each triangle.
+    """
+
+    faces: Faces
+    corners: Ints
+    polygon: Ints
+
+    def of_polygons(self, members: Sequence[int]) -> Ints:
+        """Return the numbers of the triangles of some polygons."""
+        return np.flatnonzero(np.isin(self.polygon, members)).astype(np.int32)
+
+
+def triangulate_polygons(
+    x: Positions, polygons: Sequence[AnyArray], where: str
+) -> PolygonTriangles:
+    """Return the triangles of polygons.
 
     Args:
         x: (n,3) positions.
         polygons: vertices of each polygon.
         where: the file, for messages.
 
-    Returns:
-        Vertices (m,3) of the triangles, and the indices (m,3) of their corners among the corners of
-        all polygons.
-
     Raises:
-        MeshError: ids out of range, a polygon with the same vertex twice, or too many corners.
+        MeshError: no whole numbers, numbers out of range, a polygon with the same vertex twice, or
+            too many corners.
     """
-    sizes = np.array([len(ids) for ids in polygons])
+    sizes = np.array([len(ids) for ids in polygons], dtype=np.int32)
     if len(sizes) and (sizes == 3).all():
-        table = np.concatenate(polygons).reshape(-1, 3).astype(np.int32)
-        _check_corners(table, np.arange(len(table), dtype=np.int32), len(x), where)
-        return table, np.arange(3 * len(table), dtype=np.int32).reshape(-1, 3)
-    faces: list[Ints] = []
-    corners: list[Ints] = []
-    first = 0
-    for k, ids in enumerate(polygons):
+        table = np.concatenate(polygons).reshape(-1, 3)
+        number = np.arange(len(table), dtype=np.int32)
+        _check_corners(table, number, len(x), where)
+        corners = np.arange(table.size, dtype=np.int32).reshape(-1, 3)
+        return PolygonTriangles(table.astype(np.int32), corners, number)
+    rows = [np.zeros((0, 3), dtype=np.int32)]
+    for k, (ids, first) in enumerate(zip(polygons, np.cumsum(sizes) - sizes)):
         _check_corners(ids[None], np.array([k]), len(x), where)
-        for t in triangulate(x[ids], f"face {k}", where):
-            faces.append(ids[list(t)])
-            corners.append(first + np.array(t))
-        first += len(ids)
-    return (
-        np.array(faces, dtype=np.int32).reshape(-1, 3),
-        np.array(corners, dtype=np.int32).reshape(-1, 3),
-    )
+        rows.append(first + np.array(triangulate(x[ids.astype(np.int32)], f"face {k}", where)))
+    corners = np.concatenate(rows).astype(np.int32)
+    ids = np.concatenate([np.zeros(0, dtype=np.int32), *polygons]).astype(np.int32)
+    polygon = np.repeat(np.arange(len(sizes), dtype=np.int32), np.maximum(sizes - 2, 0))
+    return PolygonTriangles(ids[corners], corners, polygon)
 
 
-def triangles_in(members: Sequence[int], polygon: Ints) -> Ints:
-    """Return the numbers of the triangles of some polygons.
-
-    Args:
-        members: numbers of the polygons.
-        polygon: (m,) the polygon of every triangle.
-    """
-    return np.flatnonzero(np.isin(polygon, members)).astype(np.int32)
-
-
-def _check_corners(faces: Ints, numbers: Ints, n: int, where: str) -> None:
-    """Raise an error unless each of the faces (m,k) has at least three vertices, all different and
-    below n.
-    """
-    ordered = np.sort(faces, axis=1)
-    bad = (faces < 0).any(1) | (faces >= n).any(1) | (ordered[:, 1:] == ordered[:, :-1]).any(1)
-    if faces.shape[1] < 3:
+def _check_corners(polygons: AnyArray, numbers: Ints, n: int, where: str) -> None:
+    """Check that each of the polygons (m,k) has at least three vertices, all different, of n."""
+    ordered = np.sort(polygons, axis=1)
+    good = (polygons >= 0) & (polygons < n) & (polygons == np.floor(polygons))  # false for NaN
+    bad = ~good.all(1) | (ordered[:, 1:] == ordered[:, :-1]).any(1)
+    if polygons.shape[1] < 3:
         bad[:] = True
     if bad.any():
         k = int(np.flatnonzero(bad)[0])
         raise MeshError(
             f"vertex indices of face {numbers[k]}",
-            got=faces[k].tolist(),
+            got=polygons[k].tolist(),
             where=where,
             expected=f"three or more different ones from 0 to {n - 1}",
         )
@@ -314,13 +385,9 @@ def _corner(flat: Floats, ring: list[int], i: int) -> tuple[Floats, Floats, Floa
     return flat[ring[i - 1]], flat[ring[i]], flat[ring[(i + 1) % len(ring)]]
 
 
-def _cross(o: Floats, a: Floats, b: Floats) -> float:
-    return float((a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]))
-
-
-def _sides(o: Floats, a: Floats, b: Floats) -> Floats:
-    """Return (n,) ``_cross`` for many points b (n,2)."""
-    return np.asarray((a[0] - o[0]) * (b[:, 1] - o[1]) - (a[1] - o[1]) * (b[:, 0] - o[0]))
+def _cross(o: Floats, a: Floats, b: Floats) -> Floats:
+    """Return the cross product (...) of a - o and b - o, for one point b (2,) or many (n,2)."""
+    return np.asarray((a[0] - o[0]) * (b[..., 1] - o[1]) - (a[1] - o[1]) * (b[..., 0] - o[0]))
 
 
 def _is_ear(flat: Floats, ring: list[int], i: int) -> bool:
@@ -329,7 +396,7 @@ def _is_ear(flat: Floats, ring: list[int], i: int) -> bool:
         return False
     corners = {ring[i - 1], ring[i], ring[(i + 1) % len(ring)]}
     p = flat[[j for j in ring if j not in corners]]
-    inside = (_sides(a, b, p) >= 0) & (_sides(b, c, p) >= 0) & (_sides(c, a, p) >= 0)
+    inside = (_cross(a, b, p) >= 0) & (_cross(b, c, p) >= 0) & (_cross(c, a, p) >= 0)
     return not inside.any()
 
 

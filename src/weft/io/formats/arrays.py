@@ -41,11 +41,7 @@ def write_hdf5(path: Path, animation: Animation) -> Sequence[str]:
     """
     with hdf5_file(path, "HDF5 files") as (file, check):
         for name, value in _still(animation):
-            file[name] = (
-                [str(v) for v in value]
-                if value.dtype.kind == "U" and value.ndim
-                else (str(value) if value.dtype.kind == "U" else value)
-            )
+            file[name] = value.tolist() if value.dtype.kind == "U" else value
         for k, moment in enumerate(animation):
             for name, value in _of_frame(moment):
                 a = np.asarray(value, dtype=np.float64)

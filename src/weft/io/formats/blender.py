@@ -40,11 +40,17 @@ def blender() -> Sequence[str] | None:
     return None
 
 
-class Job:
-    """A folder for arrays that are exchanged with Blender."""
+class BlenderJob:
+    """A folder for arrays that are exchanged with Blender.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Args:
+        folder: an empty folder.
+        what: the feature that needs Blender, for messages.
+        error: class of the error of a task that fails.
+    """
+
+    def __init__(self, folder: Path, what: str, error: type[WeftError]) -> None:
+        self.folder, self.what, self.error = folder, what, error
 
     def put(self, name: str, values: ArrayLike, dtype: str) -> str:
         """Write an array to the folder, and return its path."""
@@ -56,14 +62,43 @@ class Job:
         """Return an array that Blender wrote."""
         return np.fromfile(self.folder / name, dtype=dtype)
 
-    def describe(self) -> Json:
-        """Return Blender's description of its arrays."""
-        found: Json = json.loads((self.folder / "told.json").read_text())
-        return found
+    def run(self, task: str, parameters: Json) -> Json:
+        """Run a function of ``blender_job.py`` in Blender, and return what it returns.
+
+        Raises:
+            WeftError: the task fails, or takes too long; of the class ``error``.
+        """
+        command = blender()
+        assert command is not None
+        path, result = self.folder / "job.json", self.folder / "result.json"
+        path.write_text(json.dumps({**parameters, "task": task, "folder": str(self.folder)}))
+        try:
+            done = subprocess.run(
+                [*command, str(path)],
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+                text=True,
+                errors="replace",
+            )
+            if result.exists():
+                found: Json = json.loads(result.read_text())
+                return found
+            said = done.stdout + done.stderr
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            said = str(problem)
+        lines = [line for line in said.splitlines() if line.strip()] or ["nothing"]
+        marked = [line for line in lines if line.startswith("weft: ")]
+        raise self.error(
+            self.what,
+            got=f"Blender ended: {(marked or lines)[-1].removeprefix('weft: ')}",
+            expected="a file that it can work with",
+            hint=f"Blender is {command[0]}",
+        )
 
 
 @contextmanager
-def in_blender(what: str, error: type[WeftError]) -> Iterator[Job]:
+def in_blender(what: str, error: type[WeftError]) -> Iterator[BlenderJob]:
     """Make the folder of a job for Blender, which exists while the block runs.
 
     Args:
@@ -76,44 +111,4 @@ def in_blender(what: str, error: type[WeftError]) -> Iterator[Job]:
     if blender() is None:
         raise error(what, got="no Blender", expected="one on this machine", hint=HINT)
     with tempfile.TemporaryDirectory(prefix="weft-blender-") as folder:
-        yield Job(Path(folder))
-
-
-def run(job: Job, task: Json, what: str, error: type[WeftError]) -> None:
-    """Run a task in Blender.
-
-    Args:
-        job: the folder of the task.
-        task: its parameters.
-        what: the feature that needs Blender, for messages.
-        error: class of the error that is raised.
-
-    Raises:
-        error: the task fails, or takes too long.
-    """
-    command = blender()
-    assert command is not None
-    path = job.folder / "job.json"
-    path.write_text(json.dumps({**task, "folder": str(job.folder)}))
-    try:
-        done = subprocess.run(
-            [*command, str(path)],
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-            text=True,
-            errors="replace",
-        )
-        said, ok = done.stdout + done.stderr, (job.folder / "told.json").exists()
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        said, ok = str(problem), False
-    if not ok:
-        marked = [line for line in said.splitlines() if line.startswith("weft: ")]
-        lines = marked or [line for line in said.splitlines() if line.strip()] or ["nothing"]
-        last = lines[-1].removeprefix("weft: ")
-        raise error(
-            what,
-            got=f"Blender ended: {last}",
-            expected="a file that it can work with",
-            hint=f"Blender is {command[0]}",
-        )
+        yield BlenderJob(Path(folder), what, error)

@@ -63,13 +63,9 @@ def read_alembic(bpy: Any, job: Tree) -> Tree:
     scene.render.fps, scene.render.fps_base = job["fps"], job["fps_base"]
     bpy.ops.wm.alembic_import(filepath=job["file"], as_background_job=False)
     things = sorted((o for o in scene.objects if o.type == "MESH"), key=lambda o: o.name)
-    told: Tree = {"meshes": []}
     frames = range(scene.frame_start, scene.frame_end + 1)
     folder = pathlib.Path(job["folder"])
-    told["frames"] = len(frames)
-    for k, thing in enumerate(things):
-        (folder / f"x{k}").write_bytes(b"")
-        told["meshes"].append({"name": thing.name})
+    meshes: list[Tree] = [{"name": thing.name} for thing in things]
     for frame in frames:
         scene.frame_set(frame)
         graph = bpy.context.evaluated_depsgraph_get()
@@ -82,9 +78,9 @@ def read_alembic(bpy: Any, job: Tree) -> Tree:
             with (folder / f"x{k}").open("ab") as file:
                 file.write(x.tobytes())
             if frame == frames[0]:
-                told["meshes"][k].update(topology(mesh, folder, k))
+                meshes[k].update(topology(mesh, folder, k))
             shown.to_mesh_clear()
-    return told
+    return {"meshes": meshes, "frames": len(frames)}
 
 
 def topology(mesh: Any, folder: pathlib.Path, k: int) -> Tree:
@@ -109,8 +105,8 @@ def main() -> None:
 
     job = json.loads(pathlib.Path(sys.argv[-1]).read_text())
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    told = {"write_alembic": write_alembic, "read_alembic": read_alembic}[job["task"]](bpy, job)
-    (pathlib.Path(job["folder"]) / "told.json").write_text(json.dumps(told))
+    result = {"write_alembic": write_alembic, "read_alembic": read_alembic}[job["task"]](bpy, job)
+    (pathlib.Path(job["folder"]) / "result.json").write_text(json.dumps(result))
 
 
 if __name__ == "__main__":

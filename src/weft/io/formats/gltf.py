@@ -7,21 +7,28 @@ texture coordinates is written several times, as the format requires; v points d
 Khronos glTF 2.0.
 """
 
+import base64
+import json
+import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
+from weft.base.errors import RunError
 from weft.base.trees import Json
-from weft.io.animation import Animation, AnimationFrame, SurfaceTopology, require_meters_y_up
+from weft.io.animation import Animation, AnimationFrame, SurfaceTopology
 from weft.io.files import atomic_write
-from weft.io.formats.gltf_buffer import GltfBuffer
+from weft.io.formats.gltf_read import BIN, JSON, MAGIC
 
 MOST_TARGETS = 64
 COLORS = ("4f86b0", "d98b5f", "6fa573", "b9789f", "c9b458", "7c7fb5", "5fb0ad", "b56b6b")
 GRAY = "b8b8b8"  # bodies
 MOVED = 1e-6  # [m] least displacement of a body that is animated
+FLOAT, UINT = 5126, 5125  # component types
+ARRAY, ELEMENT = 34962, 34963  # targets of buffer views
+TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3"}
 
 
 def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
@@ -30,7 +37,10 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     Raises:
         RunError: other units or axes than meters, y up, or the file cannot be written.
     """
-    require_meters_y_up(animation, "glTF")
+    c = animation.convention
+    if (c.up, c.units) != ("y", "m"):
+        expected = "y and m: glTF files are in meters, y up, by their specification"
+        raise RunError("--up, --units", got=f"{c.up}, {c.units}", expected=expected)
     kept = animation.thin(MOST_TARGETS)
     notes = []
     if kept.count < animation.count:
@@ -42,8 +52,12 @@ def write_gltf(path: Path, animation: Animation) -> Sequence[str]:
     times = np.array([m.t - moments[0].t for m in moments])
     buffer = GltfBuffer()
     for k, shape in enumerate(kept.shapes):
-        given = _first_fields(kept, moments[0]) if k == 0 else {}
-        _Node(buffer, shape, k == 0, [m.positions[k] for m in moments], times, given)
+        frames = [m.positions[k] for m in moments]
+        if k == 0:
+            _add_shape(buffer, shape, frames, times, COLORS, _first_fields(kept, moments[0]))
+        else:
+            moves = max(float(np.abs(x - frames[0]).max()) for x in frames) >= MOVED
+            _add_shape(buffer, shape, frames if moves else frames[:1], times, (GRAY,), {})
     if kept.fields and kept.count > 1:
         notes.append(
             f"{', '.join(kept.fields)}: of the first frame, as morph targets move nothing "
@@ -61,92 +75,75 @@ def _first_fields(animation: Animation, moment: AnimationFrame) -> dict[str, Flo
     if not animation.fields:
         return {}
     faces, x, found = animation.cloth.faces, moment.positions[0], moment.fields
-    a, b, c = (x[faces[:, i]] for i in range(3))
-    area = np.repeat(np.linalg.norm(np.cross(b - a, c - a), axis=1), 3)
-    ids, n = faces.reshape(-1), len(x)
-    whole = np.maximum(np.bincount(ids, area, n), 1e-300)
+    area = np.linalg.norm(_face_normals(x, faces), axis=1, keepdims=True)
+    whole = np.maximum(_sum_at_vertices(area, faces, len(x)), 1e-300)
     made: dict[str, Floats] = {}
     for name in animation.fields:
         if name in found.points:
-            values = found.points[name]
-            made[name] = values[:, None] if values.ndim == 1 else values
-            continue
-        columns = np.repeat(found.cells[name], 3, axis=0).T
-        made[name] = np.stack([np.bincount(ids, area * v, n) / whole for v in columns], axis=1)
+            made[name] = found.points[name].reshape(len(x), -1)
+        else:
+            values = found.cells[name].reshape(len(faces), -1)
+            made[name] = _sum_at_vertices(area * values, faces, len(x)) / whole
     return made
 
 
-class _Node:
-    """A node of one shape, with its mesh and the weights that animate it."""
+def _add_shape(
+    buffer: "GltfBuffer",
+    shape: SurfaceTopology,
+    frames: Sequence[Positions],
+    times: Floats,
+    colors: Sequence[str],
+    fields: Mapping[str, Floats],
+) -> None:
+    """Add a node of one shape, with its mesh and the weights that animate it.
 
-    def __init__(
-        self,
-        buffer: GltfBuffer,
-        shape: SurfaceTopology,
-        cloth: bool,
-        frames: Sequence[Positions],
-        times: Floats,
-        given: Mapping[str, Floats],
-    ) -> None:
-        still = not cloth and max(float(np.abs(x - frames[0]).max()) for x in frames) < MOVED
-        self.buffer, self.shape = buffer, shape
-        self.frames = frames[:1] if still else frames
-        corner, vertex, uv = _split(shape)
-        attributes = self._attributes(vertex, uv)
-        for name, values in given.items():
-            attributes[f"_{name.upper()}"] = buffer.vectors(values[vertex].astype(np.float32))
-        targets = self._targets(vertex) if len(self.frames) > 1 else []
-        primitives = self._primitives(corner, attributes, targets, cloth)
-        mesh: Json = {"name": shape.name, "primitives": primitives}
-        if targets:
-            mesh["weights"] = [0.0] * len(targets)
-        node = buffer.append("nodes", {"name": shape.name, "mesh": buffer.append("meshes", mesh)})
-        buffer.tree["scenes"][0]["nodes"].append(node)
-        if targets:
-            weights = np.eye(len(self.frames))[:, 1:]  # the first frame is the mesh itself
-            buffer.animate_weights(node, times, weights)
-
-    def _attributes(self, vertex: Ints, uv: Floats | None) -> dict[str, int]:
-        x = self.frames[0][vertex].astype(np.float32)
-        attributes = {"POSITION": self.buffer.vectors(x, bounds=True)}
-        normal = _normals(self.frames[0], self.shape.faces)[vertex]
-        attributes["NORMAL"] = self.buffer.vectors(normal.astype(np.float32))
-        if uv is not None:
-            down = np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
-            attributes["TEXCOORD_0"] = self.buffer.vectors(down.astype(np.float32))
-        return attributes
-
-    def _targets(self, vertex: Ints) -> list[dict[str, int]]:
-        first = self.frames[0][vertex].astype(np.float32)
-        normal = _normals(self.frames[0], self.shape.faces)
-        targets = []
-        for x in self.frames[1:]:
-            moved = x[vertex].astype(np.float32) - first
-            turned = (_normals(x, self.shape.faces) - normal)[vertex].astype(np.float32)
-            targets.append(
-                {
-                    "POSITION": self.buffer.vectors(moved, bounds=True),
-                    "NORMAL": self.buffer.vectors(turned),
-                }
-            )
-        return targets
-
-    def _primitives(
-        self, corner: Faces, attributes: dict[str, int], targets: list[dict[str, int]], cloth: bool
-    ) -> list[dict[str, object]]:
-        """Return one primitive for every region, with a material of its own."""
-        regions = self.shape.regions or [(self.shape.name, np.arange(len(corner), dtype=np.int32))]
-        primitives = []
-        for k, (name, faces) in enumerate(regions):
-            primitive: dict[str, object] = {
+    Args:
+        buffer: the file.
+        shape: faces, texture coordinates and regions.
+        frames: (n,3) [m] positions; a single frame is not animated.
+        times: (k,) [s] of the frames.
+        colors: of the materials, one for each region in turn.
+        fields: numbers (n,...) at vertices, by name.
+    """
+    corner, vertex, uv = _split(shape)
+    positions = [x[vertex].astype(np.float32) for x in frames]
+    normals = [_normals(x, shape.faces)[vertex] for x in frames]
+    attributes = {
+        "POSITION": buffer.vectors(positions[0], bounds=True),
+        "NORMAL": buffer.vectors(normals[0]),
+    }
+    if uv is not None:
+        attributes["TEXCOORD_0"] = buffer.vectors(np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1))
+    for name, values in fields.items():
+        attributes[f"_{name.upper()}"] = buffer.vectors(values[vertex])
+    targets = [
+        {
+            "POSITION": buffer.vectors(x - positions[0], bounds=True),
+            "NORMAL": buffer.vectors(normal - normals[0]),
+        }
+        for x, normal in zip(positions[1:], normals[1:])
+    ]
+    moving: Json = {"targets": targets} if targets else {}
+    whole = [(shape.name, np.arange(len(corner), dtype=np.int32))]
+    mesh: Json = {
+        "name": shape.name,
+        "primitives": [
+            {
                 "attributes": attributes,
-                "indices": self.buffer.indices(corner[faces].reshape(-1)),
-                "material": self.buffer.material(name, COLORS[k % len(COLORS)] if cloth else GRAY),
+                "indices": buffer.indices(corner[faces].reshape(-1)),
+                "material": buffer.material(name, colors[k % len(colors)]),
+                **moving,
             }
-            if targets:
-                primitive["targets"] = targets
-            primitives.append(primitive)
-        return primitives
+            for k, (name, faces) in enumerate(shape.regions or whole)
+        ],
+    }
+    if targets:
+        mesh["weights"] = [0.0] * len(targets)
+    node = buffer.append("nodes", {"name": shape.name, "mesh": buffer.append("meshes", mesh)})
+    buffer.tree["scenes"][0]["nodes"].append(node)
+    if targets:
+        # The first frame is the mesh itself.
+        buffer.animate_weights(node, times, np.eye(len(frames))[:, 1:])
 
 
 def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
@@ -169,12 +166,117 @@ def _split(shape: SurfaceTopology) -> tuple[Faces, Ints, Floats | None]:
 
 def _normals(x: Positions, faces: Faces) -> Floats:
     """Return unit normals (n,3) of vertices, weighted by area; (0, 1, 0) if there is none."""
-    a, b, c = (x[faces[:, i]] for i in range(3))
-    normal = np.cross(b - a, c - a)
-    ids = faces.reshape(-1)
-    total = np.stack(
-        [np.bincount(ids, np.repeat(normal[:, i], 3), len(x)) for i in range(3)], axis=1
-    )
+    total = _sum_at_vertices(_face_normals(x, faces), faces, len(x))
     length = np.linalg.norm(total, axis=1, keepdims=True)
     unit = total / np.where(length > 0, length, 1.0)
     return np.asarray(np.where(length > 0, unit, (0.0, 1.0, 0.0)))
+
+
+def _face_normals(x: Positions, faces: Faces) -> Floats:
+    """Return normals (m,3) of faces, whose lengths are twice the areas."""
+    a, b, c = (x[faces[:, i]] for i in range(3))
+    return np.cross(b - a, c - a)
+
+
+def _sum_at_vertices(values: Floats, faces: Faces, n: int) -> Floats:
+    """Return the sums (n,d) of the values (m,d) of the faces around each vertex."""
+    ids = faces.reshape(-1)
+    return np.stack([np.bincount(ids, np.repeat(v, 3), n) for v in values.T], axis=1)
+
+
+class GltfBuffer:
+    """The JSON tree and the binary buffer of a glTF file under construction."""
+
+    def __init__(self) -> None:
+        self.tree: Json = {
+            "asset": {"version": "2.0", "generator": "weft"},
+            "scene": 0,
+            "scenes": [{"nodes": []}],
+        }
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def append(self, kind: str, thing: Json) -> int:
+        """Append an object to ``meshes``, ``nodes``, ... of the tree, and return its index."""
+        things = self.tree.setdefault(kind, [])
+        things.append(thing)
+        return len(things) - 1
+
+    def vectors(self, values: AnyArray, *, bounds: bool = False) -> int:
+        """Add an accessor of float32 vectors (n,d) of vertices, and return its index.
+
+        With ``bounds``, the accessor contains the least and greatest values.
+        """
+        return self._accessor(values.astype("<f4"), FLOAT, ARRAY, bounds=bounds)
+
+    def indices(self, ids: AnyArray) -> int:
+        """Add an accessor of vertex indices, and return its index."""
+        return self._accessor(ids.astype("<u4")[:, None], UINT, ELEMENT)
+
+    def material(self, name: str, color: str) -> int:
+        """Add a rough, two-sided material of an sRGB color, and return its index."""
+        srgb = np.array([int(color[i : i + 2], 16) / 255 for i in (0, 2, 4)])
+        rgba = [*np.round(srgb**2.2, 4).tolist(), 1.0]  # glTF has linear colors
+        rough = {"baseColorFactor": rgba, "metallicFactor": 0.0, "roughnessFactor": 0.9}
+        return self.append(
+            "materials", {"name": name, "doubleSided": True, "pbrMetallicRoughness": rough}
+        )
+
+    def animate_weights(self, node: int, times: Floats, weights: Floats) -> None:
+        """Animate the weights of a node's mesh, linearly between times.
+
+        Args:
+            node: index of the node.
+            times: (k,) [s].
+            weights: (k,targets).
+        """
+        if "animations" not in self.tree:
+            self.append("animations", {"name": "run", "channels": [], "samplers": []})
+            self._times = self._accessor(times.astype("<f4")[:, None], FLOAT, bounds=True)
+        output = self._accessor(weights.astype("<f4").reshape(-1, 1), FLOAT)
+        animation = self.tree["animations"][0]
+        animation["channels"].append(
+            {"sampler": len(animation["samplers"]), "target": {"node": node, "path": "weights"}}
+        )
+        animation["samplers"].append(
+            {"input": self._times, "output": output, "interpolation": "LINEAR"}
+        )
+
+    def _accessor(
+        self, values: AnyArray, component: int, target: int | None = None, *, bounds: bool = False
+    ) -> int:
+        """Add an accessor of the rows of an array (n,d), and return its index."""
+        view: Json = {"buffer": 0, "byteOffset": self._size, "byteLength": values.nbytes}
+        if target is not None:
+            view["target"] = target
+        self._parts.append(values.tobytes())
+        self._size += values.nbytes  # always a multiple of four bytes, so that views are aligned
+        accessor: Json = {
+            "bufferView": self.append("bufferViews", view),
+            "componentType": component,
+            "count": len(values),
+            "type": TYPES[values.shape[1]],
+        }
+        if bounds:
+            accessor |= {"min": values.min(0).tolist(), "max": values.max(0).tolist()}
+        return self.append("accessors", accessor)
+
+    def glb(self) -> bytes:
+        """Return the file as one binary."""
+        self.tree["buffers"] = [{"byteLength": self._size}]
+        text = self._text()
+        text += b" " * (-len(text) % 4)
+        data = b"".join(self._parts)
+        chunks = struct.pack("<II", len(text), JSON) + text
+        chunks += struct.pack("<II", len(data), BIN) + data
+        return struct.pack("<III", MAGIC, 2, 12 + len(chunks)) + chunks
+
+    def gltf(self) -> bytes:
+        """Return the file as JSON that includes the binary buffer."""
+        data = base64.b64encode(b"".join(self._parts)).decode()
+        uri = f"data:application/octet-stream;base64,{data}"
+        self.tree["buffers"] = [{"byteLength": self._size, "uri": uri}]
+        return self._text()
+
+    def _text(self) -> bytes:
+        return json.dumps(self.tree, separators=(",", ":")).encode()

@@ -16,9 +16,9 @@ from weft.base.arrays import AnyArray, Floats
 from weft.base.errors import MeshError
 from weft.base.input_file import GLTF_VALUES
 from weft.base.trees import Json, Yaml
-from weft.io.formats.gltf_buffer import BIN, JSON, MAGIC
 from weft.io.surface import read_bytes
 
+MAGIC, JSON, BIN = 0x46546C67, 0x4E4F534A, 0x004E4942  # file and chunk types of .glb
 COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
@@ -119,44 +119,39 @@ class Document:
             raise ValueError(f"{count} values")
         self.spend(count * width)
         if "bufferView" in a:
-            values = self._view(a["bufferView"], int(a.get("byteOffset", 0)), count, width, dtype)
+            values = self._view(a, count, width, dtype)
         else:
             values = np.zeros((count, width), dtype)
         if "sparse" in a:
-            s = a["sparse"]
-            n, at, new = int(s["count"]), s["indices"], s["values"]
-            kind = np.dtype(COMPONENTS[at["componentType"]])
-            ids = self._view(at["bufferView"], int(at.get("byteOffset", 0)), n, 1, kind)[:, 0]
-            values = values.copy()
-            values[ids] = self._view(
-                new["bufferView"], int(new.get("byteOffset", 0)), n, width, dtype
-            )
+            sparse, values = a["sparse"], values.copy()
+            n, at = int(sparse["count"]), sparse["indices"]
+            ids = self._view(at, n, 1, np.dtype(COMPONENTS[at["componentType"]]))[:, 0]
+            values[ids] = self._view(sparse["values"], n, width, dtype)
         with np.errstate(invalid="ignore"):  # signaling NaN, refused later
             found: Floats = values.astype(np.float64)
         if a.get("normalized") and dtype.kind in "iu":
             found = np.maximum(found / np.iinfo(dtype).max, -1.0)
         return found
 
-    def _view(
-        self, number: Yaml, offset: int, count: int, width: int, dtype: np.dtype[np.generic]
-    ) -> AnyArray:
-        view = self._one("bufferViews", number)
+    def _view(self, place: Json, count: int, width: int, dtype: np.dtype[np.generic]) -> AnyArray:
+        """Return the values (count, width) at ``bufferView`` and ``byteOffset`` of an object."""
+        view, offset = (
+            self._one("bufferViews", place["bufferView"]),
+            int(place.get("byteOffset", 0)),
+        )
         if "extensions" in view:
             raise ValueError("a compressed buffer view")
-        data = self.buffers[self._check_count(view["buffer"])]
+        number = view["buffer"]
+        if not isinstance(number, int) or not 0 <= number < len(self.buffers):
+            raise IndexError(f"buffer {number!r}")
+        data, size = self.buffers[number], width * dtype.itemsize
         start = int(view.get("byteOffset", 0)) + offset
-        step = int(view.get("byteStride", 0)) or width * dtype.itemsize
-        size = width * dtype.itemsize
+        step = int(view.get("byteStride", 0)) or size
         end = start + (count - 1) * step + size
         if start < 0 or offset < 0 or step < size or end > len(data):
             raise ValueError(f"{count} values up to byte {end} of a buffer of {len(data)}")
         rows = np.ndarray((count, size), np.uint8, data, start, (step, 1))
         return np.ascontiguousarray(rows).view(dtype).reshape(count, width)
-
-    def _check_count(self, number: Yaml) -> int:
-        if not isinstance(number, int) or not 0 <= number < len(self.buffers):
-            raise IndexError(f"buffer {number!r}")
-        return number
 
     def _buffer(self, b: Json, chunk: bytes | None) -> bytes:
         uri = b.get("uri")

@@ -128,18 +128,17 @@ def _add_fields(
         return
     api, found = UsdGeom.PrimvarsAPI(mesh), moment.fields
     kinds = {
-        1: Sdf.ValueTypeNames.FloatArray,
-        2: Sdf.ValueTypeNames.Float2Array,
-        3: Sdf.ValueTypeNames.Float3Array,
+        1: (Sdf.ValueTypeNames.FloatArray, Vt.FloatArray),
+        2: (Sdf.ValueTypeNames.Float2Array, Vt.Vec2fArray),
+        3: (Sdf.ValueTypeNames.Float3Array, Vt.Vec3fArray),
     }
-    arrays = {1: Vt.FloatArray, 2: Vt.Vec2fArray, 3: Vt.Vec3fArray}
     for name in names:
         at_points = name in found.points
         values = np.asarray((found.points if at_points else found.cells)[name], dtype=np.float32)
-        width = 1 if values.ndim == 1 else values.shape[1]
+        kind, array = kinds[1 if values.ndim == 1 else values.shape[1]]
         where = UsdGeom.Tokens.vertex if at_points else UsdGeom.Tokens.uniform
-        primvar = api.CreatePrimvar(name, kinds[width], where)
-        primvar.Set(arrays[width].FromNumpy(np.ascontiguousarray(values)), number)
+        primvar = api.CreatePrimvar(name, kind, where)
+        primvar.Set(array.FromNumpy(np.ascontiguousarray(values)), number)
 
 
 class _Track:

@@ -11,37 +11,40 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from weft.base.arrays import Floats
+from weft.base.arrays import CornerUv, Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.base.input_file import MEMORY, SECONDS, USD_MESHES
 from weft.base.machine import LIBRARY_THREADS, gib
 from weft.io.extra import optional
 from weft.io.formats import usd_probe
-from weft.io.formats.usd_mesh import (
-    UsdMesh,
-    corner_uv_of,
-    groups_of,
-    part_of,
-    positions,
-    regions_of,
-    triangles,
-    weights_of,
-)
 from weft.io.formats.usd_stage import Placed, all_meshes, list_drawn_meshes
-from weft.io.surface import SPACE, Contents, MovingMesh, check_file, join_contents
+from weft.io.surface import (
+    SPACE,
+    Contents,
+    MovingMesh,
+    PolygonTriangles,
+    check_file,
+    check_selection,
+    join_contents,
+    join_moving,
+    triangulate_polygons,
+)
 
 if TYPE_CHECKING:
-    from pxr import Usd
+    from pxr import Usd, UsdGeom
 
-FEW = 8  # largest number of names in a message
 SPEED = 5e6  # [bytes/s] least speed of the trial reading
 WAIT = 10  # largest ratio of elapsed to processor time of the trial, on a busy machine
+UV_NAMES = ("st", "UVMap", "map1", "uv")  # primvars of texture coordinates; the first one is used
+UV_TYPES = ("texCoord2f[]", "float2[]", "texCoord2d[]")
+WEIGHT_TYPES = ("float[]", "double[]", "half[]", "int[]")
 
 
 def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
@@ -55,30 +58,21 @@ def usd_contents(path: Path, prim: str | None, *, one: bool) -> Contents:
     Raises:
         MeshError: ``usd-core`` is missing, a damaged file, no such mesh, or several.
     """
-    with _damage_named(path):
-        return _contents(path, prim, one)
-
-
-def _contents(path: Path, prim: str | None, one: bool) -> Contents:
-    stage = _open(path)
-    parts = _select_meshes(stage, path, prim, one)
-    start = _times(stage, parts)[0]
-    x = [positions(stage, p, start, path) for p in parts]
-    meters = _meters(stage, path)
-
-    def contents(p: UsdMesh, a: Floats) -> Contents:
-        faces, corners = triangles(p, a, start, path)
-        return Contents(
-            a,
-            faces,
-            corner_uv_of(p, corners, start),
-            groups_of(p, len(a), several=len(parts) > 1),
-            weights_of(p, len(a), start),
-            meters,
-            regions_of(p, corners) if len(parts) == 1 else {},
-        )
-
-    return join_contents([contents(p, a) for p, a in zip(parts, x)])
+    with _open(path) as stage:
+        meshes = _select_meshes(stage, path, prim, one)
+        start = _times(stage, meshes)[0]
+        meters = _meters(stage, path)
+        found = []
+        for mesh in meshes:
+            x = mesh.positions(start)
+            triangles = mesh.triangles(x, start)
+            groups, regions = mesh.subsets(len(x), triangles)
+            if len(meshes) > 1:
+                own = {mesh.mesh.GetPrim().GetName(): np.arange(len(x), dtype=np.int32)}
+                groups, regions = own | groups, {}
+            uv, weights = mesh.corner_uv(triangles, start), mesh.weights(len(x), start)
+            found.append(Contents(x, triangles.faces, uv, groups, weights, meters, regions))
+        return join_contents(found)
 
 
 def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
@@ -92,37 +86,36 @@ def usd_moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
     Raises:
         MeshError: for the reasons of ``usd_contents``, or triangles that change.
     """
-    with _damage_named(path):
-        return _moving(path, fps, prim)
-
-
-def _moving(path: Path, fps: float | None, prim: str | None) -> MovingMesh:
-    stage = _open(path)
-    parts = _select_meshes(stage, path, prim, one=False)
-    codes = _times(stage, parts)
-    frames = [np.concatenate([positions(stage, p, t, path) for p in parts]) for t in codes]
-    first, faces = 0, []
-    for p in parts:
-        x = positions(stage, p, codes[0], path)
-        faces.append(triangles(p, x, codes[0], path)[0] + first)
-        first += len(x)
-    rate = fps or stage.GetTimeCodesPerSecond()
-    if not rate > 0:
-        raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=str(path))
-    times = (np.array(codes) - codes[0]) / rate if len(codes) > 1 else np.zeros(1)
-    return MovingMesh(times, np.array(frames), np.concatenate(faces), _meters(stage, path))
+    with _open(path) as stage:
+        meshes = _select_meshes(stage, path, prim, one=False)
+        codes = _times(stage, meshes)
+        x = [np.array([mesh.positions(code) for code in codes]) for mesh in meshes]
+        faces = [mesh.triangles(p[0], codes[0]).faces for mesh, p in zip(meshes, x)]
+        rate = fps or stage.GetTimeCodesPerSecond()
+        if not rate > 0:
+            raise MeshError("timeCodesPerSecond", got=rate, expected="must be > 0", where=str(path))
+        times = (np.array(codes) - codes[0]) / rate
+        return join_moving(times, x, faces, _meters(stage, path))
 
 
 @contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Raise errors of USD and NumPy for damaged files as a MeshError."""
+def _open(path: Path) -> "Iterator[Usd.Stage]":
+    """Open a stage, with skinned meshes baked in its session layer.
+
+    Raises:
+        MeshError: errors of USD and NumPy for damaged files, here and in the block.
+    """
     optional("pxr.Usd", "usd", "USD files", MeshError)
-    from pxr import Tf
+    from pxr import Tf, Usd, UsdSkel
 
     check_file(path)
     _try(path)
     try:
-        yield
+        stage = Usd.Stage.Open(str(path))
+        if any(p.IsA(UsdSkel.Root) for p in stage.Traverse()):
+            stage.SetEditTarget(stage.GetSessionLayer())
+            UsdSkel.BakeSkinning(stage.Traverse())
+        yield stage
     except (
         Tf.ErrorException,
         RuntimeError,
@@ -169,17 +162,6 @@ def _try(path: Path) -> None:
         raise MeshError("USD file", got=said, where=str(path), expected="a whole one")
 
 
-def _open(path: Path) -> "Usd.Stage":
-    """Return the stage, with skinned meshes baked in its session layer."""
-    from pxr import Usd, UsdSkel
-
-    stage = Usd.Stage.Open(str(path))
-    if any(p.IsA(UsdSkel.Root) for p in stage.Traverse()):
-        stage.SetEditTarget(stage.GetSessionLayer())
-        UsdSkel.BakeSkinning(stage.Traverse())
-    return stage
-
-
 def _meters(stage: "Usd.Stage", path: Path) -> float:
     from pxr import UsdGeom
 
@@ -189,7 +171,7 @@ def _meters(stage: "Usd.Stage", path: Path) -> float:
     return meters
 
 
-def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) -> list[UsdMesh]:
+def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) -> "list[UsdMesh]":
     """Return the drawn meshes with a name: a mesh's own path or name, or the path of a prim above
     it.
 
@@ -199,9 +181,9 @@ def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) 
     meshes = drawn if prim is None else [p for p in drawn if _is_named(p.prim, p.name, prim)]
     if not meshes:
         every = [(p, str(p.GetPath())) for p in all_meshes(stage)]
-        own = [Placed(p, at) for p, at in every if prim in (at, p.GetName())]
+        meshes = [Placed(p, at) for p, at in every if prim in (at, p.GetName())]
         hidden = [at for p, at in every if prim is None or _is_named(p, at, prim)]
-        if hidden and not own:
+        if hidden and not meshes:
             raise MeshError(
                 "USD file",
                 got=f"no mesh that is drawn{f' below {prim}' if prim else ''}",
@@ -209,29 +191,16 @@ def _select_meshes(stage: "Usd.Stage", path: Path, prim: str | None, one: bool) 
                 expected="one that is visible, of purpose default or render",
                 hint=f"a mesh that is not drawn can be said by its path: prim: {hidden[0]}",
             )
-        meshes = own
-    known = [p.name for p in meshes or drawn]
-    shown = ", ".join(known[:FEW]) + (", ..." if len(known) > FEW else "")
-    if not meshes:
-        if prim is None:
-            raise MeshError("USD file", got="no mesh", where=str(path), expected="one")
-        raise MeshError(
-            "prim", got=repr(prim), where=str(path), expected=f"a mesh: {shown or 'there is none'}"
-        )
-    if one and len(meshes) > 1:
-        raise MeshError(
-            "USD file",
-            got=f"{len(meshes)} meshes",
-            where=str(path),
-            expected="one, as cloth",
-            hint=f"say which: prim: {known[0]} (there are {shown})",
-        )
-    made: dict[str, UsdMesh] = {}  # meshes that several instances share are read once
+    names, known = [p.name for p in meshes], [p.name for p in drawn]
+    check_selection(names, known, prim, one=one, what="USD file", path=path)
+    read: dict[str, UsdMesh] = {}  # meshes that several instances share are read once
+    found = []
     for p in meshes:
         at = str(p.prim.GetPath())
-        if at not in made:
-            made[at] = part_of(p, path)
-    return [replace(made[str(p.prim.GetPath())], placed=p) for p in meshes]
+        if at not in read:
+            read[at] = _read_polygons(p, path)
+        found.append(replace(read[at], placed=p))
+    return found
 
 
 def _is_named(prim: "Usd.Prim", name: str, said: str) -> bool:
@@ -239,9 +208,176 @@ def _is_named(prim: "Usd.Prim", name: str, said: str) -> bool:
     return said in (name, prim.GetName()) or name.startswith(said.rstrip("/") + "/")
 
 
-def _times(stage: "Usd.Stage", parts: Sequence[UsdMesh]) -> list[float]:
+def _times(stage: "Usd.Stage", meshes: "Sequence[UsdMesh]") -> list[float]:
     """Return the time codes at which points or transforms have samples; one code if nothing
     moves.
     """
-    codes = set[float]().union(*(p.placed.times() for p in parts))
+    codes = set[float]().union(*(mesh.placed.times() for mesh in meshes))
     return sorted(codes) or [float(stage.GetStartTimeCode())]
+
+
+def _read_polygons(placed: Placed, path: Path) -> "UsdMesh":
+    """Return a mesh with its polygons.
+
+    Raises:
+        MeshError: invalid faces, or faces that change in time.
+    """
+    from pxr import Usd, UsdGeom
+
+    mesh, where = UsdGeom.Mesh(placed.prim), f"{path}{placed.name}"
+    for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
+        codes = attribute.GetTimeSamples()  # many programs write the same faces at every frame
+        same = [np.array_equal(attribute.Get(codes[0]), attribute.Get(c)) for c in codes[1:]]
+        if not all(same):
+            expected = "the same at all times"
+            raise MeshError("faces", got="some that change in time", where=where, expected=expected)
+    first = Usd.TimeCode.EarliestTime()
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get(first) or [], dtype=np.int64)
+    ids = np.array(mesh.GetFaceVertexIndicesAttr().Get(first) or [], dtype=np.int64)
+    if len(counts) == 0 or counts.min() < 3 or counts.sum() != len(ids):
+        raise MeshError(
+            "faces",
+            got=f"{len(counts)} of {counts.sum()} corners, and {len(ids)} indices",
+            where=where,
+            expected="faces of three or more corners, and an index for each",
+        )
+    corners = np.split(np.arange(len(ids)), np.cumsum(counts)[:-1])
+    if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
+        corners = [c[::-1] for c in corners]
+    polygons = [ids[c].astype(np.int32) for c in corners]
+    return UsdMesh(placed, mesh, str(path), polygons, np.concatenate(corners), int(ids.max()) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class UsdMesh:
+    """One mesh of a stage, with its polygons, counter-clockwise seen from outside.
+
+    Args:
+        placed: its prim and transforms.
+        mesh: the same prim.
+        path: the file, for messages.
+        polygons: vertices of each polygon.
+        corners: (c,) place of the corners of all polygons in the arrays of the file.
+        least: number of vertices that the polygons need.
+    """
+
+    placed: Placed
+    mesh: "UsdGeom.Mesh"
+    path: str
+    polygons: Sequence[Ints]
+    corners: Ints
+    least: int
+
+    def positions(self, code: float) -> Positions:
+        """Return the world positions (n,3) at a time code, in the stage's units, y up.
+
+        Raises:
+            MeshError: points that are missing or not finite, or fewer than the faces need.
+        """
+        from pxr import UsdGeom
+
+        where = f"{self.path}{self.placed.name}"
+        x = _floats(self.mesh.GetPointsAttr().Get(code), (0, 3))
+        if len(x) == 0:
+            got = f"none at time code {code:g}"
+            raise MeshError("points", got=got, where=where, expected="some")
+        if len(x) < self.least:
+            got = f"{len(x)} at time code {code:g}"
+            expected = f"{self.least} or more, as faces need"
+            raise MeshError("points", got=got, where=where, expected=expected)
+        M = self.placed.to_world(code)
+        with np.errstate(all="ignore"):
+            x = x @ M[:3, :3] + M[3, :3]
+        if not np.isfinite(x).all():
+            bad = int(np.flatnonzero(~np.isfinite(x).all(1))[0])
+            raise MeshError(
+                f"position of vertex {bad}", got=x[bad], where=where, expected="finite numbers"
+            )
+        up = UsdGeom.GetStageUpAxis(self.placed.prim.GetStage())
+        return x if up != UsdGeom.Tokens.z else np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
+
+    def triangles(self, x: Positions, code: float) -> PolygonTriangles:
+        """Return the triangles of the polygons, reversed if the transform mirrors.
+
+        Args:
+            x: (n,3) positions.
+            code: time code of the transform.
+        """
+        found = triangulate_polygons(x, self.polygons, f"{self.path}{self.placed.name}")
+        if np.linalg.det(self.placed.to_world(code)[:3, :3]) >= 0:
+            return found
+        return replace(found, faces=found.faces[:, ::-1], corners=found.corners[:, ::-1])
+
+    def corner_uv(self, triangles: PolygonTriangles, code: float) -> CornerUv | None:
+        """Return the texture coordinates (m,3,2) of triangles; None if the mesh has none.
+
+        Raises:
+            MeshError: values that are neither one per corner nor one per vertex.
+        """
+        from pxr import UsdGeom
+
+        primvars = UsdGeom.PrimvarsAPI(self.mesh).GetPrimvars()
+        found = {p.GetPrimvarName(): p for p in primvars if str(p.GetTypeName()) in UV_TYPES}
+        names = [n for n in UV_NAMES if n in found] or list(found)
+        if not names:
+            return None
+        primvar = found[names[0]]
+        uv = _floats(primvar.ComputeFlattened(code), (0, 2))
+        kind = primvar.GetInterpolation()
+        at_vertices = kind in (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
+        if at_vertices and len(uv) >= self.least:
+            return np.asarray(uv[triangles.faces])
+        if kind == UsdGeom.Tokens.faceVarying and len(uv) == len(self.corners):
+            return np.asarray(uv[self.corners[triangles.corners]])
+        raise MeshError(
+            f"primvar {names[0]}",
+            got=f"{len(uv)} values, {kind}",
+            where=self.placed.name,
+            expected="one a corner (faceVarying) or a vertex",
+        )
+
+    def subsets(
+        self, n: int, triangles: PolygonTriangles
+    ) -> tuple[dict[str, Ints], dict[str, Ints]]:
+        """Return the vertices of every subset by name, and the triangles of every subset of faces.
+
+        Args:
+            n: number of vertices.
+            triangles: of the polygons.
+        """
+        from pxr import UsdGeom
+
+        groups: dict[str, Ints] = {}
+        regions: dict[str, Ints] = {}
+        for subset in UsdGeom.Subset.GetAllGeomSubsets(self.mesh):
+            name = subset.GetPrim().GetName()
+            ids = np.array(subset.GetIndicesAttr().Get() or [], dtype=np.int64)
+            kind = subset.GetElementTypeAttr().Get()
+            of_faces = kind == UsdGeom.Tokens.face
+            if of_faces:
+                regions[name] = triangles.of_polygons(ids.tolist())
+            valid = len(ids) > 0 and ids.min() >= 0
+            if valid and of_faces and ids.max() < len(self.polygons):
+                groups[name] = np.unique(np.concatenate([self.polygons[k] for k in ids]))
+            elif valid and kind == UsdGeom.Tokens.point and ids.max() < n:
+                groups[name] = np.unique(ids).astype(np.int32)
+        return groups, regions
+
+    def weights(self, n: int, code: float) -> dict[str, Floats]:
+        """Return the primvars with one number for each of n vertices, by name."""
+        from pxr import UsdGeom
+
+        found: dict[str, Floats] = {}
+        at_vertices = (UsdGeom.Tokens.vertex, UsdGeom.Tokens.varying)
+        for p in UsdGeom.PrimvarsAPI(self.mesh).GetPrimvars():
+            if str(p.GetTypeName()) in WEIGHT_TYPES and p.GetInterpolation() in at_vertices:
+                values = _floats(p.ComputeFlattened(code), (0,))
+                if len(values) == n:
+                    found[p.GetPrimvarName()] = values
+        return found
+
+
+def _floats(values: ArrayLike, none: tuple[int, ...]) -> Floats:
+    """Return an array of USD in float64; a missing one is an empty array of shape ``none``."""
+    with np.errstate(invalid="ignore"):  # signaling NaN
+        return np.array(np.zeros(none) if values is None else values, dtype=np.float64)
