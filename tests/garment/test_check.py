@@ -23,7 +23,7 @@ from weft.garment.pattern import (
     SeamSide,
     Wrap,
 )
-from weft.garment.reverse_panels import reverse_panel
+from weft.garment.symmetry import reverse_panel
 from weft.garment.topology import sewn_topology
 
 SQUARE = rectangle(0.4, 0.4)

@@ -3,8 +3,8 @@
 Read in this order: ``pattern`` (panels, edges and seams on paper), ``curves`` and ``edge_chains``
 (edges as curves, and chains of them that seams join), ``check`` and ``check_panel`` (errors and
 warnings), ``cutting`` (the function ``cut`` from a pattern to a garment) with its parts
-``sampling`` (vertices along edges), ``panel_mesh`` and ``triangulate`` (triangles), ``ears`` and
-``edge_counts`` (meshes that stay valid once sewn) and ``placement`` (start positions); then
+``sampling`` (vertices along edges), ``panel_mesh`` and ``triangulate`` (triangles), ``ears``
+(meshes that stay valid once sewn) and ``placement`` (start positions); then
 ``garment`` (the result), ``topology`` (pieces and openings once it is sewn) and ``spline_panels``
 (spline patches).
 

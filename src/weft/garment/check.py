@@ -2,41 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
 from weft.base.keyframes import Keys
 from weft.garment.check_panel import edge_name, panel_problems
-from weft.garment.edge_chains import (
-    Corner,
-    EdgeChain,
-    Orientation,
-    align_chains,
-    find_gap,
-    orientation,
-)
+from weft.garment.edge_chains import EdgeChain, Match, SewnCorners, align_chains, find_gap
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, Seam, SeamSide
 from weft.garment.placement import place_points
 
 # Ratios of the lengths of a seam's two chains that are warned of and refused; gathers reach 3.
 WARN_RATIO, MOST_RATIO = 1.5, 4.0
-
-
-@dataclass(frozen=True, eq=False)
-class Match:
-    """A seam with its chains, the second one turned such that equal fractions meet."""
-
-    seam: Seam
-    first: EdgeChain
-    second: EdgeChain
-    orientation: Orientation
-
-    @property
-    def ratio(self) -> float:
-        """Return the length of the first chain over that of the second."""
-        return self.first.length / self.second.length
 
 
 @dataclass(eq=False)
@@ -164,12 +142,11 @@ def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]
             used |= dict.fromkeys(mine, seam)
         report.errors += problems
         if not problems and all(s.panel in good for s in sides):
-            first, second = EdgeChain(tuple(seam.first), good), EdgeChain(tuple(seam.second), good)
-            found = orientation(seam, first, second)
-            turned = second.reverse() if found.flip else second
+            match = Match.of(seam, good)
             if seam.notched:
-                first, turned = align_chains(first, turned)
-            report.seams.append(Match(seam, first, turned, found))
+                first, second = align_chains(match.first, match.second)
+                match = replace(match, first=first, second=second)
+            report.seams.append(match)
     for match in report.seams:
         report.errors += _check_consecutive(report, match)
         _check_lengths(report, match)
@@ -198,21 +175,10 @@ def _check_values(seam: Seam, what: str) -> list[WeftError]:
 
 def _check_consecutive(report: Report, match: Match) -> list[WeftError]:
     """Return errors for chains whose edges do not follow one another, even through other seams."""
-    parent: dict[Corner, Corner] = {}
-
-    def root(c: Corner) -> Corner:
-        while c in parent:
-            c = parent[c]
-        return c
-
-    for other in report.seams:
-        if other is not match and other.seam.closing is Closing.SEWN:
-            for a, b in corner_pairs(other):
-                if root(a) != root(b):
-                    parent[root(a)] = root(b)
+    corners = SewnCorners(other for other in report.seams if other is not match)
     found: list[WeftError] = []
     for sides in (match.seam.first, match.seam.second):
-        i = find_gap(sides, match.first.panels, lambda a, b: root(a) == root(b))
+        i = find_gap(sides, match.first.panels, corners.coincide)
         if i is not None:
             one, two = (
                 f"{s.panel}, {edge_name(match.first.panels[s.panel], s.edge)}"
@@ -226,21 +192,6 @@ def _check_consecutive(report: Report, match: Match) -> list[WeftError]:
                     hint="they share no corner, and no seam joins their ends",
                 )
             )
-    return found
-
-
-def corner_pairs(match: Match) -> list[tuple[Corner, Corner]]:
-    """Return the pairs of corners that a seam sews together.
-
-    These are the ends of its chains, and corners at fractions that differ by less than 0.01.
-    """
-    found = list(zip(match.first.ends, match.second.ends))
-    for i, at in enumerate(match.first.starts[1:-1].tolist(), 1):
-        j = int(np.argmin(np.abs(match.second.starts - at)))
-        if 0 < j < len(match.second.sides) and abs(match.second.starts[j] - at) < 1e-2:
-            one, two = match.first, match.second
-            found.append((one.corners(one.sides[i - 1])[1], two.corners(two.sides[j - 1])[1]))
-            found.append((one.corners(one.sides[i])[0], two.corners(two.sides[j])[0]))
     return found
 
 

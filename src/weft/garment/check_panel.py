@@ -153,7 +153,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
             what,
             got="clockwise corners",
             expected="counter-clockwise, seen from the right side",
-            hint="list them from the last to the first (garment.reverse_panels does it)",
+            hint="list them from the last to the first (garment.symmetry.reverse_panel does it)",
         )
         return
     loops = [points]

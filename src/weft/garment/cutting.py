@@ -13,7 +13,6 @@ from weft.discretization.mesh import TriangleMesh
 from weft.garment.check import check_pattern
 from weft.garment.ears import split_ears
 from weft.garment.edge_chains import EdgeChain
-from weft.garment.edge_counts import minimum_edge_counts
 from weft.garment.garment import (
     ElasticLine,
     FoldLine,
@@ -25,7 +24,7 @@ from weft.garment.inner_lines import InnerLine, inner_lines
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
 from weft.garment.placement import LAYER_GAP, place_points
-from weft.garment.sampling import EdgeId, Join, Part, sample_edges
+from weft.garment.sampling import EdgeId, Join, Part, minimum_edge_counts, sample_edges
 
 MOST_VERTICES = 4_000_000
 UV_GAP = 0.02  # [m] distance between panels in material coordinates

@@ -5,7 +5,7 @@ directions: because all outlines run counter-clockwise, one chain runs forward a
 backward.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.garment.curves import EdgeCurve, edge_curve
-from weft.garment.pattern import Panel, Seam, SeamSide
+from weft.garment.pattern import Closing, Panel, Seam, SeamSide
 from weft.garment.placement import has_placement, place_points
 
 CLEARLY = 0.8  # placement confirms a pairing whose distances are below this part of the other's
@@ -169,6 +169,67 @@ def _prefer_pairing(a: Positions, b: Positions, flip: bool) -> bool | None:
     turned = float(np.linalg.norm(a - b[::-1], axis=1).sum())
     mine, other = (turned, straight) if flip else (straight, turned)
     return True if mine < CLEARLY * other else False if other < CLEARLY * mine else None
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A seam with its chains, the second one turned such that equal fractions meet."""
+
+    seam: Seam
+    first: EdgeChain
+    second: EdgeChain
+    orientation: Orientation
+
+    @staticmethod
+    def of(seam: Seam, panels: Mapping[str, Panel]) -> "Match":
+        """Return a seam with its chains between panels, by name."""
+        first, second = EdgeChain(tuple(seam.first), panels), EdgeChain(tuple(seam.second), panels)
+        found = orientation(seam, first, second)
+        return Match(seam, first, second.reverse() if found.flip else second, found)
+
+    @property
+    def ratio(self) -> float:
+        """Return the length of the first chain over that of the second."""
+        return self.first.length / self.second.length
+
+    def corner_pairs(self) -> list[tuple[Corner, Corner]]:
+        """Return the pairs of corners that the seam sews together.
+
+        These are the ends of its chains, and corners at fractions that differ by less than 0.01.
+        """
+        one, two = self.first, self.second
+        found = list(zip(one.ends, two.ends))
+        for i, at in enumerate(one.starts[1:-1].tolist(), 1):
+            j = int(np.argmin(np.abs(two.starts - at)))
+            if 0 < j < len(two.sides) and abs(two.starts[j] - at) < 1e-2:
+                found.append((one.corners(one.sides[i - 1])[1], two.corners(two.sides[j - 1])[1]))
+                found.append((one.corners(one.sides[i])[0], two.corners(two.sides[j])[0]))
+        return found
+
+
+class SewnCorners:
+    """Classes of the corners that seams of kind ``SEWN`` bring together (a union-find forest)."""
+
+    def __init__(self, seams: Iterable[Match] = ()) -> None:
+        self.parent: dict[Corner, Corner] = {}
+        for match in seams:
+            self.sew(match)
+
+    def root(self, corner: Corner) -> Corner:
+        """Return the corner that stands for the class of a corner."""
+        while corner in self.parent:
+            corner = self.parent[corner]
+        return corner
+
+    def coincide(self, a: Corner, b: Corner) -> bool:
+        """Return whether two corners are one, because they are identical or sewn together."""
+        return self.root(a) == self.root(b)
+
+    def sew(self, match: Match) -> None:
+        """Bring together the corners of a seam, if it is sewn for good."""
+        for a, b in match.corner_pairs() if match.seam.closing is Closing.SEWN else ():
+            if not self.coincide(a, b):
+                self.parent[self.root(a)] = self.root(b)
 
 
 def find_gap(

@@ -11,7 +11,7 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import check_known
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
-from weft.garment.check import Match
+from weft.garment.edge_chains import Match
 from weft.garment.pattern import Closing, Elastic, Panel, Pattern, PatternFold, Seam
 from weft.garment.sampling import corner_angles
 

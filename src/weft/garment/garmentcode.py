@@ -28,7 +28,6 @@ from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, S
 from weft.garment.pattern_file import pattern_name, read_bytes
 from weft.garment.pattern_schema import PatternDocument, Text, Truth
 from weft.garment.pieces import chain_area
-from weft.garment.yaml_panels import read_block
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -147,7 +146,7 @@ def read_garmentcode(path: Path) -> Pattern:
             where=path.name,
             expected="GarmentCode's {pattern: {panels: ...}}",
         )
-    block = read_block(PatternDocument(path, tree), _File, tree, (), {})
+    block = PatternDocument(path, tree).read(_File, tree)
     units = _read_units(block.given.properties or _Properties(), path.name)
     given = block.given.pattern
     panels = [_read_panel(name, block, panel, units) for name, panel in given.panels.items()]

@@ -3,29 +3,55 @@
 docs/garments.md describes every field. Numbers are expressions (``measures``).
 """
 
-from typing import Annotated, ClassVar, Literal
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, RootModel, Strict
+import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, RootModel, Strict
 
-from weft.base.errors import PatternError, WeftError
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, PatternProblems, WeftError
 from weft.base.keyframes import Keys
-from weft.base.schema.block import Block, ListOrBlock
-from weft.base.schema.document import YamlDocument
+from weft.base.schema.block import Block, BuiltField, ListOrBlock
+from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.trees import Json, Yaml
-from weft.garment.darts import PleatKind
+from weft.base.units.expression import UnitValue
+from weft.base.yaml_lines import Loc
+from weft.garment.darts import ANGLE, Dart, Pleat, PleatKind
 from weft.garment.measures import Angle, Expression, FoldStiffness, Keyframed, Length, Number, Time
+from weft.garment.pattern import Closing, PatternFold, Placement, Wrap
 
 MOST_LAYERS = 100
 MOST_BUTTONS = 1000
+_CIRCLE = 48  # corners of a round hole
+B = TypeVar("B", bound=BaseModel)
 
 
+@dataclass(frozen=True)
 class PatternDocument(YamlDocument):
-    """A pattern file."""
+    """A pattern file; its numbers may be arithmetic on its measures."""
+
+    measures: Mapping[str, UnitValue] = field(default_factory=dict)
 
     what: ClassVar[str] = "pattern"
     error: ClassVar[type[WeftError]] = PatternError
 
+    def read(self, block: type[B], tree: Yaml, loc: Loc = ()) -> DocumentBlock[B]:
+        """Return a checked block of the file with its place.
 
+        Raises:
+            PatternError: its problem.
+            PatternProblems: its problems, if there are several.
+        """
+        given, problems = self.validate(block, tree, loc, self.measures)
+        if given is None:
+            raise problems[0] if len(problems) == 1 else PatternProblems(problems)
+        return DocumentBlock(self, loc, given)
+
+
+@dataclass(frozen=True)
 class SidecarDocument(PatternDocument):
     """The side-car file of a drawing."""
 
@@ -55,6 +81,7 @@ def _as_list(value: object) -> object:
 Text = Annotated[str, AfterValidator(_one_line)]
 EdgeName = Annotated[str, BeforeValidator(_edge_text), AfterValidator(str.strip)]
 Truth = Annotated[bool, Strict(), BeforeValidator(_truth)]
+Degrees = Annotated[float, BeforeValidator(Expression("rad")), AfterValidator(math.degrees)]
 Vector = tuple[Number, Number, Number]
 Point = tuple[Length, Length]
 Polyline = Annotated[list[Point], Field(min_length=2)]
@@ -78,6 +105,12 @@ class HoleBlock(Block):
     center: Point
     radius: Length
 
+    def polygon(self) -> Floats:
+        """Return the hole as a polygon (h,2) [m]."""
+        angle = np.linspace(0, 2 * np.pi, _CIRCLE, endpoint=False)[:, None]
+        circle = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+        return np.asarray(np.array(self.center) + self.radius * circle)
+
 
 Corner = Annotated[Point | CornerBlock, ListOrBlock()]
 Hole = Annotated[Polygon | HoleBlock, ListOrBlock()]
@@ -90,6 +123,10 @@ class FoldBlock(Block):
     angle: Angle
     stiffness: FoldStiffness | None = None
 
+    def make(self) -> PatternFold:
+        """Return the fold."""
+        return PatternFold(np.array(self.points), self.angle, self.stiffness)
+
 
 class DartBlock(Block):
     """A dart in an edge."""
@@ -99,6 +136,10 @@ class DartBlock(Block):
     at: Number = 0.5
     width: Length
     depth: Length
+
+    def dart(self, name: str) -> Dart:
+        """Return the dart; ``name`` is used if it has none."""
+        return Dart(self.name or name, self.at, self.width, self.depth)
 
 
 class PleatBlock(Block):
@@ -113,6 +154,12 @@ class PleatBlock(Block):
     to: Literal["start", "end"] = Field("end", description="start or end (of the edge)")
     angle: Angle | None = None
 
+    def pleat(self, name: str) -> Pleat:
+        """Return the pleat; ``name`` is used if it has none."""
+        angle = ANGLE if self.angle is None else self.angle
+        name, to_end = self.name or name, self.to == "end"
+        return Pleat(name, self.at, self.depth, self.length, self.kind, to_end, angle)
+
 
 class WrapBlock(Block):
     """The bending of a panel around an axis."""
@@ -123,13 +170,21 @@ class WrapBlock(Block):
     facing: Vector | None = None
     taper: Angle = 0.0
 
+    def make(self) -> Wrap:
+        """Return the wrap."""
+        return Wrap(**given_fields(self))
+
 
 class PlacementBlock(Block):
     """The start of a panel in space."""
 
     translation: tuple[Length, Length, Length] | None = None
-    rotation: tuple[Angle, Angle, Angle] | None = None
-    wrap: WrapBlock | None = None
+    rotation: tuple[Degrees, Degrees, Degrees] | None = None
+    wrap: Annotated[Wrap, BuiltField(WrapBlock)] | None = None
+
+    def make(self) -> Placement:
+        """Return the placement."""
+        return Placement(**given_fields(self))
 
 
 class AnyPanelBlock(Block):
@@ -138,7 +193,7 @@ class AnyPanelBlock(Block):
     fabric: Yaml = None
     thickness: Length | None = None
     layer: Annotated[int, Strict(), Field(ge=0, lt=MOST_LAYERS)] | None = None
-    placement: PlacementBlock | None = None
+    placement: Annotated[Placement, BuiltField(PlacementBlock)] | None = None
     grain: Angle | None = None
 
 
@@ -160,7 +215,7 @@ class DrawnPanelBlock(AnyPanelBlock):
     outline: Annotated[list[Corner], Field(min_length=2)]
     holes: list[Hole] | None = None
     lines: list[Polyline] | None = None
-    folds: list[FoldBlock] | None = None
+    folds: list[Annotated[PatternFold, BuiltField(FoldBlock)]] | None = None
     darts: list[DartBlock] | None = None
     pleats: list[PleatBlock] | None = None
     fold: EdgeName | None = Field(None, description="the edge on the fold of the fabric")
@@ -187,7 +242,12 @@ class SeamBlock(Block):
     name: Text | None = None
     join: Sides
     flip: Truth | None = None
-    closing: Literal["sewn", "zip", "buttons"] | None = None
+    closing: (
+        Annotated[
+            Literal["sewn", "zip", "buttons"], AfterValidator(lambda word: Closing[word.upper()])
+        ]
+        | None
+    ) = None
     angle: Angle | None = None
     fold_stiffness: FoldStiffness | None = None
     strength: Annotated[float, BeforeValidator(Expression("N/m"))] | None = None
@@ -234,3 +294,8 @@ class SidecarBlock(JoinsBlock):
     notches: Literal["corners", "ignored"] | None = Field(
         None, description="whether notches of a DXF file divide edges (corners) or not (ignored)"
     )
+
+
+def given_fields(block: BaseModel) -> Json:
+    """Return the fields of a block that a file gives, by name."""
+    return {name: value for name, value in block if value is not None}

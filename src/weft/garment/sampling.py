@@ -14,14 +14,15 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.discretization.polygon import GROWTH, LEAST_CORNER, SHARP, turn_angles
 from weft.garment.curves import edge_curve
-from weft.garment.edge_chains import EdgeChain
-from weft.garment.pattern import Panel
+from weft.garment.edge_chains import Corner, EdgeChain, Match, SewnCorners
+from weft.garment.pattern import Closing, Panel
 
 TURN = 0.5  # [rad] largest turn of a curve along one edge of the mesh
 FINEST = 1 / 8  # least edge length on curves, as a part of the wanted length
 FEWEST = 6  # mesh edges along a strongly curved edge, even if the wanted length is larger
 SNAP = 0.1  # breaks closer together than this part of the wanted length become one
 ROUNDS = 50  # limit of the iteration that carries breaks across seams
+RING, PAIR = 3, 2  # least mesh edges along an edge that closes on itself, or shares both its ends
 _TABLE = np.linspace(0, 1, 257)
 
 EdgeId = tuple[str, int]  # panel, edge
@@ -243,3 +244,38 @@ def _find_linked_parts(
                 seen[found] = None
                 todo.append(found)
     return list(seen)
+
+
+def minimum_edge_counts(seams: Sequence[Match], panels: Mapping[str, Panel]) -> dict[EdgeId, int]:
+    """Return the least numbers of mesh edges along edges of panels that need several.
+
+    As a single mesh edge, they would have no length once sewn, or coincide with another one.
+
+    These are the edges whose two corners become one, and the edges between the same two corners as
+    another edge to which they are not sewn.
+
+    Args:
+        seams: with their chains.
+        panels: by name.
+    """
+    sewn = [m for m in seams if m.seam.closing is Closing.SEWN]
+    corners = SewnCorners(sewn)
+    names: dict[EdgeId, object] = {}  # the seam of each edge that is one whole side of a seam
+    for match in sewn:
+        for chain in (match.first, match.second):
+            if len(chain.sides) == 1:
+                names[chain.sides[0].panel, chain.sides[0].edge] = match.seam.name
+    between: dict[frozenset[Corner], list[EdgeId]] = {}
+    for name, panel in panels.items():
+        k = len(panel.corners)
+        for e in range(k):
+            ends = frozenset((corners.root((name, e)), corners.root((name, (e + 1) % k))))
+            between.setdefault(ends, []).append((name, e))
+    found: dict[EdgeId, int] = {}
+    for ends, edges in between.items():
+        different = {names.get(e, e) for e in edges}
+        if len(ends) == 1:
+            found |= dict.fromkeys(edges, RING)
+        elif len(different) > 1:
+            found |= dict.fromkeys(edges, PAIR)
+    return found

@@ -17,19 +17,24 @@ Drawings have no seams and no placement. The side-car file has both; all of its 
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weft.base.errors import PatternError, PatternProblems, did_you_mean
+from weft.base.errors import PatternError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.yaml_lines import read_yaml
-from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
+from weft.garment.pattern import Panel, Pattern, Seam, SeamSide
 from weft.garment.pattern_schema import PieceBlock, SidecarBlock, SidecarDocument
 from weft.garment.pieces import DrawnPiece, index_pieces
-from weft.garment.yaml_panels import read_block, set_common_fields
+from weft.garment.yaml_panels import set_common_fields
 from weft.garment.yaml_pattern import PartReader
 
-Sidecar = DocumentBlock[SidecarBlock]
+
+@dataclass(frozen=True, eq=False)
+class Sidecar(DocumentBlock[SidecarBlock]):
+    """The contents of a side-car file."""
+
+    document: SidecarDocument
 
 
 def read_sidecar(path: Path) -> Sidecar:
@@ -43,10 +48,9 @@ def read_sidecar(path: Path) -> Sidecar:
         if beside.exists():
             tree = read_yaml(beside, "side-car file", PatternError)
             value = {} if tree.value is None else tree.value
-            return read_block(
-                SidecarDocument(beside, value, tree.lines), SidecarBlock, value, (), {}
-            )
-    return DocumentBlock(SidecarDocument(path, {}), (), SidecarBlock())
+            document = SidecarDocument(beside, value, tree.lines)
+            return Sidecar(document, (), document.read(SidecarBlock, value).given)
+    return Sidecar(SidecarDocument(path, {}), (), SidecarBlock())
 
 
 def assemble_pattern(
@@ -66,22 +70,12 @@ def assemble_pattern(
     car = car or read_sidecar(path)
     used, panels = _select_panels(car, index_pieces(pieces))
     panels = _assign_fabrics(car, used, panels)
-    seams, elastics, places = _read_joins(car, panels)
-    places = {f"panel {n}": p.where for n, p in used.items()} | places
+    parts = PartReader(car.document, panels)
+    seams, elastics = parts.read_joins(car.given)
+    places = {f"panel {n}": p.where for n, p in used.items()} | parts.places
     fabric = Pattern.fabric if car.given.fabric is None else car.given.fabric
     seams = _match_seam_words(used) + seams
     return Pattern(name, panels, seams, elastics, fabric, str(path), places)
-
-
-def _read_joins(
-    car: Sidecar, panels: Sequence[Panel]
-) -> tuple[list[Seam], list[Elastic], dict[str, str]]:
-    """Return the side-car's seams and elastics, and their lines."""
-    parts = PartReader(car.document)
-    seams, elastics = parts.joins(car.given, {p.name: p for p in panels}, {})
-    if parts.problems:
-        raise PatternProblems(parts.problems)
-    return seams, elastics, parts.places
 
 
 def _select_panels(
@@ -101,7 +95,7 @@ def _select_panels(
     used, panels = {}, []
     for name, tree in listed.items():
         loc = ("panels", name)
-        block = read_block(car.document, PieceBlock, {} if tree is None else tree, loc, {})
+        block = car.document.read(PieceBlock, {} if tree is None else tree, loc)
         given = block.given
         wanted = given.piece or name
         if wanted not in known:

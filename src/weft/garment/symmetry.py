@@ -1,6 +1,6 @@
 """Mirrored panels, and panels that are drawn as one half, on the fold of the fabric."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +10,36 @@ from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.garment.curves import reverse_edge
 from weft.garment.darts import Dart, Feature, Pleat
-from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement
+from weft.garment.pattern import BorderCurve, Panel, Placement
 
 MIRRORED = "_mirrored"  # appended to names of edges in the half that is not drawn
+
+
+def map_panel(panel: Panel, map_points: Callable[[Floats], Floats]) -> Panel:
+    """Return the panel with all of its points (n,2) [m] at other places."""
+
+    def move(points: ArrayLike) -> Floats:
+        return map_points(np.asarray(points, dtype=np.float64).reshape(-1, 2))
+
+    return replace(
+        panel,
+        corners=move(panel.corners),
+        edges=[replace(e, controls=move(e.controls)) for e in panel.edges],
+        holes=[move(h) for h in panel.holes],
+        lines=[move(line) for line in panel.lines],
+        folds=[replace(f, points=move(f.points)) for f in panel.folds],
+    )
+
+
+def reverse_panel(panel: Panel) -> Panel:
+    """Return the panel with its corners in the opposite order.
+
+    Edge e becomes edge k - 2 - e (modulo k), of k edges.
+    """
+    corners = np.asarray(panel.corners, dtype=np.float64)[::-1]
+    k = len(corners)
+    edges = [reverse_edge(panel.edges[(k - 2 - e) % k]) for e in range(k)]
+    return replace(panel, corners=corners, edges=edges)
 
 
 def mirror_panel(panel: Panel, name: str) -> Panel:
@@ -20,19 +47,10 @@ def mirror_panel(panel: Panel, name: str) -> Panel:
 
     Edges keep their names; edge e becomes edge k - 2 - e (modulo k).
     """
-    flip = np.array([-1.0, 1.0])
-    corners = _points(panel.corners)[::-1] * flip
-    k = len(corners)
-    edges = [_scale_edge(reverse_edge(panel.edges[(k - 2 - e) % k]), flip) for e in range(k)]
     return replace(
-        panel,
+        map_panel(reverse_panel(panel), lambda points: points * [-1.0, 1.0]),
         name=name,
-        corners=corners,
-        edges=edges,
         grain=np.pi - panel.grain,
-        holes=[_points(h) * flip for h in panel.holes],
-        lines=[_points(line) * flip for line in panel.lines],
-        folds=[replace(f, points=_points(f.points) * flip) for f in panel.folds],
         placement=mirror_placement(panel.placement),
     )
 
@@ -77,8 +95,7 @@ def unfold_panel(
         PatternError: a fold that is not straight, or a dart or pleat on it.
     """
     k = len(panel.corners)
-    corners = _points(panel.corners)
-    a, b = corners[fold], corners[(fold + 1) % k]
+    a, b = np.asarray(panel.corners, dtype=np.float64)[[fold, (fold + 1) % k]]
     if panel.edges[fold].curve is not BorderCurve.LINE:
         raise PatternError(
             f"panel {panel.name}: fold",
@@ -87,31 +104,26 @@ def unfold_panel(
         )
     axis = (b - a) / max(float(np.linalg.norm(b - a)), 1e-300)
 
-    def across(points: ArrayLike) -> Floats:
-        p = _points(points) - a
+    def across(points: Floats) -> Floats:
+        p = points - a
         return np.asarray(a + 2 * (p @ axis)[:, None] * axis - p)
 
     order = [(fold + 1 + i) % k for i in range(k - 1)]  # edges other than the fold
-    own = [corners[i] for i in [*order, fold]]
-    other = across(corners[order[:0:-1]]) if k > 2 else np.zeros((0, 2))
-    edges = [panel.edges[i] for i in order]
+    edges = [replace(e, name=e.name or str(i)) for i, e in enumerate(panel.edges)]
+    twin = map_panel(replace(panel, edges=edges), across)
+    corners = [panel.corners[i] for i in [*order, fold]]
+    halves = [edges[i] for i in order]
     for i in order[::-1]:
-        edge = reverse_edge(panel.edges[i])
-        name = panel.edges[i].name or str(i)
+        edge = reverse_edge(twin.edges[i])
         meets = i in (order[0], order[-1])
-        controls = across(edge.controls)
-        edges.append(replace(edge, controls=controls, name=name if meets else name + MIRRORED))
-    edges[: k - 1] = [replace(e, name=e.name or str(i)) for e, i in zip(edges, order)]
+        halves.append(edge if meets else replace(edge, name=edge.name + MIRRORED))
     whole = replace(
         panel,
-        corners=np.concatenate([own, other]),
-        edges=edges,
-        holes=[*panel.holes, *(across(h) for h in panel.holes)],
-        lines=[*panel.lines, *(across(line) for line in panel.lines)],
-        folds=[
-            *panel.folds,
-            *(PatternFold(across(f.points), f.angle, f.stiffness) for f in panel.folds),
-        ],
+        corners=np.array([*corners, *(twin.corners[i] for i in order[:0:-1])], dtype=np.float64),
+        edges=halves,
+        holes=[*panel.holes, *twin.holes],
+        lines=[*panel.lines, *twin.lines],
+        folds=[*panel.folds, *twin.folds],
     )
     return whole, _unfold_features(panel, order, features)
 
@@ -139,14 +151,6 @@ def _reverse_feature(feature: Dart | Pleat) -> Dart | Pleat:
     if isinstance(feature, Pleat):
         return replace(feature, at=1 - feature.at, to_end=not feature.to_end)
     return replace(feature, at=1 - feature.at)
-
-
-def _scale_edge(edge: Edge, flip: Floats) -> Edge:
-    return replace(edge, controls=_points(edge.controls) * flip)
-
-
-def _points(given: ArrayLike) -> Floats:
-    return np.asarray(given, dtype=np.float64).reshape(-1, 2)
 
 
 def _mirror_vector(v: tuple[float, float, float]) -> tuple[float, float, float]:

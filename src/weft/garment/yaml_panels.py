@@ -1,37 +1,30 @@
 """Panels of weft's pattern files: outlines, copies, mirrored pairs, halves on the fold, darts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
 
 from weft.base.arrays import Floats
-from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
-from weft.base.schema.document import DocumentBlock, YamlDocument
-from weft.base.trees import Yaml, YamlMapping
+from weft.base.errors import PatternError, WeftError, did_you_mean
+from weft.base.schema.document import DocumentBlock
+from weft.base.trees import YamlMapping
 from weft.base.yaml_lines import Loc
 from weft.discretization.polygon import signed_area
 from weft.garment.curves import outline_polygon
-from weft.garment.darts import ANGLE, Dart, Feature, Pleat, insert_features
-from weft.garment.measures import Measures
-from weft.garment.pattern import BorderCurve, Edge, Panel, PatternFold, Placement, Seam, Wrap
+from weft.garment.darts import Feature, insert_features
+from weft.garment.pattern import BorderCurve, Edge, Panel, Seam
 from weft.garment.pattern_schema import (
     AnyPanelBlock,
     CopiedPanelBlock,
     CornerBlock,
-    DartBlock,
     DrawnPanelBlock,
-    FoldBlock,
     HoleBlock,
     MirroredPanelBlock,
-    PlacementBlock,
-    PleatBlock,
-    WrapBlock,
+    PatternDocument,
 )
-from weft.garment.reverse_panels import reverse_panel
-from weft.garment.symmetry import mirror_features, mirror_panel, unfold_panel
+from weft.garment.symmetry import mirror_features, mirror_panel, reverse_panel, unfold_panel
 
 _CURVES = {
     "quadratic": BorderCurve.QUADRATIC,
@@ -39,23 +32,6 @@ _CURVES = {
     "arc": BorderCurve.ARC,
     "points": BorderCurve.POLYLINE,
 }
-_CIRCLE = 48  # corners of a round hole
-B = TypeVar("B", bound=BaseModel)
-
-
-def read_block(
-    document: YamlDocument, block: type[B], tree: Yaml, loc: Loc, measures: Measures
-) -> DocumentBlock[B]:
-    """Return a checked block of a file with its place.
-
-    Raises:
-        PatternError: its problem.
-        PatternProblems: its problems, if there are several.
-    """
-    given, problems = document.validate(block, tree, loc, measures)
-    if given is None:
-        raise problems[0] if len(problems) == 1 else PatternProblems(problems)
-    return DocumentBlock(document, loc, given)
 
 
 @dataclass(frozen=True)
@@ -72,11 +48,10 @@ class PanelReader:
     Args:
         document: the file.
         trees: the block, by name of the panel.
-        measures: of the file.
     """
 
-    def __init__(self, document: YamlDocument, trees: YamlMapping, measures: Measures) -> None:
-        self.document, self.trees, self.measures = document, trees, measures
+    def __init__(self, document: PatternDocument, trees: YamlMapping) -> None:
+        self.document, self.trees = document, trees
         self.drafts: dict[str, Draft] = {}
         self.open: list[str] = []
 
@@ -121,18 +96,17 @@ class PanelReader:
         tree, loc = self.trees[name], ("panels", name)
         keys = tree if isinstance(tree, Mapping) else {}
         if "mirror" in keys:
-            mirrored = read_block(self.document, MirroredPanelBlock, tree, loc, self.measures)
+            mirrored = self.document.read(MirroredPanelBlock, tree, loc)
             draft = self._draft_of(mirrored, "mirror", mirrored.given.mirror)
             features = mirror_features(draft.panel, draft.features)
             panel = mirror_panel(draft.panel, name)
             return Draft(set_common_fields(panel, mirrored.given), tuple(features))
         if "copy" in keys:
-            copied = read_block(self.document, CopiedPanelBlock, tree, loc, self.measures)
+            copied = self.document.read(CopiedPanelBlock, tree, loc)
             draft = self._draft_of(copied, "copy", copied.given.copied)
             panel = replace(draft.panel, name=name)
             return Draft(set_common_fields(panel, copied.given), draft.features)
-        drawn = read_block(self.document, DrawnPanelBlock, tree, loc, self.measures)
-        return _draw_panel(name, drawn)
+        return _draw_panel(name, self.document.read(DrawnPanelBlock, tree, loc))
 
     def _draft_of(self, block: DocumentBlock[Any], key: str, source: str) -> Draft:
         """Return the panel whose name the field ``key`` gives."""
@@ -145,15 +119,8 @@ class PanelReader:
 
 def set_common_fields(panel: Panel, given: AnyPanelBlock) -> Panel:
     """Return the panel with the given fields of its block that do not concern its shape."""
-    placement = given.placement
-    return replace(
-        panel,
-        fabric=panel.fabric if given.fabric is None else given.fabric,
-        thickness=panel.thickness if given.thickness is None else given.thickness,
-        layer=panel.layer if given.layer is None else given.layer,
-        placement=panel.placement if placement is None else _placement(placement),
-        grain=panel.grain if given.grain is None else given.grain,
-    )
+    common = {name: getattr(given, name) for name in AnyPanelBlock.model_fields}
+    return replace(panel, **{name: v for name, v in common.items() if v is not None})
 
 
 def _draw_panel(name: str, block: DocumentBlock[DrawnPanelBlock]) -> Draft:
@@ -168,17 +135,17 @@ def _draw_panel(name: str, block: DocumentBlock[DrawnPanelBlock]) -> Draft:
         name,
         np.array(corners),
         edges,
-        holes=[_hole(hole) for hole in given.holes or ()],
+        holes=[h.polygon() if isinstance(h, HoleBlock) else np.array(h) for h in given.holes or ()],
         lines=[np.array(line) for line in given.lines or ()],
-        folds=[_fold(fold) for fold in given.folds or ()],
+        folds=given.folds or (),
     )
     features: list[Feature] = []
     for k, dart in enumerate(given.darts or ()):
         number = _edge_number(block, ("darts", k, "edge"), dart.edge, panel)
-        features.append((number, _dart(dart, f"dart{k + 1}")))
+        features.append((number, dart.dart(f"dart{k + 1}")))
     for k, pleat in enumerate(given.pleats or ()):
         number = _edge_number(block, ("pleats", k, "edge"), pleat.edge, panel)
-        features.append((number, _pleat(pleat, f"pleat{k + 1}")))
+        features.append((number, pleat.pleat(f"pleat{k + 1}")))
     if signed_area(outline_polygon(panel)[0]) < 0:
         features = mirror_features(panel, features)
         panel = reverse_panel(panel)
@@ -220,42 +187,3 @@ def _corner(
     for key in said:
         curve, controls = _CURVES[key], np.array(getattr(corner, key)).reshape(-1, 2)
     return np.array(corner.at), Edge(curve, controls, name)
-
-
-def _hole(hole: Sequence[tuple[float, float]] | HoleBlock) -> Floats:
-    """Return a polygon (h,2) [m]."""
-    if not isinstance(hole, HoleBlock):
-        return np.array(hole)
-    angle = np.linspace(0, 2 * np.pi, _CIRCLE, endpoint=False)[:, None]
-    circle = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
-    return np.asarray(np.array(hole.center) + hole.radius * circle)
-
-
-def _fold(fold: FoldBlock) -> PatternFold:
-    return PatternFold(np.array(fold.points), fold.angle, fold.stiffness)
-
-
-def _dart(dart: DartBlock, name: str) -> Dart:
-    """Return a dart; ``name`` is used if it has none."""
-    return Dart(dart.name or name, dart.at, dart.width, dart.depth)
-
-
-def _pleat(pleat: PleatBlock, name: str) -> Pleat:
-    """Return a pleat; ``name`` is used if it has none."""
-    angle = ANGLE if pleat.angle is None else pleat.angle
-    to_end = pleat.to == "end"
-    return Pleat(pleat.name or name, pleat.at, pleat.depth, pleat.length, pleat.kind, to_end, angle)
-
-
-def _placement(block: PlacementBlock) -> Placement:
-    zero = (0.0, 0.0, 0.0)
-    x, y, z = np.degrees(block.rotation or zero).tolist()
-    wrap = None if block.wrap is None else _wrap(block.wrap)
-    return Placement(block.translation or zero, (x, y, z), wrap)
-
-
-def _wrap(block: WrapBlock) -> Wrap:
-    vectors = {
-        key: value for key in ("direction", "facing") if (value := getattr(block, key)) is not None
-    }
-    return Wrap(block.center, block.radius, **vectors, taper=block.taper)

@@ -1,20 +1,39 @@
 """Reader of weft's own pattern files: panels, seams and elastics in YAML, drafted from measures.
 
-docs/garments.md describes every field. All errors of a file are reported at once.
+docs/garments.md describes every field. Seams and elastics name edges of panels: ``front.side``. All
+errors of a file are reported at once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from weft.base.errors import PatternProblems, WeftError
-from weft.base.schema.document import DocumentBlock, YamlDocument, parse_document, read_document
-from weft.garment.measures import Measures, read_measures
-from weft.garment.pattern import Elastic, Panel, Pattern, Seam
-from weft.garment.pattern_schema import JoinsBlock, PatternBlock, PatternDocument
+from weft.base.errors import PatternProblems, WeftError, did_you_mean
+from weft.base.schema.document import DocumentBlock, parse_document, read_document
+from weft.base.trees import Yaml, YamlMapping
+from weft.base.yaml_lines import Loc
+from weft.garment.edge_chains import (
+    Match,
+    SewnCorners,
+    find_gap,
+)
+from weft.garment.garment import named_edges
+from weft.garment.measures import read_measures
+from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
+from weft.garment.pattern_schema import (
+    BareSeam,
+    ElasticBlock,
+    JoinsBlock,
+    PatternBlock,
+    PatternDocument,
+    SeamBlock,
+    Sides,
+    given_fields,
+)
 from weft.garment.yaml_panels import PanelReader
-from weft.garment.yaml_seams import JoinReader, named_entries, orient_chains
 
 _SOME_FIELDS = "`panels:`"
 T = TypeVar("T")
@@ -68,25 +87,31 @@ def _read(
     known = parts.attempt(lambda: read_measures(block, measures))
     if known is None:
         raise PatternProblems(parts.problems)  # every number may depend on the measures
-    panels, closed = parts.panels(given.panels, known)
-    seams, elastics = parts.joins(given, panels, known, closed)
-    if parts.problems:
-        raise PatternProblems(parts.problems)
+    parts.document = replace(document, measures=known)
+    parts.read_panels(given.panels)
+    seams, elastics = parts.read_joins(given)
     fabric = Pattern.fabric if given.fabric is None else given.fabric
-    name = given.name or stem
-    return Pattern(name, list(panels.values()), seams, elastics, fabric, source, parts.places)
+    panels = list(parts.panels.values())
+    return Pattern(given.name or stem, panels, seams, elastics, fabric, source, parts.places)
 
 
 class PartReader:
     """Reader of the panels, seams and elastics of a file, which collects their errors.
 
+    Args:
+        document: the file.
+        panels: panels that are read already.
+
     Attributes:
+        panels: by name.
+        closed: seams of their darts and pleats.
         problems: errors so far.
         places: file and line of each part, as ``Pattern.places`` has them.
     """
 
-    def __init__(self, document: YamlDocument) -> None:
-        self.document = document
+    def __init__(self, document: PatternDocument, panels: Iterable[Panel] = ()) -> None:
+        self.document, self.panels = document, {p.name: p for p in panels}
+        self.closed: list[Seam] = []
         self.problems: list[WeftError] = []
         self.places: dict[str, str] = {}
 
@@ -100,44 +125,150 @@ class PartReader:
             self.problems.append(error)
         return None
 
-    def panels(
-        self, trees: Mapping[str, object], measures: Measures
-    ) -> tuple[dict[str, Panel], list[Seam]]:
-        """Return all panels by name, and the seams of their darts and pleats."""
-        panels, closed = dict[str, Panel](), list[Seam]()
-        reader = PanelReader(self.document, trees, measures)
+    def read_panels(self, trees: YamlMapping) -> None:
+        """Read all panels, and the seams of their darts and pleats."""
+        reader = PanelReader(self.document, trees)
         for name in trees:
             where = self.document.where(("panels", name))
             self.places[f"panel {name}"] = where
             made = self.attempt(partial(reader.read, name))
             if made is not None:
-                panels[name] = made[0]
-                closed += made[1]
-                self.places |= {f"seam {s.name}": where for s in made[1]}
-        return panels, closed
+                self.panels[name], closed = made
+                self.closed += closed
+                self.places |= {f"seam {s.name}": where for s in closed}
 
-    def joins(
-        self,
-        given: JoinsBlock,
-        panels: Mapping[str, Panel],
-        measures: Measures,
-        closed: Sequence[Seam] = (),
-    ) -> tuple[list[Seam], list[Elastic]]:
-        """Return the seams, ``closed`` first, and the elastics; none if any part has an error."""
+    def read_joins(self, given: JoinsBlock) -> tuple[list[Seam], list[Elastic]]:
+        """Return the seams, those of darts and pleats first, and the elastics.
+
+        Raises:
+            PatternProblems: all errors so far; seams are read only if no panel has an error.
+        """
+        seams, elastics = list[Seam](), list[Elastic]()
+        if not self.problems:
+            seams = self._entries("seam", given.seams, self._seam)
+            elastics = self._entries("elastic", given.elastics, self._elastic)
         if self.problems:
-            return [], []
-        reader = JoinReader(self.document, panels, measures)
-        seams = self._entries("seam", given.seams, reader.seam)
-        elastics = self._entries("elastic", given.elastics, reader.elastic)
-        return ([], []) if self.problems else (orient_chains([*closed, *seams], panels), elastics)
+            raise PatternProblems(self.problems)
+        return orient_chains([*self.closed, *seams], self.panels), elastics
 
     def _entries(self, kind: str, tree: object, read: Callable[..., J]) -> list[J]:
         """Return the seams or elastics of a block, without entries that have errors."""
         found: list[J] = []
-        listed = self.attempt(lambda: list(named_entries(self.document, tree, (f"{kind}s",))))
+        listed = self.attempt(lambda: list(self._named_entries(tree, (f"{kind}s",))))
         for name, entry, loc in listed or ():
             made = self.attempt(partial(read, name, entry, loc))
             if made is not None:
                 found.append(made)
                 self.places[f"{kind} {made.name}"] = self.document.where(loc)
         return found
+
+    def _named_entries(self, tree: Yaml, loc: Loc) -> Iterator[tuple[str | None, Yaml, Loc]]:
+        """Yield name (or None), content and path of each entry of a list or of named fields."""
+        if isinstance(tree, list):
+            for k, entry in enumerate(tree):
+                yield None, entry, (*loc, k)
+        elif isinstance(tree, Mapping):
+            for name, entry in tree.items():
+                yield name, entry, (*loc, name)
+        elif tree is not None:
+            raise self.document.field_error(loc, repr(tree), "a list, or named fields")
+
+    def _seam(self, name: str | None, tree: Yaml, loc: Loc) -> Seam:
+        """Return a seam, with its chains in the order of the file.
+
+        Args:
+            name: of the seam; None: its own, or one made from the names of its chains.
+            tree: a block with ``join``, or a list of two chains.
+            loc: its path in the file.
+
+        Raises:
+            PatternError: a field that cannot be read, with its line.
+        """
+        if isinstance(tree, list):
+            bare = self.document.read(BareSeam, tree, loc)
+            first, second = self._sides(bare, (), bare.given.root)
+            return Seam(name or _label(bare.given.root), first, second)
+        block = self.document.read(SeamBlock, tree, loc)
+        fields = given_fields(block.given)
+        window, join = block.given.window, fields.pop("join")
+        if window is not None and not 0 <= window[0] < window[1] <= 1:
+            expected = "two numbers from 0 to 1, the second one larger"
+            raise block.error("window", list(window), expected)
+        fields["first"], fields["second"] = self._sides(block, ("join",), join)
+        return Seam(**{"name": _label(join), **fields, **({"name": name} if name else {})})
+
+    def _elastic(self, name: str | None, tree: Yaml, loc: Loc) -> Elastic:
+        """Return an elastic band; arguments and errors as for ``_seam``."""
+        block = self.document.read(ElasticBlock, tree, loc)
+        given = block.given
+        chain = self._chain(block, ("edges",), given.edges)
+        label = name or given.name or f"along {', '.join(given.edges)}"
+        return Elastic(label, chain, given.ratio, given.stiffness)
+
+    def _sides(
+        self, block: DocumentBlock[Any], loc: Loc, chains: Sides
+    ) -> list[tuple[SeamSide, ...]]:
+        """Return the two chains of a seam, which stand at the path ``loc`` of its block."""
+        return [self._chain(block, (*loc, k), chain) for k, chain in enumerate(chains)]
+
+    def _chain(
+        self, block: DocumentBlock[Any], loc: Loc, chain: Sequence[str]
+    ) -> tuple[SeamSide, ...]:
+        """Return the edges of a chain.
+
+        Each entry is ``front.side``, ``front.2``, or ``-front.side`` (from its end).
+        """
+        single = len(chain) == 1
+        places = [loc if single else (*loc, k) for k in range(len(chain))]
+        return tuple(s for at, text in zip(places, chain) for s in self._edges(block, at, text))
+
+    def _edges(self, block: DocumentBlock[Any], loc: Loc, text: str) -> list[SeamSide]:
+        panels, back = self.panels, text.startswith("-")
+        panel, dot, edge = text.removeprefix("-").partition(".")
+        if not dot or panel not in panels:
+            expected = f"a panel and its edge, like {next(iter(panels), 'front')}.hem"
+            if dot:
+                expected += f"; panels are {', '.join(panels)}"
+            raise block.error(loc, repr(text), expected, did_you_mean(panel, panels))
+        try:
+            edges = named_edges(panels[panel], edge)
+        except WeftError as error:
+            expected = error.expected or "an edge"
+            raise block.error(loc, repr(text), expected, error.hint) from error
+        return [SeamSide(panel, e, back) for e in (edges[::-1] if back else edges)]
+
+
+def _label(chains: Sides) -> str:
+    """Return the name of a seam without one."""
+    return " + ".join(", ".join(chain) for chain in chains)
+
+
+def orient_chains(seams: Sequence[Seam], panels: Mapping[str, Panel]) -> list[Seam]:
+    """Return the seams with their chains in the direction in which edges follow one another.
+
+    In the file, chains are listed edge after edge, without saying whether an edge runs along or
+    against the panel's outline. Corners that other seams sew together count as one.
+    """
+    corners = SewnCorners()
+
+    def follow(sides: Sequence[SeamSide]) -> bool:
+        return find_gap(sides, panels, corners.coincide) is None
+
+    def orient_sides(sides: Sequence[SeamSide]) -> tuple[SeamSide, ...]:
+        """Return the sides with each run of edges reversed, if only that makes a chain of them."""
+        if any(s.backward for s in sides) or follow(sides):
+            return tuple(sides)
+        runs = [list(run) for _, run in groupby(sides, lambda s: (s.panel, edge_name(s)))]
+        back = tuple(SeamSide(s.panel, s.edge, True) for run in runs for s in run[::-1])
+        return back if follow(back) else tuple(sides)
+
+    def edge_name(s: SeamSide) -> str:
+        return panels[s.panel].edges[s.edge].name or str(s.edge)
+
+    made = list(seams)
+    for _ in range(2):  # in the second pass, the sewn corners of all seams are known
+        for i, s in enumerate(made):
+            made[i] = replace(s, first=orient_sides(s.first), second=orient_sides(s.second))
+            if follow(made[i].first) and follow(made[i].second):
+                corners.sew(Match.of(made[i], panels))
+    return made

@@ -12,10 +12,10 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import first_of
-from weft.garment.check import Match, Report
+from weft.garment.check import Report
 from weft.garment.check_panel import is_drawable, panel_problems
 from weft.garment.curves import edge_curve, outline_polygon
-from weft.garment.edge_chains import EdgeChain
+from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.pattern import Closing, Elastic, Panel, SeamSide
 from weft.show.pattern.layout import arrange, roomiest
 from weft.show.pattern.pen import Color, Pen
