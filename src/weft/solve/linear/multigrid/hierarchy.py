@@ -35,6 +35,7 @@ SHIFT = 1e-6
 # Vertices up to which the coarsest matrix is inverted. A larger one is only smoothed: it is that of
 # many separate pieces, each one vertex, where smoothing is nearly exact (docs/decisions/0007).
 DENSE = 40
+_VALUES = 4  # position of the matrix values among the arguments of the kernel ``take_fine``
 
 
 class Level:
@@ -164,44 +165,19 @@ class Transfer:
         own = (int(fresh), f.n, *f.matrix, f.inverse)
         return Recorded(k.last_visit, 1, *own, *vectors, *ways, *last)
 
-    def refresh(self) -> None:
-        """Compute the coarse matrix P^T A P."""
-        c, by, fine, coarse = self.c, self.by, self.fine, self.coarse
-        P, AP, out = by.P, c.AP, c.coarse
-        kernel.launch(
-            g.multiply_by_prolongator,
-            fine.n,
-            fine.start,
-            fine.end,
-            fine.column,
-            fine.index,
-            fine.values,
-            fine.keep,
-            P.start,
-            by.weight,
-            AP.first,
-            AP.slot,
-            AP.rows.start,
-            self.ap,
-            self.weight,
-            slice_above=HEAVY,
-        )
-        kernel.launch(
-            g.coarse_rows,
-            coarse.n,
-            *self.to_coarse,
-            AP.rows.start,
-            self.ap,
-            out.first,
-            out.slot,
-            out.rows.start,
-            out.rows.column,
-            coarse.end,
-            coarse.column,
-            coarse.index,
-            coarse.values,
-            coarse.inverse,
-            slice_above=HEAVY,
+    @cached_property
+    def refresh(self) -> tuple[Recorded, Recorded]:
+        """Launches that compute A P, and from it the coarse matrix P^T A P."""
+        by, fine, coarse, AP, out = self.by, self.fine, self.coarse, self.c.AP, self.c.coarse
+        A = (fine.start, fine.end, fine.column, fine.index, fine.values, fine.keep)
+        slots = (AP.first, AP.slot, AP.rows.start)
+        first = (*A, by.P.start, by.weight, *slots, self.ap, self.weight)
+        places = (out.first, out.slot, out.rows.start, out.rows.column)
+        own = (coarse.end, coarse.column, coarse.index, coarse.values, coarse.inverse)
+        then = (*self.to_coarse, AP.rows.start, self.ap, *places, *own)
+        return (
+            Recorded(g.multiply_by_prolongator, fine.n, *first, slice_above=HEAVY),
+            Recorded(g.coarse_rows, coarse.n, *then, slice_above=HEAVY),
         )
 
 
@@ -228,18 +204,22 @@ class Hierarchy:
 
     def refresh(self, A: BlockCsr) -> None:
         """Compute all levels from the values of a matrix A."""
-        f, p = self.levels[0], A.pattern
-        rows = (p.device_row_start, p.device_column, A.values)
-        own = (f.start, f.end, f.column, f.index, f.values, f.inverse, f.keep)
-        width = kernel.rows_per_thread()
-        sizes = (-(-p.n // width), p.n, width)
-        kernel.launch(g.take_fine, *sizes, *rows, *own, slice_above=f.worth // width)
-        for transfer in self.transfers:
-            transfer.refresh()
+        self.take_fine.set(_VALUES, A.values)
+        for launch in [self.take_fine, *(one for t in self.transfers for one in t.refresh)]:
+            launch.launch()
         self.tune(max(LARGEST, LESS * self.high))
         if self.dense is not None:
             for launch in self.invert_last:
                 launch.launch()
+
+    @cached_property
+    def take_fine(self) -> Recorded:
+        """Launch that copies a matrix of the pattern to the finest level."""
+        f, p, width = self.levels[0], self.pattern, kernel.rows_per_thread()
+        rows = (p.n, width, p.device_row_start, p.device_column, None)
+        own = (f.start, f.end, f.column, f.index, f.values, f.inverse, f.keep)
+        worth = f.worth // width
+        return Recorded(g.take_fine, -(-p.n // width), *rows, *own, slice_above=worth)
 
     def aim(self, tolerance: float) -> None:
         """Choose the cycle for solves to this relative error."""
