@@ -17,7 +17,8 @@ import numpy as np
 from studies.study import INK, Say, Study, StudyTable
 from weft.fabric.fabric import Fabric, fabric
 from weft.fitting.cantilever import CantileverTest
-from weft.fitting.cusick import CusickTest
+from weft.fitting.drape import CusickTest
+from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
 from weft.fitting.fit import fit
 from weft.fitting.measurement import Measurement
 from weft.fitting.tensile import TensileTest
@@ -88,10 +89,12 @@ def measured(
         c = CantileverTest("", way, 1.0, 1.0).model(true)
         out.append(CantileverTest(f"cantilever {way}", way, float(read(c)), NOISE * c))
     out.append(Value("weight", "density", float(read(true.density)), NOISE * true.density))
-    draped = CusickTest("", 1.0, 1.0, SIZE, DRAPINGS, OF_DATA + 10 * trial).near(true)
-    mean = draped.model(true)
+    drapes = DrapeContinuation(DrapeTester.of(SIZE), DRAPINGS, OF_DATA + 10 * trial)
+    draped = CusickTest("", 1.0, 1.0, drapes).near(true)
+    mean = float(draped.model(true)[0])
     sigma = float(np.hypot(NOISE * mean, draped.scatter))
-    return [*out, CusickTest("drape", float(read(mean)), sigma, SIZE, DRAPINGS, 10 * trial)]
+    drapes = DrapeContinuation(DrapeTester.of(SIZE), DRAPINGS, 10 * trial)
+    return [*out, CusickTest("drape", float(read(mean)), sigma, drapes)]
 
 
 def _forces(true: Fabric, cut: Any) -> np.ndarray[Any, Any]:

@@ -11,10 +11,9 @@ from tests.refusals import refused
 from weft.base.errors import FabricError, PictureError, UnitError, WeftError
 from weft.discretization.polygon import signed_area
 from weft.fitting import picture
-from weft.fitting.disk import Disk
 from weft.fitting.edges import trace_outline
 from weft.fitting.file import read_fit
-from weft.fitting.photograph import measure_outline
+from weft.fitting.photograph import Disk, measure_outline
 from weft.fitting.picture import load_picture, segment_cloth
 from weft.fitting.table import read_table
 

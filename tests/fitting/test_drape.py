@@ -8,25 +8,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.fitting.differences import difference_jacobian
 from tests.fitting.drawn import drawn, saved
 from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED, SIZE, made
 from tests.refusals import refused
 from weft.base.errors import FabricError, PictureError, WeftError
 from weft.fabric.fabric import fabric
 from weft.fitting.drape import build_drape
-from weft.fitting.drape_continuation import DrapeContinuation
-from weft.fitting.drape_equilibrium import FIELDS, DrapedSpecimen, Eye
-from weft.fitting.drape_equilibrium import DrapeTester as Specimens
+from weft.fitting.drape_equilibrium import (
+    FIELDS,
+    DrapeContinuation,
+    DrapedSpecimen,
+    DrapeTester,
+    Eye,
+)
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
-from weft.fitting.measurement import Measurement, difference_jacobian, scale_field
-from weft.fitting.outline import RadialOutline, ray_angles
+from weft.fitting.measurement import Measurement, scale_field
+from weft.fitting.outline import RadialOutline
 from weft.fitting.photograph import measure_outline
 from weft.fitting.picture import segment_cloth
 from weft.fitting.report import write_report
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cusick import cusick
-from weft.laboratory.shadow import shadow
+from weft.laboratory.shadow import ray_angles, shadow
 
 COARSE = 15e-3  # [m]
 EXACT = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
@@ -82,13 +87,14 @@ def test_turned_specimen(seen, turn):
 
 def test_goes_on_or_drapes_anew():
     """Near a fabric the drape goes on, and comes back; far from it the shelf goes down."""
-    cotton, following = fabric("cotton"), DrapeContinuation(Specimens.of(COARSE), 1)
-    first = following.numbers(cotton, [Eye()])
-    following.numbers(scale_field(cotton, "bending_warp", 1.1), [Eye()])
+    cotton, following = fabric("cotton"), DrapeContinuation(DrapeTester.of(COARSE), 1)
+    view = [lambda drape, shift: drape.outline(Eye(), shift).numbers]
+    first = following.numbers(cotton, view)
+    following.numbers(scale_field(cotton, "bending_warp", 1.1), view)
     assert following.anew == 1
-    assert following.numbers(cotton, [Eye()]) == pytest.approx(first, abs=0)  # remembered
+    assert following.numbers(cotton, view) == pytest.approx(first, abs=0)  # remembered
     stiff = dataclasses.replace(cotton, bending_warp=5e-5, bending_weft=5e-5)
-    assert following.numbers(stiff, [Eye()])[0] > first[0] + 0.1
+    assert following.numbers(stiff, view)[0] > first[0] + 0.1
     assert following.anew == 2
     assert 4 <= following.outlines(cotton, [Eye()])[0].nodes <= 8
 

@@ -9,7 +9,8 @@ from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
-from weft.fitting.cusick import CusickTest
+from weft.fitting.drape import CusickTest
+from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
 from weft.fitting.fit import fit
 from weft.fitting.identifiability import weakest_direction
 from weft.fitting.slopes import SlopeData
@@ -133,7 +134,7 @@ def test_what_cannot_be_fitted():
 def test_a_drape_alone():
     """A slow measurement that leaves directions open: some numbers are held, one is found."""
     denim = fabric("denim")
-    data = CusickTest("drape", 0.72, 0.02, 15e-3, 1)
+    data = CusickTest("drape", 0.72, 0.02, DrapeContinuation(DrapeTester.of(15e-3), 1))
     said = []
     found = fit([data], denim, ["stretch_warp", "stretch_weft", "shear", "density"], said.append)
     assert len(found.fields) == 1 and found.fields[0].startswith("bending")

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tests.fitting.differences import difference_jacobian
 from weft.base.curve import Curve
 from weft.fabric.fabric import fabric
-from weft.fitting import drape_equilibrium
 from weft.fitting.cantilever import CantileverTest
-from weft.fitting.cusick import CusickTest
-from weft.fitting.measurement import Measurement, difference_jacobian, scale_field, without_constant
-from weft.fitting.shear import modulus_ratio, per_stiffness
-from weft.fitting.slopes import SlopeData
+from weft.fitting.drape import CusickTest
+from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
+from weft.fitting.measurement import Measurement, scale_field
+from weft.fitting.slopes import SlopeData, modulus_ratio, per_stiffness
 from weft.fitting.tensile import TensileTest, strip_force
 from weft.fitting.value import Value
 from weft.integrators.quasi_static import QuasiStaticSettings
@@ -97,31 +97,30 @@ def test_a_cantilever_is_the_simulated_one(way):
 
 
 def test_hysteresis_takes_a_constant_away_and_no_slope():
-    sigma = np.array([1.0, 2.0, 5.0, 0.5])
-    rows = 7.0 / sigma
-    assert np.abs(without_constant(rows, sigma)).max() < 1e-12
+    sigma, cloth = np.array([1.0, 2.0, 5.0, 0.5]), fabric("cotton")
     x = np.array([1.0, 2.0, 3.0, 4.0])
-    left = without_constant(x / sigma, sigma) * sigma
-    assert np.diff(left) == pytest.approx(np.diff(x))
+    test = SlopeData("a", "shear", x, x, 7.0 + cloth.shear * x, sigma, True, LABELS)
+    assert np.abs(test.residuals(cloth)).max() < 1e-12
+    left = dataclasses.replace(test, data=np.zeros(4)).residuals(cloth) * sigma
+    assert np.diff(left) == pytest.approx(cloth.shear * np.diff(x))
     assert float((left / sigma**2).sum()) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_the_drape_is_followed_and_differentiated(monkeypatch):
+def test_the_drape_is_followed_and_differentiated():
     """A coarse specimen, at rest to many digits: its slope is that of the followed equilibria, and
     it is not zero.
     """
     exact = QuasiStaticSettings(1e-8, 1e-9, max_iterations=3000)
-    tester = dataclasses.replace(drape_equilibrium.DrapeTester.of(15e-3), settings=exact)
-    monkeypatch.setattr("weft.fitting.cusick._tester", lambda _: tester)
-    cloth = fabric("denim")
-    test = CusickTest("a", 0.7, 0.02, 15e-3, 1).near(cloth)
-    assert test.total > test.sigma
-    slopes = test.jacobian(cloth, test.depends_on)[0] * test.total
-    expected = difference_jacobian(test, cloth, test.depends_on, 1e-3)[0] * test.total
+    tester = dataclasses.replace(DrapeTester.of(15e-3), settings=exact)
+    cloth, first = fabric("denim"), CusickTest("a", 0.7, 0.02, DrapeContinuation(tester, 1))
+    test = first.near(cloth)
+    assert test.sigma == pytest.approx(np.hypot(0.02, test.scatter)) and test.scatter > 0
+    slopes = test.jacobian(cloth, test.depends_on)[0] * test.sigma
+    expected = difference_jacobian(test, cloth, test.depends_on, 1e-3)[0] * test.sigma
     assert slopes == pytest.approx(expected, abs=2e-4)
     assert slopes[0] < -0.05 < 0.02 < slopes[4]  # weight pulls it down, rigidity holds it up
     # All forces alike: only ratios count.
     assert slopes.sum() == pytest.approx(0.0, abs=2e-4)
-    again = test.near(cloth)
+    again = first.near(cloth)
     assert again.residuals(cloth) == pytest.approx(test.residuals(cloth), abs=1e-6)
     assert test.model(scale_field(cloth, "density", 1.02)) < test.model(cloth)

@@ -13,20 +13,17 @@ from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, sta
 from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError
 from weft.discretization.polygon import first_crossing, signed_area
-from weft.fitting.disk import detect_disk
 from weft.fitting.drape import build_drape
 from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import trace_outline
 from weft.fitting.outline import (
     RadialOutline,
     radial_outline,
-    ray_angles,
-    unit_vectors,
 )
-from weft.fitting.photograph import measure_outline
+from weft.fitting.photograph import check_polygon, detect_disk, measure_outline, read_polygon
 from weft.fitting.picture import otsu, segment_cloth
-from weft.fitting.polygon import check_polygon, read_polygon
 from weft.laboratory.cusick import DISK, SPECIMEN
+from weft.laboratory.shadow import ray_angles, unit_vectors
 
 CENTER = (212.3, 205.8)
 
@@ -105,7 +102,7 @@ def test_plots_show_what_was_taken_for_cloth(tmp_path):
     look = {"colors": (GROUND, STEEL, (60, 160, 60)), "shaded": 0.3}
     with pytest.warns(UserWarning, match="shaded"):
         cloth = segment_cloth(saved(tmp_path / "star.png", drawn(**look)))
-    measured = SimpleNamespace(name="drape", pictures=[cloth])
+    measured = SimpleNamespace(name="drape", pictures=[cloth], comparison=lambda _: None)
     found = SimpleNamespace(measurements=[measured], residuals=[np.ones(3)], fabric=None)
     draw(found, tmp_path / "fit.png")
     image = np.asarray(Image.open(tmp_path / "fit.png").convert("RGB")).astype(int)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from tests.fitting.differences import difference_jacobian
 from tests.refusals import refused
 from weft.base.errors import FabricError, PictureError, UnitError, WeftError
 from weft.fabric.fabric import fabric
 from weft.fitting.depth import DepthMaps, seen_points
 from weft.fitting.file import read_fit
 from weft.fitting.fit import fit
-from weft.fitting.measurement import difference_jacobian
 from weft.fitting.silhouette import measure_silhouette
 from weft.fitting.track import locate_points
 
@@ -105,7 +105,7 @@ def test_track_between_frames(tmp_path):
     frames = np.zeros((3, 25, 3))
     frames[1:, :, 0] = np.array([1.0, 3.0])[:, None]
     half = dataclasses.replace(one, time=np.full(8, 0.15))
-    assert half.at(frames)[:, 0] == pytest.approx(np.full(8, 2.0))
+    assert half.numbers(frames)[::3] == pytest.approx(np.full(8, 2.0))
 
 
 @pytest.mark.slow
@@ -299,9 +299,9 @@ def test_silhouette_of_a_strip(tmp_path):
     image.save(tmp_path / "p.png")
     block = "kind: silhouette, picture: p.png, pixel: 0.5 mm, azimuth: 90 deg, error: 1 mm"
     one = measurement(tmp_path, block, STRIP)
-    there = one.of(one.run.positions(fabric("cotton"))[-1])
-    assert 0.02 < there.drop < 0.075
-    assert there.right - there.left == pytest.approx(np.zeros(30), abs=1e-2)  # it twists a little
+    drop, *widths = one.model(fabric("cotton"))[:31]
+    assert 0.02 < drop < 0.075
+    assert widths == pytest.approx(np.zeros(30), abs=1e-2)  # it twists a little
     assert_derivatives(one, fabric("cotton"), ["bending_weft", "density"], rel=2e-2)
 
 

@@ -1,4 +1,4 @@
-"""Bending length or overhang of a strip at 41.5 degrees (ASTM D1388 option A, ISO 9073-7, FAST-2).
+"""The cantilever test of a strip.
 
 The overhang is that of the exact heavy elastica, L = 2.00035 (D/(rho g))^(1/3), and the bending
 length of the standards is half of it (``laboratory.cantilever``). The test measures rigidity D over
@@ -13,17 +13,18 @@ import numpy as np
 from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Yaml
 from weft.fabric.fabric import Fabric
-from weft.fitting.bending import DIRECTIONS
-from weft.fitting.block import MeasurementSettings, PlacedBlock
-from weft.fitting.measurement import CurveMeasurement, Measurement
-from weft.fitting.noise import UNCERTAINTY, mean_reading, read_noise
+from weft.fitting.block import UNCERTAINTY, MeasurementSettings, PlacedBlock
+from weft.fitting.measurement import Measurement
+from weft.fitting.slopes import DIRECTIONS
 from weft.laboratory.elastica import elastica_of_chord
 from weft.laboratory.specimen import GRAVITY
 
 
 @dataclass(frozen=True, kw_only=True)
 class CantileverSettings(MeasurementSettings):
-    """A cantilever test."""
+    """Bending length or overhang of a strip at 41.5 degrees (ASTM D1388 option A, ISO 9073-7,
+    FAST-2).
+    """
 
     direction: str = setting(REQUIRED, "warp or weft: the strip's length", choices=DIRECTIONS)
     bending_length: Sequence[float] | None = setting(
@@ -39,7 +40,7 @@ class CantileverSettings(MeasurementSettings):
 
 
 @dataclass(frozen=True)
-class CantileverTest(CurveMeasurement):
+class CantileverTest(Measurement):
     """A measured mean bending length."""
 
     name: str
@@ -64,7 +65,7 @@ class CantileverTest(CurveMeasurement):
         c = 2 * self.data / elastica_of_chord().length
         return {f"bending_{self.direction}": fabric.density * GRAVITY * c**3}
 
-    def slopes(self, fabric: Fabric) -> Mapping[str, float]:
+    def slopes(self, fabric: Fabric, fields: Sequence[str]) -> Mapping[str, float]:
         """Return one third and minus one third of the length, which is a cube root of rigidity over
         density.
         """
@@ -72,11 +73,11 @@ class CantileverTest(CurveMeasurement):
         return {f"bending_{self.direction}": third, "density": -third}
 
 
-def read(block: PlacedBlock[CantileverSettings]) -> Sequence[Measurement]:
+def read_cantilever(block: PlacedBlock[CantileverSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     direction = block.given.direction
     said = block.one_of("bending_length", "overhang")
     half = 0.5 if said == "overhang" else 1.0
-    mean, sigma = mean_reading(np.array(getattr(block.given, said)), read_noise(block, "m"))
+    mean, sigma = block.noise("m").mean(np.array(getattr(block.given, said)))
     called = block.given.name or f"cantilever {direction}"
     return [CantileverTest(called, direction, half * mean, half * sigma)]

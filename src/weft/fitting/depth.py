@@ -19,19 +19,31 @@ from weft.base.errors import PictureError
 from weft.base.input_file import open_input
 from weft.base.settings import REQUIRED, setting
 from weft.bodies.nearest_points import NearestPoints
-from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
+from weft.fitting.scene_run import (
+    VAGUE,
+    RecordedSettings,
+    SceneMeasurement,
+    SceneRun,
+    build_scene_run,
+)
 from weft.io.archive import Broken, arrays_of
 
-SHAPES = {"time": 1, "focal": 1, "center": 1, "eye": 1, "axes": 2, "depth": 3}
+SHAPES = {  # of arrays; None: any size
+    "time": (None,),
+    "focal": (2,),
+    "center": (2,),
+    "eye": (3,),
+    "axes": (3, 3),
+    "depth": (None, None, None),
+}
 FARTHEST = 100.0  # [m] largest median depth; a larger one is in millimeters
 
 
 @dataclass(frozen=True, kw_only=True)
 class DepthSettings(RecordedSettings):
-    """Recorded depth maps."""
+    """Depth maps in time: recordings of cloth by a depth camera."""
 
     depth: str = setting(
         REQUIRED,
@@ -52,7 +64,7 @@ class DepthSettings(RecordedSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class DepthMaps:
+class DepthMaps(SceneMeasurement):
     """Points of a recorded surface at several times."""
 
     name: str
@@ -61,40 +73,28 @@ class DepthMaps:
     points: Sequence[Positions]  # (k,3) [m] at each time
     sigma: float  # [m]
     reach: float  # [m]
-    slow: ClassVar[bool] = True
     advice: ClassVar[str] = "are camera, start and pins of the scene those of the recording?"
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Return the fields on which a run of the scene depends."""
-        return self.run.depends_on
+    def data(self) -> Floats:
+        """Return zero distances, (m,): points are on the surface."""
+        return np.zeros(sum(map(len, self.points)))
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residuals of all points, (m,)."""
-        x = self.run.positions(fabric)
-        rows = [self._near(self._frame(x, t), p)[0] for t, p in zip(self.time, self.points)]
-        return np.asarray(np.concatenate(rows) / self.sigma)
+    def numbers(self, frames: Floats) -> Floats:
+        """Return the signed distances of all points from the surface, (m,) [m]."""
+        pairs = zip(self.run.at(frames, self.time), self.points)
+        return np.concatenate([self._nearest(x, p)[0] for x, p in pairs])
 
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (m, len(fields)): the derivative of the surface along its
-        normals.
-        """
-        x, rates = self.run.positions(fabric), self.run.rates(fabric, fields)
+    def slope(self, frames: Floats, rate: Floats) -> Floats:
+        """Return the velocity of the surface along its normals at the nearest points, (m,)."""
+        at = zip(self.run.at(frames, self.time), self.run.at(rate, self.time), self.points)
         out = []
-        for t, p in zip(self.time, self.points):
-            _, normal, places = self._near(self._frame(x, t), p)
-            moved = [places.on(self._frame(r, t), self.run.faces) for r in rates]
-            out.append(np.array([(normal * m).sum(1) for m in moved]).reshape(len(fields), -1).T)
-        return np.asarray(np.concatenate(out) / self.sigma)
+        for x, velocity, p in at:
+            _, normal, places = self._nearest(x, p)
+            out.append((normal * places.on(velocity, self.run.faces)).sum(1))
+        return np.concatenate(out)
 
-    def _frame(self, frames: Floats, t: float) -> Positions:
-        """Return positions or rates at a time, (n,3), linearly interpolated between two frames."""
-        place = float(np.clip(t * self.run.fps, 0, len(frames) - 1))
-        first = min(int(place), len(frames) - 1)
-        after = min(first + 1, len(frames) - 1)
-        return np.asarray(frames[first] + (place - first) * (frames[after] - frames[first]))
-
-    def _near(self, x: Positions, points: Positions) -> tuple[Floats, Floats, NearestPoints]:
+    def _nearest(self, x: Positions, points: Positions) -> tuple[Floats, Floats, NearestPoints]:
         """Return signed distances (k,) [m] from points to the surface, normals (k,3) and nearest
         points.
         """
@@ -105,27 +105,20 @@ class DepthMaps:
         normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
         used = (places.face >= 0) & (places.distance < self.reach)
         normal = np.where(used[:, None], normal, 0.0)
-        on = places.on(x, faces)
-        return np.asarray(((on - points) * normal).sum(1)), normal, places
+        return ((places.on(x, faces) - points) * normal).sum(1), normal, places
 
 
-def read(block: PlacedBlock[DepthSettings]) -> Sequence[Measurement]:
+def read_depth(block: PlacedBlock[DepthSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
-    path = block.file("depth")
-    arrays = _arrays(path)
-    time = arrays["time"]
-    run = build_scene_run(block, float(time.max()))
-    given, most = block.given, block.given.pixels
+    given = block.given
+    arrays = _read_arrays(block.file("depth"))
+    run = build_scene_run(block, float(arrays["time"].max()))
+    focal, center, eye, axes = (arrays[key] for key in ("focal", "center", "eye", "axes"))
     points = [
-        seen_points(depth, arrays["focal"], arrays["center"], arrays["eye"], arrays["axes"], most)
-        for depth in arrays["depth"]
+        seen_points(depth, focal, center, eye, axes, given.pixels) for depth in arrays["depth"]
     ]
-    if not any(len(p) for p in points):
-        raise PictureError(
-            "depth maps", got="no pixel with a depth", where=path.name, expected="cloth"
-        )
     called = given.name or "depth"
-    return [DepthMaps(called, run, time, points, given.error, given.reach)]
+    return [DepthMaps(called, run, arrays["time"], points, given.error, given.reach)]
 
 
 def seen_points(
@@ -152,7 +145,7 @@ def seen_points(
     return np.asarray(eye + np.stack([across, -down, -d], axis=1) @ axes)
 
 
-def _arrays(path: Path) -> dict[str, Floats]:
+def _read_arrays(path: Path) -> dict[str, Floats]:
     """Return the arrays of a recording, with their shapes and ranges checked."""
 
     def error(what: str, got: object, expected: str, hint: str | None = None) -> PictureError:
@@ -164,30 +157,27 @@ def _arrays(path: Path) -> dict[str, Floats]:
         found = {k: np.asarray(arrays[k], dtype=np.float64) for k in SHAPES if k in arrays}
     except Broken as problem:
         raise error("depth maps", str(problem), "an npz of arrays") from problem
-    for key, axes in SHAPES.items():
+    for key, shape in SHAPES.items():
         if key not in found:
             raise error("depth maps", f"{', '.join(found) or 'nothing'}", f"an array {key!r}")
-        if found[key].ndim != axes:
-            raise error(key, f"shape {found[key].shape}", f"{axes} axes")
+        size = found[key].shape
+        if len(size) != len(shape) or any(n not in (m, None) for n, m in zip(shape, size)):
+            sizes = ", ".join("any" if n is None else str(n) for n in shape)
+            raise error(key, f"shape {size}", f"{len(shape)} axes: {sizes}")
         if key != "depth" and not np.isfinite(found[key]).all():
             raise error(key, "numbers that are not finite", "finite numbers")
-    sizes = {"focal": (2,), "center": (2,), "eye": (3,), "axes": (3, 3)}
-    for key, shape in sizes.items():
-        if found[key].shape != shape:
-            raise error(key, f"shape {found[key].shape}", f"{shape}")
-    time, depth, axes_ = found["time"], found["depth"], found["axes"]
+    time, depth, axes = found["time"], found["depth"], found["axes"]
     if len(time) != len(depth) or len(time) == 0 or time.min() < 0:
         raise error("time", f"{len(time)} times, {len(depth)} frames", "one >= 0 for each frame")
     if not (found["focal"] > 0).all():
         raise error("focal", found["focal"].tolist(), "must be > 0")
-    if np.abs(axes_ @ axes_.T - np.eye(3)).max() > 1e-3:
+    if np.abs(axes @ axes.T - np.eye(3)).max() > 1e-3:
         raise error("axes", "rows that are no unit vectors at right angles", "right, up and back")
     seen = depth[np.isfinite(depth) & (depth > 0)]
-    if len(seen) and float(np.median(seen)) > FARTHEST:
-        raise error(
-            "depth",
-            f"{float(np.median(seen)):.4g} m in the middle",
-            f"below {FARTHEST} m",
-            "depths are meters; many cameras give millimeters",
-        )
+    if not len(seen):
+        raise error("depth maps", "no pixel with a depth", "cloth")
+    if (middle := float(np.median(seen))) > FARTHEST:
+        got = f"{middle:.4g} m in the middle"
+        hint = "depths are meters; many cameras give millimeters"
+        raise error("depth", got, f"below {FARTHEST} m", hint)
     return found

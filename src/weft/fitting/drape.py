@@ -1,5 +1,11 @@
-"""Drapes on Cusick's disk as a measurement: outlines of one or several drapings of a fabric, from
-photographs or polygons.
+"""Drapes on Cusick's disk as measurements: the drape coefficient as a number, and outlines of one
+or several drapings of a fabric, from photographs or polygons.
+
+Drapes from the flat state have many equilibria, and the coefficient jumps by points from one to the
+next if a number of the fabric changes by a percent (``docs/laboratory.md``). So a fit drapes a few
+specimens of one fabric (``near``) and follows these equilibria from there, which is smooth and has
+exact derivatives (``drape_equilibrium``). Then the specimens are draped again with the fitted
+fabric.
 
 Three numbers of an outline are compared: drape coefficient, depth of the folds and number of folds;
 if the picture gives the warp direction, also the elongation of the outline along the warp
@@ -15,29 +21,37 @@ of warp and weft. So the fabric has to be weighed, and the ratio of the bending 
 and weft has to be given or measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from weft.base.arrays import Floats
-from weft.base.settings import setting
+from weft.base.arrays import Floats, Positions
+from weft.base.settings import REQUIRED, setting
+from weft.base.trees import Yaml
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import PlacedBlock
-from weft.fitting.drape_continuation import DrapeContinuation
+from weft.fitting.block import UNCERTAINTY, MeasurementSettings, PlacedBlock
 from weft.fitting.drape_equilibrium import FIELDS as FABRIC_FIELDS
-from weft.fitting.drape_equilibrium import DrapeTester, Eye
+from weft.fitting.drape_equilibrium import (
+    DrapeContinuation,
+    DrapedSpecimen,
+    DrapeTester,
+    Eye,
+    View,
+)
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.outline import RadialOutline
-from weft.fitting.photograph import PhotographSettings, read_photographs
+from weft.fitting.photograph import PhotographSettings, read_photographs, read_polygon
 from weft.fitting.picture import ClothPicture
-from weft.fitting.polygon import read_polygon
-from weft.laboratory.cusick import DISK, SPECIMEN
+from weft.laboratory.cusick import DISK, SPECIMEN, drape_coefficient
+from weft.laboratory.shadow import area
 
 SCATTER = (0.02, 0.12, 0.12)  # standard deviations: coefficient; relative depth, number of folds
 ALONG = 0.12  # of the depth: standard deviation of the elongation along warp
 KNOWN = 2.0  # weight of the prior SCATTER, in drapes
+CUSICK_SIZE, CUSICK_DRAPINGS = 7e-3, 3  # [m] edges of specimens for the coefficient as a number
 SIZES = (4e-3, 15e-3)  # [m]
 SIZE = 5e-3  # [m]: wool of 8 mm drapes 2.5 points stiffer, silk with its eleven folds 15
 DRAPINGS = (4, 8)  # fewest and most simulated drapes if the block gives no number
@@ -49,7 +63,9 @@ SHOWN = 6  # plots show every sixth ray
 
 @dataclass(frozen=True, kw_only=True)
 class DrapeSettings(PhotographSettings):
-    """Outlines of a draped specimen."""
+    """Drapes on Cusick's disk: outlines of one or several drapings of a fabric, from photographs or
+    polygons.
+    """
 
     outline: Sequence[str] | None = setting(
         None,
@@ -86,8 +102,95 @@ class DrapeSettings(PhotographSettings):
     seed: int = setting(0, "of the bumps from which they buckle (0)", least=0, most=2**31 - 1)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CusickSettings(MeasurementSettings):
+    """Cusick's drape coefficient as a number (BS 5058, ISO 9073-9), against the simulated test."""
+
+    drape_coefficient: Sequence[float] = setting(
+        REQUIRED, "of the standard, such as 62 %; readings: a list", "1", above=0, most=1
+    )
+    size: float = setting(
+        CUSICK_SIZE,
+        "edges of the simulated specimen: coarser is faster, and up to points higher (7 mm)",
+        "m",
+        least=1e-3,
+        most=15e-3,
+    )
+    drapings: int = setting(
+        CUSICK_DRAPINGS, "simulated specimens whose mean counts (3)", least=1, most=20
+    )
+    seed: int = setting(0, "of the waves from which they buckle (0)", least=0, most=2**31 - 1)
+    uncertainty: Yaml = setting(None, f"relative: {UNCERTAINTY}")
+
+
+class DrapeMeasurement(Measurement):
+    """Base of measurements of draped specimens, which simulated drapes follow."""
+
+    following: DrapeContinuation
+    slow: ClassVar[bool] = True
+    depends_on: ClassVar[tuple[str, ...]] = FABRIC_FIELDS
+
+    @property
+    def views(self) -> Sequence[View]:
+        """Return how drapes are seen, in turn."""
+        raise NotImplementedError
+
+    def model(self, fabric: Fabric) -> Floats:
+        """Return the means of the numbers of the drapes of a fabric."""
+        return self.following.numbers(fabric, self.views)[: np.size(self.data)]
+
+    def slopes(self, fabric: Fabric, fields: Sequence[str]) -> Mapping[str, Floats]:
+        """Return the derivatives, by the implicit function theorem at the equilibria."""
+        rates = self.following.rates(fabric, self.views, fields)
+        return {f: rate[: np.size(self.data)] for f, rate in rates.items()}
+
+
 @dataclass(frozen=True, eq=False)
-class DrapeOutline:
+class CusickTest(DrapeMeasurement):
+    """A measured mean drape coefficient."""
+
+    name: str
+    data: float  # 0 to 1
+    sigma: float  # of the data, and of the mean of the simulated drapes
+    following: DrapeContinuation
+    scatter: float = 0.0  # standard deviation of the mean of the simulated drapes
+    advice: ClassVar[str] = (
+        "elastic bending may not drape as this cloth does: docs/laboratory.md, what does not fit"
+    )
+
+    def near(self, fabric: Fabric) -> "CusickTest":
+        """Return this test, prepared to follow drapes of ``fabric`` that start from the flat
+        state.
+        """
+        following = self.following.near(fabric)
+        each = np.array([drape_coefficient_of(d) for d in following.drapes(fabric)])
+        variance = SCATTER[0] ** 2 * KNOWN + ((each - each.mean()) ** 2).sum()
+        scatter = float(np.sqrt(variance / (KNOWN + len(each) - 1) / len(each)))
+        sigma = float(np.hypot(self.sigma, scatter))
+        return replace(self, following=following, scatter=scatter, sigma=sigma)
+
+    @property
+    def views(self) -> Sequence[View]:
+        """Return the drape coefficient, in parallel light."""
+        return (drape_coefficient_of,)
+
+
+def drape_coefficient_of(drape: DrapedSpecimen, shift: Positions | float = 0.0) -> Floats:
+    """Return the drape coefficient (1,) of a specimen that is shifted by ``shift`` (n,3) [m]."""
+    flat = Eye().flat(drape.x + shift)
+    return np.array([drape_coefficient(area(flat, drape.mesh.faces, DISK))])
+
+
+def read_cusick(block: PlacedBlock[CusickSettings]) -> Sequence[Measurement]:
+    """Read the measurement of a block."""
+    given = block.given
+    following = DrapeContinuation(DrapeTester.of(given.size), given.drapings, given.seed)
+    mean, sigma = block.noise("1").mean(np.array(given.drape_coefficient))
+    return [CusickTest(given.name or "drape coefficient", mean, sigma, following)]
+
+
+@dataclass(frozen=True, eq=False)
+class DrapeOutline(DrapeMeasurement):
     """Outlines of a draped specimen; the warp is at the angle 0 if its direction is known."""
 
     name: str
@@ -95,44 +198,27 @@ class DrapeOutline:
     eyes: Sequence[Eye]
     sigma: Floats  # (3,) of mean coefficient, depth [m], waves; (4,) with that along warp [m]
     following: DrapeContinuation
-    pictures: Sequence[ClothPicture] = ()  # sources of the outlines, for plots
-    slow: ClassVar[bool] = True
+    pictures: Sequence[ClothPicture] = ()
     advice: ClassVar[str] = "a drape says rigidity over weight: weigh the fabric"
 
     def near(self, fabric: Fabric) -> "DrapeOutline":
-        """Return this measurement prepared to follow drapes of ``fabric`` that start from scratch.
-
-        Raises:
-            SimulationError: no equilibrium was found.
-        """
-        old = self.following
-        following = DrapeContinuation(
-            old.tester, old.count, old.seed, far=np.inf, changed=old.changed
-        )
-        following.drapes(fabric)
-        return replace(self, following=following)
+        """Return this measurement prepared to follow drapes of ``fabric`` from scratch."""
+        return replace(self, following=self.following.near(fabric))
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Return density and all stiffnesses."""
-        return FABRIC_FIELDS
+    def views(self) -> Sequence[View]:
+        """Return the numbers of outlines that the cameras see, in turn."""
+        return [partial(_numbers_seen, eye) for eye in self.eyes]
 
     @property
     def numbers(self) -> Floats:
         """Return the means of the numbers of the seen outlines, (4,)."""
         return np.asarray(np.mean([o.numbers for o in self.seen], axis=0))
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residuals, (3,), or (4,) if the warp direction is known."""
-        off = self.following.numbers(fabric, self.eyes) - self.numbers
-        return np.asarray(off[: len(self.sigma)] / self.sigma)
-
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (3 or 4, len(fields)), by the implicit function theorem at the
-        equilibria.
-        """
-        rates = self.following.rates(fabric, self.eyes, fields)
-        return np.asarray(rates[: len(self.sigma)] / self.sigma[:, None])
+    @property
+    def data(self) -> Floats:
+        """Return the numbers that are compared, (3,), or (4,) if the warp direction is known."""
+        return self.numbers[: len(self.sigma)]
 
     def comparison(self, fabric: Fabric) -> Comparison:
         """Return radius over angle of the first outline and of the simulated drape that fits it
@@ -156,7 +242,7 @@ class DrapeOutline:
         Further sentences tell the coefficient in parallel light and whether folds snapped.
         """
         drapes = self.following.outlines(fabric, self.eyes)
-        numbers, seen = self.following.numbers(fabric, self.eyes), self.numbers
+        numbers, seen = np.mean([o.numbers for o in drapes], axis=0), self.numbers
         folds, there = (", ".join(str(o.nodes) for o in of) for of in (drapes, self.seen))
         of = f"{len(self.seen)} drapings, " if len(self.seen) > 1 else ""
         said = [
@@ -183,6 +269,11 @@ class DrapeOutline:
                 "fit went along: there the residuals jump, and derivatives hold on one side"
             )
         return said
+
+
+def _numbers_seen(eye: Eye, drape: DrapedSpecimen, shift: Positions | float) -> Floats:
+    """Return the numbers (4,) of the outline of a shifted drape."""
+    return drape.outline(eye, shift).numbers
 
 
 def _align_rotation(radius: Floats, like: Floats) -> Floats:
@@ -237,7 +328,7 @@ def build_drape(
     return DrapeOutline(name, seen, eyes, np.sqrt(variance), following, pictures)
 
 
-def read(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
+def read_drape(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     given, pictures = block.given, list[ClothPicture]()
     if block.one_of("picture", "outline") == "picture":

@@ -13,7 +13,6 @@ result.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +66,7 @@ class Fit:
     @property
     def freedom(self) -> int:
         """Return the number of degrees of freedom: data minus fitted unknowns."""
-        unknowns = len(self.fields) + sum(getattr(m, "free", 0) for m in self.measurements)
+        unknowns = len(self.fields) + sum(m.free for m in self.measurements)
         return sum(map(len, self.residuals)) - unknowns
 
     @property
@@ -145,8 +144,8 @@ def fit(
     if not measurements:
         raise FabricError("measurements", got="none", expected="at least one")
     problem = _LeastSquares(start, _fields(measurements, start, hold))
-    quick = [m for m in measurements if not getattr(m, "slow", False)]
-    slow = [m for m in measurements if getattr(m, "slow", False)]
+    quick = [m for m in measurements if not m.slow]
+    slow = [m for m in measurements if m.slow]
     if quick:
         problem.begin(quick)
         problem.solve(quick)
@@ -156,7 +155,10 @@ def fit(
             problem.solve(quick, belief=0.0)
         return problem.result(quick)
     for turn in range(ROUNDS):
-        ready = [*quick, *(_prepare(m, problem.fabric, say, turn) for m in slow)]
+        ready = [*quick]
+        for m in slow:
+            say(f"{m.name}: simulating it{' anew' if turn else ''}")
+            ready.append(m.near(problem.fabric))
         if turn == 0:
             problem.close(ready, WEAK, settle=False)
         before = problem.logs
@@ -164,16 +166,7 @@ def fit(
         if problem.largest_change(ready, before) <= SETTLED:
             break
     problem.close(ready, WEAK)
-    return problem.result([*quick, *(m for m in ready if m not in quick)])
-
-
-def _prepare(m: Any, fabric: Fabric, say: Say, turn: int) -> Measurement:
-    """Return the measurement, prepared for evaluations near a fabric."""
-    if not hasattr(m, "near"):
-        return m  # type: ignore[no-any-return]
-    say(f"{m.name}: simulating it{' anew' if turn else ''}")
-    made: Measurement = m.near(fabric)
-    return made
+    return problem.result(ready)
 
 
 def _fields(
@@ -219,7 +212,7 @@ class _LeastSquares:
         start far from the solution, where residuals are flat in the logarithms.
         """
         for k, field in enumerate(self.fields):
-            said = [m.implies(self.start) for m in measurements if hasattr(m, "implies")]
+            said = [m.implies(self.start) for m in measurements]
             values = [np.log(s[field]) for s in said if s.get(field, 0.0) > 0]
             if values:
                 away = np.clip(np.median(values) - self.first[k], -MOST_AWAY, MOST_AWAY)
@@ -239,7 +232,7 @@ class _LeastSquares:
         """
         from scipy.optimize import least_squares
 
-        slow = any(getattr(m, "slow", False) for m in measurements)
+        slow = any(m.slow for m in measurements)
         rows = sum(len(m.residuals(self.fabric)) for m in measurements)
 
         def residuals(logs: Floats) -> Floats:

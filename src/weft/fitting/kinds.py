@@ -1,32 +1,31 @@
 """Registry of the kinds of measurement: one line each.
 
-The module of a kind has the settings of its block, and ``read(block)``, which returns measurements;
-the annotation of ``block`` names the settings. The first paragraph of the module's docstring is the
-help text of the kind.
+A kind is a function that reads a block and returns measurements. The annotation of its argument
+``block`` names the settings of the block, whose docstring is the help text of the kind.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from types import ModuleType
 from typing import Any, cast, get_args, get_type_hints
 
 from weft.base.errors import FabricError, check_known
 from weft.base.schema.block import block_of
 from weft.base.trees import Yaml
 from weft.base.yaml_lines import Loc
-from weft.fitting.block import FitDocument, MeasurementSettings, PlacedBlock
+from weft.fitting.block import FitDocument, MeasurementBlock, MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import FixedFields, Measurement
 
-KINDS: Mapping[str, str] = {  # kind: name of its module in weft.fitting
+Found = Sequence[Measurement | FixedFields]
+KINDS: Mapping[str, str] = {  # kind: module in weft.fitting
     "value": "value",
-    "ratio": "ratio",
+    "ratio": "value",
     "tensile": "tensile",
-    "shear": "shear",
-    "bending": "bending",
+    "shear": "slopes",
+    "bending": "slopes",
     "cantilever": "cantilever",
-    "cusick": "cusick",
-    "fast": "fast",
-    "kes": "kes",
+    "cusick": "drape",
+    "fast": "sheets",
+    "kes": "sheets",
     "drape": "drape",
     "silhouette": "silhouette",
     "track": "track",
@@ -34,9 +33,17 @@ KINDS: Mapping[str, str] = {  # kind: name of its module in weft.fitting
 }
 
 
+def reader_of(kind: str) -> Callable[[MeasurementBlock], Found]:
+    """Return the function ``read_KIND`` that reads a block of a kind."""
+    read: Callable[[MeasurementBlock], Found] = getattr(
+        import_module(f"weft.fitting.{KINDS[kind]}"), f"read_{kind}"
+    )
+    return read
+
+
 def settings_of(kind: str) -> type[MeasurementSettings]:
     """Return the settings of the block of a kind."""
-    (settings,) = get_args(get_type_hints(_module(kind).read)["block"])
+    (settings,) = get_args(get_type_hints(reader_of(kind))["block"])
     made: type[MeasurementSettings] = settings
     return made
 
@@ -48,13 +55,13 @@ def fields_of(kind: str) -> Mapping[str, str]:
 
 
 def describe_kind(kind: str) -> str:
-    """Return the description of a kind: the first paragraph of the docstring of its module."""
-    return " ".join((_module(kind).__doc__ or "").split("\n\n")[0].split())
+    """Return the description of a kind: the docstring of its settings."""
+    return " ".join((settings_of(kind).__doc__ or "").split())
 
 
 def read_measurement(
     document: FitDocument, loc: Loc, tree: Yaml
-) -> tuple[MeasurementSettings, Sequence[Measurement | FixedFields]]:
+) -> tuple[MeasurementSettings, Found]:
     """Return the settings of a block, and its measurements.
 
     Args:
@@ -76,11 +83,4 @@ def read_measurement(
     except FabricError as error:
         raise document.add_line(error, (*loc, "kind")) from None
     given = document.read_settings(settings_of(kind), tree, loc)
-    found: Sequence[Measurement | FixedFields] = _module(kind).read(
-        PlacedBlock(document, loc, given)
-    )
-    return given, found
-
-
-def _module(kind: str) -> ModuleType:
-    return import_module(f"weft.fitting.{KINDS[kind]}")
+    return given, reader_of(kind)(PlacedBlock(document, loc, given))

@@ -1,27 +1,15 @@
-"""Interface of a measurement: its residuals for a fabric, and their Jacobian.
+"""Base of all measurements: the residuals of a fabric, and their Jacobian.
 
-A kind of measurement is a frozen dataclass in its own file and one line of ``kinds.KINDS``. Where a
-model predicts the data one by one, ``CurveMeasurement`` is its base.
+A kind of measurement is a frozen dataclass in its own file and one line of ``kinds.KINDS``.
 Residuals are divided by the standard deviation of the data, so that half of their sum of squares is
 the negative logarithm of the likelihood. Numbers of a fabric are positive; the fit works with their
 logarithms, and derivatives are taken with respect to these.
-
-A kind may have these optional members in addition to those of ``Measurement``:
-
-- ``slow = True``: an evaluation takes seconds; slow measurements are fitted last, with progress,
-- ``near(fabric)``: return the same measurement, prepared for evaluations near a fabric,
-- ``implies(fabric)``: return rough values of the fields that the data imply, given the other fields
-  of ``fabric``; they start the fit and reveal wrong units,
-- ``free``: number of unknowns of its own, each of which costs one degree of freedom,
-- ``advice``: what to do if the measurement does not fit,
-- ``remarks(fabric)``: sentences about the fitted fabric for the report,
-- ``comparison(fabric)``: return a ``Comparison`` of data and model for plots.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -29,26 +17,114 @@ from weft.base.arrays import Floats
 from weft.base.trees import Json, YamlMapping
 from weft.fabric.fabric import Fabric
 
+if TYPE_CHECKING:
+    from weft.fitting.picture import ClothPicture
+
 STEP = 1e-4  # of central differences, in the logarithm of a number
+MOVED = 1e-5  # [m] largest displacement in differences of what is seen of a cloth
 
 
-@runtime_checkable
-class Measurement(Protocol):
-    """A measurement of a fabric, and its prediction by weft."""
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Data and model of one measurement for plots."""
+
+    x_label: str  # with the unit
+    y_label: str
+    x: Floats  # (m,)
+    data: Floats  # (m,)
+    sigma: Floats  # (m,)
+    model: Floats  # (m,)
+
+
+class Measurement:
+    """A measurement of a fabric, and its prediction by weft.
+
+    A subclass has ``name``, ``data``, ``sigma``, ``depends_on`` and ``model``, and what else it
+    knows.
+
+    Attributes:
+        name: name in the fit file and in reports.
+        sigma: (m,) standard deviations of the data, or one number.
+        pictures: sources of the data, for plots.
+        slow: true if an evaluation takes seconds; slow measurements are fitted last.
+        advice: what to do if the measurement does not fit.
+    """
+
+    name: str
+    sigma: Floats | float
+    pictures: Sequence["ClothPicture"] = ()
+    slow: ClassVar[bool] = False
+    advice: ClassVar[str] = "is its uncertainty what you mean?"
+
+    if TYPE_CHECKING:  # subclasses have fields or properties, and a property here hides fields
+
+        @property
+        def data(self) -> Floats | float:
+            """(m,) data, or one number."""
+
+        @property
+        def depends_on(self) -> tuple[str, ...]:
+            """Fields of a fabric on which ``model`` depends."""
 
     @property
-    def name(self) -> str:
-        """Return the name in the fit file and in reports."""
+    def free(self) -> int:
+        """Return the number of its own unknowns, each of which costs one degree of freedom."""
+        return 0
 
-    @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Return the fields of a fabric on which the residuals depend."""
+    def model(self, fabric: Fabric) -> Floats | float:
+        """Return what weft predicts for the data, (m,) or one number."""
+        raise NotImplementedError
+
+    def slopes(self, fabric: Fabric, fields: Sequence[str]) -> Mapping[str, Floats | float]:
+        """Return d model/d log(field) for fields of a fabric; fields that are left out have zero.
+
+        Without a formula it is a central difference, which suits models that are cheap and smooth.
+        """
+
+        def moved(field: str, step: float) -> Floats | float:
+            return self.model(scale_field(fabric, field, np.exp(step)))
+
+        asked = [f for f in fields if f in self.depends_on]
+        return {f: (moved(f, STEP) - moved(f, -STEP)) / (2 * STEP) for f in asked}
 
     def residuals(self, fabric: Fabric) -> Floats:
         """Return (model - data)/(standard deviation of the data), (m,) [1]."""
+        return np.atleast_1d((self.model(fabric) - self.data) / self.sigma)
 
     def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
         """Return d residual/d log(field), (m, len(fields)) [1]."""
+        slopes, out = self.slopes(fabric, fields), np.zeros((np.size(self.data), len(fields)))
+        for k, field in enumerate(fields):
+            out[:, k] = slopes.get(field, 0.0) / self.sigma
+        return out
+
+    def near(self, fabric: Fabric) -> Self:
+        """Return this measurement, prepared for evaluations near a fabric."""
+        return self
+
+    def implies(self, fabric: Fabric) -> Mapping[str, float]:
+        """Return rough values [SI] of fields that the data imply, given the others of ``fabric``.
+
+        They start the fit and reveal wrong units.
+        """
+        return {}
+
+    def remarks(self, fabric: Fabric) -> Sequence[str]:
+        """Return sentences about the fitted fabric for the report."""
+        return ()
+
+    def comparison(self, fabric: Fabric) -> Comparison | None:
+        """Return data and model for plots; None: only the residuals are plotted."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class FixedFields:
+    """Fields that a fit file sets without a fit: a curve, or the absence of one."""
+
+    name: str
+    fields: YamlMapping
+    note: str  # a sentence for the report
 
 
 def set_logarithms(fabric: Fabric, fields: Sequence[str], logs: Sequence[float] | Floats) -> Fabric:
@@ -63,94 +139,13 @@ def scale_field(fabric: Fabric, field: str, factor: float) -> Fabric:
     return dataclasses.replace(fabric, **value)
 
 
-def difference_jacobian(
-    measurement: Measurement, fabric: Fabric, fields: Sequence[str], step: float = STEP
-) -> Floats:
-    """Return the Jacobian by central differences, (m, len(fields)).
-
-    It costs two evaluations for each field on which the measurement depends, so it suits models
-    that are cheap and smooth.
-    """
-    columns: list[Floats | None] = []
-    for field in fields:
-        if field not in measurement.depends_on:
-            columns.append(None)
-            continue
-        up, down = (
-            measurement.residuals(scale_field(fabric, field, np.exp(s))) for s in (step, -step)
-        )
-        columns.append((up - down) / (2 * step))
-    rows = next((len(c) for c in columns if c is not None), None)
-    if rows is None:
-        rows = len(measurement.residuals(fabric))
-    return np.stack([np.zeros(rows) if c is None else c for c in columns], axis=1)
-
-
-def without_constant(rows: Floats, sigma: Floats) -> Floats:
-    """Remove the best-fitting constant from residuals, or from their derivative.
-
-    The constant is what hysteresis adds to a loading branch. It is an unknown, so it takes one
-    degree of freedom.
+def directional_derivative(numbers: Callable[[Floats], Floats], rate: Floats) -> Floats:
+    """Return the derivative of numbers of a cloth whose vertices move with a rate.
 
     Args:
-        rows: (m,) or (m,n) residuals, or their derivative, divided by ``sigma``.
-        sigma: (m,) standard deviations.
-
-    Returns:
-        (m,) or (m,n) residuals, or their derivative, at the constant that minimizes the sum of
-        squares.
+        numbers: a function of the displacement (...,n,3) [m] of the vertices.
+        rate: (...,n,3) [m].
     """
-    w = 1 / sigma
-    rows = np.asarray(rows)
-    share = (w @ rows) / float(w @ w)
-    return np.asarray(rows - np.multiply.outer(w, share))
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Data and model of one measurement for plots, as returned by ``comparison(fabric)``."""
-
-    x_label: str  # with the unit
-    y_label: str
-    x: Floats  # (m,)
-    data: Floats  # (m,)
-    sigma: Floats  # (m,)
-    model: Floats  # (m,)
-
-
-class CurveMeasurement:
-    """Base of measurements of one number or of a curve, whose data a model predicts.
-
-    A subclass is a dataclass with the fields below, ``model`` and, if the model is no more than a
-    formula, ``slopes``.
-    """
-
-    name: str
-    data: Floats | float  # (m,), or one number
-    sigma: Floats | float  # standard deviations of the data
-
-    def model(self, fabric: Fabric) -> Floats | float:
-        """Return what weft predicts for the data, (m,) or one number."""
-        raise NotImplementedError
-
-    def slopes(self, fabric: Fabric) -> Mapping[str, Floats | float]:
-        """Return d model/d log(field) by field; it is zero for fields that are left out."""
-        raise NotImplementedError
-
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residuals, (m,)."""
-        return np.atleast_1d((self.model(fabric) - self.data) / self.sigma)
-
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (m, len(fields))."""
-        slopes, none = self.slopes(fabric), np.zeros_like(self.data)
-        return np.stack([np.atleast_1d(slopes.get(f, none) / self.sigma) for f in fields], axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class FixedFields:
-    """Fields that a fit file sets without a fit: a curve, or the absence of one."""
-
-    name: str
-    fields: YamlMapping
-    note: str  # a sentence for the report
+    size = float(np.abs(rate).max())
+    step = MOVED / size if size > 0 else 1.0
+    return np.asarray((numbers(step * rate) - numbers(-step * rate)) / (2 * step))

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import Floats
 from weft.laboratory.cusick import drape_coefficient
-from weft.laboratory.shadow import RAYS, count_folds
+from weft.laboratory.shadow import count_folds, radii, ray_angles, unit_vectors
 
 HARMONICS = (2, 24)  # of folds; harmonic 1 is a shift
-INWARD = 1e-9  # [rays] tolerance: rays through an end of an edge count as hits despite round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +101,6 @@ class RadialOutline:
         return self.radius[:, None] * unit_vectors(self.angle)
 
 
-def ray_angles(rays: int = RAYS) -> Floats:
-    """Return equally spaced angles from 0, (rays,) [rad]."""
-    return np.asarray(2 * np.pi * np.arange(rays) / rays)
-
-
-def unit_vectors(angle: Floats) -> Floats:
-    """Return unit vectors at angles (k,) [rad], (k,2)."""
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-
-
 def sector_area(radius: Floats) -> float:
     """Return the area [m^2] of the polygon with corners at radius (k,) [m] and equally spaced
     angles.
@@ -143,49 +132,3 @@ def radial_outline(p: Floats, q: Floats, disk: float = 0.0) -> RadialOutline:
     for _ in range(2):
         middle = middle + sector_middle(radii(p - middle, q - middle, disk, -middle))
     return RadialOutline(radii(p - middle, q - middle, disk, -middle))
-
-
-def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None) -> Floats:
-    """Return the largest distance at which each ray from the origin meets an edge or a disk's rim.
-
-    Args:
-        p: (m,2) [m] first ends of the edges.
-        q: (m,2) [m] second ends of the edges.
-        disk: [m] radius of the disk; 0: none.
-        center: (2,) [m] center of the disk; None: the origin.
-
-    Returns:
-        (720,) [m]; 0 for rays that meet nothing.
-    """
-    radius = np.zeros(RAYS)
-    ray, edge = _ray_edge_pairs(p, q)
-    direction = unit_vectors(ray_angles())[ray]
-    a, b = p[edge], q[edge] - p[edge]
-    # The cross product of a + s b = r d with b gives r (d x b) = a x b.
-    across = direction[:, 0] * b[:, 1] - direction[:, 1] * b[:, 0]
-    met = np.abs(across) > 1e-12 * np.linalg.norm(b, axis=1)
-    over = np.where(met, across, 1.0)
-    r = np.where(met, (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) / over, 0.0)
-    np.maximum.at(radius, ray, r)
-    if disk > 0:
-        c = np.zeros(2) if center is None else center
-        d = unit_vectors(ray_angles())
-        along = d @ c
-        inside = along**2 - (c @ c - disk**2)
-        rim = along + np.sqrt(np.maximum(inside, 0.0))
-        radius = np.maximum(radius, np.where(inside > 0, rim, 0.0))
-    return radius
-
-
-def _ray_edge_pairs(p: Floats, q: Floats) -> tuple[Ints, Ints]:
-    """Return the pairs (ray, edge) that intersect, as two arrays of indices."""
-    start = np.arctan2(p[:, 1], p[:, 0])
-    turn = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1])
-    low, high = np.minimum(start, start + turn), np.maximum(start, start + turn)
-    step = 2 * np.pi / RAYS
-    first = np.ceil(low / step - INWARD).astype(np.int64)
-    count = np.maximum(np.floor(high / step + INWARD).astype(np.int64) - first + 1, 0)
-    edge = np.repeat(np.arange(len(p)), count)
-    k = np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)
-    ray = (first[edge] + k) % RAYS
-    return ray.astype(np.int32), edge.astype(np.int32)

@@ -1,7 +1,6 @@
 """Plausibility check of measurements: numbers far from those of all presets are mostly wrong units.
 
-The values that a measurement ``implies``, or a fit to this measurement alone, are compared with the
-range of all presets.
+The values that a measurement ``implies`` are compared with the range of all presets.
 """
 
 import warnings
@@ -11,7 +10,6 @@ import numpy as np
 
 from weft.base.errors import FabricError
 from weft.fabric.fabric import FAR, UNITS, Fabric, known_ranges
-from weft.fitting.fit import fit
 from weft.fitting.measurement import FixedFields, Measurement
 
 REFUSED = 25.0  # factor outside of the presets' range from which `unusual: true` is required
@@ -98,13 +96,7 @@ def _implied_numbers(one: Measurement | FixedFields, start: Fabric) -> Mapping[s
     """Return the numbers of a fabric that follow from one measurement alone."""
     if isinstance(one, FixedFields):
         return {f: v for f, v in one.fields.items() if f in UNITS}
-    if hasattr(one, "implies"):
-        implied: Mapping[str, float] = one.implies(start)
-        return implied
-    if getattr(one, "slow", False):
-        return {}
-    alone = fit([one], start)
-    return {f: float(getattr(alone.fabric, f)) for f in alone.fields}
+    return one.implies(start)
 
 
 def _range_excess(field: str, value: float) -> tuple[float, str]:

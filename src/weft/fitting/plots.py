@@ -33,11 +33,9 @@ def draw(found: Fit, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    pairs = [
-        (m.name, m.comparison(found.fabric)) for m in found.measurements if hasattr(m, "comparison")
-    ]
-    curves = [(name, c) for name, c in pairs if len(c.x) >= LEAST]
-    photographs = [p for m in found.measurements for p in getattr(m, "pictures", ())][:MOST]
+    pairs = [(m.name, m.comparison(found.fabric)) for m in found.measurements]
+    curves = [(name, c) for name, c in pairs if c is not None and len(c.x) >= LEAST]
+    photographs = [p for m in found.measurements for p in m.pictures][:MOST]
     count = len(curves) + 1 + len(photographs)
     across = min(count, ACROSS)
     down = -(-count // across)

@@ -15,7 +15,6 @@ from weft.base.schema.document import dotted_path
 from weft.base.settings import setting
 from weft.base.trees import Yaml
 from weft.fitting.block import MOST_NUMBERS, MeasurementBlock, MeasurementSettings
-from weft.fitting.noise import read_noise
 from weft.fitting.table import read_table
 
 FALL = 3.0  # standard deviations by which a curve may fall from point to point, due to noise
@@ -97,7 +96,7 @@ def read_loading(
         FabricError: the points are no loading branch.
         UnitError: a quantity has the wrong unit.
     """
-    spread = read_noise(block, units[1])
+    spread = block.noise(units[1])
     points = read_points(block, names, units, **only)
     found = check_loading(points, spread.of(points.y), name, names)
     return found, spread.of(found.y)

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -39,15 +38,15 @@ def write_report(file: FitFile, found: Fit) -> str:
         largest = r[np.argmax(np.abs(r))]
         squares = round(float((r**2).sum()), 3)
         lines.append(f"{_truncate(m.name, 33):34}{len(r):8d}{squares:10.4g}{largest:+18.2f}")
-    lines += [line for m in _misfits(found) for line in _wrap(_advice(m))]
+    misfits = [f"{m.name} does not fit: {m.advice}" for m in _misfits(found)]
+    lines += [line for text in misfits for line in _wrap(text)]
     lines += [line for text in collect_remarks(found) for line in _wrap(text)]
     return "\n".join(lines)
 
 
 def collect_remarks(found: Fit) -> Sequence[str]:
     """Return the remarks of all measurements about the fitted fabric, a sentence each."""
-    saying = [m for m in found.measurements if hasattr(m, "remarks")]
-    return [text for m in saying for text in m.remarks(found.fabric)]
+    return [text for m in found.measurements for text in m.remarks(found.fabric)]
 
 
 def _row(found: Fit, field: str) -> str:
@@ -119,10 +118,6 @@ def _misfits(found: Fit) -> Sequence[Measurement]:
     """Return the measurements that are farther from the model than their uncertainties allow."""
     pairs = zip(found.measurements, found.residuals)
     return [m for m, r in pairs if (r**2).sum() > MUCH * max(len(r) - 1, 1) + MUCH]
-
-
-def _advice(m: Any) -> str:
-    return f"{m.name} does not fit: {getattr(m, 'advice', 'is its uncertainty what you mean?')}"
 
 
 def report_as_json(file: FitFile, found: Fit) -> Json:

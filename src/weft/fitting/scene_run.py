@@ -5,9 +5,10 @@ more simulation for each number.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from weft.base.errors import FabricError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import MeasurementBlock, MeasurementSettings
+from weft.fitting.measurement import Measurement, directional_derivative
 from weft.scene.scene import Scene
 
 FIELDS = (
@@ -60,10 +62,13 @@ class SceneRun:
         """Return the faces of the cloth, (m,3)."""
         return np.asarray(self.scene.cloth.faces)
 
-    @property
-    def times(self) -> Floats:
-        """Return the times of all frames, (frames+1,) [s]."""
-        return np.arange(self.frames + 1) / self.fps
+    def at(self, frames: Floats, times: Floats) -> Floats:
+        """Return positions or rates (f,n,3) at times (k,) [s], linear between frames, (k,n,3)."""
+        place = np.clip(times * self.fps, 0, len(frames) - 1)
+        first = place.astype(int)
+        after = np.minimum(first + 1, len(frames) - 1)
+        part = (place - first)[:, None, None]
+        return np.asarray((1 - part) * frames[first] + part * frames[after])
 
     @property
     def depends_on(self) -> tuple[str, ...]:
@@ -113,6 +118,35 @@ class SceneRun:
                 rate, _ = tangents.tangent(f"fabric.{name}")
                 found[list(fields).index(name)] = getattr(fabric, name) * rate
         return found
+
+
+class SceneMeasurement(Measurement):
+    """Base of measurements of a recorded scene; a subclass has ``numbers``."""
+
+    run: SceneRun
+    slow: ClassVar[bool] = True
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """Return the fields on which a run of the scene depends."""
+        return self.run.depends_on
+
+    def numbers(self, frames: Floats) -> Floats:
+        """Return what weft predicts for the data, (m,), from vertices in frames (f,n,3) [m]."""
+        raise NotImplementedError
+
+    def model(self, fabric: Fabric) -> Floats:
+        """Return what weft predicts for the data, (m,)."""
+        return self.numbers(self.run.positions(fabric))
+
+    def slopes(self, fabric: Fabric, fields: Sequence[str]) -> Mapping[str, Floats]:
+        """Return the derivatives along the tangents of the run."""
+        frames, rates = self.run.positions(fabric), self.run.rates(fabric, fields)
+        return {f: self.slope(frames, rate) for f, rate in zip(fields, rates)}
+
+    def slope(self, frames: Floats, rate: Floats) -> Floats:
+        """Return the derivative of ``numbers`` if vertices in frames move with a rate (f,n,3)."""
+        return directional_derivative(lambda shift: self.numbers(frames + shift), rate)
 
 
 def build_scene_run(block: MeasurementBlock, until: float | None) -> SceneRun:

@@ -1,5 +1,4 @@
-"""The silhouette of a hanging sample as a measurement: a strip or square held at an edge, a corner
-or two, as described by the scene file beside the picture.
+"""The silhouette of a hanging sample as a measurement.
 
 The height of the silhouette is compared and, at equally spaced heights, its width and the position
 of its middle. The position of the camera across and up has no influence. The view must be level and
@@ -12,16 +11,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats
 from weft.base.errors import PictureError
 from weft.base.settings import REQUIRED, setting
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
-from weft.fitting.drape_equilibrium import MOVED
 from weft.fitting.edges import trace_outline
 from weft.fitting.measurement import Comparison, Measurement
 from weft.fitting.picture import ClothPicture, segment_cloth
-from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
+from weft.fitting.scene_run import (
+    VAGUE,
+    RecordedSettings,
+    SceneMeasurement,
+    SceneRun,
+    build_scene_run,
+)
 
 HEIGHTS = 30  # number of heights at which a silhouette is measured
 MARGIN = 0.03  # of the drop, left out above and below, because corners cut the rows there
@@ -30,7 +34,9 @@ LARGER = 2.0  # times the length of the cloth: a larger silhouette means a wrong
 
 @dataclass(frozen=True, kw_only=True)
 class SilhouetteSettings(RecordedSettings):
-    """A photograph of a hanging sample."""
+    """The silhouette of a hanging sample: a strip or square held at an edge, a corner or two, as
+    described by the scene file beside the picture.
+    """
 
     picture: str = setting(
         REQUIRED, "the hanging sample, level and from far away, before a background of one color"
@@ -65,62 +71,40 @@ class Silhouette:
 
 
 @dataclass(frozen=True, eq=False)
-class HangingSample:
+class HangingSample(SceneMeasurement):
     """A photographed silhouette of a hanging sample."""
 
     name: str
     run: SceneRun
-    frame: int
     azimuth: float  # [rad]
     seen: Silhouette
     sigma: float  # [m]
-    pictures: Sequence[ClothPicture] = ()  # source of the silhouette, for plots
-    slow: ClassVar[bool] = True
+    pictures: Sequence[ClothPicture] = ()
     advice: ClassVar[str] = "is the sample of the scene as large, and held, as that of the picture?"
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Return the fields on which a run of the scene depends."""
-        return self.run.depends_on
+    def data(self) -> Floats:
+        """Return the numbers of the photographed silhouette, (1+2 HEIGHTS,) [m]."""
+        return self.seen.numbers
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residuals, (1+2 HEIGHTS,)."""
-        there = self.of(self.run.positions(fabric)[self.frame])
-        return np.asarray((there.numbers - self.seen.numbers) / self.sigma)
-
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (1+2 HEIGHTS, len(fields)).
-
-        It is computed by differences of the silhouette of the cloth, moved along the tangents of
-        the run.
-        """
-        x = self.run.positions(fabric)[self.frame]
-        columns = []
-        for rate in self.run.rates(fabric, fields)[:, self.frame]:
-            size = float(np.abs(rate).max())
-            h = MOVED / size if size > 0 else 1.0
-            up, down = self.of(x + h * rate).numbers, self.of(x - h * rate).numbers
-            columns.append((up - down) / (2 * h * self.sigma))
-        return np.stack(columns, axis=1) if columns else np.zeros((1 + 2 * HEIGHTS, 0))
+    def numbers(self, frames: Floats) -> Floats:
+        """Return the numbers of the silhouette in the last frame, seen from ``azimuth``."""
+        x = frames[-1]
+        across = np.cos(self.azimuth) * x[:, 0] - np.sin(self.azimuth) * x[:, 2]
+        flat, edges = np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges
+        return measure_silhouette(flat[edges[:, 0]], flat[edges[:, 1]]).numbers
 
     def comparison(self, fabric: Fabric) -> Comparison:
         """Return the width over the height, of data and model, for plots."""
-        there, n = self.of(self.run.positions(fabric)[self.frame]), len(self.seen.left)
-        down = 1e3 * self.seen.drop * row_fractions(n)
-        seen, model = 1e3 * self.seen.numbers[1 : n + 1], 1e3 * there.numbers[1 : n + 1]
-        labels = "below the top [mm]", "width [mm]"
-        return Comparison(*labels, down, seen, np.full(n, 1e3 * self.sigma), model)
-
-    def of(self, x: Positions) -> Silhouette:
-        """Return the silhouette of a cloth at x (n,3) [m], seen from ``azimuth``."""
-        across = np.cos(self.azimuth) * x[:, 0] - np.sin(self.azimuth) * x[:, 2]
-        flat, edges = np.stack([across, x[:, 1]], axis=1), self.run.scene.cloth.mesh.edges
-        return measure_silhouette(flat[edges[:, 0]], flat[edges[:, 1]])
+        down = 1e3 * self.seen.drop * row_fractions()
+        seen, model = (1e3 * n[1 : HEIGHTS + 1] for n in (self.data, self.model(fabric)))
+        sigma = np.full(HEIGHTS, 1e3 * self.sigma)
+        return Comparison("below the top [mm]", "width [mm]", down, seen, sigma, model)
 
 
-def row_fractions(n: int = HEIGHTS) -> Floats:
-    """Return the n fractions of the drop at which rows are measured."""
-    return np.linspace(MARGIN, 1 - MARGIN, n)
+def row_fractions() -> Floats:
+    """Return the fractions of the drop at which rows are measured."""
+    return np.linspace(MARGIN, 1 - MARGIN, HEIGHTS)
 
 
 def measure_silhouette(p: Floats, q: Floats) -> Silhouette:
@@ -137,7 +121,7 @@ def measure_silhouette(p: Floats, q: Floats) -> Silhouette:
     return Silhouette(top - low, np.array(left), np.array(right))
 
 
-def read(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurement]:
+def read_silhouette(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     given, path = block.given, block.file("picture")
     cloth = segment_cloth(path, block.file("mask") if given.mask is not None else None)
@@ -156,4 +140,4 @@ def read(block: PlacedBlock[SilhouetteSettings]) -> Sequence[Measurement]:
         )
     sigma = float(np.hypot(given.error, cloth.doubt * (seen.right - seen.left).mean()))
     called = given.name or "silhouette"
-    return [HangingSample(called, run, run.frames, given.azimuth, seen, sigma, [cloth])]
+    return [HangingSample(called, run, given.azimuth, seen, sigma, [cloth])]

@@ -1,4 +1,4 @@
-"""Force per width over strain, along warp, weft or bias: KES-FB1, strip tests.
+"""Tensile tests of strips.
 
 Along the threads weft's law is a straight line, force = stretch x strain (``laboratory.tensile``
 gives the same; ``tests/fitting/test_kinds.py``), or, with ``as: curve``, the data themselves become
@@ -15,18 +15,10 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.curve import MOST_POINTS, Curve
 from weft.base.settings import REQUIRED, setting
-from weft.base.trees import Yaml
+from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import Fabric
-from weft.fitting.block import PlacedBlock
-from weft.fitting.measurement import (
-    Comparison,
-    CurveMeasurement,
-    FixedFields,
-    Measurement,
-    difference_jacobian,
-    scale_field,
-)
-from weft.fitting.noise import UNCERTAINTY
+from weft.fitting.block import UNCERTAINTY, PlacedBlock
+from weft.fitting.measurement import Comparison, FixedFields, Measurement, scale_field
 from weft.fitting.points import CurveSettings, DataPoints, read_loading
 from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
 
@@ -34,11 +26,20 @@ NAMES, SI = ("strain", "force"), ("1", "N/m")
 LARGEST = 1.0  # strain that is accepted
 STEP_OF_STRETCH = 0.02  # of differences, in the logarithm of a stretch stiffness
 KEPT = 64  # simulated strips in the cache
+FLAT = (  # numbers of a fabric on which a flat strip depends
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "rest_stretch_warp",
+    "rest_stretch_weft",
+    "curve_warp",
+    "curve_weft",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TensileSettings(CurveSettings):
-    """A tensile test."""
+    """Force per width over strain, along warp, weft or bias: KES-FB1, strip tests."""
 
     cut: str = setting(REQUIRED, "warp, weft or bias: the strip's length", choices=tuple(CUTS))
     form: str = setting(
@@ -55,7 +56,7 @@ class TensileSettings(CurveSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class TensileTest(CurveMeasurement):
+class TensileTest(Measurement):
     """The loading branch of a tensile test."""
 
     name: str
@@ -81,24 +82,20 @@ class TensileTest(CurveMeasurement):
     def model(self, fabric: Fabric) -> Floats:
         """Return the forces per width, (m,) [N/m], of a fabric at the measured strains."""
         if self.cut == "bias":
-            return np.array(
-                _pull_bias_strip(_Stiffness.of(fabric), tuple(self.strain), self.length, self.width)
-            )
+            numbers = tuple(getattr(fabric, name) for name in FLAT)
+            size = (self.length, self.width)
+            return np.array(_pull_bias_strip(numbers, tuple(self.strain), size))
         return strip_force(fabric, self.cut, self.strain)
 
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (m, len(fields))."""
-        if self.cut != "bias" or fabric.is_measured:
-            return difference_jacobian(self, fabric, fields)
-        return super().jacobian(fabric, fields)
+    def slopes(self, fabric: Fabric, fields: Sequence[str]) -> Mapping[str, Floats | float]:
+        """Return the derivatives of the forces.
 
-    def slopes(self, fabric: Fabric) -> Mapping[str, Floats]:
-        """Return the derivatives of the forces of a strip on the bias.
-
-        Forces are proportional to a common factor of all stiffnesses (Euler's theorem for
-        homogeneous functions). So the derivative by the shear stiffness is the force minus the
+        On the bias forces are proportional to a common factor of all stiffnesses (Euler's theorem
+        for homogeneous functions). So the derivative by the shear stiffness is the force minus the
         derivatives by the stretch stiffnesses, which are small, and it needs no simulation.
         """
+        if self.cut != "bias" or fabric.is_measured:
+            return super().slopes(fabric, fields)
         force, slopes = self.model(fabric), {}
         for field in ("stretch_warp", "stretch_weft"):
             moved = self.model(scale_field(fabric, field, np.exp(STEP_OF_STRETCH)))
@@ -114,14 +111,8 @@ class TensileTest(CurveMeasurement):
 
     def comparison(self, fabric: Fabric) -> Comparison:
         """Return data and model for plots."""
-        return Comparison(
-            "strain [%]",
-            "force per width [N/m]",
-            100 * self.strain,
-            self.data,
-            self.sigma,
-            self.model(fabric),
-        )
+        labels, model = ("strain [%]", "force per width [N/m]"), self.model(fabric)
+        return Comparison(*labels, 100 * self.strain, self.data, self.sigma, model)
 
 
 def strip_force(fabric: Fabric, cut: str, strain: Floats) -> Floats:
@@ -144,68 +135,33 @@ def strip_force(fabric: Fabric, cut: str, strain: Floats) -> Floats:
     return np.asarray(np.where(taut > 0, pulled, stiffness * taut))
 
 
-@dataclass(frozen=True)
-class _Stiffness:
-    """Key of the cache of simulated strips: all numbers on which a flat strip depends."""
-
-    stretch: tuple[float, float]
-    shear: float
-    rest: tuple[float, float]
-    curves: tuple[Curve | None, Curve | None]
-
-    @staticmethod
-    def of(f: Fabric) -> "_Stiffness":
-        return _Stiffness(
-            (f.stretch_warp, f.stretch_weft),
-            f.shear,
-            (f.rest_stretch_warp, f.rest_stretch_weft),
-            (f.curve_warp, f.curve_weft),
-        )
-
-
 @lru_cache(maxsize=KEPT)
 def _pull_bias_strip(
-    s: _Stiffness, strains: tuple[float, ...], length: float, width: float
+    numbers: tuple[Yaml, ...], strains: tuple[float, ...], size: tuple[float, float]
 ) -> tuple[float, ...]:
-    """Return the forces per width [N/m] of a bias strip; it stays flat, so weight and bending are
-    unused.
+    """Return the forces per width [N/m] of a bias strip with the numbers ``FLAT`` of a fabric.
+
+    It stays flat, so weight and bending have no influence.
     """
-    cloth = Fabric(
-        0.1,
-        *s.stretch,
-        s.shear,
-        1e-6,
-        1e-6,
-        rest_stretch_warp=s.rest[0],
-        rest_stretch_weft=s.rest[1],
-        curve_warp=s.curves[0],
-        curve_weft=s.curves[1],
-    )
-    return tuple(tensile(cloth, "bias", strains, size=(length, width)).force.tolist())
+    fields: Json = dict(zip(FLAT, numbers))
+    cloth = Fabric(density=0.1, bending_warp=1e-6, bending_weft=1e-6, **fields)
+    return tuple(tensile(cloth, "bias", strains, size=size).force.tolist())
 
 
-def read(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | FixedFields]:
+def read_tensile(block: PlacedBlock[TensileSettings]) -> Sequence[Measurement | FixedFields]:
     """Read the measurement of a block."""
     cut, form = block.given.cut, block.given.form
     called = block.given.name or f"tensile {cut}"
     if cut == "bias" and form == "curve":
         raise block.error("as", form, "straight, on the bias: curves are along warp and weft")
     for field in ("length", "width"):
-        if cut != "bias" and getattr(block.given, field) is not None:
-            raise block.error(
-                field,
-                getattr(block.given, field),
-                "nothing: forces are per width",
-                "only strips on the bias depend on it",
-            )
+        if cut != "bias" and (said := getattr(block.given, field)) is not None:
+            hint = "only strips on the bias depend on it"
+            raise block.error(field, said, "nothing: forces are per width", hint)
     found, sigma = read_loading(block, called, NAMES, SI, cut=cut)
     if found.x[-1] > LARGEST:
-        raise block.error(
-            "points",
-            f"a strain of {found.x[-1]:.3g}",
-            f"at most {LARGEST:g}",
-            "strains are plain numbers, or percent: '3 %'",
-        )
+        got, hint = f"a strain of {found.x[-1]:.3g}", "strains are plain numbers, or percent: '3 %'"
+        raise block.error("points", got, f"at most {LARGEST:g}", hint)
     size = (block.given.length or LENGTH, block.given.width or WIDTH)
     return build_test(called, cut, found, sigma, form, size)
 

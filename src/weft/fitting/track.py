@@ -9,10 +9,15 @@ import numpy as np
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import PictureError
 from weft.base.settings import REQUIRED, setting
-from weft.fabric.fabric import Fabric
 from weft.fitting.block import PlacedBlock
 from weft.fitting.measurement import Measurement
-from weft.fitting.scene_run import VAGUE, RecordedSettings, SceneRun, build_scene_run
+from weft.fitting.scene_run import (
+    VAGUE,
+    RecordedSettings,
+    SceneMeasurement,
+    SceneRun,
+    build_scene_run,
+)
 from weft.fitting.table import read_table
 
 OUTSIDE = 1e-3  # barycentric tolerance for marks outside of the cloth
@@ -22,7 +27,7 @@ STRETCHED, CRUMPLED = 4.0, 100.0  # largest factors by which marks move apart, o
 
 @dataclass(frozen=True, kw_only=True)
 class TrackSettings(RecordedSettings):
-    """Marked points in time."""
+    """Tracked points: positions of marked points of the cloth at several times."""
 
     points: str = setting(
         REQUIRED,
@@ -35,7 +40,7 @@ class TrackSettings(RecordedSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class Track(SceneMeasurement):
     """Marked points in time.
 
     Attributes:
@@ -53,40 +58,18 @@ class Track:
     weight: Floats
     seen: Floats
     sigma: float
-    slow: ClassVar[bool] = True
     advice: ClassVar[str] = "are the scene's axes, start and pins those of the recording?"
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
-        """Return the fields on which a run of the scene depends."""
-        return self.run.depends_on
+    def data(self) -> Floats:
+        """Return the observed coordinates, (3k,) [m]."""
+        return self.seen.ravel()
 
-    def residuals(self, fabric: Fabric) -> Floats:
-        """Return the residuals, (3k,)."""
-        there = self.at(self.run.positions(fabric))
-        return np.asarray((there - self.seen).reshape(-1) / self.sigma)
-
-    def jacobian(self, fabric: Fabric, fields: Sequence[str]) -> Floats:
-        """Return the Jacobian, (3k, len(fields))."""
-        rates = self.run.rates(fabric, fields)
-        if len(rates) == 0:
-            return np.zeros((self.seen.size, 0))
-        return np.stack([self.at(r).reshape(-1) for r in rates], axis=1) / self.sigma
-
-    def at(self, frames: Floats) -> Floats:
-        """Return the marks in frames (f,n,3) at their times, (k,3), linearly interpolated between
-        frames.
-        """
-        place = np.clip(self.time * self.run.fps, 0, len(frames) - 1)
-        first = np.minimum(place.astype(int), max(len(frames) - 2, 0))
-        part = (place - first)[:, None]
-        after = np.minimum(first + 1, len(frames) - 1)
-
-        def marks(frame: Ints) -> Floats:
-            corners = frames[frame[:, None], self.corners]
-            return np.asarray(np.einsum("ka,kai->ki", self.weight, corners))
-
-        return np.asarray((1 - part) * marks(first) + part * marks(after))
+    def numbers(self, frames: Floats) -> Floats:
+        """Return the coordinates of the marks at their times, (3k,) [m]."""
+        times, row = np.unique(self.time, return_inverse=True)
+        corners = self.run.at(frames, times)[row[:, None], self.corners]
+        return np.asarray(np.einsum("ka,kai->ki", self.weight, corners).ravel())
 
 
 def locate_points(corner_uv: Floats, uv: Floats, where: str) -> tuple[Ints, Floats]:
@@ -148,7 +131,7 @@ def _check_size(seen: Floats, time: Floats, uv: Floats, where: str) -> None:
             )
 
 
-def read(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
+def read_track(block: PlacedBlock[TrackSettings]) -> Sequence[Measurement]:
     """Read the measurement of a block."""
     path = block.file("points")
     table = read_table(path, PictureError)

@@ -130,8 +130,6 @@ def cusick(
         raise WeftError("size", got=f"{size:g} m", expected="1 mm to 15 mm, for a ring of 6 cm")
     if drapings < 1:
         raise WeftError("drapings", got=drapings, expected="at least 1")
-    for field in ("bending_warp", "bending_weft"):
-        require(fabric, field, "a drape test", "its folds would have no size")
     mesh, held, _ = specimen(size, mesh_seed)
     done = []
     for i in range(drapings):
@@ -147,8 +145,10 @@ def drape(
     """Drape a specimen (``specimen``) once: the shelf goes down, with seeded bumps.
 
     Raises:
-        SimulationError: no equilibrium was found.
+        FabricError: a fabric with no rigidity. SimulationError: no equilibrium was found.
     """
+    for field in ("bending_warp", "bending_weft"):
+        require(fabric, field, "a drape test", "its folds would have no size")
     bending = plate_hinges(mesh, (fabric.bending_warp, fabric.bending_weft))
     rng, x, iterations = np.random.default_rng(seed), mesh.vertices, 0
     for load in LOADS:

@@ -14,6 +14,7 @@ from weft.base.arrays import Faces, Floats, Ints, Positions
 
 ROW = 2.5e-4  # [m] height of a row
 RAYS = 720  # rays of an outline
+INWARD = 1e-9  # [rays] tolerance: rays through an end of an edge count as hits despite round-off
 PROMINENCE = 2e-3  # [m] by which a fold stands out from its neighbors
 
 
@@ -28,7 +29,7 @@ class Shadow:
     @property
     def angle(self) -> Floats:
         """(720,) [rad] angles of the rays of the outline."""
-        return np.asarray(2 * np.pi * np.arange(len(self.radius)) / len(self.radius))
+        return ray_angles(len(self.radius))
 
 
 def shadow(x: Positions, faces: Faces, rim: Ints, disk: float) -> Shadow:
@@ -41,7 +42,7 @@ def shadow(x: Positions, faces: Faces, rim: Ints, disk: float) -> Shadow:
         disk: [m] radius of the disk.
     """
     flat = np.stack([x[:, 0], -x[:, 2]], axis=1)
-    radius = outline(flat[rim], disk)
+    radius = radii(flat[rim], flat[np.roll(rim, -1)], disk)
     return Shadow(area(flat, faces, disk), radius, count_folds(radius))
 
 
@@ -94,19 +95,60 @@ def _union(rows: Ints, low: Floats, high: Floats) -> float:
     return float(np.maximum(end - np.maximum(begin, reached), 0.0).sum())
 
 
-def outline(rim: Floats, disk: float) -> Floats:
-    """Return (720,) [m] the largest radius at which rays from the origin meet the border (k,2).
+def ray_angles(rays: int = RAYS) -> Floats:
+    """Return equally spaced angles from 0, (rays,) [rad]."""
+    return np.asarray(2 * np.pi * np.arange(rays) / rays)
 
-    It is at least the disk's radius.
+
+def unit_vectors(angle: Floats) -> Floats:
+    """Return unit vectors at angles (k,) [rad], (k,2)."""
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def radii(p: Floats, q: Floats, disk: float = 0.0, center: Floats | None = None) -> Floats:
+    """Return the largest distance at which each ray from the origin meets an edge or a disk's rim.
+
+    Args:
+        p: (m,2) [m] first ends of the edges.
+        q: (m,2) [m] second ends of the edges.
+        disk: [m] radius of the disk; 0: none.
+        center: (2,) [m] center of the disk; None: the origin.
+
+    Returns:
+        (720,) [m]; 0 for rays that meet nothing.
     """
-    p, q = rim, np.roll(rim, -1, axis=0)
-    steps = (np.arange(64) + 0.5) / 64
-    points = (p[:, None] + steps[:, None] * (q - p)[:, None]).reshape(-1, 2)
-    turn = np.arctan2(points[:, 1], points[:, 0]) / (2 * np.pi) * RAYS
-    ray = np.round(turn).astype(np.int64) % RAYS
-    radius = np.full(RAYS, disk)
-    np.maximum.at(radius, ray, np.linalg.norm(points, axis=1))
+    radius = np.zeros(RAYS)
+    ray, edge = _ray_edge_pairs(p, q)
+    direction = unit_vectors(ray_angles())[ray]
+    a, b = p[edge], q[edge] - p[edge]
+    # The cross product of a + s b = r d with b gives r (d x b) = a x b.
+    across = direction[:, 0] * b[:, 1] - direction[:, 1] * b[:, 0]
+    met = np.abs(across) > 1e-12 * np.linalg.norm(b, axis=1)
+    over = np.where(met, across, 1.0)
+    r = np.where(met, (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) / over, 0.0)
+    np.maximum.at(radius, ray, r)
+    if disk > 0:
+        c = np.zeros(2) if center is None else center
+        d = unit_vectors(ray_angles())
+        along = d @ c
+        inside = along**2 - (c @ c - disk**2)
+        rim = along + np.sqrt(np.maximum(inside, 0.0))
+        radius = np.maximum(radius, np.where(inside > 0, rim, 0.0))
     return radius
+
+
+def _ray_edge_pairs(p: Floats, q: Floats) -> tuple[Ints, Ints]:
+    """Return the pairs (ray, edge) that intersect, as two arrays of indices."""
+    start = np.arctan2(p[:, 1], p[:, 0])
+    turn = np.arctan2(p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0], p[:, 0] * q[:, 0] + p[:, 1] * q[:, 1])
+    low, high = np.minimum(start, start + turn), np.maximum(start, start + turn)
+    step = 2 * np.pi / RAYS
+    first = np.ceil(low / step - INWARD).astype(np.int64)
+    count = np.maximum(np.floor(high / step + INWARD).astype(np.int64) - first + 1, 0)
+    edge = np.repeat(np.arange(len(p)), count)
+    k = np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)
+    ray = (first[edge] + k) % RAYS
+    return ray.astype(np.int32), edge.astype(np.int32)
 
 
 def count_folds(radius: Floats, prominence: float = PROMINENCE) -> int:

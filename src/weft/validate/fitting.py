@@ -17,8 +17,7 @@ from weft.fabric.fabric import Fabric, fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.fit import Fit, fit
 from weft.fitting.measurement import Measurement
-from weft.fitting.shear import per_stiffness
-from weft.fitting.slopes import SlopeData
+from weft.fitting.slopes import SlopeData, per_stiffness
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
 from weft.validate.check import Check, RowBasis, attempt, compare
