@@ -6,16 +6,18 @@ not move with mu, except for the elastic slip of a step; a square that slides mo
 t^2/2.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from weft.adjoint.adjoint import Adjoint, Derivative
+from weft.adjoint.adjoint import Adjoint
 from weft.adjoint.losses import Mean
 from weft.adjoint.parameters import Parameter
-from weft.base.arrays import Floats
+from weft.base.arrays import Floats, Ints
 from weft.base.keyframes import Keys
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.bodies.shapes.primitives import plate
@@ -28,19 +30,18 @@ from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.assembly import Changed
 from weft.integrators.backward_euler import BackwardEuler
-from weft.integrators.base import StepSettings
+from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laboratory.elastica import elastica_of_length
 from weft.validate import elastica, hanging_strip
-from weft.validate.check import Check, RowBasis, attempt, compare
-from weft.validate.setup import Built, Setup, Values
-from weft.validate.solver import direct
+from weft.validate.check import Check, RowBasis, attempt, compare, measure
 from weft.validate.stepping import last_state
 from weft.validate.strip import (
     GRAVITY,
-    Material,
+    clamped_strip,
+    direct,
     elastic_energies,
     lengthwise_pins,
     strip_model,
@@ -76,59 +77,93 @@ NUMBERS = {
 
 def checks() -> Iterator[Check]:
     """Compare with closed forms, and with differences of whole runs with every integrator."""
-    yield from attempt("adjoint/strip, dsag/dk", _sag)
-    yield from attempt("adjoint/elastica, ddrop/dD", _drop)
-    yield from attempt("adjoint/slope, dx/dmu", _slope)
-    for name in ("backward_euler", "bdf2", "quasi_static"):
-        yield from attempt(f"adjoint/free, {name}", _differences, name, False)
-    for name in ("backward_euler", "bdf2"):
-        yield from attempt(f"adjoint/contact and friction, {name}", _differences, name, True)
-    for name in ("backward_euler", "bdf2", "quasi_static"):
-        yield from attempt(f"adjoint/starts on a table, {name}", _on_table, name)
-    yield from attempt("adjoint/friction taken anew", _taken_anew)
-    yield from attempt("adjoint/equilibrium with friction", _at_rest, True)
-    yield from attempt("adjoint/equilibrium in wind", _at_rest, False)
-    yield from attempt("adjoint/keys", _keyframes)
-
-
-def _sag() -> Iterator[Check]:
     m = hanging_strip.MATERIAL
-    sag = m.density * GRAVITY * hanging_strip.LENGTH**2 / (2 * m.stretch)
+    by_k = -m.density * GRAVITY * hanging_strip.LENGTH**2 / (2 * m.stretch**2)
+    yield from measure("adjoint/strip, dsag/dk", by_k, 1e-3, strip_by_stiffness)
+    h = 1e-4
+    lengths = np.cbrt([GAMMA * (1 + h), GAMMA * (1 - h)]).tolist()
+    drops = [elastica_of_length(length).drop / length for length in lengths]
+    by_log = -(drops[0] - drops[1]) / (2 * h)  # D ddrop/dD = -Gamma ddrop/dGamma
+    yield from measure("adjoint/elastica, D ddrop/dD", by_log, 3e-2, elastica_by_rigidity)
+    yield from attempt("adjoint/slope, dx/dmu", _slope)
+    for case in _cases():
+        yield from attempt(f"adjoint/{case.name}", _differences, case)
+
+
+Built = tuple[Model, State]
+Values = Mapping[str, Any]  # numbers of a model by name, as its ``build`` takes them
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """A model and its start, built from named numbers.
+
+    Args:
+        build: builds the model and its start from the numbers.
+        values: the numbers.
+        stepper: builds the integrator.
+        step: [s] time step.
+    """
+
+    build: Callable[[Values], Built]
+    values: Values
+    stepper: Callable[[], Stepper]
+    step: float
+
+    @cached_property
+    def _built(self) -> Built:
+        return self.build(self.values)
+
+    def model(self) -> Model:
+        """Return the model, which is built once."""
+        return self._built[0]
+
+    def state(self) -> State:
+        """Return the start."""
+        return self._built[1]
+
+    def parameter(self, name: str, scale: float | None = None, linear: bool = False) -> Parameter:
+        """Return one of the numbers as a parameter of derivatives."""
+
+        def apply(setup: Setup, value: object) -> Setup:
+            return dataclasses.replace(setup, values={**setup.values, name: value})
+
+        return Parameter(name, self.values[name], apply, "", scale, linear)
+
+
+def strip_by_stiffness() -> float:
+    """Return the derivative of a hanging strip's sag by its stretch stiffness [m^2/N]."""
+    m = hanging_strip.MATERIAL
     mesh = upright_grid(5, 17, hanging_strip.WIDTH, hanging_strip.LENGTH)
 
     def build(v: Values) -> Built:
-        material = Material(v["k"], m.shear, m.bending, m.density)
+        material = dataclasses.replace(m, stretch=v["k"])
         model = strip_model(mesh, material, lengthwise_pins(mesh, "top"))
         return model, State.at_rest(mesh.vertices)
 
-    loss = Mean((0.0, -1.0, 0.0), mesh.groups["bottom"])
-    found = _static(build, "k", m.stretch, loss)
-    yield compare("adjoint/strip, dsag/dk", -sag / m.stretch, float(found.gradient["k"]), 1e-3)
+    return _at_rest(build, "k", m.stretch, mesh.groups["bottom"])
 
 
-def _drop() -> Iterator[Check]:
-    x, mesh, _ = elastica.strip_at_rest(GAMMA, elastica.STIFFNESS_RATIO, "regular", SEGMENTS)
-    density, cell = 0.1, elastica.LENGTH / (SEGMENTS - 0.5)
-    D = density * GRAVITY * elastica.LENGTH**3 / GAMMA
-    stretch = elastica.STIFFNESS_RATIO * D / elastica.LENGTH**2
-    pins = [Pin(mesh.faces[mesh.corner_uv[..., 0] < 1.5 * cell], name="clamp")]
+def elastica_by_rigidity() -> float:
+    """Return the derivative of an elastica's drop [m] by the logarithm of its rigidity."""
+    x, _, _ = elastica.strip_at_rest(GAMMA, elastica.STIFFNESS_RATIO, "regular", SEGMENTS)
+    mesh, clamp = clamped_strip(elastica.LENGTH, SEGMENTS)
+    m = elastica.material(GAMMA)
 
     def build(v: Values) -> Built:
-        material = Material(stretch, stretch / 4, v["D"], density)
-        return strip_model(mesh, material, pins), State.at_rest(x)
+        material = dataclasses.replace(m, bending=v["D"])
+        return strip_model(mesh, material, [clamp]), State.at_rest(x)
 
-    loss = Mean((0.0, -1.0, 0.0), mesh.groups["right"])
-    found, h = _static(build, "D", D, loss), 1e-4
-    lengths = np.cbrt([GAMMA * (1 + h), GAMMA * (1 - h)]).tolist()
-    drops = [elastica_of_length(length).drop / length for length in lengths]
-    expected = -(drops[0] - drops[1]) / (2 * h)  # D ddrop/dD = -Gamma ddrop/dGamma
-    yield compare("adjoint/elastica, D ddrop/dD", expected, D * float(found.gradient["D"]), 3e-2)
+    return m.bending * _at_rest(build, "D", m.bending, mesh.groups["right"])
 
 
-def _static(build: Callable[[Values], Built], name: str, value: float, loss: Mean) -> Derivative:
+def _at_rest(build: Callable[[Values], Built], name: str, value: float, end: Ints) -> float:
+    """Return the derivative, by a number, of how far some vertices sink in equilibrium."""
     settings = QuasiStaticSettings(1e-9, 1e-8, 2000, linear=direct(), imperfection=0.0)
     setup = Setup(build, {name: value}, lambda: QuasiStatic(settings), 0.1)
-    return Adjoint(setup, loss, [setup.parameter(name, linear=True)], frames=1, fps=10)()
+    numbers = [setup.parameter(name, linear=True)]
+    found = Adjoint(setup, Mean((0.0, -1.0, 0.0), end), numbers, frames=1, fps=10)()
+    return float(found.gradient[name])
 
 
 def _slope() -> Iterator[Check]:
@@ -178,7 +213,7 @@ def slope_of(degrees: float) -> Callable[[int], float]:
 
 def _find_rest(model: Model, state: State) -> State:
     """Return the state in which a model comes to rest."""
-    return State.at_rest(last_state(model, state, BackwardEuler(_tight()), 2 * STEP, SETTLING).x)
+    return State.at_rest(last_state(model, state, BackwardEuler(_tight()), [2 * STEP] * SETTLING).x)
 
 
 def _tight(tolerance: float = 1e-7) -> StepSettings:
@@ -260,23 +295,6 @@ class _Weight:
         return Changed({2: Gravity(self.mass, (0.0, self.keys.at(t), 0.0))})
 
 
-def _setup(name: str, touches: bool, tolerance: float = 1e-10) -> tuple[Setup, list[Parameter]]:
-    tolerance = max(tolerance, 1e-8) if touches else tolerance
-    static = QuasiStaticSettings(1e-12, 1e-10, linear=direct(), imperfection=0.0)
-    makers: dict[str, Any] = {
-        "backward_euler": lambda: BackwardEuler(_tight(tolerance)),
-        "bdf2": lambda: Bdf2(_tight(tolerance)),
-        "quasi_static": lambda: QuasiStatic(static),
-    }
-    setup = Setup(lambda v: moving(v, touches), NUMBERS, makers[name], 0.005)
-    free: tuple[str, ...] = ("stretch", "shear", "bending", "density", "gravity", "path")
-    moved = ("damping", "speed")
-    if name != "quasi_static":
-        free = (*free, *moved, "height")
-    on_table = ("stretch", "density", "gravity", "speed", "body", "friction", "gap")
-    return setup, [setup.parameter(n) for n in (on_table if touches else free)]
-
-
 def loss(x: Any, v: Any, t: Any) -> Any:
     """Return a loss with random weights, which no symmetry of the sheet leaves unchanged."""
     rng = np.random.default_rng(7)
@@ -285,96 +303,83 @@ def loss(x: Any, v: Any, t: Any) -> Any:
     return float((by_x * x).sum() + (by_v * v).sum()), by_x, by_v
 
 
-def _taken_anew() -> Iterator[Check]:
-    """Compare friction with ``lags``: each minimization starts with the friction of the one
-    before.
+@dataclass(frozen=True)
+class Case:
+    """A sheet whose derivatives are compared with differences of whole runs."""
+
+    name: str
+    stepper: Callable[[], Stepper]
+    sheet: Mapping[str, Any]  # arguments of ``moving``
+    numbers: Sequence[Sequence[str]]  # groups of numbers that change together
+    frames: int = 2
+    difference: float = DIFFERENCE  # relative change of every number
+
+
+def _cases() -> Iterator[Case]:
+    """Yield free and colliding sheets with every integrator, loads that depend on the equilibrium
+    itself (friction, wind), and gravity that changes in every step.
     """
-    setup = Setup(
-        lambda v: moving(v, True, lags=3), NUMBERS, lambda: BackwardEuler(_tight(1e-10)), 0.005
-    )
-    names = ("stretch", "density", "gravity", "speed", "body", "friction", "gap")
-    yield from _compare("friction taken anew", setup, names)
-
-
-def _on_table(name: str) -> Iterator[Check]:
-    """Compare cloth that starts in contact, at kinks of its forces (``contact.barrier.kinks``)."""
-    static = QuasiStaticSettings(
-        1e-10, 1e-9, 4000, linear=direct(), imperfection=0.0, friction=True, lags=400
-    )
-    makers: dict[str, Any] = {
-        "backward_euler": lambda: BackwardEuler(_tight(1e-10)),
-        "bdf2": lambda: Bdf2(_tight(1e-10)),
-        "quasi_static": lambda: QuasiStatic(static),
-    }
-    setup = Setup(lambda v: moving(v, True, straight=True), NUMBERS, makers[name], 0.005)
-    names = ["shift", "density", "gravity", "friction", "gap", "body"]
-    if name != "quasi_static":
-        names.append("speed")
-    for some in (["shift"], names[1:]):
-        yield from _compare(f"starts on a table, {name}", setup, some, difference=FINE)
-
-
-def _at_rest(rubs: bool) -> Iterator[Check]:
-    """Compare equilibria under loads that depend on the equilibrium itself: friction, or wind."""
-    settings = QuasiStaticSettings(
-        1e-10 if rubs else 1e-12,
-        1e-9 if rubs else 1e-10,
-        4000,
-        linear=direct(),
-        imperfection=0.0,
-        friction=rubs,
-        lags=400,
-    )
-    setup = Setup(
-        lambda v: moving(v, rubs, blown=not rubs), NUMBERS, lambda: QuasiStatic(settings), 0.005
-    )
-    names: tuple[str, ...] = ("density", "gravity", "path", "shear", "wind")
-    if rubs:
-        names = ("stretch", "density", "gravity", "body", "friction", "gap")
-    kind = "friction" if rubs else "wind"
-    yield from _compare(f"equilibrium, {kind}", setup, names, frames=1)
-
-
-def _keyframes() -> Iterator[Check]:
-    """Compare runs whose gravity changes in every step, with respect to its values at both keys."""
-    setup = Setup(
-        lambda v: moving(v, False, keyed=True), NUMBERS, lambda: Bdf2(_tight(1e-10)), 0.005
-    )
-    yield from _compare("keys", setup, ("gravity", "key", "density", "stretch"))
-
-
-def _compare(
-    what: str, setup: Setup, names: Sequence[str], frames: int = 2, difference: float = DIFFERENCE
-) -> Iterator[Check]:
-    """Compare the derivative in the direction of all of these numbers with a quotient of runs."""
-    parameters = [setup.parameter(n) for n in names]
-    yield from _held_against(what, setup, parameters, True, frames, difference)
-
-
-def _differences(name: str, touches: bool) -> Iterator[Check]:
-    setup, parameters = _setup(name, touches)
-    kind = "contact" if touches else "free"
+    elastic, loads = ("stretch", "shear", "bending"), ("density", "gravity")
+    alone = [(n,) for n in (*elastic, *loads, "path", "damping", "speed", "height")]
+    for name, stepper in _steppers(1e-10, False).items():
+        free = alone[:6] if name == "quasi_static" else alone
+        yield Case(f"free, {name}", stepper, {"touches": False}, free)
+    table = {"touches": True}
     # All at once in contact: the effect of some numbers alone is as small as round-off.
-    yield from _held_against(f"{kind}, {name}", setup, parameters, touches)
+    on_table = [("stretch", *loads, "speed", "body", "friction", "gap")]
+    for name, stepper in _integrators(1e-8).items():
+        yield Case(f"contact, {name}", stepper, table, on_table)
+    # Cloth that starts in contact, at kinks of its forces (``contact.barrier.kinks``).
+    for name, stepper in _steppers(1e-10, True).items():
+        moved = () if name == "quasi_static" else ("speed",)
+        groups = [("shift",), (*loads, "friction", "gap", "body", *moved)]
+        flat = {**table, "straight": True}
+        yield Case(f"starts on a table, {name}", stepper, flat, groups, difference=FINE)
+    # Each minimization starts with the friction of the one before.
+    euler, bdf2 = _integrators(1e-10).values()
+    yield Case("friction taken anew", euler, {**table, "lags": 3}, on_table)
+    pressed = [("stretch", *loads, "body", "friction", "gap")]
+    yield Case("equilibrium, friction", partial(_static, True), table, pressed, frames=1)
+    blown = [(*loads, "path", "shear", "wind")]
+    air = {"touches": False, "blown": True}
+    yield Case("equilibrium, wind", partial(_static, False), air, blown, frames=1)
+    keyed = {"touches": False, "keyed": True}
+    yield Case("keys", bdf2, keyed, [("gravity", "key", "density", "stretch")])
 
 
-def _held_against(
-    what: str,
-    setup: Setup,
-    parameters: Sequence[Parameter],
-    together: bool,
-    frames: int = 2,
-    difference: float = DIFFERENCE,
-) -> Iterator[Check]:
+def _integrators(tolerance: float) -> dict[str, Callable[[], Stepper]]:
+    return {
+        "backward_euler": lambda: BackwardEuler(_tight(tolerance)),
+        "bdf2": lambda: Bdf2(_tight(tolerance)),
+    }
+
+
+def _steppers(tolerance: float, rubs: bool) -> dict[str, Callable[[], Stepper]]:
+    return {**_integrators(tolerance), "quasi_static": partial(_static, rubs)}
+
+
+def _static(rubs: bool) -> QuasiStatic:
+    """Return the quasi-static stepper of cloth that is free, or that rubs on a table."""
+    tolerances = (1e-10, 1e-9) if rubs else (1e-12, 1e-10)
+    settings = QuasiStaticSettings(
+        *tolerances, 4000, linear=direct(), imperfection=0.0, friction=rubs, lags=400
+    )
+    return QuasiStatic(settings)
+
+
+def _differences(case: Case) -> Iterator[Check]:
     """Compare derivatives with fourth-order central differences of whole runs."""
-    adjoint = Adjoint(setup, loss, parameters, frames=frames, fps=200)
-    found = adjoint()
-    for some in [parameters] if together else [[p] for p in parameters]:
+    setup = Setup(partial(moving, **case.sheet), NUMBERS, case.stepper, 0.005)
+    numbers = {n: setup.parameter(n) for group in case.numbers for n in group}
+    adjoint = Adjoint(setup, loss, list(numbers.values()), frames=case.frames, fps=200)
+    gradient, h = adjoint().gradient, case.difference
+    for group in case.numbers:
+        changed = [numbers[n] for n in group]
         values = [
-            adjoint.with_values({p.name: p.value + k * difference * p.size for p in some}).value()
+            adjoint.with_values({p.name: p.value + k * h * p.size for p in changed}).value()
             for k in (1, -1, 2, -2)
         ]
-        expected = (8 * (values[0] - values[1]) - values[2] + values[3]) / (12 * difference)
-        got = sum(float(found.gradient[p.name]) * p.size for p in some)
-        name = f"adjoint/{what}, {'+'.join(p.name for p in some)}"
+        expected = (8 * (values[0] - values[1]) - values[2] + values[3]) / (12 * h)
+        got = sum(float(gradient[p.name]) * p.size for p in changed)
+        name = f"adjoint/{case.name}, {'+'.join(group)}"
         yield compare(name, expected, got, SMOOTH, RowBasis.SELF)

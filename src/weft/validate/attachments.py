@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats, Ints, Positions
 from weft.bodies.joints.anchors import FixedAnchor
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.energies.loads.gravity import Gravity
@@ -23,15 +23,14 @@ from weft.energies.state import State
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
-from weft.validate.check import Check, attempt, compare
-from weft.validate.stepping import mean_period, take_steps
-from weft.validate.strip import GRAVITY
+from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.stepping import mean_period, mean_rate, take_steps
+from weft.validate.strip import GRAVITY, settle
 
 MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
 SLOPE = 25.0  # [degrees] of the pole
 PIECES = 40  # pieces of the hanging rope
+ONE = np.zeros((1, 1), np.int32)  # the first point
 REST = 1e-3  # [m/s] largest mean speed of a resting ring over the last 0.1 s
 
 
@@ -39,7 +38,9 @@ def checks() -> Iterator[Check]:
     """Compare extension, periods, a catenary, rings, and the times of release."""
     yield from attempt("attachments/spring", _spring)
     yield from attempt("attachments/pendulum", _pendulum)
-    yield from attempt("attachments/catenary", _catenary)
+    span = 0.6
+    sag = sag_of(PIECES, 1 / PIECES, span)
+    yield from measure("attachments/rope, catenary", sag, 1e-4, rope_sag, span)
     yield from attempt("attachments/ring", _ring)
     yield from attempt("attachments/rings pressed", _pressure)
     yield from attempt("attachments/release", _release)
@@ -48,14 +49,12 @@ def checks() -> Iterator[Check]:
 def _spring() -> Iterator[Check]:
     length = 0.3
     model, start = hanging_weight(SOFT, length, (0.0, -length, 0.0))
-    x = find_rest(model, start)
-    yield compare(
-        "attachments/spring, extension", MASS * GRAVITY / SOFT, -length - float(x[0, 1]), 1e-9
-    )
+    extension = MASS * GRAVITY / SOFT
+    got = -length - float(settle(model, start).x[0, 1])
+    yield compare("attachments/spring, extension", extension, got, 1e-9)
     period = 2 * np.pi * np.sqrt(MASS / SOFT)
     heights = motion(model, start, period / 300, 400)[:, 0, 1]
-    mean = -length - MASS * GRAVITY / SOFT
-    got = mean_period(heights - mean, period / 300)
+    got = mean_period(heights + length + extension, period / 300)
     yield compare("attachments/spring, period", period, got, 2e-4)
 
 
@@ -70,36 +69,20 @@ def _pendulum() -> Iterator[Check]:
     yield compare("attachments/rope, pendulum at 40 degrees", period, got, 2e-4)
 
 
-def _catenary() -> Iterator[Check]:
-    n, piece, span = PIECES, 1.0 / PIECES, 0.6
+def rope_sag(span: float) -> float:
+    """Return the sag [m] of a rope of 1 m that hangs by its ends, ``span`` [m] apart."""
+    n, piece = PIECES, 1.0 / PIECES
     s = (np.arange(1, n) / n - 0.5) * span
     x = np.stack([s, -0.36 * (1 - (2 * s / span) ** 2), np.zeros(n - 1)], axis=1)
     ids = np.arange(n - 1, dtype=np.int32)
     pairs, ends = np.stack([ids[:-1], ids[1:]], axis=1), ids[[0, -1]][:, None]
     places = FixedAnchor(np.array([[-span / 2, 0.0, 0.0], [span / 2, 0.0, 0.0]]))
-    between = PointSprings(
-        pairs,
-        np.tile([1.0, -1.0], (n - 2, 1)),
-        np.full(n - 2, STIFF),
-        "rope",
-        length=piece,
-        pulls=True,
-        onset=1e-7,
-    )
-    hold = PointSprings(
-        ends,
-        np.ones((2, 1)),
-        np.full(2, STIFF),
-        "ends",
-        length=piece,
-        pulls=True,
-        onset=1e-7,
-        place=places,
-    )
+    rope = {"length": piece, "pulls": True, "onset": 1e-7}
+    between = springs(pairs, STIFF, "rope", **rope)
+    hold = springs(ends, STIFF, "ends", place=places, **rope)
     mass = np.full(n - 1, MASS / n)
     model = Model(mass, (between, hold, Gravity(mass)))
-    sag = -float(find_rest(model, x)[:, 1].min())
-    yield compare("attachments/rope, catenary", sag_of(n, piece, span), sag, 1e-4)
+    return -float(settle(model, x).x[:, 1].min())
 
 
 def _ring() -> Iterator[Check]:
@@ -124,7 +107,7 @@ def _pressure() -> Iterator[Check]:
     mass = np.full(n, MASS)
     between = RingSpacing(rings, pairs, apart, np.full(n - 1, k))
     model = Model(mass, (rings, between, Gravity(mass)))
-    heights = find_rest(model, x)[:, 1]
+    heights = settle(model, x).x[:, 1]
     load = MASS * GRAVITY * (n - 1 - np.arange(n - 1))
     near = np.sqrt(2 * between.onset * load / k)  # k e^2/(2 o) = load
     expected = float((apart - near).sum())
@@ -146,39 +129,29 @@ def _release() -> Iterator[Check]:
         ("time", Release(at=0.0724), 0.0724),
         ("function", Release(when=lambda held: bool(held.force[0] > half)), half / (SOFT * speed)),
     ):
-        tie = PointSprings(
-            np.zeros((1, 1), np.int32),
-            np.ones((1, 1)),
-            np.array([SOFT]),
-            "tie",
-            place=place,
-            release=release,
-        )
-        model = Model(np.array([MASS]), (tie,), (Pin(np.zeros(1, np.int32)),), np.zeros((1, 3)))
+        tie = springs(ONE, SOFT, "tie", place=place, release=release)
+        model = Model(np.array([MASS]), (tie,), (Pin(ONE[0]),), np.zeros((1, 3)))
         start, last = State.at_rest(np.zeros((1, 3))), 0.0
-        for state, _, report in take_steps(model, start, Bdf2(), dt, 100):
+        for state, _, report in take_steps(model, start, Bdf2(), [dt] * 100):
             if report.attachments["tie"]["holds"]:
                 last = state.t
-        late = last - expected
-        yield Check(
-            f"attachments/release at a {name}", expected, last, abs(late), dt, abs(late) <= dt
-        )
+        late = abs(last - expected)
+        yield Check(f"attachments/release at a {name}", expected, last, late, dt, late <= dt)
+
+
+def springs(points: Ints, stiffness: float, name: str, **settings: object) -> PointSprings:
+    """Return springs of points (m,1) that ``place`` or ``rail`` holds, or between pairs (m,2)."""
+    m, k = points.shape
+    weights = np.tile([1.0, -1.0][:k], (m, 1))
+    return PointSprings(points, weights, np.full(m, stiffness), name, **settings)  # type: ignore[arg-type]
 
 
 def hanging_weight(
     k: float, length: float, x: tuple[float, float, float], rope: bool = False
 ) -> tuple[Model, Positions]:
     """Return a weight at x on a spring or a rope from the origin."""
-    tie = PointSprings(
-        np.zeros((1, 1), np.int32),
-        np.ones((1, 1)),
-        np.array([k]),
-        "tie",
-        length=np.array([length]),
-        pulls=rope,
-        onset=np.array([1e-6 if rope else 0.0]),
-        place=FixedAnchor(np.zeros((1, 3))),
-    )
+    place, onset = FixedAnchor(np.zeros((1, 3))), 1e-6 if rope else 0.0
+    tie = springs(ONE, k, "tie", length=length, pulls=rope, onset=onset, place=place)
     mass = np.array([MASS])
     return Model(mass, (tie, Gravity(mass))), np.array([x])
 
@@ -186,15 +159,8 @@ def hanging_weight(
 def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
     """Return n rings on a pole."""
     ids = np.arange(n, dtype=np.int32)[:, None]
-    return PointSprings(
-        ids,
-        np.ones((n, 1)),
-        np.full(n, STIFF),
-        "rings",
-        rail=FixedAnchor(rail),
-        along=lengths_along(rail),
-        friction=friction,
-    )
+    along = lengths_along(rail)
+    return springs(ids, STIFF, "rings", rail=FixedAnchor(rail), along=along, friction=friction)
 
 
 def slide_speeds(friction: float, steps: int, dt: float = 2e-3) -> Floats:
@@ -209,8 +175,7 @@ def slide_speeds(friction: float, steps: int, dt: float = 2e-3) -> Floats:
 
 def acceleration(friction: float, dt: float = 2e-3) -> float:
     """Return the acceleration [m/s^2] of that ring."""
-    speeds = slide_speeds(friction, 100, dt)[40:]
-    return float(np.polyfit(dt * np.arange(len(speeds)), speeds, 1)[0])
+    return mean_rate(slide_speeds(friction, 100, dt)[40:], dt)
 
 
 def sag_of(n: int, piece: float, span: float) -> float:
@@ -227,13 +192,7 @@ def sag_of(n: int, piece: float, span: float) -> float:
     return float(-heights.min())
 
 
-def find_rest(model: Model, x: Positions) -> Positions:
-    """Return the positions (n,3) [m] of a model at rest."""
-    settings = QuasiStaticSettings(1e-9, 1e-8, max_iterations=2000, imperfection=0.0)
-    return find_equilibrium(model, x, settings, "rest").x
-
-
 def motion(model: Model, x: Positions, dt: float, steps: int) -> Floats:
     """Return the positions (steps + 1,n,3) [m] of a motion from rest, by BDF2."""
     start, stepper = State.at_rest(x), Bdf2(StepSettings(tolerance=1e-6))
-    return np.array([x, *(s.x for s, _, _ in take_steps(model, start, stepper, dt, steps))])
+    return np.array([x, *(s.x for s, _, _ in take_steps(model, start, stepper, [dt] * steps))])

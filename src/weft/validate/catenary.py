@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from weft.base.arrays import Positions
 from weft.discretization.mesh import grid
 from weft.validate.check import Check, compare
 from weft.validate.strip import GRAVITY, Material, lengthwise_pins, rest, strip_model
@@ -31,15 +32,14 @@ def checks() -> Iterator[Check]:
     yield compare("catenary/pull", PULL, pull / weight, 5e-3)
 
 
-def _arc(flat: np.ndarray) -> np.ndarray:
+def _arc(flat: Positions) -> Positions:
     """Return a circular arc of the right length and span to start from.
 
     Its radius r and half angle satisfy 2 r sin(angle) = span, 2 r angle = length.
     """
-    angle = 1.0
-    for _ in range(60):  # Newton on sin(a)/a = span/length
-        f = np.sin(angle) / angle - SPAN / LENGTH
-        angle -= f / ((np.cos(angle) - np.sin(angle) / angle) / angle)
+    from scipy.optimize import brentq
+
+    angle = float(brentq(lambda a: np.sin(a) / a - SPAN / LENGTH, 0.1, 2.0))
     radius = LENGTH / (2 * angle)
     phi = flat[:, 0] / radius
     return np.stack(

@@ -64,3 +64,21 @@ def attempt(name: str, case: Callable[..., Iterable[Check]], *args: object) -> I
     except Exception as error:  # any error is reported in the row, and the other cases go on
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         yield Check(name, NAN, NAN, NAN, NAN, False, reason)
+
+
+def measure(
+    name: str,
+    expected: float,
+    tolerance: float,
+    measurement: Callable[..., float],
+    *args: object,
+    basis: RowBasis = RowBasis.REFERENCE,
+) -> Iterator[Check]:
+    """Yield the row that compares what ``measurement(*args)`` returns with ``expected``; a failed
+    row if it raises an error.
+    """
+
+    def row() -> Iterator[Check]:
+        yield compare(name, expected, measurement(*args), tolerance, basis)
+
+    yield from attempt(name, row)

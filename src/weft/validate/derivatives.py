@@ -31,18 +31,18 @@ from weft.energies.state import State
 from weft.integrators.assembly import Assembly
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.model import Model
-from weft.kernel import vec3
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.solve.newton.psd import Psd
 from weft.validate.check import Check, RowBasis
 from weft.validate.differences import (
-    STEPS,
     TOLERANCE,
     Difference,
     check_derivatives,
     compare_derivative,
+    quotients,
 )
+from weft.validate.stepping import gradient
 
 BETA, STEP = 0.2, 0.02  # [s] damping and time step of the tests
 SECOND = 1e-5  # tolerance of second differences
@@ -74,10 +74,14 @@ def checks() -> Iterator[Check]:
 def _line(name: str, d: Difference) -> Check:
     slope = "round-off" if np.isnan(d.slope) else f"slope {d.slope:.2f}"
     note = f"{slope}, best at step {d.step:.0e}"
-    tolerance = SECOND if "d/dx" in d.name else TOLERANCE
+    tolerance = _tolerance(d.name)
     return Check(
         f"derivatives/{name}", 0.0, d.error, d.error, tolerance, d.ok, note, basis=RowBasis.SELF
     )
+
+
+def _tolerance(derivative: str) -> float:
+    return SECOND if "d/dx" in derivative else TOLERANCE
 
 
 def _energies(mesh: TriangleMesh) -> Iterator[Energy]:
@@ -115,38 +119,31 @@ def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
     pairs = BucklingBending.of(mesh, (2e-2, 1e-2), damping=BETA)
     pairs = dataclasses.replace(pairs, name="pair")
     surface, spline = _splines()
-    gradient = surface.laplacians(2e-2, 1e-2).gradient
-    curved = CurvatureDamping(spline, gradient, BETA, mesh.n_vertices, "spline bending")
+    slopes = surface.laplacians(2e-2, 1e-2).gradient
+    curved = CurvatureDamping(spline, slopes, BETA, mesh.n_vertices, "spline bending")
     folds = QuadraticBending.of(mesh, (2e-2, 1e-2), damping=BETA)
     folds = dataclasses.replace(folds, name="quadratic bending")
     for energy in (membrane, bending, pairs, curved, folds):
         model = Model(0.1 * mesh.vertex_area, (energy,))
         state = State.at_rest(x - STEP * v)
-        assembly = model.assembly
-        assembly.freeze(model.step(state, STEP, rate=(state.x, STEP)))
-        hessian = assembly.hessian(kernel.points(x), Psd.EXACT).to_scipy().toarray()
-        for d in _bound(assembly, x, v, hessian):
+        model.assembly.freeze(model.step(state, STEP, rate=(state.x, STEP)))
+        for d in _assembled(model.assembly, x, 0.05 * v):
             # The Hessian of these two is not the derivative of their gradient.
             if energy not in (curved, folds) or d.name == "gradient":
                 yield _line(f"{damping_of(energy.name)} {d.name}", d)
 
 
-def _bound(assembly: Assembly, x: Positions, v: Floats, hessian: Floats) -> Iterator[Difference]:
-    """Compare gradient and Hessian of an assembly on the device, along one direction."""
-    d = 0.05 * v
+def _assembled(assembly: Assembly, x: Positions, d: Floats) -> Iterator[Difference]:
+    """Compare gradient and Hessian of an assembly on the device, along the direction d (n,3)."""
 
     def value(y: Positions) -> Floats:
         return np.array(assembly.value(kernel.points(y)))
 
-    def gradient(y: Positions) -> Floats:
-        g = kernel.zeros(assembly.n, vec3)
-        assembly.add_gradient(kernel.points(y), g)
-        return np.array(kernel.numpy(g))
-
-    slope = np.array(np.sum(gradient(x) * d))
-    curvature = (hessian @ d.reshape(-1)).reshape(-1, 3)
-    for name, f, exact in (("gradient", value, slope), ("hessian", gradient, curvature)):
-        yield compare_derivative(name, partial(_quotient, f, x, d), exact)
+    slope = np.sum(gradient(assembly, x) * d)
+    yield compare_derivative("gradient", quotients(value, x, [d]), np.array([slope]))
+    hessian = assembly.hessian(kernel.points(x), Psd.EXACT).to_scipy()
+    curvature = (hessian @ d.reshape(-1)).reshape(1, -1, 3)
+    yield compare_derivative("hessian", quotients(partial(gradient, assembly), x, [d]), curvature)
 
 
 def _conditions(
@@ -220,27 +217,16 @@ def _condition(
     corners, speed, along = x[stencil], v[stencil], w[stencil]
     size = float(np.median(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)))
 
-    def slope(h: float) -> Floats:
+    # one direction for each coordinate of the corners
+    axes = list(size * np.eye(corners[0].size).reshape(-1, *corners.shape[1:]))
+
+    def slope(h: float, at: Positions = corners) -> Floats:
         """Return (m,k,3) dC/dx."""
-        out = np.empty(corners.shape)
-        for a in range(corners.shape[1]):
-            for i in range(3):
-                step = np.zeros(corners.shape[1:])
-                step[a, i] = h * size
-                out[:, a, i] = (c(corners + step) - c(corners - step)) / (2 * h * size)
-        return out
+        return np.asarray((quotients(c, at, axes)(h) / size).T.reshape(corners.shape))
 
     def bend(h: float) -> Floats:
         """Return (m,k,3) d2C/dx2 w, by second differences."""
-        out, d = np.empty(corners.shape), h * size
-        for a in range(corners.shape[1]):
-            for i in range(3):
-                s = np.zeros(corners.shape[1:])
-                s[a, i] = d
-                plus = c(corners + s + d * along) - c(corners - s + d * along)
-                minus = c(corners + s - d * along) - c(corners - s - d * along)
-                out[:, a, i] = (plus - minus) / (4 * d * d)
-        return out
+        return np.asarray(quotients(partial(slope, h), corners, [size * along])(h)[0] / size)
 
     def scatter(local: Floats) -> Floats:
         out = np.zeros_like(x)
@@ -270,17 +256,10 @@ def _condition(
             (damped.dfdx - elastic.dfdx) @ w.reshape(-1),
         ),
     }
-    for name, (numeric, analytic) in pairs.items():
-        tolerance = SECOND if "d/dx" in name else TOLERANCE
+    for name, (local, analytic) in pairs.items():
+
+        def numeric(h: float, local: Callable[[float], Floats] = local) -> Floats:
+            return scatter(local(h))
+
         expected = np.asarray(analytic).reshape(-1, 3)
-        yield compare_derivative(
-            name, partial(_after, scatter, numeric), expected, STEPS, tolerance
-        )
-
-
-def _after(outer: Callable[[Floats], Floats], inner: Callable[[float], Floats], h: float) -> Floats:
-    return outer(inner(h))
-
-
-def _quotient(f: Callable[[Positions], Floats], x: Positions, d: Floats, h: float) -> Floats:
-    return np.asarray((f(x + h * d) - f(x - h * d)) / (2 * h))
+        yield compare_derivative(name, numeric, expected, tolerance=_tolerance(name))

@@ -109,25 +109,49 @@ def check_derivatives(
     """
     if isinstance(thing, Law):
         return _of_law(thing, _gradients(seed) if x is None else np.asarray(x), seed)
-    energy = thing
     if x is None:
-        raise WeftError("x", got="nothing", expected=f"positions (n,3) [m] for {energy.name}")
-    x = np.asarray(x, dtype=np.float64)
-    rng = np.random.default_rng(seed)
+        raise WeftError("x", got="nothing", expected=f"positions (n,3) [m] for {thing.name}")
+    return _of_energy(thing, np.asarray(x, dtype=np.float64), seed)
+
+
+def quotients(
+    f: Callable[[Floats], Floats], x: Floats, directions: Sequence[Floats]
+) -> Callable[[float], Floats]:
+    """Return a function of the step that gives the central differences of f at x along each
+    direction.
+    """
+    return lambda h: np.stack([(f(x + h * d) - f(x - h * d)) / (2 * h) for d in directions])
+
+
+def _of_energy(energy: Energy, x: Positions, seed: int) -> list[Difference]:
+    """Compare gradient and Hessian of an energy at x (n,3) [m].
+
+    Raises:
+        WeftError: its arrays do not have the shapes that its stencil implies.
+    """
     stencil = np.asarray(energy.stencil)
-    _check_shapes(energy, x)
-    size = _element_size(x, stencil)
+    if stencil.ndim != 2 or len(stencil) == 0:
+        raise WeftError(f"{energy.name}.stencil", got=stencil.shape, expected="(m,k), m > 0")
+    m, k = stencil.shape
+    value, gradient, hessian = energy.value(x), energy.gradient(x), energy.hessian(x, Psd.EXACT)
+    for part, array, shape in (
+        ("value", value, (m,)),
+        ("gradient", gradient, (m, k, 3)),
+        ("hessian", hessian, (m, k, k, 3, 3)),
+    ):
+        if np.shape(array) != shape:
+            raise WeftError(
+                f"{energy.name}.{part}",
+                got=np.shape(array),
+                expected=f"shape {shape} for a stencil of shape {(m, k)}",
+            )
+    rng, size = np.random.default_rng(seed), _element_size(x, stencil)
     directions = [rng.normal(size=x.shape) * size for _ in range(3)]
-    gradient, hessian = energy.gradient(x), energy.hessian(x, Psd.EXACT)
-
-    def along(f: Callable[[Positions], Floats]) -> Callable[[float], Floats]:
-        return lambda h: np.stack([(f(x + h * d) - f(x - h * d)) / (2 * h) for d in directions])
-
     slopes = np.stack([np.einsum("mki,mki->m", gradient, d[stencil]) for d in directions])
     curvatures = np.stack([np.einsum("mabij,mbj->mai", hessian, d[stencil]) for d in directions])
     return [
-        compare_derivative("gradient", along(energy.value), slopes),
-        compare_derivative("hessian", along(energy.gradient), curvatures),
+        compare_derivative("gradient", quotients(energy.value, x, directions), slopes),
+        compare_derivative("hessian", quotients(energy.gradient, x, directions), curvatures),
     ]
 
 
@@ -154,17 +178,17 @@ def _of_law(law: Law, F: Gradients, seed: int) -> list[Difference]:
     directions = [rng.normal(size=F.shape) for _ in range(3)]
     stress, hessian = law.stress(F), law.hessian(F, Psd.EXACT)
 
-    def along(f: Callable[[Gradients], Floats]) -> Callable[[float], Floats]:
-        return lambda h: np.stack([(f(F + h * d) - f(F - h * d)) / (2 * h) for d in directions])
-
     def vec(A: Gradients) -> Floats:
         return np.asarray(np.swapaxes(A, 1, 2).reshape(len(A), 6))
+
+    def stresses(G: Gradients) -> Floats:
+        return vec(law.stress(G))
 
     slopes = np.stack([np.einsum("nij,nij->n", stress, d) for d in directions])
     curvatures = np.stack([np.einsum("nij,nj->ni", hessian, vec(d)) for d in directions])
     return [
-        compare_derivative("stress", along(law.energy), slopes),
-        compare_derivative("hessian", along(lambda G: vec(law.stress(G))), curvatures),
+        compare_derivative("stress", quotients(law.energy, F, directions), slopes),
+        compare_derivative("hessian", quotients(stresses, F, directions), curvatures),
     ]
 
 
@@ -174,23 +198,3 @@ def _element_size(x: Positions, stencil: Ints) -> float:
         return max(float(np.ptp(x, axis=0).max()), 1e-30)
     corners = x[stencil]
     return max(float(np.median(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1))), 1e-30)
-
-
-def _check_shapes(energy: Energy, x: Positions) -> None:
-    """Raise unless the arrays of an energy have the shapes that its stencil implies."""
-    stencil = np.asarray(energy.stencil)
-    if stencil.ndim != 2 or len(stencil) == 0:
-        raise WeftError(f"{energy.name}.stencil", got=stencil.shape, expected="(m,k), m > 0")
-    m, k = stencil.shape
-    shapes = {
-        "value": (np.shape(energy.value(x)), (m,)),
-        "gradient": (np.shape(energy.gradient(x)), (m, k, 3)),
-        "hessian": (np.shape(energy.hessian(x, Psd.EXACT)), (m, k, k, 3, 3)),
-    }
-    for part, (got, expected) in shapes.items():
-        if got != expected:
-            raise WeftError(
-                f"{energy.name}.{part}",
-                got=got,
-                expected=f"shape {expected} for a stencil of shape {(m, k)}",
-            )

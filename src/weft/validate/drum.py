@@ -21,14 +21,11 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.bodies.motion.pins import Pin
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.energies.elastic.membrane import Membrane
-from weft.garment.triangulate import triangulate_piece
-from weft.integrators.model import Model
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.validate.check import Check, attempt, compare
 from weft.validate.modes import normal_modes
+from weft.validate.strip import membrane_model, round_sheet
 
 DENSITY = 0.1  # [kg/m^2]
 STIFFNESS, SHEAR = (1000.0, 600.0), 200.0  # [N/m] of warp and weft; of shear
@@ -59,11 +56,8 @@ def _rectangular() -> Iterator[Check]:
 def _round() -> Iterator[Check]:
     from scipy.special import jn_zeros
 
-    angle = 2 * np.pi * np.arange(CORNERS) / CORNERS
-    border = RADIUS * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    mesh = triangulate_piece(border, (), 2 * np.pi * RADIUS / CORNERS)
     k, s = STIFFNESS[0], STRETCH[0]
-    got = frequencies(mesh, (k, k), (s, s))
+    got = frequencies(round_sheet(RADIUS, CORNERS), (k, k), (s, s))
     speed = np.sqrt(k * (s - 1) / s / DENSITY)  # [m/s] of waves
     for order, first, count in ((0, 0, 1), (1, 1, 2), (2, 3, 2)):
         expected = float(jn_zeros(order, 1)[0]) * speed / RADIUS
@@ -84,7 +78,6 @@ def frequencies(
     """
     mesh = mesh.with_vertices(np.array(mesh.vertices) * [stretch[0], 1.0, stretch[1]])
     law = BaraffWitkin(stiffness, SHEAR)
-    energies = (Membrane(linear_triangle(mesh), law),)
-    model = Model(DENSITY * mesh.vertex_area, energies, (Pin(mesh.boundary),), mesh.vertices)
+    model = membrane_model(mesh, law, DENSITY, [Pin(mesh.boundary)])
     squares, _ = normal_modes(model, mesh.vertices, 0.0, MODES)
     return np.asarray(np.sqrt(squares))

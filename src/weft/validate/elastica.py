@@ -1,9 +1,7 @@
 """A strip clamped at one end that bends under its own weight: the heavy elastica.
 
 ``Gamma = rho g L^3 / D`` decides alone how far the tip drops. D is the flexural rigidity given to
-the hinges (``docs/bending.md`` derives what it means). The clamp is in the middle of the pinned row
-of elements: the hinge at its edge then stands for the curvature of one whole element, as the others
-do.
+the hinges (``docs/bending.md`` derives what it means).
 """
 
 from collections.abc import Callable, Iterator
@@ -13,16 +11,18 @@ import numpy as np
 
 from weft.base.arrays import Positions
 from weft.bodies.motion.pins import Pin
-from weft.discretization.bspline import rectangle
-from weft.discretization.mesh import Pattern, TriangleMesh, grid
+from weft.discretization.mesh import Pattern, TriangleMesh
 from weft.discretization.quadrature import Rule
-from weft.discretization.spline_surface import Bending, SplineSurface
+from weft.discretization.spline_surface import Bending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
-from weft.validate.check import Check, attempt, compare
+from weft.integrators.potential import Potential
+from weft.validate.check import Check, measure
 from weft.validate.strip import (
     GRAVITY,
     Material,
+    clamped_strip,
     rest,
+    spline_sheet,
     spline_strip_model,
     strip_model,
     tip,
@@ -41,25 +41,27 @@ def checks() -> Iterator[Check]:
     Strips are of triangles with both energies of bending, and of splines with half as many points
     along the strip.
     """
-    kinds = {"": drop, "quadratic-": partial(drop, quadratic=True), "spline-": spline_drop}
+    kinds: dict[str, Callable[[float], float]] = {
+        "": drop,
+        "quadratic-": partial(drop, quadratic=True),
+        "spline-": spline_drop,
+    }
     for kind, dropped in kinds.items():
-        for gamma in DROPS:
-            name = f"elastica/{kind}gamma-{gamma}"
-            yield from attempt(name, _drop, name, dropped, gamma)
+        for gamma, expected in DROPS.items():
+            yield from measure(f"elastica/{kind}gamma-{gamma}", expected, 2e-2, dropped, gamma)
 
 
-def _drop(name: str, dropped: Callable[[float], float], gamma: int) -> Iterator[Check]:
-    yield compare(name, DROPS[gamma], dropped(gamma), 2e-2)
+def material(gamma: float, stiffness_ratio: float = STIFFNESS_RATIO) -> Material:
+    """Return the material of a strip with the load ``gamma`` and k L^2/D = ``stiffness_ratio``."""
+    density = 0.1
+    bending = density * GRAVITY * LENGTH**3 / gamma
+    stretch = stiffness_ratio * bending / LENGTH**2
+    return Material(stretch, stretch / 4, bending, density)
 
 
-def spline_drop(
-    gamma: float,
-    stiffness_ratio: float = STIFFNESS_RATIO,
-    spans: int = SEGMENTS // 2,
-    rule: Rule = Rule.REDUCED,
-) -> float:
+def spline_drop(gamma: float) -> float:
     """Return the drop of the tip over the length, of a strip of splines."""
-    x, _ = spline_strip(gamma, stiffness_ratio, spans, rule)
+    x, _ = spline_strip(gamma, STIFFNESS_RATIO, SEGMENTS // 2, Rule.REDUCED)
     return float(-x[-1, :, 1].mean() / LENGTH)
 
 
@@ -76,20 +78,12 @@ def spline_strip(
     The first two columns are fixed: the strip begins level. ``start`` (n,5,3) [m] is the initial
     guess.
     """
-    patch = rectangle(spans + 2, 5, LENGTH, 3 * LENGTH / spans)
-    surface = SplineSurface.of([patch], rule=rule, bending=bend)
-    flat = patch.rest.reshape(-1, 2)
-    x = np.stack([flat[:, 0], np.zeros(len(flat)), -flat[:, 1]], axis=1)
-    density = 0.1
-    bending = density * GRAVITY * LENGTH**3 / gamma
-    stretch = stiffness_ratio * bending / LENGTH**2
-    material = Material(stretch, stretch / 4, bending, density)
-    clamp = Pin(surface.ids[0][:2].reshape(-1), name="clamp")
-    model = spline_strip_model(surface, x, material, [clamp])
+    surface, x, ids = spline_sheet((spans + 2, 5), LENGTH, 3 * LENGTH / spans, rule, bend)
+    clamp = Pin(ids[:2].reshape(-1), name="clamp")
+    model = spline_strip_model(surface, x, material(gamma, stiffness_ratio), [clamp])
     begin = x if start is None else start.reshape(-1, 3)
-    found = rest(model, begin, tolerance=max(1e-9, ROUNDING * stiffness_ratio), most=5000)
-    energy = sum(v for name, v in found.terms(found.start).items() if name != "inertia")
-    return np.asarray(found.start[surface.ids[0]]), energy
+    found = rest(model, begin, max(1e-9, ROUNDING * stiffness_ratio), most=5000)
+    return np.asarray(found.start[ids]), _energy(found)
 
 
 def drop(
@@ -101,7 +95,7 @@ def drop(
 ) -> float:
     """Return the drop of the tip over the length, of a strip of triangles."""
     x, mesh, _ = strip_at_rest(gamma, stiffness_ratio, pattern, segments, quadratic)
-    return float(np.mean(-tip(x, mesh)[1]) / LENGTH)
+    return float(-tip(x, mesh)[1] / LENGTH)
 
 
 def strip_at_rest(
@@ -110,15 +104,12 @@ def strip_at_rest(
     """Return (n,3) [m] of a strip of triangles at rest, its mesh, and its energy [J] without
     inertia.
     """
-    cell = LENGTH / (segments - 0.5)
-    mesh = grid(segments + 1, 4, cell * segments, 3 * cell, pattern)
-    clamped = mesh.corner_uv[..., 0] < 1.5 * cell
-    density = 0.1
-    bending = density * GRAVITY * LENGTH**3 / gamma
-    stretch = stiffness_ratio * bending / LENGTH**2
-    material = Material(stretch, stretch / 4, bending, density)
-    bent = (QuadraticBending.of(mesh, (bending, bending)),) if quadratic else None
-    model = strip_model(mesh, material, [Pin(mesh.faces[clamped], name="clamp")], bending=bent)
-    found = rest(model, mesh.vertices)
-    energy = sum(v for name, v in found.terms(found.start).items() if name != "inertia")
-    return found.start, mesh, energy
+    mesh, clamp = clamped_strip(LENGTH, segments, pattern=pattern)
+    cloth = material(gamma, stiffness_ratio)
+    bent = QuadraticBending.of(mesh, (cloth.bending, cloth.bending)) if quadratic else None
+    found = rest(strip_model(mesh, cloth, [clamp], bending=bent), mesh.vertices)
+    return found.start, mesh, _energy(found)
+
+
+def _energy(found: Potential) -> float:
+    return sum(v for name, v in found.terms(found.start).items() if name != "inertia")

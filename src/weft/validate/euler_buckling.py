@@ -7,9 +7,9 @@ and 2.2). The membrane is so stiff (k L^2/D = 1e6) that the strip shortens by 4e
 
 The flat strip becomes unstable where the lowest eigenvalue of the exact Hessian crosses zero. The
 eigenvalue is linear in the load, so two loads, 10 % below and above the closed form, tell where. A
-clamp is in the middle of a pinned row of elements, as in ``elastica``. A bent strip of triangles
-twists a little (``docs/bending.md``); an end that is held along its width keeps parallel diagonals
-from doing so, so the diagonals alternate here.
+clamp is in the middle of a pinned row of elements, as that of ``strip.clamped_strip``. A bent strip
+of triangles twists a little (``docs/bending.md``); an end that is held along its width keeps
+parallel diagonals from doing so, so the diagonals alternate here.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,13 +17,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from weft.bodies.motion.pins import Pin
-from weft.discretization.bspline import rectangle
 from weft.discretization.mesh import grid
-from weft.discretization.spline_surface import SplineSurface
 from weft.integrators.model import Model
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, measure
 from weft.validate.modes import critical_load, normal_modes
-from weft.validate.strip import Material, lengthwise_pins, spline_strip_model, strip_model
+from weft.validate.strip import (
+    NO_WEIGHT,
+    Material,
+    lengthwise_pins,
+    spline_sheet,
+    spline_strip_model,
+    strip_model,
+)
 
 LENGTH, RIGIDITY, DENSITY = 1.0, 1e-4, 0.1  # [m], [N m], [kg/m^2]
 STIFFNESS = 1e6 * RIGIDITY / LENGTH**2  # [N/m]
@@ -31,7 +36,6 @@ MATERIAL = Material(STIFFNESS, STIFFNESS / 4, RIGIDITY, DENSITY)
 # elements of triangles and of splines along the strip; vertices across
 SEGMENTS, SPANS, ROWS = 80, 40, 4
 AROUND = 0.1  # the two loads are this part below and above the closed form
-NO_WEIGHT = (0.0, 0.0, 0.0)
 Build = Callable[[float], Model]  # of a strip that is shortened by a strain
 
 
@@ -39,20 +43,26 @@ def checks() -> Iterator[Check]:
     """Compare the critical load of triangles to 2 %, of splines to 0.5 %."""
     for ends, waves in (("hinged", 1), ("clamped", 2)):
         for kind, build, tolerance in (("triangles", triangles, 2e-2), ("splines", splines, 5e-3)):
-            name = f"euler-buckling/{ends}, {kind}"
-            yield from attempt(name, _load, name, waves, build(ends == "clamped"), tolerance)
+            name, expected = f"euler-buckling/{ends}, {kind}", euler_load(waves)
+            strip = build(ends == "clamped")
+            yield from measure(name, expected, tolerance, buckling_load, strip, expected)
 
 
-def _load(name: str, waves: int, build: Build, tolerance: float) -> Iterator[Check]:
-    expected = (waves * np.pi / LENGTH) ** 2 * RIGIDITY
-    below, above = (1 - AROUND) * expected, (1 + AROUND) * expected
-    scale = expected * (np.pi / LENGTH) ** 2 / DENSITY  # [1/s^2]
+def euler_load(waves: int) -> float:
+    """Return the closed form [N/m] for the number of half waves."""
+    return (waves * np.pi / LENGTH) ** 2 * RIGIDITY
+
+
+def buckling_load(build: Build, about: float) -> float:
+    """Return the load [N/m] under which a strip buckles, from two loads near ``about`` [N/m]."""
+    below, above = (1 - AROUND) * about, (1 + AROUND) * about
+    scale = about * (np.pi / LENGTH) ** 2 / DENSITY  # [1/s^2]
     squares = []
     for load in (below, above):
         model = build(load / STIFFNESS)
         assert model.start is not None
         squares.append(float(normal_modes(model, model.start, -scale)[0][0]))
-    yield compare(name, expected, critical_load(below, above, (squares[0], squares[1])), tolerance)
+    return critical_load(below, above, (squares[0], squares[1]))
 
 
 def triangles(clamped: bool) -> Build:
@@ -74,14 +84,12 @@ def splines(clamped: bool) -> Build:
     """Return a function that builds a strip of splines; a clamp fixes two columns of control
     points.
     """
-    patch = rectangle(SPANS + 2, ROWS + 1, LENGTH, ROWS * LENGTH / SPANS)
-    surface = SplineSurface.of([patch])
-    u, v = patch.rest.reshape(-1, 2).T
+    surface, flat, ids = spline_sheet((SPANS + 2, ROWS + 1), LENGTH, ROWS * LENGTH / SPANS)
     ends = [0, 1, -2, -1] if clamped else [0, -1]
-    pins = [Pin(surface.ids[0][ends].reshape(-1))]
+    pins = [Pin(ids[ends].reshape(-1))]
 
     def build(strain: float) -> Model:
-        x = np.stack([u * (1 - strain), np.zeros_like(u), -v], axis=1)
+        x = flat * [1 - strain, 1.0, 1.0]
         return spline_strip_model(surface, x, MATERIAL, pins, NO_WEIGHT)
 
     return build

@@ -18,15 +18,15 @@ without drag, starts in the theory's motion at a speed below and one above the o
 frequency are those of the two roots that fit its tip.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
-from weft.discretization.mesh import TriangleMesh, grid
+from weft.discretization.mesh import TriangleMesh
 from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
@@ -35,9 +35,9 @@ from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.validate.axial_flow import Beam
 from weft.validate.check import Check, RowBasis, attempt, compare
-from weft.validate.solver import direct
+from weft.validate.modes import critical_load
 from weft.validate.stepping import take_steps
-from weft.validate.strip import Material, strip_model
+from weft.validate.strip import Material, clamped_strip, direct, strip_model
 
 LEVEL, PUBLISHED = Beam(0.2), 5.6
 HYSTERETIC, DAMPED = 0.02, (5.79, 18.1)  # mu, and u and omega of the book's theory with it
@@ -86,9 +86,8 @@ def onset(beam: Beam, speeds: tuple[float, float], segments: int = SEGMENTS) -> 
     Both are in the theory's units. The speed is interpolated between two, where growth is zero.
     """
     below, above = (root(beam, u, segments) for u in speeds)
-    part = below.real / (below.real - above.real)
-    found = speeds[0] + part * (speeds[1] - speeds[0])
-    return found, below.imag + part * (above - below).imag
+    found = critical_load(*speeds, (below.real, above.real))
+    return found, float(np.interp(found, speeds, (below.imag, above.imag)))
 
 
 def root(
@@ -102,7 +101,8 @@ def root(
     unit = LENGTH**2 * np.sqrt(DENSITY / (1 - beam.beta) / RIGIDITY)  # [s]
     stepper = SemiImplicitBdf2(SemiImplicitSettings(linear=direct()))
     start, end, tip = moving_state(beam, u, mesh, unit), mesh.groups["right"], []
-    for state, _, _ in take_steps(model, start, stepper, step * unit, round(SECONDS / step)):
+    lengths = [step * unit] * round(SECONDS / step)
+    for state, _, _ in take_steps(model, start, stepper, lengths):
         tip.append(state.x[end, 1].mean())
     return fit_decay(np.array(tip[len(tip) // 3 :]), step)
 
@@ -126,27 +126,19 @@ def moving_state(beam: Beam, u: float, mesh: TriangleMesh, unit: float) -> State
 def strip(
     beam: Beam, u: float, segments: int = SEGMENTS, **more: Any
 ) -> tuple[Model, TriangleMesh]:
-    """Build a strip of triangles, two squares wide, clamped in the middle of its first row of
-    elements.
-
-    The clamp is that of ``elastica``.
-    """
-    cell = LENGTH / (segments - 0.5)
-    width = 2 * cell
-    mesh = grid(segments + 1, 3, cell * segments, width)
-    clamped = mesh.corner_uv[..., 0] < 1.5 * cell
+    """Build a strip of triangles, two squares wide, that is clamped at its left end."""
+    mesh, clamp = clamped_strip(LENGTH, segments, 2)
+    width = 2 * LENGTH / (segments - 0.5)
     added = beam.beta / (1 - beam.beta) * DENSITY  # [kg/m^2]
     damping = beam.damping * LENGTH**2 * np.sqrt((DENSITY + added) / RIGIDITY)  # [s]
     weight = beam.gamma * RIGIDITY / LENGTH**3 / DENSITY  # [m/s^2]
     material = Material(STIFF, STIFF / 4, RIGIDITY, DENSITY)
-    pins = [Pin(mesh.faces[clamped], name="clamp")]
-    bare = strip_model(mesh, material, pins, (weight, 0.0, 0.0), damping=damping)
+    bare = strip_model(mesh, material, [clamp], (weight, 0.0, 0.0), damping=damping)
     speed = u * np.sqrt(RIGIDITY / added) / LENGTH
     density = added / (np.pi / 4 * width)
-    given = {"drag": 0.0, "lift": 0.0, **more}
-    wind = Wind((float(speed), 0.0, 0.0), density, span=width, **given)
+    wind = Wind((float(speed), 0.0, 0.0), density, span=width, **{"drag": 0.0, "lift": 0.0, **more})
     air = AddedMass(mesh, wind), AirForce(linear_triangle(mesh), wind)
-    return Model(bare.mass, (*bare.energies, *air), bare.pins, bare.start), mesh
+    return dataclasses.replace(bare, energies=(*bare.energies, *air)), mesh
 
 
 def fit_decay(y: Floats, step: float) -> complex:

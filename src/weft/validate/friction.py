@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.bodies.motion.pins import Pin
 from weft.bodies.shapes.primitives import capsule
@@ -17,32 +16,27 @@ from weft.cloth.create import joined, sheet
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_energy import ContactEnergy
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
-from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.fabric.fabric import Fabric
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
-from weft.kernel import vec3
-from weft.laws import BaraffWitkin
-from weft.validate.check import Check, attempt, compare
-from weft.validate.stepping import last_state, take_steps
-from weft.validate.strip import GRAVITY, elastic_energies
+from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.stepping import gradient, last_state, mean_rate, take_steps
+from weft.validate.strip import GRAVITY, elastic_energies, fabric_energies
 
 MU, STICK = 0.3, 1e-3  # [1], [m/s]
 REST = 1e-6  # [m/s] speed below which a sticking square counts as at rest
+STEP, STEPS = 0.01, 40  # [s]
 RADIUS, GAP = 0.1, 2e-3  # [m] of the cylinder; contact
 WIDTH, CELL, HANGING = 0.02, 0.01, 0.4  # [m] of the belt: its width, edges, and free ends
 
 
 def checks() -> Iterator[Check]:
     """Compare slopes below and above the angle of friction, and the balance of pressed sheets."""
-    yield from attempt("friction/slope sticks", _sticks)
-    yield from attempt("friction/slope slides", _slides)
+    yield from attempt("friction/slope", _slope)
     yield from attempt("friction/pressed sheets", _press)
 
 
@@ -51,29 +45,26 @@ def capstan() -> Iterator[Check]:
     holds.
     """
     ratio = float(np.exp(MU * np.pi))
-    yield from attempt("friction/capstan", _capstan_slips, ratio)
+    yield from measure("friction/capstan, exp(mu pi)", ratio, 3e-2, _capstan_slips, ratio)
     yield from attempt("friction/capstan holds", _capstan_holds, ratio)
 
 
-def _sticks() -> Iterator[Check]:
-    stuck = slide(14.0, MU)
-    yield compare("friction/slope sticks, 14 degrees", 0.0, float(np.abs(stuck[-10:]).max()), REST)
-
-
-def _slides() -> Iterator[Check]:
+def _slope() -> Iterator[Check]:
+    stuck = float(np.abs(slide(14.0)[-10:]).max())
+    yield compare("friction/slope sticks, 14 degrees", 0.0, stuck, REST)
     angle = np.radians(22.0)
     expected = GRAVITY * (np.sin(angle) - MU * np.cos(angle))
-    yield compare("friction/slope slides, 22 degrees", expected, rate(slide(22.0, MU)), 1e-2)
+    yield compare("friction/slope slides, 22 degrees", expected, _late_rate(slide(22.0)), 1e-2)
 
 
-def _capstan_slips(ratio: float) -> Iterator[Check]:
-    sliding = rate(belt(1.25 * ratio, 0.4))
-    got = 1.25 * ratio * (GRAVITY - sliding) / (GRAVITY + sliding)
-    yield compare("friction/capstan, exp(mu pi)", ratio, got, 3e-2)
+def _capstan_slips(ratio: float) -> float:
+    """Return the ratio of the tensions of a belt that slips under 1.25 times the given one."""
+    sliding = _late_rate(belt(1.25 * ratio))
+    return 1.25 * ratio * (GRAVITY - sliding) / (GRAVITY + sliding)
 
 
 def _capstan_holds(ratio: float) -> Iterator[Check]:
-    below, above = (float(belt(f * ratio, 0.4)[-1]) for f in (0.97, 1.03))
+    below, above = (float(belt(f * ratio)[-1]) for f in (0.97, 1.03))
     yield compare("friction/capstan holds 3 % below", 0.0, below, STICK)
     yield compare("friction/capstan slips 3 % above", 1.0, float(above > 20 * STICK), 0.0)
 
@@ -84,18 +75,16 @@ def _press() -> Iterator[Check]:
     yield compare("friction/pressed sheets, action and reaction", 0.0, balance, 1e-12)
 
 
-def rate(speeds: Floats, dt: float = 0.01) -> float:
-    """Return the acceleration [m/s^2] in the later half of speeds (k,) [m/s] taken every dt [s]."""
-    late = speeds[len(speeds) // 2 :]
-    return float(np.polyfit(dt * np.arange(len(late)), late, 1)[0])
+def _late_rate(speeds: Floats) -> float:
+    """Return the acceleration [m/s^2] in the later half of speeds (k,) [m/s], every STEP."""
+    return mean_rate(speeds[len(speeds) // 2 :], STEP)
 
 
-def slide(degrees: float, friction: float) -> Floats:
-    """Return mean speeds [m/s] down the slope, every 0.01 s, of a square on a pinned sheet."""
-    model, x, above = slope_model(
-        degrees, SelfContact(GAP, friction=Friction(friction), stick=2e-4, lags=3)
-    )
-    return _speeds(model, x, above, 0, 0.4)
+def slide(degrees: float) -> Floats:
+    """Return mean speeds [m/s] down the slope, every STEP, of a square on a pinned sheet."""
+    contact = SelfContact(GAP, friction=Friction(MU), stick=2e-4, lags=3)
+    model, x, above = slope_model(degrees, contact)
+    return _speeds(model, x, above)[:, 0]
 
 
 def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions, Ints]:
@@ -121,11 +110,13 @@ def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions
     return model, mesh.vertices, cloth.parts[1].vertices
 
 
-def belt(ratio: float, seconds: float) -> Floats:
-    """Return speeds [m/s], every 0.01 s, of the heavier of two loads on a belt over a cylinder."""
+def belt(ratio: float) -> Floats:
+    """Return the speeds [m/s], every STEP, at which the heavier of two loads sinks on a belt over a
+    cylinder.
+    """
     contact = SelfContact(GAP, friction=Friction(MU), stick=STICK, lags=4)
     model, x, heavy = belt_model(ratio, contact)
-    return _speeds(model, x, heavy, 1, seconds, -1.0)
+    return -_speeds(model, x, heavy)[:, 1]
 
 
 def belt_model(
@@ -173,43 +164,27 @@ def press_sheets() -> tuple[float, float]:
     upper = sheet(9, 9, 0.2, 0.2).moved((0.006, 4e-3, 0.004), (0, 20, 0))
     cloth = joined([lower, upper])
     n, mesh, mass = lower.n_vertices, cloth.mesh, cloth.mass
-    fabric = lower.fabric
-    energies = (
-        Membrane(
-            linear_triangle(mesh),
-            BaraffWitkin((fabric.stretch_warp, fabric.stretch_weft), fabric.shear),
-        ),
-        HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft)),
-    )
+    energies = fabric_energies(mesh, lower.fabric)
     contact = Contact.of(mesh, mass, SelfContact(GAP, friction=Friction(0.3)))
     model = Model(mass, energies, (), None, contact)
     v = np.zeros_like(mesh.vertices)
     v[:n, 1], v[n:, 1] = 0.5, -0.5
     stepper = BackwardEuler(StepSettings(tolerance=1e-9))
-    state = last_state(model, State(np.array(mesh.vertices), v), stepper, 2e-3, 5)
+    state = last_state(model, State(np.array(mesh.vertices), v), stepper, [2e-3] * 5)
     before, after = (mass[:, None] * v).sum(0), (mass[:, None] * state.v).sum(0)
     exchanged = np.abs((mass[:n, None] * (state.v - v)[:n]).sum(0)).max()
-    g = kernel.zeros(len(mass), vec3)
     term = ContactEnergy(contact)
     term.freeze(model.step(state, 0.0))
-    term.add_gradient(kernel.points(np.array(state.x)), g)
-    forces = kernel.numpy(g)
+    forces = gradient(term, state.x)
     balance = np.abs(forces.sum(0)).max() / np.abs(forces).sum()
     return float(np.abs(after - before).max() / exchanged), float(balance)
 
 
-def _speeds(
-    model: Model,
-    x: Positions,
-    watched: Ints,
-    axis: int,
-    seconds: float,
-    sign: float = 1.0,
-) -> Floats:
-    """Return mean speeds [m/s] of some vertices along an axis, every 0.01 s."""
+def _speeds(model: Model, x: Positions, watched: Ints) -> Floats:
+    """Return mean velocities (STEPS,3) [m/s] of some vertices, every STEP."""
     stepper = BackwardEuler(StepSettings(tolerance=1e-5))
-    taken = take_steps(model, State.at_rest(x), stepper, 0.01, round(seconds / 0.01))
-    return np.array([sign * float(state.v[watched, axis].mean()) for state, _, _ in taken])
+    taken = take_steps(model, State.at_rest(x), stepper, [STEP] * STEPS)
+    return np.array([state.v[watched].mean(0) for state, _, _ in taken])
 
 
 def _ids_near(s: Floats, value: float) -> Ints:

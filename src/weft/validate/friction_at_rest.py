@@ -12,19 +12,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Ints, Positions
 from weft.bodies.body import Body
+from weft.bodies.shapes.primitives import lathe
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
-from weft.discretization.mesh import TriangleMesh
+from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, attempt, compare, measure
 from weft.validate.friction import GAP, MU, belt_model, slope_model
-from weft.validate.solver import direct
-from weft.validate.strip import GRAVITY, elastic_energies
+from weft.validate.strip import GRAVITY, direct, elastic_energies
 
 RADIUS, HEIGHT, AROUND = 0.1, 0.04, 48  # [m] of the post; [m] of the band; its facets
 STIFFNESS, STRAIN, HEM = 200.0, 0.1, 0.1  # [N/m], of the band on the post; [kg] that it carries
@@ -34,27 +34,19 @@ STEPS = 5  # steps of the path: the band presses in the first one, the weight gr
 
 def checks() -> Iterator[Check]:
     """Check slopes and waistbands just below and above the limit of friction."""
-    yield from attempt("friction-at-rest/slope", _slope)
+    for part, rests in ((0.99, 1.0), (1.01, 0.0)):
+        degrees = float(np.degrees(np.arctan(part * MU)))
+        name = f"friction-at-rest/slope, tan a = {part:g} mu"
+        yield from measure(name, rests, 0.0, slope_rests, degrees, MU)
     yield from attempt("friction-at-rest/waistband", _waistband)
 
 
 def capstan() -> Iterator[Check]:
     """Check a belt over a cylinder, with the heavier load on either side."""
-    for name, side in (("right", 1), ("left", -1)):
-        yield from attempt(f"capstan-at-rest/{name}", _capstan, name, side)
-
-
-def _slope() -> Iterator[Check]:
-    for part, rests in ((0.99, 1.0), (1.01, 0.0)):
-        got = float(slope_rests(float(np.degrees(np.arctan(part * MU))), MU))
-        yield compare(f"friction-at-rest/slope, tan a = {part:g} mu", rests, got, 0.0)
-
-
-def _capstan(name: str, side: int) -> Iterator[Check]:
-    for part, rests in ((0.98, 1.0), (1.03, 0.0)):
-        got = float(belt_rests(part * float(np.exp(MU * np.pi)), side))
-        what = f"capstan-at-rest/{name}, T2/T1 = {part:g} exp(mu pi)"
-        yield compare(what, rests, got, 0.0)
+    for side, sign in (("right", 1), ("left", -1)):
+        for part, rests in ((0.98, 1.0), (1.03, 0.0)):
+            name = f"capstan-at-rest/{side}, T2/T1 = {part:g} exp(mu pi)"
+            yield from measure(name, rests, 0.0, belt_rests, part * np.exp(MU * np.pi), sign)
 
 
 def _waistband() -> Iterator[Check]:
@@ -64,26 +56,30 @@ def _waistband() -> Iterator[Check]:
         yield compare(what, rests, float(band_rests(part * needed)), 0.0)
 
 
-def settings(**more: float) -> QuasiStaticSettings:
-    """Return settings whose force balance is far more accurate than the limits require."""
-    given = {"tolerance": 1e-6, "force_tolerance": 1e-5, "imperfection": 0.0, **more}
-    return QuasiStaticSettings(friction=True, max_iterations=150, linear=direct(), **given)  # type: ignore[arg-type]
+def _solver(force_tolerance: float = 1e-5) -> QuasiStatic:
+    """Return a solver whose force balance is far more accurate than the limits require."""
+    settings = QuasiStaticSettings(
+        1e-6, force_tolerance, 150, linear=direct(), imperfection=0.0, friction=True
+    )
+    return QuasiStatic(settings)
+
+
+def _stays(model: Model, x: Positions, watched: Ints, axis: int) -> bool:
+    """Return whether there is an equilibrium in which some vertices are where they start."""
+    found = _solver().solve(model, x)
+    return found.outcome.ok and float(np.abs((found.x - x)[watched, axis]).max()) < MOVED
 
 
 def slope_rests(degrees: float, friction: float) -> bool:
     """Return whether a square has an equilibrium on a slope at the place where it starts."""
     contact = SelfContact(GAP, friction=Friction(friction))
-    model, x, above = slope_model(degrees, contact)
-    found = QuasiStatic(settings()).solve(model, x)
-    return found.outcome.ok and float(np.abs((found.x - x)[above, 0]).max()) < MOVED
+    return _stays(*slope_model(degrees, contact), axis=0)
 
 
 def belt_rests(ratio: float, side: int = 1) -> bool:
     """Return whether a belt with loads m and ``ratio`` m has an equilibrium over a cylinder."""
     contact = SelfContact(GAP, friction=Friction(MU))
-    model, x, heavy = belt_model(ratio, contact, own=2e-4, bending=1e-6, side=side)
-    found = QuasiStatic(settings()).solve(model, x)
-    return found.outcome.ok and float(np.abs((found.x - x)[heavy, 1]).max()) < MOVED
+    return _stays(*belt_model(ratio, contact, own=2e-4, bending=1e-6, side=side), axis=1)
 
 
 def friction_needed() -> float:
@@ -121,7 +117,7 @@ def band(friction: float, around: int = AROUND) -> tuple[Model, TriangleMesh]:
 
 def _find_rest(model: Model, mesh: TriangleMesh) -> tuple[Positions, bool]:
     """Return (n,3) [m] at the end of the path, and whether the band has stayed at its place."""
-    stepper, state = QuasiStatic(settings(force_tolerance=1e-4)), State.at_rest(mesh.vertices)
+    stepper, state = _solver(1e-4), State.at_rest(mesh.vertices)
     memory = stepper.init(model, state)
     for _ in range(STEPS):
         state, memory, report = stepper.step(model, state, memory, 1 / STEPS)
@@ -135,30 +131,17 @@ def post(around: int, radius: float, low: float, high: float) -> Body:
     """Return a prism about y with ``around`` sides, turned by half a side against the band's
     facets.
     """
-    angle = 2 * np.pi * (np.arange(around) + 0.5) / around
-    ring = radius * np.stack([np.cos(angle), np.zeros(around), np.sin(angle)], 1)
-    ends = [ring + [0, low, 0], ring + [0, high, 0], np.array([[0, low, 0], [0, high, 0]])]
-    j = np.arange(around)
-    k, n = (j + 1) % around, around
-    bottom, top = np.full(n, 2 * n), np.full(n, 2 * n + 1)
-    corners = ((j, n + j, k), (k, n + j, n + k), (bottom, j, k), (top, n + k, n + j))
-    return Body(
-        np.concatenate(ends), np.concatenate([np.stack(c, 1) for c in corners]), name="post"
-    )
+    prism = lathe(np.array([[radius, low], [radius, high]]), around, (low, high), "post")
+    return prism.moved((0.0, 0.0, 0.0), rotation=(0.0, 180 / around, 0.0))
 
 
 def _tube(around: int, rows: int, radius: float, rest: float) -> TriangleMesh:
     """Return a closed tube about y down to -HEIGHT, warp around it, of the rest circumference
     ``rest``.
     """
-    angle, y = 2 * np.pi * np.arange(around) / around, np.linspace(0, -HEIGHT, rows + 1)
-    a, h = np.meshgrid(angle, y)
-    x = np.stack([radius * np.cos(a), h, radius * np.sin(a)], axis=2).reshape(-1, 3)
-    i, j = (g.reshape(-1) for g in np.meshgrid(np.arange(rows), np.arange(around), indexing="ij"))
-    corner = [(i + di, j + dj) for di, dj in ((0, 0), (0, 1), (1, 1), (1, 0))]
-    vertex = [row * around + column % around for row, column in corner]
-    place = [np.stack([rest * column / around, -y[row]], 1) for row, column in corner]
-    both = ((0, 1, 2), (0, 2, 3))
-    faces = np.concatenate([np.stack([vertex[k] for k in t], 1) for t in both]).astype(np.int32)
-    corner_uv: Floats = np.concatenate([np.stack([place[k] for k in t], 1) for t in both])
-    return TriangleMesh(x, faces, corner_uv)
+    flat = grid(around + 1, rows + 1, rest, HEIGHT)
+    row, column = np.divmod(np.arange(flat.n_vertices), around + 1)
+    angle, first = 2 * np.pi * column / around, column < around
+    x = np.stack([radius * np.cos(angle), -HEIGHT * row / rows, radius * np.sin(angle)], axis=1)
+    ids = (row * around + column % around).astype(np.int32)  # the last column is the first one
+    return TriangleMesh(x[first], ids[flat.faces], flat.corner_uv)

@@ -26,17 +26,11 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.bodies.motion.pins import Pin
-from weft.discretization.linear_triangle import linear_triangle
-from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.pressure import Pressure
-from weft.garment.triangulate import triangulate_piece
-from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
 from weft.laws import BaraffWitkin, StVK
 from weft.laws.base import Law
 from weft.validate.check import Check, attempt, compare
-from weft.validate.solver import direct
+from weft.validate.strip import membrane_model, round_sheet, settle
 
 RADIUS, STIFFNESS, PRESSURE = 0.2, 1000.0, 0.05  # [m], [N/m] E h, [Pa]
 TERMS = 60  # terms of the series
@@ -116,18 +110,13 @@ def inflate_membrane(law: Law) -> tuple[float, float]:
     Raises:
         SimulationError: no equilibrium.
     """
-    angle = 2 * np.pi * np.arange(CORNERS) / CORNERS
-    border = RADIUS * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    mesh = triangulate_piece(border, (), 2 * np.pi * RADIUS / CORNERS)
+    mesh = round_sheet(RADIUS, CORNERS)
     start = np.array(mesh.vertices)
     r = np.hypot(start[:, 0], start[:, 2])
     start[:, 1] = 0.05 * (RADIUS - r**2 / RADIUS)
     start[mesh.boundary, 1] = 0.0
     pressure = Pressure(mesh.faces, PRESSURE, mesh.n_vertices)
-    energies = (Membrane(linear_triangle(mesh), law), pressure)
-    model = Model(0.1 * mesh.vertex_area, energies, (Pin(mesh.boundary),), mesh.vertices)
-    settings = QuasiStaticSettings(1e-9, 1e-8, linear=direct(), imperfection=0.0)
-    found = find_equilibrium(model, start, settings, "membrane")
+    found = settle(membrane_model(mesh, law, 0.1, [Pin(mesh.boundary)], pressure), start)
     force = found.phi.reaction(found.x)
     radial = (force[:, [0, 2]] * mesh.vertices[:, [0, 2]]).sum() / RADIUS
     middle = np.argsort(r)[:3]  # around the center: the height there from a parabola r^2

@@ -11,7 +11,14 @@ which an integrator of order 8 solves. A rod on two upright ropes of length h, a
 each, turns about the vertical with the period 2 pi sqrt(I h/(m g c^2)): the bifilar pendulum. Two
 bodies on a spring swing with 2 pi sqrt(m n/((m + n) k)). A body that falls flat through still air
 reaches the speed at which drag carries its weight; its rim has the friction of a sheet along the
-wind. Limits and motors are in ``validate.stopped``.
+wind.
+
+A pendulum that falls onto a joint limit (stop) ends there: it never passes, has no more energy than
+it began with and rests within the stop's margin. A motor of the resistance c turns a disk of the
+moment I from rest at w (1 - exp(-c t/I)), one whose torque ends at M first at M t/I. A spring that
+holds a rod level against its weight gives way by that torque over its stiffness, a drive that holds
+a weight by the weight over its stiffness; one whose force ends below the weight lets it sink onto
+its stop. A body on a ball joint with a cone rests with its axis tilted by the cone's angle.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,26 +27,30 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.bodies.body import Body
+from weft.bodies.joints.motors import Drive, Motor
 from weft.bodies.joints.settings import Joint
 from weft.bodies.shapes.primitives import box
 from weft.bodies.shapes.revolved import cylinder
 from weft.energies.air.wind import Wind
+from weft.energies.springs.joint_limits import JointLimits
+from weft.energies.springs.motors import Motors
 from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
 from weft.validate.check import Check, attempt, compare
 from weft.validate.rigid import RigidScene, rigid_body
 from weft.validate.stepping import mean_period
-from weft.validate.stopped import check_spring, check_stop, check_tilt, check_turn
-from weft.validate.strip import GRAVITY
+from weft.validate.strip import GRAVITY, NO_WEIGHT
 
 ROD, GAP = 0.24, 0.03  # [m] length of a rod, and from its end to its hinge
 LIGHT, HEAVY = 0.2, 0.3  # [kg]
 LENGTH, APART = 0.5, 0.2  # [m] of ropes, and from the rod's middle
 STIFF = 40.0  # [N/m] of the spring
+MASS, ARM = 0.2, 0.15  # [kg], [m] of a rod, and from its hinge to its center
+LOWER, UPPER = np.radians(-60.0), np.radians(30.0)  # limits of its hinge
+AXIS = (0.0, 0.0, 1.0)
+PRECISE = StepSettings(tolerance=1e-7)
 
 
 def checks() -> Iterator[Check]:
@@ -51,12 +62,12 @@ def checks() -> Iterator[Check]:
         _rod,
         _pair,
         _plate,
-        check_stop,
-        check_tilt,
-        check_turn,
-        check_spring,
+        _stop,
+        _tilt,
+        _turn,
+        _spring,
     ):
-        yield from attempt(f"jointed/{case.__name__.lstrip('_')}", case)
+        yield from attempt(f"jointed/{case.__name__[1:]}", case)
 
 
 def _double() -> Iterator[Check]:
@@ -87,10 +98,9 @@ def double(dt: float, seconds: float = 0.48) -> tuple[Floats, Floats]:
         for k, (name, mass, to) in enumerate((("upper", LIGHT, ""), ("lower", HEAVY, "upper")))
     ]
     world = RigidScene.of(bodies)
-    stepper = Bdf2(StepSettings(tolerance=1e-7))
-    path = [world.center(1)[:2].copy() for _ in world.run(stepper, seconds, dt)]
-    one, two = (float(a.mass * a.solid.unit_inertia[2, 2]) for a in world.model.loose.affine)
-    angles = _lagrange(start, (one, two), dt * np.arange(1.0, len(path) + 1))
+    path = [world.center(1)[:2].copy() for _ in world.run(Bdf2(PRECISE), seconds, dt)]
+    moments = (world.inertia(2), world.inertia(2, 1))
+    angles = _lagrange(start, moments, dt * np.arange(1.0, len(path) + 1))
     exact = whole * _down(angles[:, 0]) + whole / 2 * _down(angles[:, 1])
     return np.array(path), exact
 
@@ -131,18 +141,15 @@ def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Flo
 
 def _rod() -> Iterator[Check]:
     world = RigidScene.of([bifilar_pendulum()])
-    x = find_rest(world)
-    pull = [
-        float(e.forces_along(x)[0, 0]) for e in world.model.energies if isinstance(e, PointSprings)
-    ]
+    world.settle()
+    pull = [float(e.forces_along(world.state.x)[0, 0]) for e in world.energies(PointSprings)]
     for side, got in zip(("left", "right"), pull):
         yield compare(f"jointed/rod on two ropes, {side}", HEAVY * GRAVITY / 2, got, 1e-6)
     world = RigidScene.of([bifilar_pendulum((0.0, 0.15, 0.0))])
-    affine = world.model.loose.affine[0]
-    inertia = float(affine.mass * affine.solid.unit_inertia[1, 1])
-    period = 2 * np.pi * np.sqrt(inertia * LENGTH / (HEAVY * GRAVITY * APART**2))
-    dt = period / 100
+    period = 2 * np.pi * np.sqrt(world.inertia(1) * LENGTH / (HEAVY * GRAVITY * APART**2))
+    dt = float(period / 100)
     stepper = Bdf2(StepSettings(tolerance=1e-6))
+    (affine,) = world.bodies
     turns = [affine.shape(s.x)[0][0, 2] for s in world.run(stepper, 1.1 * period, dt)]
     yield compare(
         "jointed/bifilar pendulum", float(period), mean_period(np.array(turns[1:]), dt), 4e-3
@@ -155,12 +162,6 @@ def bifilar_pendulum(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body
     return rigid_body(box((0.6, 0.03, 0.03), 0.6, "rod"), mass=HEAVY, joints=ropes, spin=spin)
 
 
-def find_rest(world: RigidScene) -> Floats:
-    """Return the positions (n,3) [m] of all points at rest."""
-    settings = QuasiStaticSettings(1e-10, 1e-8, max_iterations=500, imperfection=0.0)
-    return find_equilibrium(world.model, np.array(world.state.x), settings, "rest").x
-
-
 def _pair() -> Iterator[Check]:
     length = 0.3
     spring = Joint("spring", stiffness=STIFF, to="right", length=length)
@@ -168,12 +169,12 @@ def _pair() -> Iterator[Check]:
         rigid_body(box((0.05, 0.05, 0.05), 0.05, "left"), mass=LIGHT, joints=[spring]),
         rigid_body(box((0.05, 0.05, 0.05), 0.05, "right").moved((length + 0.02, 0, 0)), mass=HEAVY),
     ]
-    world = RigidScene.of(bodies, (0.0, 0.0, 0.0))
+    world = RigidScene.of(bodies, NO_WEIGHT)
     period = 2 * np.pi * np.sqrt(LIGHT * HEAVY / (LIGHT + HEAVY) / STIFF)
-    dt, stepper = period / 100, Bdf2(StepSettings(tolerance=1e-7))
+    dt = float(period / 100)
     gaps = [
         world.center(1)[0] - world.center(0)[0] - length
-        for _ in world.run(stepper, 0.85 * period, dt)
+        for _ in world.run(Bdf2(PRECISE), 0.85 * period, dt)
     ]
     got = mean_period(np.array(gaps), dt)
     yield compare("jointed/two bodies on a spring, period", float(period), got, 2e-3)
@@ -202,4 +203,117 @@ def fall_speed(bodies: Sequence[Body], wind: Wind) -> float:
     world = RigidScene.of(bodies, wind=wind)
     for _ in world.run(BackwardEuler(StepSettings(tolerance=1e-9)), 2.0, 0.1):
         pass
-    return -float(world.state.v[world.model.loose.affine[0].own, 1].mean())
+    return -float(world.state.v[world.bodies[0].own, 1].mean())
+
+
+def rod(**how: object) -> Body:
+    """Return a level rod on a hinge at one end."""
+    body = box((0.24, 0.02, 0.02), 0.3, "rod").moved((ARM, 0.0, 0.0))
+    return rigid_body(body, mass=MASS, joints=[Joint("hinge", (0.0, 0.0, 0.0), AXIS, **how)])  # type: ignore[arg-type]
+
+
+def lift(drive: Drive, way: tuple[float, float] | None = None) -> Body:
+    """Return a box on an upright slider."""
+    joint = Joint("slider", axis=(0.0, 1.0, 0.0), drive=drive, way=way)
+    return rigid_body(box((0.05, 0.05, 0.05), 0.05, "lift"), mass=MASS, joints=[joint])
+
+
+def energy(world: RigidScene, stops: JointLimits) -> float:
+    """Return the energy [J] of the first body in gravity and motion, and of its stops."""
+    own, state = world.bodies[0].own, world.state
+    mass = world.model.mass[own]
+    moving = 0.5 * float(mass @ (state.v[own] ** 2).sum(1))
+    high = GRAVITY * float(mass @ state.x[own][:, 1])
+    return moving + high + float(stops.value(state.x).sum())
+
+
+def _stop() -> Iterator[Check]:
+    """Compare a pendulum that falls onto its stop."""
+    for said, method in (("backward_euler", BackwardEuler), ("bdf2", Bdf2)):
+        stepper = method(PRECISE)
+        world = RigidScene.of([rod(angles=(LOWER, UPPER))])
+        (stops,) = world.energies(JointLimits)
+        most, least, high = 0.0, 0.0, -np.inf
+        for state in world.run(stepper, 0.8, 8e-3):
+            most = max(most, energy(world, stops))
+            least = min(least, float(stops.coordinate(state.x)[0]))
+            high = max(high, float(world.center()[1]))
+        name = f"jointed/pendulum on its stop, {said}"
+        scale = MASS * GRAVITY * ARM
+        yield compare(f"{name}: angle past it [rad]", 0.0, max(LOWER - least, 0.0), 0.0)
+        yield compare(f"{name}: energy gained, of m g l", 0.0, most / scale, 1e-3)
+        high = max(high, 0.0) / ARM
+        yield compare(f"{name}: higher than its start, of l", 0.0, high, 1e-3)
+        last = float(stops.coordinate(world.state.x)[0])
+        yield compare(f"{name}: rests at [rad]", float(LOWER), last, 0.02)
+
+
+def _tilt() -> Iterator[Check]:
+    """Compare a body on a ball joint that falls onto the rim of its cone."""
+    cone = float(np.radians(40.0))
+    body = box((0.02, 0.24, 0.02), 0.3, "post").moved((0.0, ARM, 0.0))
+    joint = Joint("ball", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), cone=cone)
+    falls = {"spin": (0.0, 0.0, -1.0), "velocity": (ARM, 0.0, 0.0)}
+    world = RigidScene.of([rigid_body(body, mass=MASS, joints=[joint], **falls)])
+    (stops,) = world.energies(JointLimits)
+    low = min(
+        float(stops.coordinate(state.x)[0])
+        for state in world.run(BackwardEuler(PRECISE), 1.2, 2e-2)
+    )
+    angle = float(np.arccos(stops.coordinate(world.state.x)[0]))
+    past = max(float(np.arccos(low)) - cone, 0.0)
+    yield compare("jointed/cone of a ball joint: angle past it [rad]", 0.0, past, 0.0)
+    yield compare("jointed/cone of a ball joint: rests at [rad]", cone, angle, 0.02)
+
+
+def _turn() -> Iterator[Check]:
+    """Compare a motor that turns a disk from rest."""
+    speed, resistance, dt = 12.0, 2e-2, 2.5e-3
+    for torque in (None, 6e-2):
+        disk = cylinder(0.1, 0.01, 0.03, "disk")
+        motor = Motor(speed=speed, resistance=resistance, torque=torque)
+        joint = Joint("hinge", None, (0.0, 1.0, 0.0), motor=motor)
+        world = RigidScene.of([rigid_body(disk, mass=MASS, joints=[joint])], NO_WEIGHT)
+        (body,) = world.bodies
+        spins = [body.spin(s.x, s.v)[1] for s in world.run(Bdf2(PRECISE), 0.4, dt)]
+        got: Floats = np.array(spins)
+        times = dt * np.arange(1.0, len(got) + 1)
+        rate = world.inertia(1) / resistance
+        expected = _run_up(times, speed, rate, np.inf if torque is None else torque / resistance)
+        name = "jointed/motor" + ("" if torque is None else " with a torque that ends")
+        off = float(np.abs(got - expected).max()) / speed
+        yield compare(f"{name}: run-up, off by, of its speed", 0.0, off, 5e-3)
+        if torque is None:
+            yield compare(f"{name}: speed [rad/s]", speed, float(got[-1]), 2e-3)
+
+
+def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
+    """Return speeds (k,) [rad/s] of a disk whose motor has the time constant ``rate`` [s].
+
+    The motor's torque ends at ``most`` [rad/s] times its resistance.
+    """
+    until = rate * max(speed / most - 1.0, 0.0)  # [s] time during which the torque is at its limit
+    left = min(speed, most)
+    slow = speed - left * np.exp(-(t - until) / rate)
+    return np.asarray(np.where(t < until, most * t / rate, slow))
+
+
+def _spring() -> Iterator[Check]:
+    """Compare springs of a hinge and of a slider at rest under weight."""
+    stiffness = 1.5
+    world = RigidScene.of([rod(motor=Motor(angle=0.2, stiffness=stiffness))])
+    (motors,) = world.energies(Motors)
+    world.settle()
+    load = MASS * GRAVITY * float(world.center()[0])
+    gives = 0.2 - float(motors.coordinate(world.state.x)[0])
+    yield compare("jointed/spring of a hinge gives way [rad]", load / stiffness, gives, 1e-6)
+    world = RigidScene.of([lift(Drive(place=0.05, stiffness=80.0))])
+    world.settle()
+    sunk = 0.05 - float(world.center()[1])
+    yield compare("jointed/drive of a slider gives way [m]", MASS * GRAVITY / 80.0, sunk, 1e-5)
+    weak = Drive(place=0.05, stiffness=800.0, force=0.9 * MASS * GRAVITY)
+    world = RigidScene.of([lift(weak, (-0.1, 0.1))])
+    heights = [float(world.center()[1]) for _ in world.run(Bdf2(PRECISE), 0.6, 1e-2)]
+    fall, below = -0.5 * 0.1 * GRAVITY * 0.2**2, max(-0.1 - min(heights), 0.0)
+    yield compare("jointed/weak drive of a slider: sinks [m]", fall, heights[19], 1e-2)
+    yield compare("jointed/weak drive of a slider: below its stop [m]", 0.0, below, 0.0)

@@ -14,15 +14,15 @@ import numpy as np
 
 from weft.bodies.motion.pins import Pin
 from weft.fabric.fabric import Fabric, fabric
-from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.cantilever import Direction, cantilever
 from weft.laboratory.cusick import DISK, SPECIMEN, cusick, specimen
 from weft.laboratory.elastica import elastica_of_chord
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shadow import area
-from weft.laboratory.specimen import GRAVITY, find_equilibrium, specimen_model
-from weft.validate.check import Check, RowBasis, attempt, compare
+from weft.laboratory.specimen import GRAVITY, specimen_model
+from weft.validate.check import Check, RowBasis, attempt, compare, measure
+from weft.validate.strip import settle
 
 STRIPS: Sequence[tuple[str, Direction]] = (
     ("cotton", "warp"),
@@ -61,32 +61,25 @@ def _strip(case: str, name: str, direction: Direction) -> Iterator[Check]:
 
 def rings() -> Iterator[Check]:
     """Compare the flat specimen's area, and a ring with a clamped plate."""
-    yield from attempt("cusick/flat specimen", _flat)
-    yield from attempt("cusick/ring as a plate", _plate)
+    yield from measure("cusick/flat specimen", np.pi * SPECIMEN**2, 1e-3, _flat_area)
+    yield from measure("cusick/ring as a plate", SAG, 2e-2, ring_sag)
 
 
-def _flat() -> Iterator[Check]:
+def _flat_area() -> float:
     mesh, _, _ = specimen(PLATE_SIZE, 0)
     flat = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2]], axis=1)
-    got = area(flat, mesh.faces, DISK)
-    yield compare("cusick/flat specimen", np.pi * SPECIMEN**2, got, 1e-3)
+    return area(flat, mesh.faces, DISK)
 
 
-def _plate() -> Iterator[Check]:
-    got, expected = ring_sag()
-    yield compare("cusick/ring as a plate", expected, got, 2e-2)
-
-
-def ring_sag(size: float = PLATE_SIZE, seed: int = 0) -> tuple[float, float]:
-    """Return how far [m] the border of a stiff ring sinks, simulated and in closed form."""
+def ring_sag(size: float = PLATE_SIZE, seed: int = 0) -> float:
+    """Return how far [m] the border of a ring sinks whose closed form says ``SAG``."""
     per_rigidity = plate_sag(1.0)
     stiff = Fabric(0.1, 4000.0, 4000.0, 40.0, *2 * (0.1 * GRAVITY * per_rigidity / SAG,))
     mesh, held, _ = specimen(size, seed)
     bending = plate_hinges(mesh, (stiff.bending_warp, stiff.bending_weft))
     model = specimen_model(mesh, stiff, [Pin(held)], [bending])
-    settings = QuasiStaticSettings(1e-9, 1e-6, imperfection=0.0)
-    x = find_equilibrium(model, mesh.vertices, settings, "stiff ring").x
-    return float(-x[mesh.groups["rim"], 1].mean()), SAG
+    x = settle(model, mesh.vertices, 1e-9, 1e-6).x
+    return float(-x[mesh.groups["rim"], 1].mean())
 
 
 def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
@@ -117,14 +110,10 @@ def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
 def drapes() -> Iterator[Check]:
     """Compare fabrics with measurements of the same cloth, and one fabric on two meshes."""
     for name in DRAPED:
-        yield from attempt(f"cusick/{name}", _drape, name)
+        low, basis = DRAPE_COEFFICIENTS[name].low, RowBasis.INDICATIVE
+        allowed = LABORATORIES / low
+        yield from measure(f"cusick/{name}", low, allowed, _coefficient, name, 0, basis=basis)
     yield from attempt("cusick/two meshes", _meshes)
-
-
-def _drape(name: str) -> Iterator[Check]:
-    known = DRAPE_COEFFICIENTS[name]
-    got, allowed = _coefficient(name, 0), LABORATORIES / known.low
-    yield compare(f"cusick/{name}", known.low, got, allowed, RowBasis.INDICATIVE)
 
 
 def _meshes() -> Iterator[Check]:

@@ -44,9 +44,9 @@ def normal_modes(
     return values[order], modes
 
 
-def critical_load(below: float, above: float, squares: tuple[float, float]) -> float:
-    """Return the load at which the flat sheet becomes unstable, where w^2 is zero.
+def critical_load(below: float, above: float, values: tuple[float, float]) -> float:
+    """Return the load at which motion becomes unstable, where w^2 or the growth rate is zero.
 
-    w^2 is linear in the load, between its values ``squares`` [1/s^2] at two loads.
+    ``values`` are those at two loads, between which it is linear in the load.
     """
-    return below + (above - below) * squares[0] / (squares[0] - squares[1])
+    return below + (above - below) * values[0] / (values[0] - values[1])

@@ -79,7 +79,7 @@ def swing(model: Model, step: float) -> tuple[Floats, Floats]:
     assert model.start is not None
     start, aside, energies = State.at_rest(model.start), [], []
     lowest = -GRAVITY * LENGTH * model.mass[np.hypot(*model.start[:, 1:].T) > 0].sum()
-    for state, _, _ in take_steps(model, start, stepper, step, round(SECONDS / step)):
+    for state, _, _ in take_steps(model, start, stepper, [step] * round(SECONDS / step)):
         moving = 0.5 * float(model.mass @ (state.v**2).sum(1))
         energies.append(moving + GRAVITY * float(model.mass @ state.x[:, 1]) - lowest)
         aside.append(float(state.x[:, 2].max() + state.x[:, 2].min()))

@@ -15,18 +15,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from weft.base.arrays import CornerUv, Positions
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.elastic.hinge_bending import HingeBending
-from weft.energies.elastic.membrane import Membrane
 from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulate_piece
-from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.validate.check import Check, attempt, compare
-from weft.validate.solver import direct
+from weft.validate.strip import membrane_model, settle
 
 STIFFNESS, PRESSURE = 1e4, 1.0  # [N/m], [Pa]: strain of 1e-4 at a radius of 1 m
 ROUND = 2e-4  # [N m] bending stiffness of the balloon
@@ -148,9 +143,5 @@ def inflate(mesh: TriangleMesh, n: int, bending: float = 0.0) -> tuple[Positions
     law = ImmediateBuckling((STIFFNESS, STIFFNESS), (0.0, 0.0))
     pressure = Pressure.of(mesh, PRESSURE)
     bend = (HingeBending.of(mesh, (bending, bending)),) if bending else ()
-    energies = (Membrane(linear_triangle(mesh), law), pressure, *bend)
-    settings = QuasiStaticSettings(
-        1e-6, 1e-5, max_iterations=3000, imperfection=0.0, linear=direct()
-    )
-    found = find_equilibrium(Model(0.1 * mesh.vertex_area, energies), start, settings, "inflation")
-    return found.x, float(pressure.volumes(found.x).sum())
+    x = settle(membrane_model(mesh, law, 0.1, (), pressure, *bend), start, 1e-6, 1e-5).x
+    return x, float(pressure.volumes(x).sum())

@@ -1,32 +1,34 @@
-"""Steps of a model one after another, and the period of an oscillation, for several experiments."""
+"""Steps of a model one after another, and what is measured on them, for several experiments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from weft.base.arrays import Floats
+from weft import kernel
+from weft.base.arrays import Floats, Forces, Positions
 from weft.base.errors import SimulationError
+from weft.energies.base import Bound
 from weft.energies.state import State
+from weft.integrators.assembly import Assembly
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.integrators.model import Model
+from weft.kernel import vec3
 
 
 def take_steps(
     model: Model,
     state: State,
     stepper: Stepper,
-    dt: float,
-    count: int,
+    lengths: Iterable[float],
     memory: Memory | None = None,
 ) -> Iterator[tuple[State, Memory, StepReport]]:
-    """Take steps of equal length, and yield state, memory and report after each.
+    """Take steps, and yield state, memory and report after each.
 
     Args:
         model: energies, pins and contact.
         state: from which the steps start.
         stepper: integrator with its settings.
-        dt: [s] length of each step.
-        count: number of steps.
+        lengths: [s] of the steps.
         memory: of the stepper; None: that of a first step.
 
     Raises:
@@ -34,7 +36,7 @@ def take_steps(
     """
     if memory is None:
         memory = stepper.init(model, state)
-    for number in range(count):
+    for number, dt in enumerate(lengths):
         state, memory, report = stepper.step(model, state, memory, dt)
         if not report.outcome.ok:
             name = report.outcome.name
@@ -42,12 +44,9 @@ def take_steps(
         yield state, memory, report
 
 
-def last_state(model: Model, state: State, stepper: Stepper, dt: float, count: int) -> State:
-    """Return the state after ``count`` steps of dt [s]; the arguments are those of
-    ``take_steps``.
-    """
-    for taken in take_steps(model, state, stepper, dt, count):
-        state = taken[0]
+def last_state(model: Model, state: State, stepper: Stepper, lengths: Iterable[float]) -> State:
+    """Return the state after all steps; the arguments are those of ``take_steps``."""
+    *_, (state, _, _) = take_steps(model, state, stepper, lengths)
     return state
 
 
@@ -58,3 +57,15 @@ def mean_period(values: Floats, dt: float) -> float:
     k = np.flatnonzero(values[:-1] * values[1:] < 0)
     at = k + values[k] / (values[k] - values[k + 1])
     return float(2 * dt * np.diff(at).mean())
+
+
+def mean_rate(values: Floats, dt: float) -> float:
+    """Return the slope of the line that fits values (k,) sampled every dt [s]."""
+    return float(np.polyfit(dt * np.arange(len(values)), values, 1)[0])
+
+
+def gradient(term: Assembly | Bound, x: Positions) -> Forces:
+    """Return the gradient (n,3) [N] of an assembly or a term at x (n,3) [m]."""
+    g = kernel.zeros(len(x), vec3)
+    term.add_gradient(kernel.points(np.array(x)), g)
+    return np.array(kernel.numpy(g))

@@ -19,18 +19,12 @@ import numpy as np
 
 from weft.base.arrays import Positions
 from weft.bodies.motion.pins import Pin
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.energies.elastic.membrane import Membrane
-from weft.energies.state import State
-from weft.integrators.model import Model
-from weft.integrators.potential import Potential
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
+from weft.integrators.quasi_static import Equilibrium
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.validate.check import Check, attempt, compare
-from weft.validate.solver import direct
+from weft.validate.strip import membrane_model, settle
 
 HEIGHT, LENGTH, STIFFNESS = 1.0, 6.0, 1000.0  # [m], [m], [N/m]
 NONE = 1e-6  # [N/m] negligible stiffness of a fiber that the other law has
@@ -68,18 +62,12 @@ def bend_strip(curvature: float, segments: int = SEGMENTS) -> tuple[float, float
     mesh = grid(n + 1, segments + 1, LENGTH, HEIGHT, "alternating")
     u, v = mesh.vertex_uv.T - [[LENGTH / 2], [HEIGHT / 2]]  # type: ignore[union-attr]
     held = np.array(bend(u, v, curvature, STRAIN))
-    start = held.copy()
-    start[:, 1] *= 0.999
+    start = held * [1.0, 0.999, 1.0]
     ends = Pin(np.concatenate([mesh.groups["left"], mesh.groups["right"]]))
     taut, across = (STIFFNESS, NONE), (NONE, STIFFNESS)
     law = ImmediateBuckling(taut, (0.0, 0.0)) + BaraffWitkin(across, STIFFNESS)
-    mass = 0.01 * mesh.vertex_area
-    model = Model(mass, (Membrane(linear_triangle(mesh), law),), (ends,), held)
-    settings = QuasiStaticSettings(
-        1e-5, 1e-6, max_iterations=400, imperfection=0.0, linear=direct()
-    )
-    found = find_equilibrium(model, start, settings, "strip")
-    return _measure(mesh, model, found.x)
+    model = membrane_model(mesh.with_vertices(held), law, 0.01, [ends])
+    return _measure(mesh, settle(model, start, 1e-5, 1e-6))
 
 
 def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positions:
@@ -91,16 +79,17 @@ def bend(u: Positions, v: Positions, curvature: float, strain: float) -> Positio
     )
 
 
-def _measure(mesh: TriangleMesh, model: Model, x: Positions) -> tuple[float, float, float]:
+def _measure(mesh: TriangleMesh, found: Equilibrium) -> tuple[float, float, float]:
     """Return pull, moment about the center of the middle section, and curvature of the
     middle line.
     """
-    force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)[mesh.groups["right"]]
+    x, right = found.x, mesh.groups["right"]
+    force = found.phi.reaction(x)[right]
     uv = mesh.vertex_uv
     assert uv is not None
     axis = np.abs(uv[:, 1] - HEIGHT / 2) < 1e-9
     axis &= np.abs(uv[:, 0] - LENGTH / 2) < LENGTH / 12
     a, _, c = np.polyfit(x[axis, 0], x[axis, 1], 2)
-    arm = x[mesh.groups["right"]] - [0.0, c, 0.0]
+    arm = x[right] - [0.0, c, 0.0]
     moment = np.cross(arm, force).sum(0)[2]
     return float(np.linalg.norm(force.sum(0))), abs(float(moment)), abs(2 * float(a))

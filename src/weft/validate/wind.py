@@ -11,11 +11,11 @@ has no moment about its top), and weight with rho_s g sin(theta). All elements b
 angle, so a straight strip does, whatever its length and friction.
 """
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
 
-from weft.bodies.motion.pins import Pin
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.air.lift_and_drag import AirForce
@@ -24,12 +24,17 @@ from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
-from weft.validate.check import Check, attempt, compare
-from weft.validate.solver import direct
+from weft.validate.check import Check, measure
 from weft.validate.stepping import last_state
-from weft.validate.strip import GRAVITY, Material, lengthwise_pins, strip_model, tip, upright_grid
+from weft.validate.strip import (
+    GRAVITY,
+    Material,
+    lengthwise_pins,
+    settle,
+    strip_model,
+    tip,
+    upright_grid,
+)
 
 SHEET = Material(stretch=1000.0, shear=300.0, bending=1e-4, density=0.1)
 STRIP = Material(stretch=5000.0, shear=500.0, bending=1e-10, density=0.05)
@@ -40,18 +45,10 @@ RATIOS = (0.5, 2.0)  # of the wind's pressure to the weight per area
 
 def checks() -> Iterator[Check]:
     """Compare the steady speed to 1e-6, and the angle to 1e-3."""
-    yield from attempt("terminal-velocity", _speed)
+    expected = float(np.sqrt(2 * SHEET.density * GRAVITY / (AIR.density * AIR.drag)))
+    yield from measure("terminal-velocity", expected, 1e-6, steady_speed)
     for ratio in RATIOS:
-        yield from attempt(f"strip-in-wind/{ratio:g}", _angle, ratio)
-
-
-def _speed() -> Iterator[Check]:
-    expected = np.sqrt(2 * SHEET.density * GRAVITY / (AIR.density * AIR.drag))
-    yield compare("terminal-velocity", float(expected), steady_speed(), 1e-6)
-
-
-def _angle(ratio: float) -> Iterator[Check]:
-    yield compare(f"strip-in-wind/{ratio:g}", ratio, slope_in_wind(ratio), 1e-3)
+        yield from measure(f"strip-in-wind/{ratio:g}", ratio, 1e-3, slope_in_wind, ratio)
 
 
 def steady_speed() -> float:
@@ -59,7 +56,7 @@ def steady_speed() -> float:
     mesh = grid(7, 7, 0.5, 0.5)
     model = with_wind(strip_model(mesh, SHEET, []), mesh, AIR)
     stepper, state = BackwardEuler(StepSettings(tolerance=1e-9)), State.at_rest(mesh.vertices)
-    state = last_state(model, state, stepper, STEP, STEPS)
+    state = last_state(model, state, stepper, [STEP] * STEPS)
     return -float(state.v[:, 1].mean())
 
 
@@ -71,15 +68,13 @@ def slope_in_wind(ratio: float) -> float:
     mesh = upright_grid(3, 31, 0.1, 1.0)
     speed = float(np.sqrt(2 * ratio * STRIP.density * GRAVITY / (AIR.density * AIR.drag)))
     wind = Wind((0.0, 0.0, speed), AIR.density, AIR.drag, AIR.lift)
-    pins: list[Pin] = lengthwise_pins(mesh, "top")
-    settings = QuasiStaticSettings(1e-6, 1e-5, max_iterations=3000, linear=direct())
-    model = with_wind(strip_model(mesh, STRIP, pins), mesh, wind)
-    found = find_equilibrium(model, mesh.vertices, settings, "strip")
-    across = tip(found.x, mesh, "bottom") - tip(found.x, mesh, "top")
+    model = with_wind(strip_model(mesh, STRIP, lengthwise_pins(mesh, "top")), mesh, wind)
+    x = settle(model, mesh.vertices, 1e-6, 1e-5).x
+    across = tip(x, mesh, "bottom") - tip(x, mesh, "top")
     return float(-across[2] / across[1])
 
 
 def with_wind(model: Model, mesh: TriangleMesh, wind: Wind) -> Model:
     """Return the model with the air force of a wind."""
-    energies = (*model.energies, AirForce(linear_triangle(mesh), wind))
-    return Model(model.mass, energies, model.pins, model.start)
+    air = AirForce(linear_triangle(mesh), wind)
+    return dataclasses.replace(model, energies=(*model.energies, air))

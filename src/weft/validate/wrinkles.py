@@ -28,20 +28,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints
 from weft.bodies.motion.pins import Pin
-from weft.discretization.bspline import rectangle
-from weft.discretization.spline_surface import SplineSurface
-from weft.energies.state import State
 from weft.integrators.model import Model
-from weft.integrators.potential import Potential
-from weft.integrators.quasi_static import QuasiStaticSettings
-from weft.laboratory.specimen import find_equilibrium
+from weft.integrators.quasi_static import Equilibrium
 from weft.laws import StVK
 from weft.validate.check import Check, RowBasis, attempt, compare
 from weft.validate.modes import critical_load, normal_modes
-from weft.validate.solver import direct
-from weft.validate.strip import Material, spline_strip_model
+from weft.validate.strip import NO_WEIGHT, Material, settle, spline_sheet, spline_strip_model
 
 # Threshold: a wide sheet whose border is held in place and free to turn.
 WIDE = Material(stretch=2e4, shear=1e4, bending=1e-4, density=0.1)
@@ -55,7 +49,6 @@ LENGTH, WIDTH, STRETCH = 0.25, 0.1, 0.1  # [m], [m], strain
 POINTS = (44, 86)  # control points along and across
 COMPRESSION = 1.0  # [N/m] bound of the compression anywhere in the flat sheet
 HEIGHT = 2e-4  # [m] height of the mode that is the initial guess of the wrinkles
-NO_WEIGHT = (0.0, 0.0, 0.0)
 
 
 def checks() -> Iterator[Check]:
@@ -84,12 +77,8 @@ def _threshold() -> Iterator[Check]:
         assert model.start is not None
         found, modes = normal_modes(model, model.start, -c / WIDE.density, MODES)
         squares.append(float(found[0]))
-    yield compare(
-        "wrinkles/threshold, compression [N/m]",
-        load,
-        critical_load(below, above, (squares[0], squares[1])),
-        1e-2,
-    )
+    critical = critical_load(below, above, (squares[0], squares[1]))
+    yield compare("wrinkles/threshold, compression [N/m]", load, critical, 1e-2)
     middle = modes[ids[len(ids) // 2]]  # heights across the sheet, a column each mode
     q = np.array([(np.pi * half_waves(z) / width) ** 2 for z in middle.T])  # k^2
     B_fit, _, c_fit = np.polyfit(q, found, 2)
@@ -100,7 +89,7 @@ def _threshold() -> Iterator[Check]:
 def wide_sheet(width: float, stretched: float, shortened: float) -> tuple[Model, Ints]:
     """Return the flat sheet with these strains along and across, and its grid of control points."""
     points = (SPANS_ALONG + 2, HALF_WAVES * SPANS_EACH + 2)
-    surface, flat, ids = spline_sheet(WIDE_LENGTH, width, points)
+    surface, flat, ids = spline_sheet(points, WIDE_LENGTH, width)
     x = flat * [1 + stretched, 1.0, 1 - shortened]
     border = np.unique(np.concatenate([ids[0], ids[-1], ids[:, 0], ids[:, -1]]))
     return spline_strip_model(surface, x, WIDE, [Pin(border)], NO_WEIGHT), ids
@@ -151,43 +140,22 @@ def stretched_sheet(
     Raises:
         SimulationError: no equilibrium.
     """
-    surface, flat, ids = spline_sheet(*size, points)
+    surface, flat, ids = spline_sheet(points, *size)
     E = material.stretch
     law = StVK(E / (2 * (1 + poisson)), E * poisson / (1 - poisson**2))
     clamps = [Pin(np.concatenate([ids[0], ids[-1]]))]
     start = flat * [1 + stretch, 1.0, 1.0]
     model = spline_strip_model(surface, start, material, clamps, NO_WEIGHT, law)
-    x = _equilibrium(model, start)
+    x = settle(model, start, 1e-6, 1e-5).x
     lowest = -(COMPRESSION**2) / (4 * material.bending * material.density)  # min of B k^4 - b k^2
     mode = normal_modes(model, x, lowest)[1][:, 0]
     x = x + np.stack([0 * mode, HEIGHT * mode / np.abs(mode).max(), 0 * mode], axis=1)
-    x = _equilibrium(model, x)
-    return _measure(x, ids, model)
+    return _measure(settle(model, x, 1e-6, 1e-5), ids)
 
 
-def spline_sheet(
-    length: float, width: float, points: tuple[int, int]
-) -> tuple[SplineSurface, Positions, Ints]:
-    """Return a spline surface, its control points (n,3) [m] on y = 0 about the origin, and their
-    grid.
-
-    The grid holds the indices of the control points, along and across.
-    """
-    patch = rectangle(*points, length, width)
-    u, v = patch.rest.reshape(-1, 2).T
-    surface = SplineSurface.of([patch])
-    return surface, np.stack([u - length / 2, 0 * u, width / 2 - v], axis=1), surface.ids[0]
-
-
-def _equilibrium(model: Model, start: Positions) -> Positions:
-    settings = QuasiStaticSettings(
-        1e-6, 1e-5, max_iterations=1000, imperfection=0.0, linear=direct()
-    )
-    return find_equilibrium(model, start, settings, "sheet").x
-
-
-def _measure(x: Positions, ids: Ints, model: Model) -> Wrinkles:
-    """Measure wrinkles of a sheet in equilibrium at x (n,3) [m]."""
+def _measure(found: Equilibrium, ids: Ints) -> Wrinkles:
+    """Measure wrinkles of a sheet in equilibrium."""
+    x = found.x
     at = x[ids]  # (along, across, 3)
     middle = at[len(at) // 2]
     y, z = middle[:, 2], middle[:, 1]
@@ -196,8 +164,7 @@ def _measure(x: Positions, ids: Ints, model: Model) -> Wrinkles:
     zeros = y[i] + (y[i + 1] - y[i]) * z[i] / (z[i] - z[i + 1])
     # leave out zeros near the free borders
     zeros = np.sort(zeros[np.abs(zeros - y.mean()) < 0.4 * width])
-    force = Potential(model, model.step(State.at_rest(x), 0.0)).reaction(x)
-    pull = abs(float(force[ids[-1], 0].sum()))
+    pull = abs(float(found.phi.reaction(x)[ids[-1], 0].sum()))
     quarter = len(middle) // 4
     inner = at[:, quarter:-quarter]
     dx = np.diff(inner[..., 0], axis=0)
