@@ -104,8 +104,9 @@ def test_how_far_a_step_may_go(rng, device):
         assert np.isfinite(energy.value(x + step * d)).all()
 
 
-def test_what_limits_decide_is_read_together():
-    """How far a direction may go, and whether it is small, are one read."""
+def test_what_limits_decide_is_read_together(monkeypatch):
+    """How far a direction may go, and whether it is small, are one read, where there are reads."""
+    monkeypatch.setattr(kernel.Reductions, "EAGER", False)
     mesh = grid(4, 4, 1.0, 1.0)
     energy = StrainLimits(linear_triangle(mesh), StrainLimit((1.1, None)))
     bound = energy.bind(BlockPattern.of(16, [energy.stencil]))

@@ -156,7 +156,7 @@ class ContactDetector:
         self, y: WarpArray, dy: WarpArray, numbers: Reductions
     ) -> Callable[[], float]:
         """Return a function that returns ``max_step``, which is to be called before the next
-        question; it reads what was added to ``numbers``.
+        question, or never; it reads what was added to ``numbers``.
 
         If vertices turn out to have left their boxes on the path, the function finds the candidates
         of the path and asks anew.
@@ -237,6 +237,7 @@ class ContactDetector:
         if self._contacts is not None:
             of, found = self._contacts
             if of is self._nearby.found and equal(y, self._where):
+                self._nearby.withdraw()
                 return found
         with self.phases("broad"):
             candidates = self._nearby.propose(y, y, numbers)

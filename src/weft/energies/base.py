@@ -120,7 +120,7 @@ class Bound(ABC):
         self, x: WarpArray, d: WarpArray, numbers: Reductions
     ) -> Callable[[], float]:
         """Return a function that returns ``max_step``, which is to be called before the term is
-        asked anything else.
+        asked anything else, or never.
 
         What decides the step is added to ``numbers``, which the host reads when the function is
         called. By default ``max_step`` reads for itself.

@@ -324,6 +324,11 @@ class Reductions:
         self._found = None
         return len(self._parts) - 1
 
+    @property
+    def is_on_host(self) -> bool:
+        """Return whether the host knows all numbers without reading, as on the CPU."""
+        return self._device is None
+
     def peek(self, place: int) -> float | None:
         """Return a number without reading if the host knows it, as on the CPU, else None."""
         number, first, end = self._parts[place]
@@ -336,8 +341,10 @@ class Reductions:
     def read(self) -> list[float]:
         """Return all numbers in the order in which they were added."""
         if self._found is None:
-            _count("scalars")
-            on_device = np.zeros(0) if self._device is None else self._device.numpy()
+            on_device = np.zeros(0)
+            if not self.is_on_host:
+                _count("scalars")
+                on_device = self._device.numpy()
             self._found = [
                 f if a == b else f * float(on_device[a:b].sum()) for f, a, b in self._parts
             ]

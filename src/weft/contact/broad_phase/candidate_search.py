@@ -311,6 +311,10 @@ class CandidateCache:
                 self._corrected = False
         return self.found
 
+    def withdraw(self) -> None:
+        """Forget the path that was proposed last: a direction that was refused is not followed."""
+        self._path = None
+
     def confirm(self, numbers: Reductions) -> bool:
         """Return whether the candidates that were proposed last serve their path, after the numbers
         are read; if not, find those that do.

@@ -14,6 +14,7 @@ and falls again after full steps. It changes the path of the iterates, never the
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,6 +116,14 @@ class Newton:
         return NewtonDirections(self)
 
 
+class DirectionMeasures(NamedTuple):
+    """Functions that return numbers of a direction after they are read; None: not asked for."""
+
+    rest: Callable[[], tuple[float, float]] | None  # fraction above the tolerance, mean square
+    is_settled: Callable[[], bool] | None  # whether it is small to every energy
+    is_inaccurate: Callable[[], bool] | None  # whether its residual exceeds the bounds
+
+
 class NewtonDirections:
     """Directions -A^-1 g with a new matrix or, while that pays, with the last one."""
 
@@ -149,15 +158,14 @@ class NewtonDirections:
 
         In the second case the next direction gets a new matrix.
         """
-        fresh = self.stale
+        o, fresh = self.settings, self.stale
         d, outcome = self._newest(s) if fresh else solve(s, self.forcing)
-        # The limit of a direction that may be refused is computed only when it is asked for.
-        refusable = not (fresh and outcome.ok) or self._bounds(s) is not None
-        rest, is_settled = self._measure(s, d, fresh, not refusable)
-        if fresh and outcome.ok and self._is_inaccurate(s, d):
+        rest, is_settled, is_inaccurate = self._measure(s, d, fresh, outcome)
+        may_end = s.increment <= max(o.tolerance, o.enough)
+        if is_inaccurate is not None and may_end and is_inaccurate():
             self.factorizes = True
             d, outcome = solve_by_factorization(s, s.prepared.A)
-            rest, is_settled = self._measure(s, d, fresh, outcome.ok)
+            rest, is_settled, _ = self._measure(s, d, fresh, outcome)
         self._tighten(-s.slope, s.iterations)
         if not outcome.ok:
             return None, outcome
@@ -166,7 +174,7 @@ class NewtonDirections:
         if rest is not None:
             longer, square = rest()
             s.left, self.size = RemainingError(longer, 0.5 * self.decrement), float(np.sqrt(square))
-        if not fresh and s.increment > max(CONTRACTION * self.before, self.settings.tolerance):
+        if not fresh and s.increment > max(CONTRACTION * self.before, o.tolerance):
             self.stale = True
             return None, None
         if is_settled is not None:
@@ -186,37 +194,21 @@ class NewtonDirections:
         prepare(s, A)
         return solve(s, self.forcing)
 
-    def _measure(
-        self, s: Search, d: WarpArray, fresh: bool, limits: bool
-    ) -> tuple[Callable[[], tuple[float, float]] | None, Callable[[], bool] | None]:
-        """Read the size and slope of the direction d, and with them other numbers; those that
-        decide its limit only with ``limits``.
-
-        Returns:
-            Functions that return the fraction of d above the tolerance and its mean square, and
-            whether d is small to every energy; None for what is not asked for.
-        """
-        o, numbers, rest = self.settings, kernel.Reductions(), None
+    def _measure(self, s: Search, d: WarpArray, fresh: bool, outcome: Outcome) -> DirectionMeasures:
+        """Read the size and slope of the direction d, together with its other numbers."""
+        o, numbers = self.settings, kernel.Reductions()
+        rest = is_settled = is_inaccurate = None
         size = size_and_slope(d, s.g, numbers)
         if o.effort:
             rest = fraction_longer_and_mean_square(d, o.tolerance, numbers)
-        is_settled = s.problem.is_settled_at(s.x, d, numbers) if fresh else None
-        s.propose_limit(d, numbers if limits else None)
+        if fresh:
+            is_settled = s.problem.is_settled_at(s.x, d, numbers)
+        if fresh and outcome.ok and o.bounds and not (s.solver.is_direct or self.factorizes):
+            is_inaccurate = o.bounds.compare_residual(s.prepared.A, d, s.g, numbers)
+        if outcome.ok:
+            s.propose_limit(d, numbers)
         s.increment, s.slope = size()
-        return rest, is_settled
-
-    def _bounds(self, s: Search) -> ResidualBounds | None:
-        """Return the bounds of a direction's residual; None: it is not checked, because a
-        factorization leaves none.
-        """
-        return None if s.solver.is_direct or self.factorizes else self.settings.bounds
-
-    def _is_inaccurate(self, s: Search, d: WarpArray) -> bool:
-        """Return whether the search may end with d, although its residual exceeds the bounds."""
-        o, bounds = self.settings, self._bounds(s)
-        if bounds is None or s.increment > max(o.tolerance, o.enough):
-            return False
-        return bounds.is_exceeded(s.prepared.A, d, s.g)
+        return DirectionMeasures(rest, is_settled, is_inaccurate)
 
     def arrives(self, s: Search, d: WarpArray) -> Outcome | None:
         """Return CONVERGED if the increment is below the tolerance and small to every energy.
@@ -386,8 +378,8 @@ class ShiftedDirections:
         d, outcome = solve(s, self.forcing)
         numbers = kernel.Reductions()
         size = size_and_slope(d, s.g, numbers)
-        # A direction of the exact Hessian may be refused.
-        s.propose_limit(d, numbers if outcome.ok and psd is not Psd.EXACT else None)
+        if outcome.ok:
+            s.propose_limit(d, numbers)
         s.increment, s.slope = size()
         return d, outcome
 

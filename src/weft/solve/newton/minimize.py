@@ -57,7 +57,7 @@ class Problem(Protocol):
 
         It is smaller than 1 only where contact or a strain limit bounds the step. The function
         reads what was added to ``numbers``, together with other numbers of the direction; it is
-        called before the problem is evaluated again.
+        called before the problem is evaluated again, or never.
         """
 
     def truncate_direction(self, x: WarpArray, d: WarpArray) -> WarpArray | None:
@@ -174,16 +174,14 @@ class Search:
         self.limit: Callable[[], float] = lambda: 1.0
         self.wants_matrix = True  # whether the next direction needs a new matrix
 
-    def propose_limit(self, d: WarpArray, numbers: Reductions | None) -> None:
-        """Set ``limit`` for the direction d.
+    def propose_limit(self, d: WarpArray, numbers: Reductions) -> None:
+        """Set ``limit`` for the direction d (n,) vec3, which may yet be refused.
 
-        Args:
-            d: (n,) vec3 direction.
-            numbers: to which the numbers that decide are added; None: ``limit`` searches and reads
-                when it is called.
+        A device computes what decides the limit now, so that all numbers of the direction are read
+        together. The CPU, where reading costs nothing, computes it when ``limit`` is called.
         """
         propose, x = self.problem.propose_limit_at, self.x
-        if numbers is None:
+        if numbers.is_on_host:
             self.limit = lambda: propose(x, d, Reductions())()
         else:
             self.limit = propose(x, d, numbers)
@@ -356,10 +354,12 @@ def _advance(
     if limit < TRUNCATE_BELOW and way.truncates():
         held = s.problem.truncate_direction(s.x, d)
         if held is not None:
-            size, downhill = size_and_slope(held, s.g, Reductions())()
+            numbers = Reductions()
+            size_of = size_and_slope(held, s.g, numbers)
+            s.propose_limit(held, numbers)
+            size, downhill = size_of()
             if downhill < limit * slope:
-                d, slope, length = held, downhill, size
-                limit = s.problem.propose_limit_at(s.x, d, Reductions())()
+                d, slope, length, limit = held, downhill, size, s.limit()
     found = yield from _search_along(s, way, d, backtrack_steps(s.value, slope, limit, line_search))
     s.trials += found.trials
     if found.step == 0.0:
