@@ -35,8 +35,6 @@ from weft.laboratory.cusick import DISK, drape, specimen
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.specimen import find_equilibrium, specimen_model
 from weft.solve.linear.direct import direct_solver
-from weft.solve.linear.select import DIRECT_UP_TO, linear_solver
-from weft.solve.linear.solver import LinearSolver
 
 FIELDS = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
 CLOSE = QuasiStaticSettings(1e-5, 1e-4, max_iterations=3000)  # tight: derivatives need it
@@ -145,7 +143,7 @@ class DrapeTester:
             (len(fields),n,3) [m].
         """
         phi = _potential(self.model(drape.fabric), drape.x)
-        H = Hessian(phi, kernel.points(drape.x), _solver(self.mesh.n_vertices, phi))
+        H = Hessian(phi, kernel.points(drape.x), direct_solver())
         found = []
         for name in fields:
             moved = (scale_field(drape.fabric, name, np.exp(s)) for s in (NEAR, -NEAR))
@@ -267,12 +265,3 @@ class DrapeContinuation:
 def _potential(model: Model, x: Positions) -> Potential:
     """Return the static potential of a model, with no velocity and no time step."""
     return Potential(model, model.step(State(x, np.zeros_like(x), 0.0), 0.0))
-
-
-def _solver(n: int, phi: Potential) -> LinearSolver:
-    """Return the linear solver for the Hessian: direct for small meshes, with Pardiso if
-    installed.
-    """
-    if n <= DIRECT_UP_TO:
-        return direct_solver()
-    return linear_solver("auto", n, pattern=phi._matrix.pattern)

@@ -100,12 +100,8 @@ def _segment(image: Floats, path: Path, mask: Path | None) -> ClothPicture:
     if mask is not None:
         given, _ = load_picture(mask)
         if given.shape != image.shape:
-            raise PictureError(
-                "mask",
-                got=_size(given),
-                expected=f"{_size(image)}, as the picture",
-                where=str(mask),
-            )
+            expected = f"{_size(image)}, as the picture"
+            raise PictureError("mask", got=_size(given), expected=expected, where=str(mask))
         return _segment_by_mask(given[..., :3].mean(2) * given[..., 3], color, str(mask))
     if image[..., 3].min() < 0.5:
         return _segment_by_mask(image[..., 3], color, str(path))
@@ -196,22 +192,12 @@ def largest_piece(mask: Bools, where: str) -> Bools:
     outside = np.bincount(np.where(filled, 0, label).ravel(), minlength=count + 1)[1:]
     others = int((outside > PIECE * size[best]).sum())
     if others:
-        raise PictureError(
-            "cloth in the picture",
-            got=f"{others + 1} pieces",
-            expected="one",
-            where=where,
-            hint="cut the others away, or give `mask: FILE`, white where the cloth is",
-        )
+        hint = "cut the others away, or give `mask: FILE`, white where the cloth is"
+        raise _cloth_error(f"{others + 1} pieces", "one", where, hint)
     edge = np.concatenate([filled[0], filled[-1], filled[:, 0], filled[:, -1]])
     if edge.any():
-        raise PictureError(
-            "cloth in the picture",
-            got="the border cuts it",
-            expected="background all around",
-            where=where,
-            hint="take the picture from farther away",
-        )
+        hint = "take the picture from farther away"
+        raise _cloth_error("the border cuts it", "background all around", where, hint)
     return filled
 
 
@@ -281,23 +267,18 @@ def _segment_by_mask(gray: Floats, color: Floats, where: str) -> ClothPicture:
 def _single_piece(cloth: Bools, where: str) -> Bools:
     """Return the one piece of cloth of a mask, which must leave some background."""
     if cloth.mean() > FULL:
-        raise PictureError(
-            "cloth in the picture",
-            got=f"{cloth.mean():.0%} of it",
-            expected="cloth before a background",
-            where=where,
-        )
+        raise _cloth_error(f"{cloth.mean():.0%} of it", "cloth before a background", where)
     return largest_piece(cloth, where)
 
 
 def _not_found(where: str) -> PictureError:
-    return PictureError(
-        "cloth in the picture",
-        got="none found",
-        where=where,
-        expected="one piece that differs in color from what the picture's border shows",
-        hint="give `mask: FILE`, a picture that is white where the cloth is and black elsewhere",
-    )
+    expected = "one piece that differs in color from what the picture's border shows"
+    hint = "give `mask: FILE`, a picture that is white where the cloth is and black elsewhere"
+    return _cloth_error("none found", expected, where, hint)
+
+
+def _cloth_error(got: str, expected: str, where: str, hint: str | None = None) -> PictureError:
+    return PictureError("cloth in the picture", got=got, expected=expected, where=where, hint=hint)
 
 
 def _size(image: Floats) -> str:

@@ -119,37 +119,25 @@ def check_loading(
     Raises:
         FabricError: the points are no loading branch; the error names file and line.
     """
-    hint = "take the loading branch, in the order in which it was measured"
-    before = 0.0
     for k, (x, y) in enumerate(zip(found.x, found.y)):
+        problem = None
         if x < 0 or y < 0:
-            name, got = (names[0], x) if x < 0 else (names[1], y)
+            problem = (names[int(x >= 0)], f"{min(x, y):.4g}", "must be >= 0")
+        elif k and not x > found.x[k - 1]:
+            problem = (names[0], f"{x:.4g} after {found.x[k - 1]:.4g} (SI)", "values that rise")
+        elif k and y < found.y[k - 1] - FALL * np.hypot(sigma[k], sigma[k - 1]):
+            got = f"{y:.4g} after {found.y[k - 1]:.4g} (SI)"
+            problem = (names[1], got, "values that do not fall")
+        if problem is not None:
             raise FabricError(
-                f"{what}: {name}",
-                got=f"{got:.4g}",
+                f"{what}: {problem[0]}",
+                got=problem[1],
                 where=found.where[k],
-                expected="must be >= 0",
-                hint=hint,
+                expected=problem[2],
+                hint="take the loading branch, in the order in which it was measured",
             )
-        if k and not x > before:
-            raise FabricError(
-                f"{what}: {names[0]}",
-                got=f"{x:.4g} after {before:.4g} (SI)",
-                where=found.where[k],
-                expected="values that rise",
-                hint=hint,
-            )
-        if k and y < found.y[k - 1] - FALL * np.hypot(sigma[k], sigma[k - 1]):
-            raise FabricError(
-                f"{what}: {names[1]}",
-                got=f"{y:.4g} after {found.y[k - 1]:.4g} (SI)",
-                where=found.where[k],
-                expected="values that do not fall",
-                hint=hint,
-            )
-        before = x
-    kept = [k for k in range(len(found.x)) if found.x[k] > 0]
-    if not kept:
+    kept = np.flatnonzero(found.x > 0)
+    if not len(kept):
         raise FabricError(
             what, got="no points but the origin", expected="at least one", where=found.where[0]
         )
@@ -163,17 +151,12 @@ def _read_list(block: MeasurementBlock, units: tuple[str, str]) -> DataPoints:
         got = f"{len(listed)} points"
         raise block.error("points", got, "pairs such as [[0.5 %, 10 gf/cm]]")
     bare = _bare_units(block, units)
-    rows, where = [], []
-    for i, pair in enumerate(listed):
-        rows.append(
-            [
-                _value(block, v, u, b, ("points", i, j))
-                for j, (v, u, b) in enumerate(zip(pair, units, bare))
-            ]
-        )
-        where.append(block.where("points", i))
+    rows = [
+        [_value(block, v, units[j], bare[j], ("points", i, j)) for j, v in enumerate(pair)]
+        for i, pair in enumerate(listed)
+    ]
     x, y = np.array(rows).T
-    return DataPoints(x, y, where)
+    return DataPoints(x, y, [block.where("points", i) for i in range(len(listed))])
 
 
 def _value(

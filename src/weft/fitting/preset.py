@@ -2,11 +2,13 @@
 number in SI.
 """
 
-import json
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
+from weft.base.curve import Curve
 from weft.base.errors import FabricError
 from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import CURVES, OPTIONAL, UNITS, Fabric, fabric
@@ -14,7 +16,8 @@ from weft.fitting.file import FitFile
 from weft.fitting.fit import Fit
 from weft.io.files import atomic_write
 
-DIGITS = 6  # of the numbers in the file  # of the numbers in the file
+DIGITS = 6  # of the numbers in the file
+WIDE = 1000  # of a line: sources are not wrapped
 CLOSE = 1e-4  # largest relative difference of a number that is read back
 NAMED = 3  # largest number of measurements that a source names
 
@@ -51,47 +54,26 @@ def preset_text(file: FitFile, found: Fit) -> str:
         "Uncertainties are one standard deviation."
     )
     lines = [f"# {line}" for line in textwrap.wrap(head, 98)]
-    lines += [f"name: {_quote(file.name)}", f"title: {_quote(_title(file))}"]
-    f = found.fabric
-    for field, unit in UNITS.items():
-        value, source = getattr(f, field), _source(field, file, found)
-        if unit == "1" and value == 1.0 and field not in found.fields:
+    title = file.title or f"fitted to {file.path.name}"
+    fields: Json = {"name": file.name, "title": title}
+    for field, unit in {**UNITS, **OPTIONAL, **dict.fromkeys(CURVES, "")}.items():
+        value, fitted = getattr(found.fabric, field), field in found.fields
+        if value is None or (unit == "1" and value == 1.0 and field in UNITS and not fitted):
             continue  # the default
-        said = {"value": _amount(value, unit), "source": source}
-        if field in found.fields:
-            said["uncertainty"] = _amount(found.relative[field] * value, unit)
-        lines.append(f"{field}: {_mapping(said)}")
-    for field, unit in OPTIONAL.items():
-        if (value := getattr(f, field)) is not None:
-            said = {"value": _amount(value, unit), "source": _source(field, file, found)}
-            lines.append(f"{field}: {_mapping(said)}")
-    for field in CURVES:
-        if (curve := getattr(f, field)) is not None:
-            said = {
-                "value": [
-                    [f"{100 * e:.{DIGITS}g} %", f"{s:.{DIGITS}g} N/m"] for e, s in curve.points
-                ],
-                "source": _source(field, file, found),
-            }
-            lines.append(f"{field}: {_mapping(said)}")
-    return "\n".join(lines) + "\n"
-
-
-def _title(file: FitFile) -> str:
-    return file.title or f"fitted to {file.path.name}"
+        amount = _points(value) if field in CURVES else _amount(value, unit)
+        fields[field] = {"value": amount, "source": _source(field, file, found)}
+        if fitted:
+            fields[field]["uncertainty"] = _amount(found.relative[field] * value, unit)
+    text = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=WIDE)
+    return "\n".join([*lines, text])
 
 
 def _amount(value: float, unit: str) -> Yaml:
     return float(f"{value:.{DIGITS}g}") if unit == "1" else f"{value:.{DIGITS}g} {unit}"
 
 
-def _mapping(said: Json) -> str:
-    return "{" + ", ".join(f"{key}: {_quote(v)}" for key, v in said.items()) + "}"
-
-
-def _quote(value: object) -> str:
-    """Return text, numbers or lists of them as JSON, which is a part of YAML."""
-    return json.dumps(value, ensure_ascii=False)
+def _points(curve: Curve) -> Yaml:
+    return [[f"{100 * e:.{DIGITS}g} %", f"{s:.{DIGITS}g} N/m"] for e, s in curve.points]
 
 
 def _source(field: str, file: FitFile, found: Fit) -> str:

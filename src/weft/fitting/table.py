@@ -78,10 +78,10 @@ class TextTable:
             raise UnitError(f"column {name!r}", got="no unit", where=at, expected=f"{shown!r}")
         scale = to_si(f"1 {written}", unit, at) if written else 1.0
         values = scale * np.array([self.number(row, k) for row in self.rows])
-        for i in np.flatnonzero(np.abs(values) > max_magnitude(unit))[:1]:
-            most = f"at most {max_magnitude(unit):g} {unit}"
-            got, where = f"{values[i]:g}", self.rows[i].where
-            raise UnitError(f"column {name!r}", got=got, where=where, expected=most)
+        most = max_magnitude(unit)
+        for i in np.flatnonzero(np.abs(values) > most):
+            got, where, expected = f"{values[i]:g}", self.rows[i].where, f"at most {most:g} {unit}"
+            raise UnitError(f"column {name!r}", got=got, where=where, expected=expected)
         return values
 
     def number(self, row: Row, column: int) -> float:
@@ -115,46 +115,33 @@ def read_table(path: Path, error: type[WeftError], most_rows: int = 2_000_000) -
         WeftError: (of the class ``error``) the file cannot be read, or it has no rows, too many
             rows, or a row whose length differs from the head's.
     """
+
+    def wrong(got: str, expected: str = "a CSV", **parts: str | None) -> WeftError:
+        return error("table", got=got, expected=expected, **{"where": str(path), **parts})
+
     try:
         with open_input(path) as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES >> 20} MiB")
-        text = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig")
-        lines = text.splitlines()
+        lines = data.decode("utf-16" if data[:2] in UTF_16 else "utf-8-sig").splitlines()
         between = _separator(next((line for line in lines if line.strip()), ""))
         reader = csv.reader(lines, delimiter=between)
         rows = [(reader.line_num, row) for row in reader if any(c.strip() for c in row)]
     except UnicodeDecodeError as problem:
-        raise error(
-            "table",
-            got="text that is no UTF-8",
-            where=str(path),
-            expected="a CSV",
-            hint="save it as 'CSV UTF-8'",
-        ) from problem
+        raise wrong("text that is no UTF-8", hint="save it as 'CSV UTF-8'") from problem
     except (OSError, ValueError, csv.Error) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise error("table", got=reason, where=str(path), expected="a CSV") from problem
+        raise wrong(getattr(problem, "strerror", None) or str(problem)) from problem
     if not 2 <= len(rows) <= most_rows + 1:
-        raise error(
-            "table",
-            got=f"{len(rows)} lines",
-            where=str(path),
-            expected=f"a head, and 1 to {most_rows} rows",
-        )
+        raise wrong(f"{len(rows)} lines", f"a head, and 1 to {most_rows} rows")
     heads = tuple((m[1].lower(), m[2] or "") for m in map(_HEAD.match, rows[0][1]) if m)
-    for line, row in rows[1:]:
-        if len(row) != len(heads):
-            comma = "in numbers a comma is no decimal point, unless semicolons are between them"
-            raise error(
-                "table",
-                got=f"{len(row)} cells",
-                where=f"{path.name}:{line}",
-                expected=f"{len(heads)}, as in the head",
-                hint=comma if between == "," and len(row) > len(heads) else None,
-            )
     named = tuple(Row(tuple(row), f"{path.name}:{line}") for line, row in rows[1:])
+    for row in named:
+        if len(row.cells) != len(heads):
+            comma = "in numbers a comma is no decimal point, unless semicolons are between them"
+            hint = comma if between == "," and len(row.cells) > len(heads) else None
+            expected = f"{len(heads)}, as in the head"
+            raise wrong(f"{len(row.cells)} cells", expected, where=row.where, hint=hint)
     return TextTable(path.name, heads, named, between != ",", error)
 
 

@@ -96,23 +96,31 @@ def cantilever(
     Raises:
         FabricError: a fabric with no rigidity. SimulationError: no equilibrium, or no overhang.
     """
+    from scipy.optimize import root_scalar
+
     require(fabric, f"bending_{direction}", "a cantilever", "it would hang down at any overhang")
-    rigidity = fabric.bending_warp if direction == "warp" else fabric.bending_weft
+    rigidity = float(getattr(fabric, f"bending_{direction}"))
     weight = fabric.density * GRAVITY
     c = (rigidity / weight) ** (1 / 3)
     strip = _Strip(fabric, direction, segments, law)
-    below, above = (1.9 * c, strip.chord(1.9 * c)), (2.1 * c, strip.chord(2.1 * c))
-    for _ in range(MOST_STRIPS):  # secant method, because the chord is nearly linear in L here
-        (l0, a0), (l1, a1) = below, above
-        length = l1 + (PLANE - a1) * (l1 - l0) / (a1 - a0)
-        below, above = above, (length, strip.chord(length))
-        if abs(above[0] - below[0]) <= CLOSE * length:
-            return Cantilever(direction, length, weight, rigidity, strip.x, strip.mesh)
-    raise SimulationError(
-        f"cantilever of {fabric.name} along the {direction}",
-        got=f"{MOST_STRIPS} overhangs",
-        expected="one whose chord is at 41.5 degrees",
+    found = root_scalar(
+        lambda length: strip.chord(length) - PLANE,
+        method="secant",  # because the chord is nearly linear in the overhang here
+        x0=1.9 * c,
+        x1=2.1 * c,
+        xtol=1e-12,
+        rtol=CLOSE,
+        maxiter=MOST_STRIPS,
     )
+    if not found.converged:
+        raise SimulationError(
+            f"cantilever of {fabric.name} along the {direction}",
+            got=f"{MOST_STRIPS} overhangs",
+            expected="one whose chord is at 41.5 degrees",
+        )
+    length = float(found.root)
+    strip.chord(length)
+    return Cantilever(direction, length, weight, rigidity, strip.x, strip.mesh)
 
 
 def warp_and_weft(fabric: Fabric, law: Law | None = None) -> Sequence[Cantilever]:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft.base.arrays import Floats
 from weft.io.files import atomic_write
 from weft.laboratory.cusick import DISK, SPECIMEN
 from weft.laboratory.elastica import PLANE
+from weft.laboratory.shadow import ray_angles, unit_vectors
 from weft.laboratory.sheet import FabricSheet
 
 if TYPE_CHECKING:
@@ -80,14 +82,14 @@ def _cantilever(sheet: FabricSheet, axes: "Axes") -> None:
 def _outlines(sheet: FabricSheet, axes: "Axes") -> None:
     assert sheet.cusick is not None
     for d in sheet.cusick.drapings:
-        closed = (
-            np.append(d.shadow.angle, 2 * np.pi),
-            np.append(d.shadow.radius, d.shadow.radius[0]),
-        )
-        at = 100 * closed[1] * np.stack([np.cos(closed[0]), np.sin(closed[0])])
-        axes.plot(*at, lw=1, label=f"{d.coefficient:.1%}, {d.shadow.nodes} folds")
-    turn = np.linspace(0, 2 * np.pi, 181)
+        at = 100 * d.shadow.radius[:, None] * unit_vectors(d.shadow.angle)
+        axes.plot(*_closed(at), lw=1, label=f"{d.coefficient:.1%}, {d.shadow.nodes} folds")
     for radius in (DISK, SPECIMEN):
-        axes.plot(100 * radius * np.cos(turn), 100 * radius * np.sin(turn), "k:", lw=0.8)
+        axes.plot(*_closed(100 * radius * unit_vectors(ray_angles())), "k:", lw=0.8)
     axes.set(xlabel="warp [cm]", ylabel="weft [cm]", title="shadow", aspect="equal")
     axes.legend(frameon=False, fontsize=7, loc="center")
+
+
+def _closed(points: Floats) -> Floats:
+    """Return the two rows of coordinates of a closed line through points (k,2), (2,k+1)."""
+    return np.concatenate([points, points[:1]]).T

@@ -174,14 +174,8 @@ def _cantilever_table(results: Sequence[Cantilever]) -> TestTable:
         "given [uN m]",
     )
     rows = [
-        (
-            r.direction,
-            1e3 * r.overhang,
-            1e3 * r.bending_length,
-            1e6 * r.rigidity,
-            1e6 * r.exact,
-            1e6 * r.given,
-        )
+        (r.direction, 1e3 * r.overhang, 1e3 * r.bending_length)
+        + tuple(1e6 * value for value in (r.rigidity, r.exact, r.given))
         for r in results
     ]
     return TestTable("cantilever", columns, rows, ["exact: by the heavy elastica, not by L = 2 c"])
