@@ -22,13 +22,14 @@ from weft.base.schema.document import YamlDocument, parse_document, read_documen
 from weft.base.schema.quantities import QuantityIn
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.fabric.fabric import CURVES, FAR, UNITS, Fabric, fabric, known_ranges
+from weft.fabric.fabric import CURVES, FAR, OPTIONAL, UNITS, Fabric, fabric, known_ranges
 
+_FIELDS = dataclasses.fields(Fabric)
+_REQUIRED = [f.name for f in _FIELDS if f.default is f.default_factory is dataclasses.MISSING]
 _PAIRS = {  # fields that set warp and weft together
     short: (f"{short}_warp", f"{short}_weft")
-    for short in ("stretch", "bending", "rest_stretch", "limit", "yield")
+    for short in (f.name.removesuffix("_warp") for f in _FIELDS if f.name.endswith("_warp"))
 }
-_REQUIRED = ("density", "stretch_warp", "stretch_weft", "shear", "bending_warp", "bending_weft")
 _SOME = "`density: 120 g/m^2`"  # fields in messages
 _HINT = "give each with its unit, or start from `preset: cotton`"
 
@@ -104,6 +105,24 @@ def _block() -> type[_FabricBase]:
     return create_model("FabricBlock", __base__=_FabricBase, **fields)
 
 
+def fabric_schema() -> Json:
+    """Return the JSON schema of a fabric that is written as a mapping."""
+    fields: Json = _block().model_json_schema()["properties"]
+    source, units = {"type": "string"}, {**UNITS, **OPTIONAL, **dict.fromkeys(CURVES, "1, N/m")}
+    for name, unit in units.items():
+        value = fields[name]
+        sourced = {"type": "object", "properties": {"value": value, "source": source}}
+        fields[name] = {"anyOf": [value, sourced], "unit": unit}
+    for short, (name, _) in _PAIRS.items():
+        both = {"type": "array", "items": fields[name], "minItems": 2, "maxItems": 2}
+        fields[short] = (
+            fields[name]
+            if short == "curve"
+            else {"anyOf": [fields[name], both], "unit": units[name]}
+        )
+    return {"properties": fields, "additionalProperties": False}
+
+
 def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int) -> Fabric:
     """Build the fabric of a document's fields at a path, and of the preset that they name."""
     document = _split_pairs(document, loc)
@@ -135,22 +154,16 @@ def _build(document: FabricDocument, loc: Loc, where: str, name: str, depth: int
 def _split_pairs(document: FabricDocument, loc: Loc) -> FabricDocument:
     """Return the document with fields of warp and weft in place of those that set both."""
     fields, lines = dict(document.tree), dict(document.lines)
-
-    def split(short: str, names: tuple[str, str], values: tuple[Yaml, Yaml]) -> None:
-        for key, value in zip(names, values):
-            if key not in fields:
-                fields[key] = value
-                lines[(key,)] = document.lines.get((short,), 1)
-
-    if "curve" in fields:
-        both = fields.pop("curve")
-        split("curve", CURVES, (both, both))
     for short in [s for s in _PAIRS if s in fields]:
         value = fields.pop(short)
-        pair = tuple(value) if isinstance(value, list | tuple) else (value, value)
+        is_pair = isinstance(value, list | tuple) and short != "curve"  # whose value is a list
+        pair = tuple(value) if is_pair else (value, value)
         if len(pair) != 2:
             raise document.field_error((*loc, short), value, "one quantity, or two: [warp, weft]")
-        split(short, _PAIRS[short], pair)
+        for key, one in zip(_PAIRS[short], pair):
+            if key not in fields:
+                fields[key] = one
+                lines[(key,)] = document.lines.get((short,), 1)
     return dataclasses.replace(document, tree=fields, lines=lines if document.lines else {})
 
 

@@ -141,7 +141,7 @@ def check_loading(
         raise FabricError(
             what, got="no points but the origin", expected="at least one", where=found.where[0]
         )
-    return DataPoints(found.x[kept], found.y[kept], [found.where[k] for k in kept])
+    return DataPoints(found.x[kept], found.y[kept], [found.where[int(k)] for k in kept])
 
 
 def _read_list(block: MeasurementBlock, units: tuple[str, str]) -> DataPoints:

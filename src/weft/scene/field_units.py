@@ -12,7 +12,6 @@ from weft.base.schema.block import Block
 from weft.base.schema.quantities import unit_in
 from weft.base.settings import KEYFRAMES
 from weft.base.trees import Json, Yaml
-from weft.fabric.fabric import CURVES, OPTIONAL, UNITS
 
 _KINDS: dict[type, str] = {bool: "yes/no", int: "1", float: "1", str: "text"}
 _WRITTEN = re.compile(r"\[([^\]]+)\]")  # in a description: "[1/s] frames per second"
@@ -59,26 +58,6 @@ def _kinds(annotation: object) -> Iterator[str]:
         yield from _kinds(part)
 
 
-def _fabric_fields() -> Json:
-    """Return the JSON schema of a fabric that is written as a mapping."""
-    sourced = {"properties": {"value": {"type": "string"}, "source": {"type": "string"}}}
-    fields: Json = {k: {"type": "string"} for k in ("preset", "name", "title")}
-    for name, unit in UNITS.items():
-        kinds = ["string", "object"] if unit != "1" else ["number"]
-        field = {"type": kinds, "unit": unit, **(sourced if unit != "1" else {})}
-        fields[name] = field
-        pair = name.removesuffix("_warp").removesuffix("_weft")
-        if pair != name:  # one number for warp and weft, or two
-            fields[pair] = {**field, "type": [*kinds, "array"], "items": field}
-    for name, unit in OPTIONAL.items():
-        fields[name] = {"type": ["number", "string", "object", "null"], "unit": unit, **sourced}
-    fields["limit"] = {**fields["limit_warp"], "type": [*fields["limit_warp"]["type"], "array"]}
-    fields["yield"] = fields["limit"]
-    for name in ("curve", *CURVES):
-        fields[name] = {"type": ["array", "object", "null"], "unit": "1, N/m"}
-    return {"properties": fields, "additionalProperties": False}
-
-
 _KEYFRAMES: Json = {
     "type": "object",
     "description": "a number that changes in time: [time, number] of each key",
@@ -114,17 +93,18 @@ def json_schema() -> Json:
 
     Editors complete and check YAML with it. Quantities are numbers or text, with their ``unit``.
     """
+    from weft.fabric.file import fabric_schema
     from weft.scene.schema import SceneFile
 
     schema = SceneFile.model_json_schema()
     for block in schema.get("$defs", {}).values():
         for choice in block.get("properties", {}).get("fabric", {}).get("anyOf", []):
             if choice.get("type") == "object":
-                choice.update(_fabric_fields())
+                choice.update(fabric_schema())
         each = block.get("properties", {}).get("fabrics", {}).get("additionalProperties", {})
         for choice in each.get("anyOf", []):
             if choice.get("type") == "object":
-                choice.update(_fabric_fields())
+                choice.update(fabric_schema())
     schema = _with_keyframes(schema)
     schema["$defs"]["Keyframes"] = _KEYFRAMES
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
