@@ -24,6 +24,7 @@ import numpy as np
 import weft
 from weft.base.errors import RunError
 from weft.cli import demo
+from weft.io.folder_lock import FolderInUseError
 from weft.run.run_folder import RunFolder
 from weft.scene import build
 
@@ -83,8 +84,10 @@ class Campaign:
                 os.dup2(2, 1)
                 what()
                 status = 0
-            except RunError as error:
-                status = 3 if "in use" in str(error) else 2
+            except FolderInUseError:
+                status = 3
+            except RunError:
+                status = 2
             finally:
                 os._exit(status)
         time.sleep(self.rng.random() ** 2 * 1.3 * self.span)

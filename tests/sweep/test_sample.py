@@ -10,9 +10,9 @@ import pytest
 
 from tests.refusals import refused
 from tests.sweep.conftest import statuses
-from weft.io.folder_lock import is_written
+from weft.io.folder_lock import FolderInUseError, FolderLock, is_written
 from weft.io.safe_folder import SafeFolder
-from weft.sweep.faults import BusyError, DiskFullError, StoppedError, sample_lock
+from weft.sweep.faults import DiskFullError, StoppedError
 from weft.sweep.quality import Filters
 from weft.sweep.sample import run_sample
 from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, write_status
@@ -70,9 +70,9 @@ def test_threads_of_blas_change_no_bit(planned):
 def test_one_process_at_a_sample(planned):
     sweep = planned()
     folder = SafeFolder(sweep.place(sweep.plan[0]))
-    with sample_lock(folder):
+    with FolderLock(folder):
         assert is_written(folder) and sweep.look()[0].kind is SampleKind.RUNNING
-        with refused(BusyError, "sample", got=f"process {os.getpid()}"):
+        with refused(FolderInUseError, "run folder", got=f"process {os.getpid()}"):
             run_sample(sweep, sweep.plan[0])
         name = sweep.plan[0].id
         assert "busy" in run_samples(str(sweep.path), [name])[name]

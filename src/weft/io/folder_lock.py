@@ -26,6 +26,10 @@ PATIENCE = 0.1  # [s] a process that ends removes the lock file, which looks loc
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # errors of file systems without locks
 
 
+class FolderInUseError(RunError):
+    """Another process writes into the folder."""
+
+
 class FolderLock:
     """The lock of a folder, held in a ``with`` block; blocks of the same object may be nested."""
 
@@ -37,7 +41,8 @@ class FolderLock:
         """Acquire the lock.
 
         Raises:
-            RunError: another process writes into the folder; the message names it.
+            FolderInUseError: another process writes into the folder; the message names it.
+            RunError: the folder cannot be created or locked.
         """
         if self._depth == 0:
             self._folder.make()
@@ -71,6 +76,7 @@ class FolderLock:
             fallback_to_soft=False,
         )
         process = SoftFileLock(self._folder.locate(PROCESS_LOCK), PATIENCE, thread_local=False)
+        kind: type[RunError]
         try:
             try:
                 system.acquire()
@@ -85,10 +91,11 @@ class FolderLock:
             who = "another process"
             if writer is not None:
                 who = f"process {writer['pid']} on {writer['host']}, since {writer['since']}"
-            got, hint = f"in use: {who} writes into it", "wait for it, stop it, or choose another"
+            kind, got = FolderInUseError, f"in use: {who} writes into it"
+            hint = "wait for it, stop it, or choose another"
         except OSError as error:
-            got, hint = error.strerror or str(error), "choose another"
-        raise RunError(
+            kind, got, hint = RunError, error.strerror or str(error), "choose another"
+        raise kind(
             "run folder",
             got=got,
             where=str(self._folder.path),

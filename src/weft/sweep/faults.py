@@ -1,4 +1,4 @@
-"""Errors of a sample apart from its physics: a full disk, a second process, a stop."""
+"""Errors of a sample apart from its physics: a full disk, a stop, a time limit."""
 
 import errno
 from collections.abc import Iterator
@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from weft.base.errors import RunError, SweepError
-from weft.io.folder_lock import FolderLock
-from weft.io.safe_folder import SafeFolder
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -15,9 +13,14 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class DiskFullError(SweepError):
     """No space is left on the disk; files that were written are intact."""
 
-
-class BusyError(SweepError):
-    """Another process runs the sample."""
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            "disk",
+            got="no space left",
+            where=str(folder),
+            expected="room for the samples to come",
+            hint="free some space and run the same command again: it goes on where it stopped",
+        )
 
 
 class StoppedError(Exception):
@@ -29,26 +32,14 @@ class TimeUpError(Exception):
 
 
 @contextmanager
-def sample_lock(inside: SafeFolder) -> Iterator[None]:
-    """Hold the lock of a sample's folder.
-
-    Raises:
-        BusyError: another process holds it.
-        RunError: the folder cannot be created.
-    """
-    lock = FolderLock(inside)
-    try:
-        lock.__enter__()
-    except RunError as error:
-        if str(error.got).startswith("in use"):
-            raise BusyError(
-                "sample", got=error.got, where=str(inside.path), expected="one process"
-            ) from error
-        raise
+def find_full_disk(folder: Path) -> Iterator[None]:
+    """Raise ``DiskFullError`` in place of the errors of a full disk."""
     try:
         yield
-    finally:
-        lock.__exit__()
+    except (RunError, OSError) as error:
+        if is_full(error):
+            raise DiskFullError(folder) from error
+        raise
 
 
 def is_full(error: BaseException | None) -> bool:
@@ -58,14 +49,3 @@ def is_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def full(folder: Path) -> DiskFullError:
-    """Return the error that ends a sweep on a full disk."""
-    return DiskFullError(
-        "disk",
-        got="no space left",
-        where=str(folder),
-        expected="room for the samples to come",
-        hint="free some space and run the same command again: it goes on where it stopped",
-    )

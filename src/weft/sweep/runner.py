@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.base.errors import RunError, SweepError, WeftError
+from weft.base.errors import SweepError, WeftError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.scene.build import load_scene
 from weft.scene.file import read_source, validate
 from weft.sweep.executors.base import Executor, SampleBatch, run_batch
-from weft.sweep.faults import full, is_full
+from weft.sweep.faults import find_full_disk
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.folder import SweepFolder, prepare
 from weft.sweep.plan import Sample
@@ -67,18 +67,12 @@ def run_sweep(
     Raises:
         SceneError: a field does not exist.
         SweepError: the folder is that of another sweep, or the disk is full.
-        RunError: another process runs samples of this folder.
+        FolderInUseError: another process runs samples of this folder.
     """
     hooks, place = hooks or Hooks(), out or sweep.out
-    inside = SafeFolder(place)
-    try:
-        with _sweep_lock(inside):
-            folder = prepare(sweep, place, threads, check_fields)
-            _run(folder, executor, retry, hooks)
-    except (RunError, OSError) as error:
-        if is_full(error):
-            raise full(place) from error
-        raise
+    with find_full_disk(place), FolderLock(SafeFolder(place)):
+        folder = prepare(sweep, place, threads, check_fields)
+        _run(folder, executor, retry, hooks)
     return folder
 
 
@@ -86,9 +80,9 @@ def plan_sweep(
     sweep: SweepFile, out: Path | None = None, threads: int | None = None
 ) -> SweepFolder:
     """Plan a sweep into its folder without running samples; raise the errors of ``run_sweep``."""
-    inside = SafeFolder(out or sweep.out)
-    with _sweep_lock(inside):
-        return prepare(sweep, inside.path, threads, check_fields)
+    place = out or sweep.out
+    with FolderLock(SafeFolder(place)):
+        return prepare(sweep, place, threads, check_fields)
 
 
 def _run(folder: SweepFolder, executor: Executor, retry: bool, hooks: Hooks) -> None:
@@ -125,11 +119,6 @@ def to_do(samples: Sequence[SampleStatus], retry: bool) -> list[Sample]:
     """Return the samples to be run: neither ended nor running; with ``retry`` also failed ones."""
     kinds = {SampleKind.PENDING, SampleKind.STOPPED} | ({SampleKind.FAILED} if retry else set())
     return [f.sample for f in samples if f.kind in kinds]
-
-
-def _sweep_lock(inside: SafeFolder) -> FolderLock:
-    inside.make()
-    return FolderLock(inside)
 
 
 def check_fields(sweep: SweepFile, plan: Sequence[Sample]) -> None:

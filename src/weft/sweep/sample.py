@@ -21,10 +21,11 @@ from threadpoolctl import threadpool_limits
 from weft import kernel
 from weft.base.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
 from weft.base.trees import Json
+from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
-from weft.sweep.faults import StoppedError, TimeUpError, full, is_full, sample_lock
+from weft.sweep.faults import StoppedError, TimeUpError, find_full_disk, is_full
 from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import measure_run
 from weft.sweep.plan import Sample
@@ -55,19 +56,13 @@ def run_sample(
             continued later.
 
     Raises:
-        BusyError: another process runs the sample.
+        FolderInUseError: another process runs the sample.
         DiskFullError: the disk is full.
         StoppedError: raised by ``watch``.
     """
     inside = SafeFolder(sweep.place(sample), fsync=False)
-    with one_sample:
-        try:
-            with sample_lock(inside):
-                return _Attempt(sweep, sample, inside, watch).execute(retry)
-        except (RunError, OSError) as error:
-            if is_full(error):
-                raise full(inside.path) from error
-            raise
+    with one_sample, find_full_disk(inside.path), FolderLock(inside):
+        return _Attempt(sweep, sample, inside, watch).execute(retry)
 
 
 class _Attempt:

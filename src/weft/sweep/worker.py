@@ -14,7 +14,8 @@ from pathlib import Path
 from weft.base.errors import SweepError, WeftError
 from weft.base.machine import LIBRARY_THREADS
 from weft.base.trees import Json
-from weft.sweep.faults import BusyError, DiskFullError, StoppedError
+from weft.io.folder_lock import FolderInUseError
+from weft.sweep.faults import DiskFullError, StoppedError
 from weft.sweep.folder import NAME, SweepFolder, open_sweep
 from weft.sweep.plan import PLAN
 
@@ -142,7 +143,7 @@ def run_samples(
             sweep = open_unchanged(path)
             status = run_sample(sweep, sweep.sample(name), retry=retry, watch=watch)
             answers[name] = {"status": status.state}
-        except BusyError as error:
+        except FolderInUseError as error:
             answers[name] = {"busy": str(error)}
         except DiskFullError as error:
             return answers | {name: {"full": str(error)}}

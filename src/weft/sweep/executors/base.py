@@ -10,7 +10,7 @@ from weft.base.errors import SweepError
 from weft.base.trees import Json
 from weft.io.folder_lock import is_written
 from weft.io.safe_folder import SafeFolder
-from weft.sweep.faults import full
+from weft.sweep.faults import DiskFullError
 from weft.sweep.folder import SweepFolder
 from weft.sweep.plan import Sample
 from weft.sweep.status import MOST_ATTEMPTS, Status, read_status
@@ -160,7 +160,7 @@ class _Tasks:
         """Raise the error for which a sample did not end, or note that another process runs it."""
         path = self.batch.sweep.path
         if "full" in answer:
-            raise full(path)
+            raise DiskFullError(path)
         if "error" in answer:
             raise SweepError(
                 "samples",
