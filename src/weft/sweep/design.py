@@ -13,6 +13,7 @@ import io
 import itertools
 import math
 import runpy
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,13 +108,10 @@ class Design:
         """Return the positions of the samples in the unit box of the fields, (n,d) in [0, 1)."""
         n, d = self.samples or 0, len(self.fields)
         if self.name == "random":
-            points: Floats = np.random.default_rng(self.seed).random((n, d))
-            return points
+            return np.asarray(np.random.default_rng(self.seed).random((n, d)))
         if self.name == "latin_hypercube":
             return _latin_hypercube(list(rounds) or [n], d, self.seed)
-        if self.name == "sobol":
-            return _sobol(n, d, self.seed)
-        return _saltelli(n, d, self.seed)
+        return (_sobol if self.name == "sobol" else _saltelli)(n, d, self.seed)
 
 
 def _too_many(got: str) -> SweepError:
@@ -134,8 +132,7 @@ def _latin_hypercube(rounds: Sequence[int], d: int, seed: int) -> Floats:
         qmc.LatinHypercube(d, rng=np.random.default_rng([seed, k])).random(n)
         for k, n in enumerate(rounds)
     ]
-    points: Floats = np.concatenate(drawn)
-    return points
+    return np.concatenate(drawn)
 
 
 def _sobol(n: int, d: int, seed: int) -> Floats:
@@ -213,10 +210,11 @@ def _call_function(
     except SweepError:
         raise
     except Exception as error:  # the user's code may raise anything
+        place = traceback.extract_tb(error.__traceback__)[-1]
         raise SweepError(
             f"function {reference}",
             got=f"{type(error).__name__}: {error}",
-            where=_line_of(error),
+            where=f"{place.filename}:{place.lineno}",
             expected="function(rng, samples) that gives mappings of paths to values",
         ) from error
 
@@ -234,11 +232,3 @@ def _load_function(reference: str, folder: Path) -> Callable[..., Iterable[objec
     check_known(function, functions, f"function in {path.name}", SweepError)
     found: Callable[..., Iterable[object]] = functions[function]
     return found
-
-
-def _line_of(error: BaseException) -> str | None:
-    """Return file and line where an error was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return None if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

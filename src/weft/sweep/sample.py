@@ -197,8 +197,7 @@ def _of_values(error: Exception) -> bool:
 def size_of(folder: Path) -> int:
     """Return the size of all files below a folder [bytes]."""
     total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            total += path.lstat().st_size * (not path.is_dir())
     return total

@@ -5,10 +5,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import ClassVar, Literal
 
-from weft.base.trees import Json, Yaml
+from pydantic import ConfigDict, TypeAdapter
+
+from weft.base.trees import Json
 from weft.io.folder_lock import is_written
 from weft.io.safe_folder import SafeFolder
 from weft.sweep.plan import Sample
@@ -47,7 +50,7 @@ class Status:
     """Contents of a sample's ``status.json``.
 
     Args:
-        state: ``started``, ``done`` or ``failed``.
+        state: empty if the sample never started.
         attempts: number of starts without progress beyond ``frames``.
         frames: frames on disk at the last start.
         reason: name of the ``Reason`` of a failure.
@@ -62,7 +65,9 @@ class Status:
         started: date and time.
     """
 
-    state: str
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    state: Literal["", "started", "done", "failed"] = ""
     attempts: int = 1
     frames: int = 0
     reason: str = ""
@@ -87,6 +92,9 @@ class Status:
         return self.flags.get("good", True)
 
 
+_STATUS = TypeAdapter(Status)
+
+
 def write_status(inside: SafeFolder, status: Status) -> None:
     """Write a sample's status in place of the earlier one."""
     with inside.writer(STATUS) as file:
@@ -98,16 +106,10 @@ def read_status(folder: Path) -> Status | None:
     again).
     """
     try:
-        with (folder / STATUS).open("rb") as file:
-            content: Yaml = json.loads(file.read())
-    except (OSError, ValueError, RecursionError):
+        status = _STATUS.validate_json((folder / STATUS).read_bytes(), strict=True)
+    except (OSError, ValueError):
         return None
-    names = {f.name for f in fields(Status)}
-    if not isinstance(content, dict) or "state" not in content or not content.keys() <= names:
-        return None
-    status = Status(**content)
-    is_known = status.state in ("started", "done", "failed") and isinstance(status.attempts, int)
-    return status if is_known and isinstance(status.measures, dict) else None
+    return status if status.state else None
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class SampleStatus:
 
     sample: Sample
     kind: SampleKind
-    status: Status = Status("")
+    status: Status = Status()
 
 
 def look(root: Path, plan: Sequence[Sample]) -> list[SampleStatus]:
@@ -141,7 +143,7 @@ def _read_sample(sample: Sample, folder: Path) -> SampleStatus:
         kind = SampleKind.RUNNING
     else:
         kind = SampleKind.PENDING if status is None else SampleKind.STOPPED
-    return SampleStatus(sample, kind, status or Status(""))
+    return SampleStatus(sample, kind, status or Status())
 
 
 def counts(samples: Iterable[SampleStatus]) -> dict[SampleKind, int]:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import yaml
@@ -66,11 +67,7 @@ class Range:
 
     def __post_init__(self) -> None:
         both = f"{self.first} to {self.last}"
-        for name, end in (("from", self.first), ("to", self.last)):
-            if quantity_of(end) is None:
-                expected = "a number, or one with a unit such as 15 cm"
-                raise SweepError(f"vary: {name}", got=repr(end), expected=expected)
-        if self.unit != quantity_of(self.last)[1]:  # type: ignore[index]
+        if self.unit != self._quantities[1][1]:
             raise SweepError("vary", got=both, expected="both ends in the same unit")
         if not self.low < self.high:
             raise SweepError("vary", got=both, expected="must be from less to more")
@@ -82,20 +79,32 @@ class Range:
         if self.whole and self.log:
             raise SweepError("vary: scale", got="log", expected="linear, with whole: true")
 
+    @cached_property
+    def _quantities(self) -> list[tuple[float, str]]:
+        """Numbers and units of both ends."""
+        found = []
+        for name, end in (("from", self.first), ("to", self.last)):
+            quantity = quantity_of(end)
+            if quantity is None:
+                expected = "a number, or one with a unit such as 15 cm"
+                raise SweepError(f"vary: {name}", got=repr(end), expected=expected)
+            found.append(quantity)
+        return found
+
     @property
     def low(self) -> float:
         """The lower end, in ``unit``."""
-        return quantity_of(self.first)[0]  # type: ignore[index]
+        return self._quantities[0][0]
 
     @property
     def high(self) -> float:
         """The upper end, in ``unit``."""
-        return quantity_of(self.last)[0]  # type: ignore[index]
+        return self._quantities[1][0]
 
     @property
     def unit(self) -> str:
         """The unit of both ends; empty: numbers without a unit."""
-        return quantity_of(self.first)[1]  # type: ignore[index]
+        return self._quantities[0][1]
 
     @property
     def log(self) -> bool:
@@ -105,24 +114,20 @@ class Range:
     def at(self, u: float) -> Yaml:
         """Return the value at u in [0, 1]: a number, or text with its unit."""
         if self.whole:
-            lowest, count = round(self.low), round(self.high) - round(self.low) + 1
-            return self._with_unit(min(lowest + int(u * count), round(self.high)))
-        if self.log:
+            lowest, highest = round(self.low), round(self.high)
+            return self._with_unit(min(lowest + int(u * (highest - lowest + 1)), highest))
+        if self.log and 0 < u < 1:
             a, b = math.log(self.low), math.log(self.high)
-            return self._with_unit(
-                self.low if u == 0 else self.high if u == 1 else math.exp(a + u * (b - a))
-            )
+            return self._with_unit(math.exp(a + u * (b - a)))
         return self._with_unit(self.low + u * (self.high - self.low))
 
     def levels(self) -> tuple[Yaml, ...]:
         """Return the values of a grid."""
         last = self.count - 1
         if self.whole:
-            span = (round(self.high) - round(self.low)) / last if last else 0
-            return tuple(
-                self._with_unit(round(self.low) + round(k * span)) for k in range(last + 1)
-            )
-        return tuple(self.at(k / last if last else 0.0) for k in range(last + 1))
+            lowest, span = round(self.low), (self.high - self.low) / max(last, 1)
+            return tuple(self._with_unit(lowest + round(k * span)) for k in range(last + 1))
+        return tuple(self.at(k / max(last, 1)) for k in range(last + 1))
 
     def ends(self) -> tuple[Yaml, ...]:
         """Return the values at both ends, which are checked before a sweep starts."""
