@@ -8,7 +8,7 @@ Read in this order:
 - ``runner``, ``executors``, ``worker``: distribution of samples to processes and clusters.
 - ``measures``, ``quality``, ``table``, ``report``, ``sensitivity``: the evaluation of finished
   samples.
-- ``dataset``, ``stores``, ``parameters``, ``card``: export of all samples as one data set.
+- ``dataset``, ``card``: export of all samples as one data set.
 
 The progress of a sweep is read from the folders of its samples alone. So any executor may stop at
 any time, and another one can continue.

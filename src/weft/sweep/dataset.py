@@ -2,8 +2,11 @@
 
 Samples with different meshes share arrays: missing vertices are NaN, missing faces -1. Positions
 may be quantized to whole multiples of a step, so that the error of a coordinate is at most half of
-it (``scale_factor``, which xarray applies when it reads and writes). Arrays are read from the runs
-block by block while the data set is written, so that it need not fit into memory.
+it (``scale_factor``, which xarray applies when it reads and writes).
+
+Formats are Zarr, HDF5 (NetCDF-4) and Parquet. Arrays are read from the runs block by block while
+the data set is written, so that it need not fit into memory. The file is written under a temporary
+name; it takes its own name only when it is complete.
 """
 
 import json
@@ -17,19 +20,25 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, Floats, Ints
 from weft.base.errors import RunError, SweepError, check_known
+from weft.io.extra import optional
+from weft.io.files import atomic_path, check_room, make_folder
+from weft.io.formats.hdf5_file import disk_file
 from weft.run.run import Run
 from weft.scene.identity import digest
 from weft.sweep.card import write_card
 from weft.sweep.folder import SweepFolder
-from weft.sweep.parameters import sample_columns
+from weft.sweep.measures import MEASURES, measure_values, parameter_values, texts
+from weft.sweep.quality import MEANINGS as FILTERS
 from weft.sweep.status import RUN, SampleKind, SampleStatus
-from weft.sweep.stores import check_path, write_arrays
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from pyarrow import Table
+    from xarray import Dataset, Variable
 
+PACKAGES = {".zarr": "zarr", ".h5": "h5netcdf", ".nc": "h5netcdf", ".parquet": "pyarrow.parquet"}
 MOST_STEPS = 2**31 - 2  # largest quantized coordinate
 MISSING = -(2**31)  # quantized coordinate of a missing vertex
+NO_FLAG = 255  # a flag of a sample that does not have it
 BLOCK = 1 << 20  # [bytes] of positions that are read and written at a time, and of a chunk
 
 # Arrays of a sample: dimensions, value of missing elements, unit and meaning.
@@ -112,7 +121,7 @@ def write_dataset(
         RunError: the data set cannot be written; no part of it remains.
     """
     out, options = Path(out), options or DatasetOptions()
-    check_path(out)
+    _check_path(out)
     samples, left_out = _select(sweep.look(), options)
     if not samples:
         raise SweepError(
@@ -124,7 +133,7 @@ def write_dataset(
         )
     reader = _Reader(sweep, samples, options)
     data = _build(reader)
-    write_arrays(data, out)
+    _write_arrays(data, out)
     card = write_card(sweep, out, samples, left_out, data, options, reader.error)
     return DatasetReport(out, card, len(samples), left_out, reader.error)
 
@@ -237,8 +246,7 @@ def _build(reader: _Reader) -> "Dataset":
     counts = np.array(reader.n_vertices, np.int32)
     meaning = {"long_name": "vertices of the sample; those after them are missing"}
     variables["n_vertices"] = Variable("sample", counts, meaning)
-    for name, values, attrs in sample_columns(reader.samples):
-        variables[name] = Variable("sample", values, attrs)
+    variables |= _sample_columns(reader.samples)
     description = {
         "title": about["description"] or reader.sweep.path.name,
         "source": f"weft {about['machine']['versions']['weft']}",
@@ -247,6 +255,43 @@ def _build(reader: _Reader) -> "Dataset":
         "card": json.dumps({"quantum_m": quantum, "frames": reader.options.frames}),
     }
     return Dataset(variables, attrs=description)
+
+
+def _sample_columns(samples: Sequence[SampleStatus]) -> "dict[str, Variable]":
+    """Return id, seed, digest, time, parameters in their unit, measures and flags of finished
+    samples; missing numbers are NaN, missing flags ``NO_FLAG``, missing texts empty.
+    """
+    from xarray import Variable
+
+    plan, statuses = [f.sample for f in samples], [f.status for f in samples]
+    columns = {}
+
+    def add(name: str, values: AnyArray, meaning: str, unit: str = "", **attrs: str) -> None:
+        attrs |= {"units": unit} if unit else {}
+        columns[name] = Variable("sample", values, {"long_name": meaning, **attrs})
+
+    def add_flags(name: str, flags: Sequence[bool | None], meaning: str, absent: str) -> None:
+        values = np.array([NO_FLAG if flag is None else flag for flag in flags], np.uint8)
+        add(name, values, meaning, comment=f"0, 1, or {NO_FLAG} where {absent}")
+
+    add("id", texts(s.id for s in plan), "digest of the sample's values")
+    add("seed", np.array([s.seed for s in plan], np.int64), "its own seed")
+    add("digest", texts(s.digest for s in statuses), "of its last frame, bitwise")
+    add("seconds", np.array([s.seconds for s in statuses]), "wall clock it took", "s")
+    for path in dict.fromkeys(p for s in plan for p in s.values):
+        values, unit = parameter_values(path, plan)
+        add(f"param.{path}", values, f"{path} of the scene", unit)
+    for name, (unit, meaning) in MEASURES.items():
+        if unit:
+            add(name, measure_values(samples, name), meaning, unit)
+        else:
+            flags = [s.measures.get(name) for s in statuses]
+            add_flags(name, flags, meaning, "there is none")
+    for name in ("good", *FILTERS):
+        flags = [s.flags.get(name) for s in statuses]
+        about = f"passes the filter: {FILTERS.get(name, 'all that are set')}"
+        add_flags(f"flag.{name}", flags, about, "the filter is not set")
+    return columns
 
 
 def rounding_error(x: Floats, quantum: float) -> float:
@@ -263,3 +308,85 @@ def rounding_error(x: Floats, quantum: float) -> float:
         least = f"at least {quantum * most / MOST_STEPS:.2g} m"
         raise SweepError("--quantise", got=f"{quantum:g} m", expected=least)
     return float(np.abs(steps * quantum - x).max(initial=0.0))
+
+
+def _check_path(path: Path) -> None:
+    """Check that a data set can be written to a path.
+
+    Raises:
+        SweepError: the suffix is unknown, the path exists, or a package is not installed.
+    """
+    check_known(path.suffix.lower(), PACKAGES, "data set", SweepError)
+    if path.exists():
+        raise SweepError(
+            "data set",
+            got=f"{path} is there already",
+            expected="a new name",
+            hint="remove it, or choose another",
+        )
+    for package in (PACKAGES[path.suffix.lower()], "xarray", "dask.array"):
+        optional(package, "data", "data set", SweepError)
+
+
+def _write_arrays(data: "Dataset", path: Path) -> None:
+    """Write a data set in the format that the suffix names.
+
+    Raises:
+        SweepError: the disk has less room than an uncompressed data set needs.
+        RunError: it cannot be written, for example because the disk is full; no part of it remains.
+    """
+    import dask
+
+    suffix = path.suffix.lower()
+    make_folder(path.parent)
+    if PACKAGES[suffix] == "h5netcdf":
+        hint = "free some space, or write .zarr or .parquet, which are compressed"
+        check_room(path.parent, _size(data), "data set", hint, SweepError)
+    # One block of samples at a time, so that the data set need not fit into memory.
+    with atomic_path(path) as new, dask.config.set(scheduler="synchronous"):
+        if suffix == ".zarr":
+            data.to_zarr(new, zarr_format=2, consolidated=True)
+        elif suffix == ".parquet":
+            _write_parquet(data, new)
+        else:
+            with disk_file(new) as disk:
+                data.to_netcdf(disk, engine="h5netcdf")
+
+
+def _size(data: "Dataset") -> int:
+    """Return the size of all values without compression [bytes]."""
+    kinds = ((v, np.dtype(v.encoding.get("dtype", v.dtype))) for v in data.variables.values())
+    return sum(v.size * kind.itemsize for v, kind in kinds)
+
+
+def _write_parquet(data: "Dataset", path: Path) -> None:
+    """Write a table with one row per sample, and one group of rows per block of samples."""
+    import pyarrow.parquet as pq
+
+    stop, schema = 0, _parquet_table(data.isel(sample=slice(1))).schema
+    with pq.ParquetWriter(path, schema) as writer:
+        for size in data.chunksizes["sample"]:
+            start, stop = stop, stop + size
+            writer.write_table(_parquet_table(data.isel(sample=slice(start, stop))))
+
+
+def _parquet_table(data: "Dataset") -> "Table":
+    """Return samples as a table: arrays are flattened lists, and their shapes are in the metadata
+    of their columns.
+    """
+    import pyarrow as pa
+    from xarray.conventions import encode_cf_variable
+
+    fields, columns = [], []
+    for name, variable in data.load().variables.items():
+        is_text = variable.dtype == object
+        encoded = variable if is_text else encode_cf_variable(variable)
+        shape = tuple(size for dim, size in encoded.sizes.items() if dim != "sample")
+        values = np.broadcast_to(encoded.values, (data.sizes["sample"], *shape))
+        kind = pa.string() if is_text else pa.from_numpy_dtype(values.dtype)
+        kind = pa.list_(kind) if shape else kind
+        columns.append(pa.array([v.ravel() for v in values] if shape else values, type=kind))
+        about = {key: str(value) for key, value in encoded.attrs.items()}
+        fields.append(pa.field(name, kind, metadata=about | {"shape": str(list(shape))}))
+    about = {key: str(value) for key, value in data.attrs.items()}
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=about))

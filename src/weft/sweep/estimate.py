@@ -104,28 +104,24 @@ def _run_one_sample(sweep: SweepFile) -> tuple[float, float, str]:
         progress: list[tuple[float, float]] = []  # (fraction done, time)
 
         def watch(now: Progress) -> None:
-            progress.append(
-                ((now.frame - 1 + now.step / now.steps) / now.frames, time.perf_counter())
-            )
+            part = (now.frame - 1 + now.step / now.steps) / now.frames
+            progress.append((part, time.perf_counter()))
             if progress[-1][1] - progress[0][1] > LONGEST:
                 raise StoppedError
 
+        status, basis, part = None, "of one sample", 1.0
         try:
             status = run_sample(folder, sample, watch=watch)
         except StoppedError:
-            (first, began), (part, now) = progress[0], progress[-1]
-            size = size_of(folder.place(sample)) / part
-            return (
-                (now - began) / (part - first),
-                size,
-                f"extrapolated from {100 * part:.0f} % of one",
-            )
-        if status.state == "failed":
-            return status.seconds, float(status.size), f"of one, which failed: {status.reason}"
-        if len(progress) > 2:  # the first step may have compiled kernels
-            (first, began), (part, now) = progress[0], progress[-1]
-            return (now - began) / (part - first), float(status.size), "of one sample"
-        return status.seconds, float(status.size), "of one sample"
+            part = progress[-1][0]
+            basis = f"extrapolated from {100 * part:.0f} % of one"
+        size = size_of(folder.place(sample)) / part
+        if status is not None and status.state == "failed":
+            return status.seconds, size, f"of one, which failed: {status.reason}"
+        if status is not None and len(progress) <= 2:
+            return status.seconds, size, basis
+        (first, began), (last, now) = progress[0], progress[-1]
+        return (now - began) / (last - first), size, basis  # the first step may have compiled
 
 
 def _duration(seconds: float) -> str:

@@ -1,55 +1,50 @@
-"""Measures of a finished run: a few numbers, each with a name and a unit."""
+"""Measures of a finished run: a few numbers, each with a name and a unit; arrays of them and of
+parameters over samples.
+"""
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from weft.base.arrays import Positions
+from weft.base.arrays import AnyArray, Floats, Positions
 from weft.base.errors import MeshError
 from weft.base.trees import Json
 from weft.contact.exact.intersections import intersections
 from weft.run.run import Run
 from weft.run.run_folder import RunFolder
+from weft.sweep.plan import Sample
+from weft.sweep.status import SampleStatus
+from weft.sweep.varied import quantity_of, yaml_text
 
-UNITS = {
-    "frames": "1",
-    "steps": "1",
-    "newton": "1",
-    "converged": "",
-    "intersections": "1",
-    "strain_end": "1",
-    "strain_p95": "1",
-    "speed_end": "m/s",
-    "kinetic_end": "J",
-    "height_end": "m",
-    "lowest_end": "m",
-    "highest_end": "m",
-    "width_end": "m",
-    "depth_end": "m",
-    "contacts_end": "1",
-    "slipped_off": "",
-}
-MEANINGS = {
-    "frames": "number of the last frame",
-    "steps": "steps taken, parts of divided ones counted",
-    "newton": "Newton iterations of all steps",
-    "converged": "no step was divided because it did not converge",
-    "intersections": "pairs of faces that intersect: most of any frame with contact, else the last",
-    "strain_end": "greatest principal strain of a face in the last frame",
-    "strain_p95": "95th percentile of the greatest principal strains in the last frame",
-    "speed_end": "greatest speed of a point in the last frame",
-    "kinetic_end": "kinetic energy in the last frame",
-    "height_end": "mean height of the vertices in the last frame",
-    "lowest_end": "height of the lowest vertex in the last frame",
-    "highest_end": "height of the highest vertex in the last frame",
-    "width_end": "extent along x in the last frame",
-    "depth_end": "extent along z in the last frame",
-    "contacts_end": "points that touch in the last frame; none: no contact",
-    "slipped_off": "the cloth's highest vertex lies below the top of the highest body; none: no "
-    "bodies",
+# Unit (empty: yes or no) and meaning of every measure.
+MEASURES = {
+    "frames": ("1", "number of the last frame"),
+    "steps": ("1", "steps taken, parts of divided ones counted"),
+    "newton": ("1", "Newton iterations of all steps"),
+    "converged": ("", "no step was divided because it did not converge"),
+    "intersections": (
+        "1",
+        "pairs of faces that intersect: most of any frame with contact, else the last",
+    ),
+    "strain_end": ("1", "greatest principal strain of a face in the last frame"),
+    "strain_p95": ("1", "95th percentile of the greatest principal strains in the last frame"),
+    "speed_end": ("m/s", "greatest speed of a point in the last frame"),
+    "kinetic_end": ("J", "kinetic energy in the last frame"),
+    "height_end": ("m", "mean height of the vertices in the last frame"),
+    "lowest_end": ("m", "height of the lowest vertex in the last frame"),
+    "highest_end": ("m", "height of the highest vertex in the last frame"),
+    "width_end": ("m", "extent along x in the last frame"),
+    "depth_end": ("m", "extent along z in the last frame"),
+    "contacts_end": ("1", "points that touch in the last frame; none: no contact"),
+    "slipped_off": (
+        "",
+        "the cloth's highest vertex lies below the top of the highest body; none: no bodies",
+    ),
 }
 
 
 def measure_run(folder: RunFolder) -> Json:
-    """Return the measures of a finished run, by the names of ``UNITS``; None: the scene does not
+    """Return the measures of a finished run, by the names of ``MEASURES``; None: the scene does not
     have it.
     """
     run = Run(folder.path)
@@ -101,3 +96,32 @@ def _height_of_bodies(run: Run, bodies: Positions) -> float:
     """Return the height [m] of the highest vertex of all bodies."""
     used = np.unique(run.body_faces)
     return float(bodies[used, 1].max())
+
+
+def parameter_values(path: str, samples: Sequence[Sample]) -> tuple[AnyArray, str]:
+    """Return a field's values in all samples, and their unit.
+
+    The values are numbers, NaN where a sample does not set the field, if all of them are numbers of
+    one unit; else texts without a unit.
+    """
+    values = [s.values.get(path) for s in samples]
+    quantities = [None if v is None else quantity_of(v) for v in values]
+    units = {q[1] for q in quantities if q is not None}
+    if len(units) != 1 or any(q is None and v is not None for q, v in zip(quantities, values)):
+        return texts("" if v is None else yaml_text(v) for v in values), ""
+    return numbers(q and q[0] for q in quantities), units.pop()
+
+
+def measure_values(samples: Sequence[SampleStatus], name: str) -> Floats:
+    """Return a measure of all samples; NaN for samples without it."""
+    return numbers(f.status.measures.get(name) for f in samples)
+
+
+def texts(values: Iterable[str]) -> AnyArray:
+    """Return texts as an array of objects."""
+    return np.array(list(values), dtype=object)
+
+
+def numbers(values: Iterable[float | None]) -> Floats:
+    """Return numbers as an array, with NaN for None."""
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from weft.base.arrays import Floats
 from weft.base.errors import SweepError
 from weft.io.files import atomic_write
 from weft.sweep.contact_sheet import label_lines, spread_evenly, thumbnail
-from weft.sweep.figures import cloud, histogram, table
 from weft.sweep.folder import SweepFolder
-from weft.sweep.measures import MEANINGS, UNITS
-from weft.sweep.parameters import measure_values, parameter_values
+from weft.sweep.measures import MEASURES, measure_values, parameter_values
 from weft.sweep.sensitivity import Sensitivity, sensitivity
 from weft.sweep.status import Reason, SampleKind, SampleStatus, counts
 
@@ -31,6 +30,8 @@ SHOWN = (
     "contacts_end",
 )
 MOST_FAILURES, MOST_CLOUDS = 200, 12
+WIDTH, HEIGHT, LEFT, BOTTOM = 260, 130, 8, 22  # pixels
+BINS = 24
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1180px; color: #222;
@@ -104,21 +105,18 @@ def _summary(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
             f"{about['machine']['versions']['weft']}, {about['started']}",
         ),
     ]
-    return table(("", ""), rows)
+    return _table(("", ""), rows)
 
 
 def _distributions(done: Sequence[SampleStatus]) -> str:
     figures = []
     for name in SHOWN:
-        figure = histogram(measure_values(done, name), _unit(name))
+        unit, meaning = MEASURES[name]
+        figure = _histogram(measure_values(done, name), unit.replace("1", ""))
         if figure:
-            caption = f"<b>{name}</b>: {escape(MEANINGS[name])}"
+            caption = f"<b>{name}</b>: {escape(meaning)}"
             figures.append(f"<figure>{figure}<figcaption>{caption}</figcaption></figure>")
     return f'<div class="grid">{"".join(figures)}</div>' if figures else "<p>nothing is done</p>"
-
-
-def _unit(name: str) -> str:
-    return "" if UNITS[name] == "1" else UNITS[name]
 
 
 def _dependence(
@@ -149,7 +147,7 @@ def _effects(dependence: Sensitivity) -> str:
                     f"{first} ± {e.spread:.2f}, total {e.total:.2f} ± {e.spread_total:.2f}"
                 )
         rows.append([name, *(texts.get(p, "") for p in paths)])
-    return table(("", *paths), rows)
+    return _table(("", *paths), rows)
 
 
 def _clouds(dependence: Sensitivity, done: Sequence[SampleStatus]) -> str:
@@ -165,7 +163,7 @@ def _clouds(dependence: Sensitivity, done: Sequence[SampleStatus]) -> str:
     figures = []
     for _, name, path in strongest[:MOST_CLOUDS]:
         values, unit = parameter_values(path, [f.sample for f in done])
-        figure = cloud(values, measure_values(done, name), unit)
+        figure = _cloud(values, measure_values(done, name), unit)
         caption = f"<b>{name}</b> over {escape(path)}"
         figures.append(f"<figure>{figure}<figcaption>{caption}</figcaption></figure>")
     return f'<div class="grid">{"".join(figures)}</div>'
@@ -177,7 +175,7 @@ def _failures(sweep: SweepFolder, samples: Sequence[SampleStatus]) -> str:
         return "<p>none</p>"
     reasons = Counter(f.status.reason for f in failed)
     rows = [(name, str(n), _advice(name)) for name, n in reasons.most_common()]
-    parts = [table(("reason", "samples", "what to do"), rows)]
+    parts = [_table(("reason", "samples", "what to do"), rows)]
     for f in failed[:MOST_FAILURES]:
         command = shlex.join(sweep.reproducer(f.sample, f"reproduced-{f.sample.id}"))
         parts.append(
@@ -207,3 +205,56 @@ def _sheet(sweep: SweepFolder, done: Sequence[SampleStatus], most: int) -> str:
         )
     note = f"<p>{len(figures)} of {len(done)}; framed in red: not good by the filters.</p>"
     return f'{note}<div class="grid">{"".join(figures)}</div>'
+
+
+def _histogram(values: Floats, unit: str) -> str:
+    """Return a histogram of values."""
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        return ""
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return f"<p class=one>{low:.4g} {escape(unit)} in all {len(values)}</p>"
+    counts, _ = np.histogram(values, bins=min(BINS, max(4, int(np.sqrt(len(values))) * 2)))
+    wide, tall = (WIDTH - 2 * LEFT) / len(counts), HEIGHT - BOTTOM - 8
+    bars = "".join(
+        f'<rect x="{LEFT + k * wide:.1f}" y="{8 + tall * (1 - n / counts.max()):.1f}" '
+        f'width="{0.9 * wide:.1f}" height="{tall * n / counts.max():.1f}"/>'
+        for k, n in enumerate(counts)
+    )
+    return _svg(bars + _axis(low, high, unit))
+
+
+def _cloud(x: Floats, y: Floats, unit: str) -> str:
+    """Return a scatter plot of a measure over a parameter, one dot per sample."""
+    is_finite = np.isfinite(x) & np.isfinite(y)
+    x, y = x[is_finite], y[is_finite]
+    if len(x) == 0 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return ""
+    tall = HEIGHT - BOTTOM - 8
+    px = LEFT + (x - x.min()) / np.ptp(x) * (WIDTH - 2 * LEFT)
+    py = 8 + tall * (1 - (y - y.min()) / np.ptp(y))
+    dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2"/>' for a, b in zip(px, py))
+    return _svg(dots + _axis(float(x.min()), float(x.max()), unit))
+
+
+def _axis(low: float, high: float, unit: str) -> str:
+    y = HEIGHT - 6
+    return (
+        f'<line x1="{LEFT}" x2="{WIDTH - LEFT}" y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM}"/>'
+        f'<text x="{LEFT}" y="{y}">{low:.4g}</text>'
+        f'<text x="{WIDTH - LEFT}" y="{y}" text-anchor="end">{high:.4g} {escape(unit)}</text>'
+    )
+
+
+def _svg(content: str) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">{content}</svg>'
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an HTML table of text."""
+    cells = "".join(f"<th>{escape(h)}</th>" for h in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"

@@ -22,7 +22,7 @@ import numpy as np
 
 from weft.base.arrays import AnyArray, Floats
 from weft.sweep.folder import SweepFolder
-from weft.sweep.parameters import measure_values, parameter_values
+from weft.sweep.measures import measure_values, parameter_values
 from weft.sweep.status import SampleKind, SampleStatus
 
 RESAMPLES = 200  # of the bootstrap for the intervals
