@@ -27,6 +27,7 @@ from weft.discretization.bspline import Patch, check_unfolded
 
 _EXACT = 4  # Gauss points in each direction with which the area of a cell is integrated
 _SMALL = 3  # spans along a side; with fewer there is no dual grid, and the full rule is used
+_ENDS = (slice(0, 1), slice(-1, None))  # the first and the last cell along a side
 
 
 class Rule(enum.Enum):
@@ -51,21 +52,6 @@ class QuadraturePoints:
     fine_raw: Floats  # (c,16) their weights in the area of parameters
 
 
-@dataclass(frozen=True, eq=False)
-class _Axis:
-    """Cells of one direction, in mean arc length [m]."""
-
-    low: Floats  # (c,)
-    high: Floats  # (c,)
-
-    def gauss(self, k: int) -> tuple[Floats, Floats]:
-        """Return positions (c,k) and weights (c,k) of k Gauss points in every cell."""
-        x, w = np.polynomial.legendre.leggauss(k)
-        half = (self.high - self.low) / 2
-        middle = (self.high + self.low) / 2
-        return middle[:, None] + half[:, None] * x, half[:, None] * w
-
-
 def membrane_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints:
     """Return the quadrature points of the membrane."""
     each = {Rule.FULL: 3, Rule.GAUSS2: 2, Rule.GAUSS1: 1}
@@ -83,30 +69,23 @@ def bending_points(patch: Patch, rule: Rule = Rule.REDUCED) -> QuadraturePoints:
 
 def gauss_points(patch: Patch, k: int) -> QuadraturePoints:
     """Return k x k Gauss points in every knot span."""
-    a, b = (_spans(patch, axis) for axis in (0, 1))
-    return _cells(patch, a, b, k, k)
+    return _cells(patch, _spans(patch, 0), _spans(patch, 1), k, k)
 
 
-def _spans(patch: Patch, axis: int) -> _Axis:
-    """Return the knot spans of one direction as cells."""
+def _spans(patch: Patch, axis: int) -> Floats:
+    """Return begin and end (c,2) [m] of the knot spans of one direction, in mean arc length."""
     at = patch.knots_at(axis)
-    return _Axis(at[:-1], at[1:])
-
-
-def _some(axis: _Axis, which: slice) -> _Axis:
-    """Return the cells of a slice."""
-    return _Axis(axis.low[which], axis.high[which])
+    return np.stack([at[:-1], at[1:]], axis=1)
 
 
 def _border(patch: Patch) -> list[QuadraturePoints]:
     """Return the points of the spans at the border: three across the border, two along it."""
     a, b = (_spans(patch, axis) for axis in (0, 1))
-    ends, inner = (slice(0, 1), slice(-1, None)), slice(1, -1)
     found = []
-    for end in ends:
-        found.append(_cells(patch, _some(a, end), _some(b, inner), 3, 2))
-        found.append(_cells(patch, _some(a, inner), _some(b, end), 2, 3))
-        found += [_cells(patch, _some(a, end), _some(b, other), 3, 3) for other in ends]
+    for end in _ENDS:
+        found.append(_cells(patch, a[end], b[1:-1], 3, 2))
+        found.append(_cells(patch, a[1:-1], b[end], 2, 3))
+        found += [_cells(patch, a[end], b[other], 3, 3) for other in _ENDS]
     return found
 
 
@@ -117,46 +96,46 @@ def _inside(patch: Patch, rule: Rule) -> list[QuadraturePoints]:
     or on their knot line (``alternating``). Quarter cells have one.
     """
     a, b = (_dual(patch, axis) for axis in (0, 1))
-    ends, inner = (0, -1), slice(1, -1)
     diagonal = rule is Rule.REDUCED
     cells = _diagonal if diagonal else _alternating
-    found = cells(patch, _some(a, inner), _some(b, inner))
-    for end in ends:
-        one = slice(0, 1) if end == 0 else slice(-1, None)
-        for axis, half, along in ((0, a, b), (1, b, a)):
-            line = None if diagonal else end
-            found.append(_half_cells(patch, _some(half, one), _some(along, inner), axis, line))
-        for other in ends:
-            two = slice(0, 1) if other == 0 else slice(-1, None)
-            found.append(_cells(patch, _some(a, one), _some(b, two), 1, 1))
+    found = cells(patch, a[1:-1], b[1:-1])
+    for knot_line, one in enumerate(_ENDS):
+        line = None if diagonal else knot_line
+        found.append(_half_cells(patch, a[one], b[1:-1], 0, line))
+        found.append(_half_cells(patch, b[one], a[1:-1], 1, line))
+        found += [_cells(patch, a[one], b[two], 1, 1) for two in _ENDS]
     return found
 
 
-def _dual(patch: Patch, axis: int) -> _Axis:
-    """Return the cells around the inner knots 1 to m - 1; the first and the last are half cells."""
+def _dual(patch: Patch, axis: int) -> Floats:
+    """Return begin and end (c,2) [m] of the cells around the inner knots 1 to m - 1; the first and
+    the last are half cells.
+    """
     at = patch.knots_at(axis)[1:-1]
     middle = (at[1:] + at[:-1]) / 2
-    return _Axis(np.concatenate([at[:1], middle]), np.concatenate([middle, at[-1:]]))
+    return np.stack([np.append(at[:1], middle), np.append(middle, at[-1:])], axis=1)
 
 
-def _alternating(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
+def _odd(a: Floats, b: Floats) -> Bools:
+    """Return (ca,cb) whether i + j is odd for the cells i x j of a and b."""
+    return np.asarray(np.add.outer(np.arange(len(a)), np.arange(len(b))) % 2 == 1)
+
+
+def _alternating(patch: Patch, a: Floats, b: Floats) -> list[QuadraturePoints]:
     """Return two points in each cell, along u where i + j is even, else along v."""
-    if not (len(a.low) and len(b.low)):
+    if not (len(a) and len(b)):
         return []
-    odd = np.add.outer(np.arange(len(a.low)), np.arange(len(b.low))) % 2 == 1
-    return [
-        _cells(patch, a, b, 2, 1, ~odd),
-        _cells(patch, a, b, 1, 2, odd),
-    ]
+    odd = _odd(a, b)
+    return [_cells(patch, a, b, 2, 1, ~odd), _cells(patch, a, b, 1, 2, odd)]
 
 
-def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
+def _diagonal(patch: Patch, a: Floats, b: Floats) -> list[QuadraturePoints]:
     """Return two points in each cell, in opposite quarters: low-low and high-high for even i+j."""
-    if not (len(a.low) and len(b.low)):
+    if not (len(a) and len(b)):
         return []
-    sign = np.where(np.add.outer(np.arange(len(a.low)), np.arange(len(b.low))) % 2 == 1, -1.0, 1.0)
-    wide, high = (a.high - a.low)[:, None], (b.high - b.low)[None, :]
-    u, v = ((a.high + a.low) / 2)[:, None], ((b.high + b.low) / 2)[None, :]
+    sign = np.where(_odd(a, b), -1.0, 1.0)
+    wide, high = (a[:, 1] - a[:, 0])[:, None], (b[:, 1] - b[:, 0])[None, :]
+    u, v = ((a[:, 1] + a[:, 0]) / 2)[:, None], ((b[:, 1] + b[:, 0]) / 2)[None, :]
     pair = [
         np.stack([u + t * wide / 4 + 0 * v, v + t * sign * high / 4], axis=2) for t in (-1.0, 1.0)
     ]
@@ -166,41 +145,41 @@ def _diagonal(patch: Patch, a: _Axis, b: _Axis) -> list[QuadraturePoints]:
 
 
 def _half_cells(
-    patch: Patch, half: _Axis, along: _Axis, axis: int, end: int | None
+    patch: Patch, half: Floats, along: Floats, axis: int, end: int | None
 ) -> QuadraturePoints:
     """Return two points along the border in each half cell.
 
-    The points are in the middle of the half cell, or on its knot line at ``end``.
+    The points are in the middle of the half cell, or on its knot line at ``end`` (0 or 1).
     """
-    width = half.high - half.low
+    width, length = (cells[:, 1] - cells[:, 0] for cells in (half, along))
     if end is None:
-        line, part = half.low + width / 2, np.array([-0.25, 0.25])
+        line, part = half[:, 0] + width / 2, np.array([-0.25, 0.25])
     else:
-        line, part = half.low if end == 0 else half.high, np.array([-0.5, 0.5]) / np.sqrt(3)
-    length = along.high - along.low
-    s = ((along.low + along.high) / 2)[:, None] + length[:, None] * part
+        line, part = half[:, end], np.array([-0.5, 0.5]) / np.sqrt(3)
+    s = ((along[:, 0] + along[:, 1]) / 2)[:, None] + length[:, None] * part
     t = np.broadcast_to(line, s.shape)
     places = np.stack((t, s) if axis == 0 else (s, t), axis=2).reshape(-1, 2)
     got = _weigh_points(patch, places, np.repeat(length * width / 2, 2))
     return _scale_weights(patch, got, *((half, along) if axis == 0 else (along, half)), None)
 
 
+def _gauss(cells: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return positions (c,k) and weights (c,k) of k Gauss points in every cell (c,2)."""
+    x, w = np.polynomial.legendre.leggauss(k)
+    half, middle = (cells[:, 1] - cells[:, 0]) / 2, (cells[:, 1] + cells[:, 0]) / 2
+    return middle[:, None] + half[:, None] * x, half[:, None] * w
+
+
 def _cells(
-    patch: Patch, a: _Axis, b: _Axis, ka: int, kb: int, where: Bools | None = None
+    patch: Patch, a: Floats, b: Floats, ka: int, kb: int, where: Bools | None = None
 ) -> QuadraturePoints:
     """Return ka x kb Gauss points in the cells a x b, or in those of the mask ``where``.
 
     The weights of a cell sum to its material area.
     """
-    (sa, wa), (sb, wb) = a.gauss(ka), b.gauss(kb)
-    shape = (len(sa), len(sb), ka, kb)
-    places = np.stack(
-        [
-            np.broadcast_to(sa[:, None, :, None], shape),
-            np.broadcast_to(sb[None, :, None, :], shape),
-        ],
-        axis=-1,
-    )
+    (sa, wa), (sb, wb) = _gauss(a, ka), _gauss(b, kb)
+    pair = np.broadcast_arrays(sa[:, None, :, None], sb[None, :, None, :])
+    places = np.stack(pair, axis=-1)
     weight = wa[:, None, :, None] * wb[None, :, None, :]
     if where is not None:
         places, weight = places[where], weight[where]
@@ -209,7 +188,7 @@ def _cells(
 
 
 def _scale_weights(
-    patch: Patch, got: QuadraturePoints, a: _Axis, b: _Axis, where: Bools | None
+    patch: Patch, got: QuadraturePoints, a: Floats, b: Floats, where: Bools | None
 ) -> QuadraturePoints:
     """Scale the weights of points in the cells a x b to sum to each cell's material area."""
     if len(got.weight) == 0:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
+from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.polygon import arc_lengths
 from weft.discretization.quadrature import Rule
@@ -249,28 +250,21 @@ def counts_of(
     if spans is not None:
         return [(spans[0] + 2, spans[1] + 2)]
     assert size is not None
-    # Directions that need equal numbers of control points, as a forest of parents. Index 2 k is
-    # along u of piece k, and 2 k + 1 along v.
-    group = list(range(2 * len(pieces)))
-
-    def root(i: int) -> int:
-        while group[i] != i:
-            i = group[i]
-        return i
+    longest = [
+        [arc_lengths(piece.outline.places[ids])[-1] for ids in sides_of(piece.outline, c)]
+        for piece, c in zip(pieces, chosen)
+    ]
 
     def along(end: tuple[int, str]) -> int:
+        """Return the number of a side's direction: 2 k along u of piece k, 2 k + 1 along v."""
         return 2 * end[0] + int(end[1] in ("left", "right"))
 
-    for joint in joints:
-        group[root(along(joint.first))] = root(along(joint.second))
-    longest = np.zeros(len(group))
-    for k, (piece, c) in enumerate(zip(pieces, chosen)):
-        for s, ids in enumerate(sides_of(piece.outline, c)):
-            step = np.diff(piece.outline.places[ids], axis=0)
-            length = float(np.linalg.norm(step, axis=1).sum())
-            i = root(2 * k + s % 2)
-            longest[i] = max(longest[i], length)
-    n = [max(round(float(longest[root(i)]) / size) + 2, LEAST) for i in range(len(group))]
+    # Joined sides need equal numbers of control points in their directions: one class each.
+    pairs = [(along(joint.first), along(joint.second)) for joint in joints]
+    label = component_labels(np.array(pairs, dtype=np.int32).reshape(-1, 2), 2 * len(pieces))
+    most = np.zeros(len(label))
+    np.maximum.at(most, label, [max(v[k::2]) for v in longest for k in (0, 1)])
+    n = [max(round(float(m) / size) + 2, LEAST) for m in most[label]]
     return list(zip(n[::2], n[1::2]))
 
 
