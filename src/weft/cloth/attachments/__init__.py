@@ -2,7 +2,7 @@
 
 Read ``attachment`` first: the base class of all kinds. A kind is one file: ``to_body``,
 ``to_cloth``, ``ropes`` (ropes and springs), ``slide`` (rings on a rail). It builds its energies at
-a ``site``, with the other ends from ``anchors``; ``build`` joins those of a scene (``attached``
+a ``site``, which has the other ends of its springs; ``build`` joins those of a scene (``attached``
 holds the result). ``check_start`` rejects attachments that overstretch cloth at the start,
 ``drawing`` returns ropes and springs for pictures, ``gripper`` is a scripted gripper.
 """

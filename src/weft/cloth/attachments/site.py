@@ -1,4 +1,9 @@
-"""The place where attachments are built: cloth, bodies, and what attachments make of them."""
+"""The place where attachments are built: cloth and bodies, and the ends of springs on them.
+
+Other ends are fixed places, points of the cloth, or points of rigid bodies. A point of a rigid body
+is a linear combination of the body's four points, as a vertex of a spline is one of its control
+points.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,17 +12,75 @@ from typing import Any
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import SceneError
+from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
+from weft.bodies.nearest_points import NearestPoints
+from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import NONE, RigidBodies
-from weft.cloth.attachments.anchors import Ends, RigidEnds
 from weft.cloth.attachments.attached import Link
 from weft.cloth.cloth import Cloth
-from weft.energies.springs.point_springs import PointSprings
+from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 
 STIFF = 100.0  # default stiffness of an attached point over the fabric's stretch stiffness
 SLACK = 1e-6  # fraction of its length by which a rope may be too short at the start: round-off
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The ends of ropes or springs.
+
+    Args:
+        stencil: (m,k) indices of points.
+        c: (m,k) coefficients of the points: with ``place`` they give the point of the cloth (and
+            sum to one), otherwise the vector between both ends (and sum to zero).
+        to: (m,) vertices at the other ends; None: the other ends are not vertices.
+        start: (m,3) [m] places of the other ends at the start; None: they are vertices.
+        place: moving places of the other ends; None: the stencil contains the other ends.
+    """
+
+    stencil: Ints
+    c: Floats
+    to: Ints | None = None
+    start: Positions | None = None
+    place: MovedPlaces | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RigidEnds:
+    """Ends of springs on a rigid body.
+
+    Args:
+        body: the body, with its points.
+        number: index among the rigid bodies.
+    """
+
+    body: AffineBody
+    number: int
+
+    def nearest(self, places: Positions) -> tuple[Positions, Floats]:
+        """Return the points of the surface that are nearest to places (m,3) [m] at the start, and
+        their distances (m,) [m].
+        """
+        own = self.body.body
+        found = NearestPoints.of(places, own.vertices, own.faces)
+        return found.on(own.vertices, own.faces), found.distance
+
+    def between(self, places: Positions, stencil: Ints, c: Floats) -> tuple[Ints, Floats]:
+        """Return stencil and coefficients (m,k+4) of the vectors from places to other points.
+
+        Args:
+            places: (m,3) [m] on the body, at the start.
+            stencil: (m,k) indices of points.
+            c: (m,k) coefficients with which they make the other points.
+        """
+        ids, weights = self.stencil(len(stencil)), -self.body.weights(places)
+        return np.concatenate([stencil, ids], axis=1), np.concatenate([c, weights], axis=1)
+
+    def stencil(self, rows: int) -> Ints:
+        """Return the indices of the body's points, (rows,4)."""
+        own = np.arange(self.body.first, self.body.first + 4, dtype=np.int32)
+        return np.broadcast_to(own, (rows, 4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +133,37 @@ class Site:
         at = x if a.at is None else np.tile(np.asarray(a.at, dtype=np.float64), (len(x), 1))
         rigid = None if a.body is None else self.rigid(a.body)
         if rigid is not None:
-            nearest = rigid.at(at).nearest
-            ends = Ends(*rigid.at(nearest).between(*single), start=nearest)
-        elif a.body is not None:
-            on = BodyAnchor.of(at, self.bodies, a.body, self.name)
-            surface = np.concatenate([b.at(0.0) for b in self.bodies])
-            nearest = np.einsum("mk,mki->mi", on.weight, surface[on.corners])
-            ends = Ends.of(single, BodyAnchor.of(nearest, self.bodies, a.body, self.name))
+            nearest, _ = rigid.nearest(at)
+            ends = Ends(*rigid.between(nearest, *single), start=nearest)
         else:
-            ends = Ends.of(single, FixedAnchor(at, a.path))
+            place: MovedPlaces = FixedAnchor(at, a.path)
+            if a.body is not None:
+                on = BodyAnchor.of(at, self.bodies, a.body, self.name)
+                surface = np.concatenate([b.at(0.0) for b in self.bodies])
+                nearest = np.einsum("mk,mki->mi", on.weight, surface[on.corners])
+                place = BodyAnchor.of(nearest, self.bodies, a.body, self.name)
+            ends = Ends(*single, start=place.start, place=place)
         assert ends.start is not None
         return ends, np.linalg.norm(x - ends.start, axis=1)
 
     def rigid(self, name: str) -> RigidEnds | None:
-        """Return the ends on the rigid body with a name; None if no rigid body has it."""
-        return RigidEnds.of(self.loose, self.bodies, name, self.name)
+        """Return the ends on the rigid body with a name; None if no rigid body has it.
+
+        Raises:
+            SceneError: there are rigid bodies, but no body has this name; or several have it and
+                one of them is rigid.
+        """
+        names = [b.name for b in self.loose.bodies]
+        every = [*names, *(b.name for b in self.bodies)]
+        if names:
+            check_known(name, tuple(dict.fromkeys(every)), f"{self.name}.body", SceneError)
+        if name not in names:
+            return None
+        if every.count(name) > 1:
+            got = f"{every.count(name)} bodies called {name!r}"
+            raise SceneError(f"{self.name}.body", got=got, expected="one of this name")
+        number = names.index(name)
+        return RigidEnds(self.loose.affine[number], number)
 
     def link(
         self, vertices: Ints, to: Ints | None, places: Positions | None, length: Floats | float

@@ -9,8 +9,7 @@ from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import documented, setting
 from weft.bodies.joints.anchors import BodyAnchor
-from weft.cloth.attachments.anchors import RigidEnds
-from weft.cloth.attachments.attached import Attached, Link
+from weft.cloth.attachments.attached import Attached
 from weft.cloth.attachments.attachment import CHOSEN, NEAR, STIFF, UNCHECKED, Attachment
 from weft.cloth.attachments.site import Site
 from weft.energies.springs.release import NEVER, Release
@@ -39,28 +38,28 @@ class AttachToBody(Attachment):
     release: Release = NEVER
     name: str = ""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-
     def build(self, site: Site) -> Attached:
         """Build springs that hold points of the cloth beside a body."""
         x = site.cloth.vertices[self.vertices]
         rigid = site.rigid(self.body)
-        place = rigid.at(x) if rigid else BodyAnchor.of(x, site.bodies, self.body, site.name)
-        far = int(place.distance.argmax())
-        if place.distance[far] > self.within:
+        if rigid is None:
+            place = BodyAnchor.of(x, site.bodies, self.body, site.name)
+        distance = place.distance if rigid is None else rigid.nearest(x)[1]
+        far = int(distance.argmax())
+        if distance[far] > self.within:
             raise SceneError(
                 f"{site.name}.within",
-                got=f"vertex {self.vertices[far]} at {place.distance[far]:.3g} m from {self.body}",
+                got=f"vertex {self.vertices[far]} at {distance[far]:.3g} m from {self.body}",
                 expected=f"at most {self.within:.3g} m",
-                hint=f"move it there, or say `within: {1.01 * place.distance[far]:.3g} m`",
+                hint=f"move it there, or say `within: {1.01 * distance[far]:.3g} m`",
             )
-        near = np.flatnonzero(place.distance <= 2 * (site.reach or 0.0))
+        near = np.flatnonzero(distance <= 2 * (site.reach or 0.0))
         near = near if self.release.is_never else near[:0]
-        link = Link(self.vertices, None, x, np.zeros(len(x)), site.name)
-        if isinstance(place, RigidEnds):
-            ties = site.ties(self, *place.between(*site.single(self.vertices)))
-            return Attached((ties,), (), (link,), place.beside(self.vertices[near]))
-        ties = site.ties(self, *site.single(self.vertices), place=place)
+        link = site.link(self.vertices, None, x, 0.0)
+        single = site.single(self.vertices)
+        if rigid is not None:
+            ties = site.ties(self, *rigid.between(x, *single))
+            pairs = tuple((int(v), rigid.number) for v in self.vertices[near])
+            return Attached((ties,), (), (link,), pairs)
         together = site.around(self.vertices[near], place.corners[near], self.body)
-        return Attached((ties,), together, (link,))
+        return Attached((site.ties(self, *single, place=place),), together, (link,))

@@ -56,9 +56,6 @@ class AttachCloth(Attachment):
     release: Release = NEVER
     name: str = ""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-
     def build(self, site: Site) -> Attached:
         """Build springs that tie points of the cloth to one another."""
         to = site.pairs(self.vertices, self.to)
