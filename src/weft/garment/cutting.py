@@ -12,7 +12,7 @@ from weft.base.errors import PatternError
 from weft.discretization.mesh import TriangleMesh
 from weft.garment.check import check_pattern
 from weft.garment.ears import split_ears
-from weft.garment.edge_chains import EdgeChain
+from weft.garment.edge_chains import EdgeChain, Match
 from weft.garment.garment import (
     ElasticLine,
     FoldLine,
@@ -23,8 +23,8 @@ from weft.garment.garment import (
 from weft.garment.inner_lines import InnerLine, inner_lines
 from weft.garment.panel_mesh import PanelMesh, panel_mesh
 from weft.garment.pattern import Closing, Panel, Pattern
-from weft.garment.placement import LAYER_GAP, place_points
-from weft.garment.sampling import EdgeId, Join, Part, minimum_edge_counts, sample_edges
+from weft.garment.placement import place_points
+from weft.garment.sampling import EdgeId, Part, minimum_edge_counts, sample_edges
 
 MOST_VERTICES = 4_000_000
 UV_GAP = 0.02  # [m] distance between panels in material coordinates
@@ -35,7 +35,6 @@ def cut(
     size: float = 0.02,
     *,
     seed: int = 0,
-    layer_gap: float = LAYER_GAP,
     fewest: int = 1,
 ) -> Garment:
     """Cut a garment from its pattern: mesh the panels with triangles and place them in space.
@@ -44,7 +43,6 @@ def cut(
         pattern: panels and seams on paper.
         size: [m] wanted edge length; it is smaller at sharp corners and along tight curves.
         seed: of the random positions of points inside panels.
-        layer_gap: [m] distance between the start positions of successive layers.
         fewest: least number of mesh edges along each edge of a panel, however short it is.
 
     Raises:
@@ -55,21 +53,18 @@ def cut(
     report = check_pattern(pattern)
     panels = {p.name: p for p in pattern.panels}
     lines = {name: inner_lines(p, size) for name, p in panels.items()}
-    joins = [Join(m.seam.name, m.first, m.second) for m in report.seams]
     needed = minimum_edge_counts(report.seams, panels)
     edges = [(name, e) for name, p in panels.items() for e in range(len(p.corners))]
     least = {edge: max(fewest, needed.get(edge, 1)) for edge in edges}
-    fractions, index, parts = sample_edges(panels, joins, size, _line_ends(lines), least)
+    fractions, index, parts = sample_edges(panels, report.seams, size, _line_ends(lines), least)
     meshes = {}
     for name, panel in panels.items():
         own = {e: fractions[name, e] for e in range(len(panel.corners))}
         meshes[name] = panel_mesh(panel, own, lines[name], size, seed)
-    chains = [_sample_pairs(join, p, fractions, index) for join, p in zip(joins, parts)]
-    sewn = [c for c, m in zip(chains, report.seams) if m.seam.closing is Closing.SEWN]
-    meshes = split_ears(meshes, lambda now: [_vertex_pairs(c[0], now) for c in sewn])
-    seams = []
-    for match, (pairs, at, segments) in zip(report.seams, chains):
-        seams.append(SeamLine(match, _vertex_pairs(pairs, meshes), at, segments))
+    chains = [(m, *_sample_pairs(m, p, fractions, index)) for m, p in zip(report.seams, parts)]
+    sewn = [pairs for m, pairs, _, _ in chains if m.seam.closing is Closing.SEWN]
+    meshes = split_ears(meshes, lambda now: [_vertex_pairs(pairs, now) for pairs in sewn])
+    seams = [SeamLine(m, _vertex_pairs(p, meshes), at, rows) for m, p, at, rows in chains]
     first = _first_vertices(meshes)
     folds = [
         FoldLine(name, fold, line + first[name])
@@ -82,7 +77,7 @@ def cut(
         for e, ids in enumerate(m.outline)
     }
     elastics = [ElasticLine(e, _chain_edges(c, outline), c.length) for e, c in report.elastics]
-    mesh, flat, vertices, faces = _assemble_mesh(pattern, meshes, layer_gap, outline)
+    mesh, flat, vertices, faces = _assemble_mesh(pattern, meshes, outline)
     return Garment(
         pattern,
         mesh,
@@ -123,7 +118,7 @@ def _line_ends(lines: Mapping[str, Sequence[InnerLine]]) -> dict[EdgeId, list[fl
 
 
 def _sample_pairs(
-    join: Join,
+    match: Match,
     parts: Sequence[tuple[Part, Part, bool]],
     fractions: Mapping[EdgeId, Floats],
     index: Mapping[EdgeId, list[int]],
@@ -134,14 +129,14 @@ def _sample_pairs(
     pairs: list[tuple[EdgePoint, EdgePoint]] = []
     at: list[float] = []
     segments: list[tuple[int, int]] = []
-    backward = {(s.panel, s.edge): s.backward for s in join.first.sides}
-    number = {(s.panel, s.edge): i for i, s in enumerate(join.first.sides)}
+    backward = {(s.panel, s.edge): s.backward for s in match.first.sides}
+    number = {(s.panel, s.edge): i for i, s in enumerate(match.first.sides)}
     for (one, k), (two, m), opposite in parts:
         own = range(index[one][k], index[one][k + 1] + 1)
         other = range(index[two][m], index[two][m + 1] + 1)
         rows = list(zip(own, reversed(other) if opposite else other))
         rows = rows[::-1] if backward[one] else rows
-        where = join.first.place_of(number[one], fractions[one][[i for i, _ in rows]]).tolist()
+        where = match.first.place_of(number[one], fractions[one][[i for i, _ in rows]]).tolist()
         for n, ((i, j), s) in enumerate(zip(rows, where)):
             pairs.append(((*one, i), (*two, j)))
             at.append(s)
@@ -177,7 +172,6 @@ def _chain_edges(chain: EdgeChain, outline: Mapping[tuple[str, int], Ints]) -> I
 def _assemble_mesh(
     pattern: Pattern,
     meshes: Mapping[str, PanelMesh],
-    layer_gap: float,
     outline: Mapping[tuple[str, int], Ints],
 ) -> tuple[TriangleMesh, Floats, dict[str, range], dict[str, range]]:
     """Build one mesh of all panels, and return it with the flat vertices and the ranges of vertices
@@ -193,7 +187,7 @@ def _assemble_mesh(
         faces[panel.name] = range(first_face, first_face + len(m.faces))
         groups[panel.name] = np.arange(first_vertex, first_vertex + len(m.points), dtype=np.int32)
         first_vertex, first_face = vertices[panel.name].stop, faces[panel.name].stop
-        points.append(place_points(panel, m.points, layer_gap))
+        points.append(place_points(panel, m.points))
         own = _material_coordinates(panel, m.points)
         own[:, 1] += beside - own[:, 1].min()
         beside = float(own[:, 1].max()) + UV_GAP

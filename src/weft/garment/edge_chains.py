@@ -13,8 +13,8 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.garment.curves import EdgeCurve, edge_curve
-from weft.garment.pattern import Closing, Panel, Seam, SeamSide
-from weft.garment.placement import has_placement, place_points
+from weft.garment.pattern import Closing, Panel, Placement, Seam, SeamSide
+from weft.garment.placement import place_points
 
 CLEARLY = 0.8  # placement confirms a pairing whose distances are below this part of the other's
 PROBES = np.linspace(0, 1, 5)  # fractions of the chains at which their points in space are compared
@@ -65,12 +65,6 @@ class EdgeChain:
     def ends(self) -> tuple[Corner, Corner]:
         """Return the corners at which the chain begins and ends."""
         return self.corners(self.sides[0])[0], self.corners(self.sides[-1])[1]
-
-    @property
-    def direction(self) -> bool | None:
-        """Return whether the chain runs backward along its panels; None: its edges differ."""
-        every = {s.backward for s in self.sides}
-        return every.pop() if len(every) == 1 else None
 
     def place_of(self, i: int, fraction: Floats) -> Floats:
         """Convert fractions of one edge's length to fractions of the chain.
@@ -132,13 +126,11 @@ class Orientation:
         inferred: the direction follows from the right sides, because the seam does not give it.
         confirmed: start positions in space support it (True), contradict it (False) or decide
             nothing (None).
-        twisted: the seam joins right sides to wrong sides: the boundaries run the same way.
     """
 
     flip: bool
     inferred: bool
     confirmed: bool | None
-    twisted: bool
 
 
 def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
@@ -148,17 +140,17 @@ def orientation(seam: Seam, first: EdgeChain, second: EdgeChain) -> Orientation:
         seam: the seam.
         first, second: its chains, as listed.
     """
-    one, two = first.sides[0].backward, second.sides[0].backward
-    natural = one == two
-    flip = natural if seam.flip is None else seam.flip
+    flip = seam.flip
+    if flip is None:
+        flip = first.sides[0].backward == second.sides[0].backward
     confirmed = None
     every = {s.panel for s in (*first.sides, *second.sides)}
-    if len(every) > 1 and all(has_placement(first.panels[name]) for name in every):
+    if len(every) > 1 and all(first.panels[name].placement != Placement() for name in every):
         a, b = first.in_space(PROBES), second.in_space(PROBES)
         confirmed = _prefer_pairing(a, b, flip)
         if confirmed is None:  # the panels start far apart: compare the directions of the chains
             confirmed = _prefer_pairing(a - a.mean(axis=0), b - b.mean(axis=0), flip)
-    return Orientation(flip, seam.flip is None, confirmed, flip != natural)
+    return Orientation(flip, seam.flip is None, confirmed)
 
 
 def _prefer_pairing(a: Positions, b: Positions, flip: bool) -> bool | None:

@@ -41,9 +41,7 @@ def read_pattern(path: str | Path, measures: Mapping[str, str | float] | None = 
     read = FORMATS.get(path.suffix.lower())
     if read is None:
         raise PatternError("pattern file", got=str(path), expected=SUFFIXES)
-    if not measures:
-        return read(path)
-    if read is not read_yaml_pattern:
+    if measures and read is not read_yaml_pattern:
         expected = "none: only weft's own patterns are drafted from measures"
         raise PatternError("measures", got=", ".join(measures), expected=expected, where=str(path))
-    return read_yaml_pattern(path, measures)
+    return read_yaml_pattern(path, measures) if measures else read(path)

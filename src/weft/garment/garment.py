@@ -143,17 +143,14 @@ class Garment:
         repeated = np.concatenate([[False], every[1:] == every[:-1]])
         return np.asarray(every[~repeated])
 
-    def patch_corners(self, least_turn: float = PATCH_TURN) -> list[Ints]:
+    def patch_corners(self) -> list[Ints]:
         """Return the vertices of every panel's corners at which its outline turns sharply.
 
         For a panel with four of them, ``as_splines`` fits a patch with these ``corners``.
-
-        Args:
-            least_turn: [rad] least turn of a corner that is returned.
         """
         found = []
         for panel in self.pattern.panels:
-            turns = np.abs(np.pi - corner_angles(panel)) > least_turn
+            turns = np.abs(np.pi - corner_angles(panel)) > PATCH_TURN
             ids = [self.outline[panel.name, e][0] for e in np.flatnonzero(turns).tolist()]
             found.append(np.array(ids, dtype=np.int32))
         return found

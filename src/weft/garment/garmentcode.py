@@ -10,7 +10,6 @@ are in degrees about fixed x, y, z.
 
 import json
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -115,21 +114,18 @@ class _Properties(_Block):
         None, description="100 for centimeters, 1000 for millimeters"
     )
     curvature_coords: Literal["relative", "absolute"] | None = None
+    # whether panels are moved such that the mean of their vertices is their origin
     normalize_panel_translation: Truth | None = None
+
+    @property
+    def meters(self) -> float:
+        """Return the size [m] of a unit; centimeters if the file does not say it."""
+        return 1 / (self.units_in_meter or CENTIMETERS)
 
 
 class _File(_Block):
     pattern: _PatternBlock
     properties: _Properties | None = None
-
-
-@dataclass(frozen=True)
-class _Units:
-    """Units and conventions of a file's numbers."""
-
-    meters: float  # per unit
-    relative: bool  # control points in the edge's frame
-    centered: bool  # panels are moved such that the mean of their vertices is their origin
 
 
 def read_garmentcode(path: Path) -> Pattern:
@@ -147,7 +143,11 @@ def read_garmentcode(path: Path) -> Pattern:
             expected="GarmentCode's {pattern: {panels: ...}}",
         )
     block = PatternDocument(path, tree).read(_File, tree)
-    units = _read_units(block.given.properties or _Properties(), path.name)
+    units = block.given.properties or _Properties()
+    if units.units_in_meter is None:
+        warnings.warn(
+            f"{path.name} has no properties.units_in_meter: taken in centimeters", stacklevel=2
+        )
     given = block.given.pattern
     panels = [_read_panel(name, block, panel, units) for name, panel in given.panels.items()]
     if not panels:
@@ -192,21 +192,7 @@ def _parse_json(path: Path) -> Yaml:
         ) from problem
 
 
-def _read_units(properties: _Properties, file: str) -> _Units:
-    """Return the units from the file's properties; without them, centimeters and relative control
-    points.
-    """
-    per_meter = properties.units_in_meter
-    if per_meter is None:
-        warnings.warn(
-            f"{file} has no properties.units_in_meter: taken in centimeters", stacklevel=2
-        )
-        per_meter = CENTIMETERS
-    relative = properties.curvature_coords != "absolute"
-    return _Units(1 / per_meter, relative, bool(properties.normalize_panel_translation))
-
-
-def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _Units) -> Panel:
+def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _Properties) -> Panel:
     """Return one panel; its edges keep their numbers."""
     from scipy.spatial.transform import Rotation
 
@@ -236,7 +222,7 @@ def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _U
         except PatternError as error:
             at = (*place, "curvature", "params")
             raise block.error(at, error.got, error.expected or "") from None
-    if units.centered:
+    if units.normalize_panel_translation:
         center = vertices.mean(0)
         curves = [s.transform(np.eye(2), -center) for s in curves]
         translation = translation + [*center, 0.0]
@@ -250,7 +236,7 @@ def _read_panel(name: str, block: DocumentBlock[_File], panel: _Panel, units: _U
     return Panel(name, corners, [s.edge for s in curves], placement=placement)
 
 
-def _read_curve(edge: _Edge, ends: Floats, units: _Units) -> EdgeCurve:
+def _read_curve(edge: _Edge, ends: Floats, units: _Properties) -> EdgeCurve:
     """Return an edge with its curvature."""
     name, curvature = edge.label or "", edge.curvature
     if curvature is None:
@@ -260,14 +246,15 @@ def _read_curve(edge: _Edge, ends: Floats, units: _Units) -> EdgeCurve:
     points = np.array([curvature] if isinstance(curvature, tuple) else curvature.params)
     along = ends[1] - ends[0]
     left = np.array([-along[1], along[0]])
-    controls = [
-        ends[0] + p[0] * along + p[1] * left if units.relative else p * units.meters for p in points
-    ]
+    if units.curvature_coords == "absolute":
+        controls = [p * units.meters for p in points]
+    else:
+        controls = [ends[0] + p[0] * along + p[1] * left for p in points]
     curve = BorderCurve.CUBIC if isinstance(curvature, _Cubic) else BorderCurve.QUADRATIC
     return EdgeCurve(curve, np.array([ends[0], *controls, ends[1]]), name)
 
 
-def _arc(circle: _Circle, ends: Floats, units: _Units) -> Floats:
+def _arc(circle: _Circle, ends: Floats, units: _Properties) -> Floats:
     """Return the beginning, middle and end (3,2) [m] of a circular arc given by [radius, large_arc,
     right].
 

@@ -7,28 +7,27 @@ import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.base.errors import PatternError
-from weft.garment.pattern import Panel, Placement, Wrap
+from weft.garment.pattern import Panel, Wrap
 
 LAYER_GAP = 0.01  # [m] between the start positions of successive layers
 
 
-def place_points(panel: Panel, flat: Floats, layer_gap: float = LAYER_GAP) -> Positions:
+def place_points(panel: Panel, flat: Floats) -> Positions:
     """Return the start positions (n,3) [m] of points of a panel.
 
-    A panel of layer l starts l ``layer_gap`` further out: along the normal of its right side, or on
+    A panel of layer l starts l ``LAYER_GAP`` further out: along the normal of its right side, or on
     a cylinder whose radius is larger by that distance.
 
     Args:
         panel: with its placement and layer.
         flat: (n,2) [m] points of the panel's plane.
-        layer_gap: [m] between the start positions of successive layers.
 
     Raises:
         PatternError: a wrap without an axis, or a panel that goes around it more than once.
     """
     from scipy.spatial.transform import Rotation
 
-    placement, out = panel.placement, panel.layer * layer_gap
+    placement, out = panel.placement, panel.layer * LAYER_GAP
     turn = Rotation.from_euler("xyz", placement.rotation, degrees=True)
     moved = np.asarray(placement.translation, dtype=np.float64)
     if placement.wrap is None:
@@ -110,8 +109,3 @@ def _roll_plane(
     way = np.hypot(x, out)
     angle = np.arctan2(x, out) / abs(slope)
     return angle, way * abs(slope), (sign * way - tip) * float(np.cos(taper))
-
-
-def has_placement(panel: Panel) -> bool:
-    """Return whether a panel has a placement of its own."""
-    return panel.placement != Placement()

@@ -6,7 +6,6 @@ parts of a class are divided alike: at equal fractions, as finely as the finest 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,15 +28,6 @@ EdgeId = tuple[str, int]  # panel, edge
 Part = tuple[EdgeId, int]  # an edge, and a part of it between two breaks
 
 
-@dataclass(frozen=True, eq=False)
-class Join:
-    """Two chains that are divided alike; the second one runs in the direction of the first."""
-
-    name: str
-    first: EdgeChain
-    second: EdgeChain
-
-
 def corner_angles(panel: Panel) -> Floats:
     """Return the interior angles (k,) [rad] at the corners of a counter-clockwise panel.
 
@@ -51,7 +41,7 @@ def corner_angles(panel: Panel) -> Floats:
 
 def sample_edges(
     panels: Mapping[str, Panel],
-    joins: Sequence[Join],
+    seams: Sequence[Match],
     size: float,
     breaks: Mapping[EdgeId, Iterable[float]],
     least: Mapping[EdgeId, int],
@@ -60,13 +50,13 @@ def sample_edges(
 
     Args:
         panels: by name, counter-clockwise.
-        joins: chains that are to be divided alike.
+        seams: the chains of each are divided alike.
         size: [m] wanted edge length.
         breaks: fractions of edges at which a vertex has to stand.
         least: least number of mesh edges along an edge of a panel, where one is needed.
 
     Returns:
-        Fractions from 0 to 1 by edge; the index of every break among them; and, for every join, its
+        Fractions from 0 to 1 by edge; the index of every break among them; and, for every seam, its
         parts in turn: the part of the first chain, the part of the second, and whether they run in
         opposite directions along their edges.
 
@@ -79,18 +69,18 @@ def sample_edges(
         for e in range(len(p.corners))
     }
     for _ in range(ROUNDS):
-        changed = [_copy_breaks(join, cuts, size) for join in joins]
+        changed = [_copy_breaks(match, cuts, size) for match in seams]
         if not any(changed):
             break
     else:
-        names = ", ".join(j.name for j in joins)
+        names = ", ".join(m.seam.name for m in seams)
         raise PatternError(
             "seams",
             got=names,
             expected="seams that agree where edges begin",
             hint="an edge is in several of them, with different neighbors",
         )
-    pairs = [_match_parts(join, cuts) for join in joins]
+    pairs = [_match_parts(match, cuts) for match in seams]
     wanted = _TargetLengths(panels, size)
     fractions, index = _divide_parts(cuts, pairs, wanted, least)
     return fractions, index, pairs
@@ -105,15 +95,15 @@ def _chain_breaks(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> Float
     return np.asarray(every[np.concatenate([[True], np.diff(every) > 1e-12])])
 
 
-def _copy_breaks(join: Join, cuts: dict[EdgeId, list[float]], size: float) -> bool:
+def _copy_breaks(match: Match, cuts: dict[EdgeId, list[float]], size: float) -> bool:
     """Copy the breaks of each chain to the other; return whether any break was new."""
-    one, two = _chain_breaks(join.first, cuts), _chain_breaks(join.second, cuts)
-    longest = max(join.first.length, join.second.length)
+    one, two = _chain_breaks(match.first, cuts), _chain_breaks(match.second, cuts)
+    longest = max(match.first.length, match.second.length)
     gaps = min(float(np.diff(one).min()), float(np.diff(two).min()))
     # Below half of the smallest gap, so that two breaks never merge with the same break.
     near = min(SNAP * size / longest, 0.45 * gaps)
     changed = False
-    for chain, mine, others in ((join.first, one, two), (join.second, two, one)):
+    for chain, mine, others in ((match.first, one, two), (match.second, two, one)):
         for at in others[np.abs(others[:, None] - mine).min(axis=1) > near].tolist():
             i, fraction = chain.on_edge(at)
             edge = (chain.sides[i].panel, chain.sides[i].edge)
@@ -134,11 +124,11 @@ def _chain_parts(chain: EdgeChain, cuts: Mapping[EdgeId, list[float]]) -> list[t
     return found
 
 
-def _match_parts(join: Join, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, Part, bool]]:
-    one, two = _chain_parts(join.first, cuts), _chain_parts(join.second, cuts)
+def _match_parts(match: Match, cuts: Mapping[EdgeId, list[float]]) -> list[tuple[Part, Part, bool]]:
+    one, two = _chain_parts(match.first, cuts), _chain_parts(match.second, cuts)
     if len(one) != len(two):
         raise PatternError(
-            f"seam {join.name}",
+            f"seam {match.seam.name}",
             got=f"{len(one)} and {len(two)} parts between corners",
             expected="as many on both sides",
             hint="are corners of it nearly in the same place?",
