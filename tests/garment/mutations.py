@@ -1,6 +1,10 @@
-"""Damaged copies of a file, the same ones every time."""
+"""Damaged copies of a file, the same ones every time, and how many of them are patterns."""
 
 import random
+import warnings
+
+from weft.base.errors import PatternError
+from weft.garment.formats import read_pattern
 
 PIECES = [
     b"",
@@ -50,3 +54,20 @@ def mutations(data, count, seed=0):
                 if digits:
                     changed[rng.choice(digits)] = rng.choice(b"0123456789-.e")
         yield bytes(changed)
+
+
+def count_readable(path, data, count, drawing=None):
+    """Of ``count`` damaged copies of a file, the number of those that are read as a pattern (or
+    with which the drawing beside it is); all others end in a named error.
+    """
+    readable = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for changed in mutations(data, count):
+            path.write_bytes(changed)
+            try:
+                read_pattern(drawing or path)
+                readable += 1
+            except PatternError as error:
+                assert str(error)
+    return readable

@@ -13,7 +13,6 @@ from weft.garment.curves import (
 )
 from weft.garment.pattern import BorderCurve, Edge, Panel
 
-RNG = np.random.default_rng(4)
 KINDS = {
     BorderCurve.LINE: 0,
     BorderCurve.QUADRATIC: 1,

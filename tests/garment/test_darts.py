@@ -27,6 +27,10 @@ def waist_of(made):
     return [edge_length(made, e) for e in named_edges(made, "waist")]
 
 
+def side_lengths(made, seam):
+    return [EdgeChain(tuple(s), {"p": made}).length for s in (seam.first, seam.second)]
+
+
 def test_a_dart_by_hand():
     made, (seam,) = insert_features(square(), [(2, Dart("d", 0.25, 0.04, 0.1))])
     # The waist runs from right to left: a quarter of it lies at x = 0.1.
@@ -34,17 +38,10 @@ def test_a_dart_by_hand():
         made.corners[3:6], [[0.12, 0.4], [0.1, 0.3], [0.08, 0.4]], atol=1e-15
     )
     assert waist_of(made) == pytest.approx([0.08, 0.28])
-    one, two = (EdgeChain(tuple(s), {"p": made}).length for s in (seam.first, seam.second))
+    one, two = side_lengths(made, seam)
     assert one == pytest.approx(two, rel=1e-14) == pytest.approx(np.hypot(0.02, 0.1))
-    assert seam.name == "p.d" and [e.name for e in made.edges] == [
-        "hem",
-        "right",
-        "waist",
-        "d_1",
-        "d_2",
-        "waist",
-        "left",
-    ]
+    assert seam.name == "p.d"
+    assert [e.name for e in made.edges] == ["hem", "right", "waist", "d_1", "d_2", "waist", "left"]
     assert not check_pattern(Pattern("p", [made], [seam])).warnings
     assert signed_area(outline_polygon(made)[0]) == pytest.approx(0.16 - 0.5 * 0.04 * 0.1)
 
@@ -74,7 +71,7 @@ def test_darts_in_curves_keep_them(curve):
             atol=1e-9,
         )
     for one in seams:
-        a, b = (EdgeChain(tuple(x), {"p": made}).length for x in (one.first, one.second))
+        a, b = side_lengths(made, one)
         assert a == pytest.approx(b, rel=1e-12)
 
 
@@ -127,7 +124,7 @@ def test_pleats_by_hand(kind, to_end, x, signs):
     assert len(seams) == (1 if kind == "knife" else 2)
     assert len({s.name for s in seams}) == len(seams)
     for one in seams:
-        a, b = (EdgeChain(tuple(s), {"p": made}).length for s in (one.first, one.second))
+        a, b = side_lengths(made, one)
         assert a == pytest.approx(0.02) == pytest.approx(b)
     assert not check_pattern(Pattern("p", [made], seams)).warnings
 

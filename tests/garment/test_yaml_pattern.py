@@ -263,34 +263,6 @@ def test_what_cannot_be_right_has_the_line_of_its_panel_or_seam():
     assert "panel a" in said and "(pattern.yaml:3)" in said and "(pattern.yaml:8)" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "euler", "openings"), [("skirt", 0, 2), ("top", -2, 4), ("trousers", -1, 3)]
-)
-@pytest.mark.parametrize("measures", [{}, {"hips": "110 cm", "waist": "88 cm"}, {"hips": "88 cm"}])
-def test_drafted_patterns(name, euler, openings, measures):
-    """Waist and hem; neck, arms and hem; waist and legs: without a warning, seams within 1 %."""
-    pattern = read_yaml_pattern(PATTERNS / f"{name}.yaml", measures)
-    report = check_pattern(pattern)
-    assert not report.warnings
-    assert all(abs(m.ratio - 1) < 0.012 for m in report.seams)
-    garment = cut(pattern, 0.05)
-    shape = sewn_topology(garment)
-    assert (shape.pieces, shape.euler, shape.openings) == (1, euler, openings)
-    assert shape.orientable and not shape.warnings and not garment.warnings
-
-
-@pytest.mark.parametrize("name", ["skirt", "top", "trousers"])
-def test_drafted_patterns_start_apart(name):
-    """No two triangles of the panels meet, and none comes near the axis of the body, or of legs."""
-    from weft.contact import intersections
-
-    mesh = cut(read_pattern(PATTERNS / f"{name}.yaml"), 0.03).mesh
-    assert len(intersections(mesh.vertices, mesh.faces)) == 0
-    x, _, z = mesh.vertices.T
-    out = np.abs(x) - 0.115 if name == "trousers" else x
-    assert np.hypot(out, z).min() > 0.075
-
-
 def test_a_skirt_of_splines():
     """Four panels of four corners: four patches, joined along all six seams."""
     import weft
