@@ -14,7 +14,15 @@ from weft import kernel
 from weft.base.arrays import Positions
 from weft.kernel import DataType, FloatArray2d, IntArray2d, WarpArray, WarpStruct
 from weft.show.picture.rasterize import DepthBuffer, spread
-from weft.show.picture.shade import Light, ShadedSurface, ShadingCamera, barycentric_hit, ray
+from weft.show.picture.shade import (
+    Light,
+    ShadedSurface,
+    ShadingCamera,
+    SurroundingMap,
+    barycentric_hit,
+    facing_normal,
+    ray,
+)
 
 _module = wp.get_module("weft.surroundings")
 vec2f: DataType = wp.vec2f
@@ -53,40 +61,52 @@ def depth_rows(
         if face[y, x] >= 0:
             depth = 1.0 / nearness[y, x]
         elif light.has_ground != 0:
-            d = ray(
-                float(x) + 0.5, float(y) + 0.5, float(face.shape[1]), float(face.shape[0]), view
-            )
+            d = ray(float(x) + 0.5, float(y) + 0.5, view)
             if d[1] < -1.0e-6:
                 depth = wp.max((light.ground - view.eye[1]) / d[1], 1.0e-3)
         depths[r, c] = depth
 
 
 @wp.func
-def place_ray(r: int, c: int, samples: vec2f, view: ShadingCamera):
-    """Return the ray through the sample whose depth a place has.
-
-    ``samples`` are the numbers of samples across and down.
-    """
+def place_ray(r: int, c: int, view: ShadingCamera):
+    """Return the ray through the sample whose depth a place has."""
     n = COARSE * view.samples
-    x = wp.min(float(c * n + n // 2) + 0.5, samples[0] - 0.5)
-    y = wp.min(float(r * n + n // 2) + 0.5, samples[1] - 0.5)
-    return ray(x, y, samples[0], samples[1], view)
+    x = wp.min(float(c * n + n // 2) + 0.5, view.size[0] - 0.5)
+    y = wp.min(float(r * n + n // 2) + 0.5, view.size[1] - 0.5)
+    return ray(x, y, view)
+
+
+@wp.struct
+class Place:
+    """A place of the picture, and the point that it shows."""
+
+    r: int
+    c: int
+    phase: int  # 0 to 15, by which the directions of neighboring places differ
+    depth: float  # [m]
+    p: vec3f
+    n: vec3f  # unit normal
+
+
+@wp.struct
+class OcclusionBounds:
+    """The extent of ambient occlusion."""
+
+    radius: float  # [m]
+    low: vec3f  # corners of the box of cloth and bodies [m]
+    high: vec3f
 
 
 @wp.func
 def horizon(
-    r: int,
-    c: int,
+    place: Place,
+    v: vec3f,
     dx: float,
     dy: float,
     reach: float,
     start: float,
     lowest: float,
-    p: vec3f,
-    n: vec3f,
-    v: vec3f,
     radius: float,
-    samples: vec2f,
     view: ShadingCamera,
     depths: FloatArray2d,
 ):
@@ -97,50 +117,39 @@ def horizon(
     for k in range(STEPS):
         t = (float(k) + start) / float(STEPS)
         length = 1.0 + (reach - 1.0) * t * t
-        cc = c + int(wp.round(dx * length))
-        rr = r + int(wp.round(dy * length))
+        cc = place.c + int(wp.round(dx * length))
+        rr = place.r + int(wp.round(dy * length))
         inside = rr >= 0 and cc >= 0 and rr < depths.shape[0] and cc < depths.shape[1]
         if inside:  # noqa: SIM102 - Warp may evaluate both sides of an `and`
             if depths[rr, cc] < NOTHING:
-                d = place_ray(rr, cc, samples, view)
-                q = view.eye + depths[rr, cc] * d - p
+                d = place_ray(rr, cc, view)
+                q = view.eye + depths[rr, cc] * d - place.p
                 far = wp.length(q)
-                if wp.dot(q, n) > LEVEL * far:
+                if wp.dot(q, place.n) > LEVEL * far:
                     fade = wp.clamp(1.0 - (far * far) / (radius * radius), 0.0, 1.0)
                     high = wp.max(high, wp.lerp(lowest, wp.dot(q, v) / far, fade))
     return high
 
 
 @wp.func
-def openness(
-    r: int,
-    c: int,
-    phase: int,
-    p: vec3f,
-    n: vec3f,
-    depth: float,
-    radius: float,
-    samples: vec2f,
-    view: ShadingCamera,
-    depths: FloatArray2d,
-):
-    """Return the share of the cosine-weighted hemisphere about n that is open."""
+def openness(place: Place, radius: float, view: ShadingCamera, depths: FloatArray2d):
+    """Return the share of the cosine-weighted hemisphere about the normal that is open."""
     rows = float(depths.shape[0])
-    reach = wp.min(0.5 * rows * radius / (view.tan_half * depth), rows)
+    reach = wp.min(0.5 * rows * radius / (view.tan_half * place.depth), rows)
     if reach < 2.0:
         return 1.0
-    v = wp.normalize(view.eye - p)
+    v = wp.normalize(view.eye - place.p)
     total = float(0.0)
     whole = float(0.0)
-    start = (float((phase * 7) % 16) + 0.5) / 16.0
+    start = (float((place.phase * 7) % 16) + 0.5) / 16.0
     for k in range(SLICES):
-        angle = (float(k) + (float(phase) + 0.5) / 16.0) * (PI / float(SLICES))
+        angle = (float(k) + (float(place.phase) + 0.5) / 16.0) * (PI / float(SLICES))
         dx = wp.cos(angle)
         dy = wp.sin(angle)
         way = dx * view.right - dy * view.up
         axis = wp.normalize(wp.cross(way, v))
         along = wp.normalize(way - wp.dot(way, v) * v)
-        m = n - wp.dot(n, axis) * axis
+        m = place.n - wp.dot(place.n, axis) * axis
         share = wp.length(m)
         if share > 1.0e-6:
             tilt = wp.acos(wp.clamp(wp.dot(m, v) / share, 0.0, 1.0))
@@ -148,8 +157,8 @@ def openness(
                 tilt = -tilt
             low1 = wp.cos(tilt + 0.5 * PI)
             low0 = wp.cos(tilt - 0.5 * PI)
-            c1 = horizon(r, c, dx, dy, reach, start, low1, p, n, v, radius, samples, view, depths)
-            c0 = horizon(r, c, -dx, -dy, reach, start, low0, p, n, v, radius, samples, view, depths)
+            c1 = horizon(place, v, dx, dy, reach, start, low1, radius, view, depths)
+            c0 = horizon(place, v, -dx, -dy, reach, start, low0, radius, view, depths)
             h1 = wp.min(wp.acos(wp.clamp(c1, -1.0, 1.0)), tilt + 0.5 * PI)
             h0 = wp.max(-wp.acos(wp.clamp(c0, -1.0, 1.0)), tilt - 0.5 * PI)
             arc = 2.0 * wp.cos(tilt) + 2.0 * (h0 + h1) * wp.sin(tilt)
@@ -162,15 +171,16 @@ def openness(
 
 
 @wp.func
-def lamp(phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: FloatArray2d):
-    """Return the share of the lamp that p sees."""
+def lamp_share(place: Place, light: Light, widest: float):
+    """Return the share of the lamp that the point of a place sees."""
+    n = place.n
     facing = wp.dot(n, light.direction)
     if facing < -0.2:
         return 0.0
-    p = p + light.bias * n
+    p = place.p + light.bias * n
     x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter
-    size = float(shadow.shape[0])
+    size = float(light.shadow.shape[0])
     margin = wp.min(wp.min(x, size - x), wp.min(y, size - y)) / (0.03 * size)
     if margin <= 0.0:
         return 1.0
@@ -180,7 +190,7 @@ def lamp(phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: Fl
     limit = STEEPEST / light.texels_per_meter
     gx = wp.clamp(-wp.dot(n, light.across) * steep, -limit, limit)
     gy = wp.clamp(-wp.dot(n, light.up) * steep, -limit, limit)
-    angle = float(phase) * (2.0 * PI / 16.0)
+    angle = float(place.phase) * (2.0 * PI / 16.0)
     way = vec2f(wp.cos(angle), wp.sin(angle))
     reach = widest * light.texels_per_meter
     found = float(0.0)
@@ -191,9 +201,9 @@ def lamp(phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: Fl
         dx = q * way[0]
         dy = q * way[1]
         way = vec2f(way[0] * COS - way[1] * SIN, way[0] * SIN + way[1] * COS)
-        cc = wp.clamp(int(wp.floor(x + dx)), 0, shadow.shape[1] - 1)
-        rr = wp.clamp(int(wp.floor(y + dy)), 0, shadow.shape[0] - 1)
-        above = shadow[rr, cc] - near - gx * dx - gy * dy
+        cc = wp.clamp(int(wp.floor(x + dx)), 0, light.shadow.shape[1] - 1)
+        rr = wp.clamp(int(wp.floor(y + dy)), 0, light.shadow.shape[0] - 1)
+        above = light.shadow[rr, cc] - near - gx * dx - gy * dy
         # An occluder at this height stands in the way of the lamp only if it is in its cone.
         if above > 0.0 and above * LAMP * light.texels_per_meter > 0.5 * q - 1.5:
             found += 1.0
@@ -207,9 +217,9 @@ def lamp(phase: int, p: vec3f, n: vec3f, light: Light, widest: float, shadow: Fl
         dx = q * way[0]
         dy = q * way[1]
         way = vec2f(way[0] * COS - way[1] * SIN, way[0] * SIN + way[1] * COS)
-        cc = wp.clamp(int(wp.floor(x + dx)), 0, shadow.shape[1] - 1)
-        rr = wp.clamp(int(wp.floor(y + dy)), 0, shadow.shape[0] - 1)
-        if shadow[rr, cc] > near + gx * dx + gy * dy:
+        cc = wp.clamp(int(wp.floor(x + dx)), 0, light.shadow.shape[1] - 1)
+        rr = wp.clamp(int(wp.floor(y + dy)), 0, light.shadow.shape[0] - 1)
+        if light.shadow[rr, cc] > near + gx * dx + gy * dy:
             hits += 1.0
     return 1.0 - hits / float(LAMP_POINTS) * wp.min(margin, 1.0)
 
@@ -221,49 +231,35 @@ def look_rows(
     view: ShadingCamera,
     surface: ShadedSurface,
     light: Light,
-    radius: float,
-    widest: float,
-    low: vec3f,
-    high: vec3f,
+    bounds: OcclusionBounds,
     face: IntArray2d,
-    shadow: FloatArray2d,
     depths: FloatArray2d,
     raw: wp.array2d(dtype=vec2f),
 ):
     """Compute openness, and the share of the lamp, at the middle of every place of a row."""
     r = ((o + wp.tid()) * spread) % depths.shape[0]
     n = COARSE * view.samples
-    samples = vec2f(float(face.shape[1]), float(face.shape[0]))
     for c in range(depths.shape[1]):
         found = vec2f(1.0, 1.0)
-        depth = depths[r, c]
-        if depth < NOTHING:
-            d = place_ray(r, c, samples, view)
+        if depths[r, c] < NOTHING:
+            d = place_ray(r, c, view)
             y = wp.min(r * n + n // 2, face.shape[0] - 1)
             x = wp.min(c * n + n // 2, face.shape[1] - 1)
             f = face[y, x]
-            normal = vec3f(0.0, 1.0, 0.0)
+            place = Place()
+            place.r = r
+            place.c = c
+            place.phase = ((r & 3) * 4 + (c & 3) * 5) & 15
+            place.depth = depths[r, c]
+            place.p = view.eye + place.depth * d
+            place.n = vec3f(0.0, 1.0, 0.0)
             if f >= 0:
-                i0 = surface.faces[f, 0]
-                i1 = surface.faces[f, 1]
-                i2 = surface.faces[f, 2]
-                b = barycentric_hit(f, d, view, surface)
-                normal = wp.normalize(
-                    b[0] * surface.normal[i0]
-                    + b[1] * surface.normal[i1]
-                    + b[2] * surface.normal[i2]
-                )
-                e1 = surface.position[i1] - surface.position[i0]
-                e2 = surface.position[i2] - surface.position[i0]
-                if wp.dot(wp.cross(e1, e2), d) > 0.0:
-                    normal = -normal
-            p = view.eye + depth * d
-            phase = ((r & 3) * 4 + (c & 3) * 5) & 15
+                place.n = facing_normal(f, barycentric_hit(f, d, view, surface), d, surface)
             open = float(1.0)
-            off = wp.max(low - p, p - high)
-            if wp.max(wp.max(off[0], off[1]), off[2]) < radius:
-                open = openness(r, c, phase, p, normal, depth, radius, samples, view, depths)
-            found = vec2f(open, lamp(phase, p, normal, light, widest, shadow))
+            off = wp.max(bounds.low - place.p, place.p - bounds.high)
+            if wp.max(wp.max(off[0], off[1]), off[2]) < bounds.radius:
+                open = openness(place, bounds.radius, view, depths)
+            found = vec2f(open, lamp_share(place, light, 0.5 * bounds.radius))
         raw[r, c] = found
 
 
@@ -304,8 +300,9 @@ class Surroundings:
         shape = (-(-height // COARSE), -(-width // COARSE))
         self.radius = radius
         self.blur = 0.05 * radius  # [m] tolerance in depth
-        self.depths = kernel.empty(shape, wp.float32)
-        self.raw, self.found = kernel.empty(shape, vec2f), kernel.empty(shape, vec2f)
+        self.raw, self.near = kernel.empty(shape, vec2f), SurroundingMap()
+        self.near.depths = kernel.empty(shape, wp.float32)
+        self.near.shares = kernel.empty(shape, vec2f)
 
     def look(
         self,
@@ -314,55 +311,23 @@ class Surroundings:
         light: WarpStruct,
         x: Positions,
         seen: DepthBuffer,
-        shadow: WarpArray,
-    ) -> tuple[WarpArray, WarpArray]:
+    ) -> WarpStruct:
         """Return depths (h/2,w/2) [m], and (h/2,w/2,2) openness and share of the lamp, in 0 to 1.
 
         Args:
             view, surface, light: of the picture.
             x: (N,3) [m] all drawn vertices.
             seen: its z-buffer.
-            shadow: nearness to the light.
         """
-        low, high = wp.vec3f(*x.min(axis=0)), wp.vec3f(*x.max(axis=0))
-        rows = self.depths.shape[0]
-        stride = spread(rows)
-        kernel.launch(
-            depth_rows,
-            rows,
-            stride,
-            view,
-            light,
-            seen.nearness,
-            seen.face,
-            self.depths,
-            slice_above=ROWS_WORTH_SLICING,
-        )
-        kernel.launch(
-            look_rows,
-            rows,
-            stride,
-            view,
-            surface,
-            light,
-            self.radius,
-            0.5 * self.radius,
-            low,
-            high,
-            seen.face,
-            shadow,
-            self.depths,
-            self.raw,
-            slice_above=ROWS_WORTH_SLICING,
-        )
-        kernel.launch(
-            blur_rows,
-            rows,
-            stride,
-            self.blur,
-            self.depths,
-            self.raw,
-            self.found,
-            slice_above=ROWS_WORTH_SLICING,
-        )
-        return self.depths, self.found
+        bounds = OcclusionBounds()
+        bounds.radius = self.radius
+        bounds.low, bounds.high = wp.vec3f(*x.min(axis=0)), wp.vec3f(*x.max(axis=0))
+        near, face = self.near, seen.face
+        self._launch(depth_rows, view, light, seen.nearness, face, near.depths)
+        self._launch(look_rows, view, surface, light, bounds, face, near.depths, self.raw)
+        self._launch(blur_rows, self.blur, near.depths, self.raw, near.shares)
+        return near
+
+    def _launch(self, by_row: wp.Kernel, *arguments: object) -> None:
+        rows = self.near.depths.shape[0]
+        kernel.launch(by_row, rows, spread(rows), *arguments, slice_above=ROWS_WORTH_SLICING)

@@ -11,7 +11,7 @@ from weft import kernel
 from weft.base.arrays import Faces, Floats, Ints, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
-from weft.kernel import WarpArray, WarpStruct
+from weft.kernel import WarpStruct
 from weft.show import looks
 from weft.show.looks import CHECKERS, LOOKS, Field, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
@@ -21,7 +21,13 @@ from weft.show.picture.drawing import Drawing
 from weft.show.picture.legend import draw_legend
 from weft.show.picture.normals import Normals as Normals
 from weft.show.picture.rasterize import DepthBuffer, rasterize, spread
-from weft.show.picture.shade import Light, ShadedSurface, ShadingCamera, shade_rows
+from weft.show.picture.shade import (
+    Light,
+    ShadedSurface,
+    ShadingCamera,
+    SurroundingMap,
+    shade_rows,
+)
 from weft.show.picture.shell import RIM_TONE
 from weft.show.picture.style import Style as Style
 
@@ -119,17 +125,15 @@ class Renderer:
         camera = camera or self.camera
         points = camera.project(there, s.width * n, s.height * n)
         rasterize(points, self._drawn.faces, self._faces, self._seen)
-        light, shadow, cover = self._light(there)
-        view, surface = self._view(camera), self._surface(x, there, normal)
-        depths, around = _nothing()
+        light, view = self._light(there), self._view(camera)
+        surface, near = self._surface(x, there, normal), SurroundingMap()
         if self._around is not None:
-            depths, around = self._around.look(view, surface, light, there, self._seen, shadow)
+            near = self._around.look(view, surface, light, there, self._seen)
         out = kernel.empty((s.height, s.width, 4 if s.transparent else 3), wp.uint8)
         kernel.launch(
             shade_rows,
             s.height,
-            *(spread(s.height), view, surface, light),
-            *(self._seen.face, shadow, cover, depths, around, out),
+            *(spread(s.height), view, surface, light, near, self._seen.face, out),
             slice_above=ROWS_WORTH_SLICING,
         )
         image: Image = np.array(kernel.numpy(out))
@@ -188,12 +192,13 @@ class Renderer:
         v.eye = wp.vec3f(*camera.eye)
         v.right, v.up, v.back = (wp.vec3f(*a) for a in camera.axes)
         v.tan_half, v.samples = camera.tan_half, self.style.samples
+        v.size = wp.vec2f(*map(float, self._seen.face.shape[::-1]))
         v.soft, v.transparent = int(self._around is not None), int(self.style.transparent)
         v.blur = self._around.blur if self._around is not None else 0.0
         return v
 
-    def _light(self, x: Positions) -> tuple[WarpStruct, WarpArray, WarpArray]:
-        """Return the light, its shadow map, and the blurred shadow on the ground."""
+    def _light(self, x: Positions) -> WarpStruct:
+        """Return the light, with its shadow map and the blurred shadow on the ground."""
         from scipy.ndimage import uniform_filter
 
         right = self.camera.axes[0]  # the light stays where it is if the camera moves
@@ -213,10 +218,9 @@ class Renderer:
         origin = 0.5 * (low + high)[:2] - 0.5 * side / texels
         points = np.stack([*((flat[:, :2] - origin) * texels).T, flat[:, 2] - low[2] + 1.0], axis=1)
         rasterize(points, self._drawn.faces, self._faces, self._shadow)
-        seen = self._shadow
         cover = np.zeros((1, 1), dtype=np.float32)
         if self._around is None:
-            cover = (kernel.numpy(seen.face) >= 0).astype(np.float32)
+            cover = (kernel.numpy(self._shadow.face) >= 0).astype(np.float32)
             for _ in range(2):
                 cover = uniform_filter(cover, blur)
         light = Light()
@@ -226,12 +230,8 @@ class Renderer:
         light.offset = 1.0 - low[2]
         light.bias = 2.5 / texels
         light.ground, light.has_ground = self.ground, int(self.style.ground)
-        return light, seen.nearness, kernel.array(cover, wp.float32)
-
-
-def _nothing() -> tuple[WarpArray, WarpArray]:
-    """Return empty depths and surroundings, for pictures without soft shadows."""
-    return kernel.zeros((1, 1), wp.float32), kernel.zeros((1, 1), wp.vec2f)
+        light.shadow, light.cover = self._shadow.nearness, kernel.array(cover, wp.float32)
+        return light
 
 
 def draw_dots(image: Image, points: Floats) -> None:

@@ -28,6 +28,8 @@ class Light:
     bias: float  # [m] by which an occluder must be nearer
     ground: float  # height [m]
     has_ground: int
+    shadow: FloatArray2d  # nearness to the light of the shadow map
+    cover: FloatArray2d  # share of the ground's light that the cloth takes, blurred
 
 
 @wp.struct
@@ -39,8 +41,9 @@ class ShadingCamera:
     up: vec3f
     back: vec3f
     tan_half: float
+    size: vec2f  # samples across and down
     samples: int  # per pixel and direction
-    soft: int  # 1: openness and light are given by place (``surroundings``)
+    soft: int  # 1: openness and light are given by place (``SurroundingMap``)
     transparent: int
     blur: float  # [m] difference in depth within which pixels share openness and light
 
@@ -61,8 +64,16 @@ class ShadedSurface:
     woven_faces: int  # the first so many faces are cloth
 
 
+@wp.struct
+class SurroundingMap:
+    """Depth, openness and light of every place of a picture, for soft shadows."""
+
+    depths: FloatArray2d  # [m]
+    shares: wp.array2d(dtype=vec2f)  # openness, and light of the lamp
+
+
 @wp.func
-def lit(p: vec3f, light: Light, shadow: FloatArray2d):
+def lit_share(p: vec3f, light: Light):
     """Return the share of the key light that reaches p, from 3 x 3 samples of the shadow map."""
     x = (wp.dot(p, light.across) - light.origin[0]) * light.texels_per_meter
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter
@@ -74,15 +85,16 @@ def lit(p: vec3f, light: Light, shadow: FloatArray2d):
         for j in range(-1, 2):
             rr = r + i
             cc = c + j
-            inside = rr >= 0 and cc >= 0 and rr < shadow.shape[0] and cc < shadow.shape[1]
+            inside = rr >= 0 and cc >= 0
+            inside = inside and rr < light.shadow.shape[0] and cc < light.shadow.shape[1]
             if inside:  # noqa: SIM102 - Warp may evaluate both sides of an `and`
-                if shadow[rr, cc] > near:
+                if light.shadow[rr, cc] > near:
                     hits += 1.0
     return 1.0 - hits / 9.0
 
 
 @wp.func
-def soft_shadow(p: vec3f, light: Light, cover: FloatArray2d):
+def soft_shadow(p: vec3f, light: Light):
     """Return the blurred share of light that the cloth takes from a point of the ground,
     bilinear.
     """
@@ -90,31 +102,26 @@ def soft_shadow(p: vec3f, light: Light, cover: FloatArray2d):
     y = (wp.dot(p, light.up) - light.origin[1]) * light.texels_per_meter - 0.5
     c = int(wp.floor(x))
     r = int(wp.floor(y))
-    if r < 0 or c < 0 or r + 1 >= cover.shape[0] or c + 1 >= cover.shape[1]:
+    if r < 0 or c < 0 or r + 1 >= light.cover.shape[0] or c + 1 >= light.cover.shape[1]:
         return 0.0
     s = x - float(c)
     t = y - float(r)
-    top = cover[r, c] * (1.0 - s) + cover[r, c + 1] * s
-    low = cover[r + 1, c] * (1.0 - s) + cover[r + 1, c + 1] * s
+    top = light.cover[r, c] * (1.0 - s) + light.cover[r, c + 1] * s
+    low = light.cover[r + 1, c] * (1.0 - s) + light.cover[r + 1, c + 1] * s
     return top * (1.0 - t) + low * t
 
 
 @wp.func
-def ray(column: float, row: float, width: float, height: float, view: ShadingCamera):
+def ray(column: float, row: float, view: ShadingCamera):
     """Return the direction through a point of the picture; its component along -back is 1."""
+    width = view.size[0]
+    height = view.size[1]
     s = 2.0 * view.tan_half / height
     return (column - 0.5 * width) * s * view.right + (0.5 * height - row) * s * view.up - view.back
 
 
 @wp.func
-def around(
-    x: int,
-    y: int,
-    depth: float,
-    view: ShadingCamera,
-    depths: FloatArray2d,
-    surroundings: wp.array2d(dtype=vec2f),
-):
+def surrounding_shares(x: int, y: int, depth: float, view: ShadingCamera, near: SurroundingMap):
     """Return openness and light at the point of a sample.
 
     They are interpolated bilinearly between neighboring places of similar depth; if there are none,
@@ -133,10 +140,10 @@ def around(
     least = float(3.0e38)
     for i in range(2):
         for j in range(2):
-            rr = wp.clamp(r + i, 0, depths.shape[0] - 1)
-            cc = wp.clamp(c + j, 0, depths.shape[1] - 1)
-            off = wp.abs(depths[rr, cc] - depth)
-            here = surroundings[rr, cc]
+            rr = wp.clamp(r + i, 0, near.depths.shape[0] - 1)
+            cc = wp.clamp(c + j, 0, near.depths.shape[1] - 1)
+            off = wp.abs(near.depths[rr, cc] - depth)
+            here = near.shares[rr, cc]
             if off < least:
                 least = off
                 found = here
@@ -158,14 +165,7 @@ def wall(d: vec3f):
 
 @wp.func
 def ground_shadow(
-    x: int,
-    y: int,
-    d: vec3f,
-    view: ShadingCamera,
-    light: Light,
-    cover: FloatArray2d,
-    depths: FloatArray2d,
-    surroundings: wp.array2d(dtype=vec2f),
+    x: int, y: int, d: vec3f, view: ShadingCamera, light: Light, near: SurroundingMap
 ):
     """Return the share of light that the ground lacks where a ray from the eye meets it."""
     if light.has_ground == 0 or d[1] >= -1.0e-6:
@@ -174,9 +174,9 @@ def ground_shadow(
     if t <= 0.0:
         return 0.0
     if view.soft != 0:
-        s = around(x, y, t, view, depths, surroundings)
+        s = surrounding_shares(x, y, t, view, near)
         return 1.0 - (0.5 + 0.5 * s[0]) * (0.5 + 0.5 * s[1])
-    return 0.62 * soft_shadow(view.eye + t * d, light, cover)
+    return 0.62 * soft_shadow(view.eye + t * d, light)
 
 
 @wp.func
@@ -200,26 +200,38 @@ def barycentric_hit(f: int, d: vec3f, view: ShadingCamera, surface: ShadedSurfac
 
 
 @wp.func
-def across_pixel(
-    f: int,
-    n: vec3f,
-    depth: float,
-    d: vec3f,
-    view: ShadingCamera,
-    surface: ShadedSurface,
-    side: float,
-):
+def face_normal(f: int, surface: ShadedSurface):
+    """Return a normal of a face, twice as long as its area."""
+    x0 = surface.position[surface.faces[f, 0]]
+    x1 = surface.position[surface.faces[f, 1]]
+    x2 = surface.position[surface.faces[f, 2]]
+    return wp.cross(x1 - x0, x2 - x0)
+
+
+@wp.func
+def facing_normal(f: int, b: vec3f, d: vec3f, surface: ShadedSurface):
+    """Return the smooth unit normal at a point of face f, towards the eye that looks along d."""
+    n = wp.normalize(
+        b[0] * surface.normal[surface.faces[f, 0]]
+        + b[1] * surface.normal[surface.faces[f, 1]]
+        + b[2] * surface.normal[surface.faces[f, 2]]
+    )
+    if wp.dot(face_normal(f, surface), d) > 0.0:
+        n = -n
+    return n
+
+
+@wp.func
+def across_pixel(f: int, depth: float, d: vec3f, surface: ShadedSurface, side: float):
     """Return the length [m] of a pixel on face f in material coordinates, along its longer
     direction.
     """
-    x1 = surface.position[surface.faces[f, 1]] - surface.position[surface.faces[f, 0]]
-    x2 = surface.position[surface.faces[f, 2]] - surface.position[surface.faces[f, 0]]
+    normal = face_normal(f, surface)
     u1 = surface.uv[f, 1] - surface.uv[f, 0]
     u2 = surface.uv[f, 2] - surface.uv[f, 0]
-    space = wp.length(wp.cross(x1, x2))
     material = wp.abs(u1[0] * u2[1] - u1[1] * u2[0])
-    scale = wp.sqrt(material / wp.max(space, 1.0e-20))
-    slant = wp.max(wp.abs(wp.dot(n, d)) / wp.length(d), 0.05)
+    scale = wp.sqrt(material / wp.max(wp.length(normal), 1.0e-20))
+    slant = wp.max(wp.abs(wp.dot(wp.normalize(normal), d)) / wp.length(d), 0.05)
     return side * depth * scale / slant
 
 
@@ -233,25 +245,15 @@ def shade_point(
     view: ShadingCamera,
     surface: ShadedSurface,
     light: Light,
-    shadow: FloatArray2d,
-    depths: FloatArray2d,
-    surroundings: wp.array2d(dtype=vec2f),
+    near: SurroundingMap,
 ):
     """Return the color of face f where the ray from the eye along d meets it."""
     i0 = surface.faces[f, 0]
-    i1 = surface.faces[f, 1]
-    i2 = surface.faces[f, 2]
-    e1 = surface.position[i1] - surface.position[i0]
-    e2 = surface.position[i2] - surface.position[i0]
+    e1 = surface.position[surface.faces[f, 1]] - surface.position[i0]
+    e2 = surface.position[surface.faces[f, 2]] - surface.position[i0]
     b = barycentric_hit(f, d, view, surface)
     p = surface.position[i0] + b[1] * e1 + b[2] * e2
-    n = wp.normalize(
-        b[0] * surface.normal[i0] + b[1] * surface.normal[i1] + b[2] * surface.normal[i2]
-    )
-    flat = wp.cross(e1, e2)
-    is_back = wp.dot(flat, d) > 0.0
-    if is_back:
-        n = -n
+    n = facing_normal(f, b, d, surface)
     color = b[0] * surface.color[f, 0] + b[1] * surface.color[f, 1] + b[2] * surface.color[f, 2]
     depth = wp.dot(p - view.eye, d) / wp.dot(d, d)
     uv = b[0] * surface.uv[f, 0] + b[1] * surface.uv[f, 1] + b[2] * surface.uv[f, 2]
@@ -260,19 +262,19 @@ def shade_point(
         if k % 2 != 0:
             color = 0.62 * color
     if surface.weave != 0 and f < surface.woven_faces:
-        size = across_pixel(f, wp.normalize(flat), depth, d, view, surface, pixel)
+        size = across_pixel(f, depth, d, surface, pixel)
         color = color * weave_factor(surface.weave, surface.yarns, uv, size)
-    if is_back:
+    if wp.dot(face_normal(f, surface), d) > 0.0:  # the back
         color = wp.lerp(color, vec3f(0.45, 0.45, 0.45), 0.45)
     facing = wp.dot(n, light.direction)
     key = wp.max(0.0, 0.85 * facing + 0.15)
     open = float(1.0)
     if view.soft != 0:
-        s = around(x, y, depth, view, depths, surroundings)
+        s = surrounding_shares(x, y, depth, view, near)
         open = s[0]
         key = key * (0.12 + 0.88 * s[1])
     elif key > 0.0:
-        key = key * (0.2 + 0.8 * lit(p + 2.0 * light.bias * n, light, shadow))
+        key = key * (0.2 + 0.8 * lit_share(p + 2.0 * light.bias * n, light))
     toward = -wp.normalize(d)
     head = wp.max(0.0, wp.dot(n, toward))
     rim = 1.0 - head
@@ -295,11 +297,8 @@ def shade_rows(
     view: ShadingCamera,
     surface: ShadedSurface,
     light: Light,
+    near: SurroundingMap,
     face: IntArray2d,
-    shadow: FloatArray2d,
-    cover: FloatArray2d,
-    depths: FloatArray2d,
-    surroundings: wp.array2d(dtype=vec2f),
     out: wp.array3d(dtype=wp.uint8),
 ):
     """Shade one row of the picture: each pixel is the mean of its samples.
@@ -308,9 +307,7 @@ def shade_rows(
     """
     r = ((o + wp.tid()) * spread) % out.shape[0]
     n = view.samples
-    height = float(face.shape[0])
-    width = float(face.shape[1])
-    pixel = 2.0 * view.tan_half * float(n) / height  # size of a pixel at a depth of 1
+    pixel = 2.0 * view.tan_half * float(n) / view.size[1]  # size of a pixel at a depth of 1
     for c in range(out.shape[1]):
         total = vec3f(0.0, 0.0, 0.0)
         cover_of = float(0.0)
@@ -323,14 +320,12 @@ def shade_rows(
                 x = c * n + j
                 f = face[y, x]
                 if f != last:
-                    d = ray(float(x) + 0.5, float(y) + 0.5, width, height, view)
+                    d = ray(float(x) + 0.5, float(y) + 0.5, view)
                     if f >= 0:
-                        color = shade_point(
-                            f, x, y, d, pixel, view, surface, light, shadow, depths, surroundings
-                        )
+                        color = shade_point(f, x, y, d, pixel, view, surface, light, near)
                         alpha = 1.0
                     else:
-                        dark = ground_shadow(x, y, d, view, light, cover, depths, surroundings)
+                        dark = ground_shadow(x, y, d, view, light, near)
                         if view.transparent != 0:
                             color = vec3f(0.0, 0.0, 0.0)
                             alpha = dark
