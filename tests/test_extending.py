@@ -244,7 +244,7 @@ HEIGHT = Look("height", "height above the lowest point", "m", height)
 """
 LOOKED = """
 import json, weft
-from weft.show.viewer.page_content import content_of
+from weft.show.viewer.page import content_of
 scene = weft.Scene(weft.sheet(4, 4), step=0.02)
 run = weft.simulate(scene, frames=1, out="run", progress=False, fsync=False)
 run.render("a.png", look="height")

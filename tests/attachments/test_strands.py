@@ -16,7 +16,7 @@ from weft.energies.springs.release import Release
 from weft.run.animation import STRANDS, build_animation
 from weft.run.strands import AROUND, Tubes
 from weft.show.picture.style import Style
-from weft.show.viewer.page_content import content_of
+from weft.show.viewer.page import content_of
 
 STEP = 0.01
 

@@ -9,8 +9,8 @@ from weft.mannequin import mannequin
 from weft.mannequin.contour import contour, is_manifold
 from weft.mannequin.figure import COARSEST, FINEST
 from weft.mannequin.girth_fit import hull_perimeter
+from weft.mannequin.measurements import girth
 from weft.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
-from weft.mannequin.tape import girth
 
 X, Y, Z = np.eye(3)
 

@@ -8,9 +8,8 @@ from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
 from weft.mannequin import POSES
 from weft.mannequin.joints import NAMES, NUMBER, parents
-from weft.mannequin.skinning import skin_vertices
+from weft.mannequin.skinning import cotangents, skin_vertices
 from weft.mannequin.stance import a_pose, rotations, solve_joints
-from weft.mannequin.weights import cotangents
 
 
 def test_weights_are_a_partition_of_unity(woman):

@@ -10,8 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from weft.show.viewer.page import page
-from weft.show.viewer.page_content import content_of
+from weft.show.viewer.page import content_of, page
 
 pytestmark = pytest.mark.browser
 

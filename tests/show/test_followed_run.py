@@ -21,7 +21,7 @@ from weft.io.folder_lock import WRITER
 from weft.run.run import Run
 from weft.show.looks import LOOKS, ShownFrame
 from weft.show.viewer.followed_run import FollowedRun
-from weft.show.viewer.page_content import content_of
+from weft.show.viewer.page import content_of
 
 
 @pytest.fixture

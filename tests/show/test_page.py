@@ -21,8 +21,7 @@ from weft.run.run import Run
 from weft.scene.recorded_scene import scene_of
 from weft.show.viewer.metric_curves import plots_of
 from weft.show.viewer.packing import IntegerGrid, Packer, pack
-from weft.show.viewer.page import page
-from weft.show.viewer.page_content import content_of
+from weft.show.viewer.page import content_of, page
 
 
 def unpacked(text, kind, frames=None):
@@ -182,7 +181,7 @@ def test_too_large_a_page_is_refused_with_what_to_do(seen):
 
 def test_a_page_that_gets_too_large_is_refused_before_all_is_read(seen, monkeypatch):
     """By what the compressor has given out: here its first bytes count a million times."""
-    monkeypatch.setattr("weft.show.viewer.page_content.OF_BASE64", 1e6)
+    monkeypatch.setattr("weft.show.viewer.page.OF_BASE64", 1e6)
     read = []
     with refused(RunError, "size of the page"):
         content_of(seen, most=1e6, on_frame=lambda done, count: read.append((done, count)))

@@ -16,8 +16,7 @@ from weft.laws.baraff_witkin import BaraffWitkin
 from weft.scene.build import load_scene
 from weft.show import looks
 from weft.show.picture.style import Style
-from weft.show.viewer.page import write_page
-from weft.show.viewer.page_content import content_of
+from weft.show.viewer.page import content_of, write_page
 
 pytestmark = pytest.mark.quick
 

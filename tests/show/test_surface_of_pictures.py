@@ -8,10 +8,10 @@ import weft
 from tests.refusals import refused
 from weft.base.errors import RunError, WeftError
 from weft.discretization.mesh import TriangleMesh, grid
-from weft.show.picture.camera_motion import CameraPath, Key, read_keys, turntable
+from weft.show.picture.camera import CameraPath, Key, read_keys, turntable
+from weft.show.picture.drawing import Shell
 from weft.show.picture.loop_subdivision import Subdivided
 from weft.show.picture.renderer import Renderer, save_png, save_webp
-from weft.show.picture.shell import Shell
 from weft.show.picture.style import Style
 from weft.show.picture.weave import Weave, WeavePattern
 

@@ -70,7 +70,7 @@ def render(
     from weft.base.units import to_si
     from weft.run.run import Run
     from weft.scene.recorded_scene import physics_of
-    from weft.show.picture.camera_motion import read_keys, turntable
+    from weft.show.picture.camera import read_keys, turntable
     from weft.show.picture.style import Style
     from weft.show.picture.weave import Weave
 

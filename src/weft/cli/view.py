@@ -105,8 +105,7 @@ def _page(
     run: "Run", html: Path | None, frames: str | None, density: int | None, look: str | None
 ) -> None:
     from weft.show.looks import LOOKS
-    from weft.show.viewer.page import errors_of, write_page
-    from weft.show.viewer.page_content import content_of
+    from weft.show.viewer.page import content_of, errors_of, write_page
 
     out = html if html is not None else beside(run.path)
     names = None if look is None else [n.strip() for n in look.split(",") if n.strip()]

@@ -2,10 +2,10 @@
 
 Read in this order: ``measures`` (girths and lengths that the user gives) and ``joints`` (the
 skeleton); ``solids`` with ``torso`` and ``limbs`` (the shape as a smooth union of signed
-distances), ``girth_fit`` (their girths), ``contour`` with ``surface_nets`` and ``relax`` (the
-mesh); ``weights`` and ``skinning`` (vertices that follow joints); ``stance``, ``gait`` and
-``motions`` (poses and walking); ``tape`` and ``measurements`` (measures of the finished mesh);
-``figure`` joins all of these in ``Mannequin``. Nothing here depends on cloth or contact.
+distances), ``girth_fit`` (their girths), ``contour`` (the mesh); ``skinning`` (vertices that follow
+joints); ``stance``, ``gait`` and ``motions`` (poses and walking); ``measurements`` (measures of the
+finished mesh); ``figure`` joins all of these in ``Mannequin``. Nothing here depends on cloth or
+contact.
 """
 
 from weft.mannequin.figure import Mannequin, MotionFrames, mannequin

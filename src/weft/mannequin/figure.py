@@ -17,9 +17,8 @@ from weft.mannequin.limbs import hand_tip, heel, toe_tip
 from weft.mannequin.measurements import Measurements, measure_mesh
 from weft.mannequin.measures import Measures, measures_of
 from weft.mannequin.motions import POSES, FigureBody, Motion, MotionSettings, pose
-from weft.mannequin.skinning import skin_vertices
+from weft.mannequin.skinning import bones, skin_vertices, skin_weights
 from weft.mannequin.stance import Stance, rotations, solve_joints
-from weft.mannequin.weights import bones, skin_weights
 
 SIZE = 0.0088  # default edge length over the stature, which gives about 21 000 faces
 FACES_PER_SIZE = 21_000.0  # number of faces at the default edge length

@@ -470,7 +470,7 @@ class Run:
             RunError: the frames or looks do not exist, or need more than 200 MB.
         """
         from weft.show.viewer.notebook import NotebookViewer
-        from weft.show.viewer.page_content import content_of
+        from weft.show.viewer.page import content_of
 
         found = content_of(self, frames, density=density, looks=looks, physics=physics)
         return NotebookViewer(found, height)

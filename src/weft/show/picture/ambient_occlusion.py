@@ -12,7 +12,7 @@ import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Positions
-from weft.kernel import DataType, FloatArray2d, IntArray2d, WarpArray, WarpStruct
+from weft.kernel import DataType, FloatArray2d, IntArray2d, WarpStruct
 from weft.show.picture.rasterize import DepthBuffer, spread
 from weft.show.picture.shade import (
     Light,

@@ -1,10 +1,18 @@
-"""A perspective camera, and one that frames given points."""
+"""Perspective cameras: one that frames given points, and motions over the frames of a run.
 
+A motion has keys with smooth interpolation; a turntable is one of two keys.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
+from weft.base.errors import WeftError
+
+POSES = 36  # poses of the motion, in each of which all of the cloth must be in the picture
 
 FIELD_OF_VIEW = np.radians(32.0)  # vertical; a portrait lens
 MARGIN = 1.12  # size of the picture over the framed size
@@ -70,3 +78,98 @@ def framing(points: Positions, aspect: float, azimuth: float, elevation: float) 
         needed.append((high - low) / (2 * tan))
     eye[2] = max(*needed, local[:, 2].max() + 1e-2)
     return Camera(eye @ axes, axes)
+
+
+@dataclass(frozen=True)
+class Key:
+    """Position of the camera at a frame.
+
+    Args:
+        frame: of the run.
+        azimuth: [degrees] to the right of the front (+z); more than 360 goes around.
+        elevation: [degrees] above the horizon.
+        distance: 1 sees all of the cloth at every time of the motion; 0.5 is half as far.
+
+    Raises:
+        WeftError: a distance or elevation out of range.
+    """
+
+    frame: float
+    azimuth: float
+    elevation: float
+    distance: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0.02 <= self.distance <= 50 and -89 <= self.elevation <= 89):
+            raise WeftError(
+                "key of the camera",
+                got=f"elevation {self.elevation:g}, distance {self.distance:g}",
+                expected="an elevation of -89 to 89 degrees, a distance of 0.02 to 50",
+            )
+
+
+def read_keys(text: str) -> tuple[Key, ...]:
+    """Read keys from text such as ``0:30,15,1 60:120,10,0.6``: frame:azimuth,elevation,distance.
+
+    Raises:
+        WeftError: another form, fewer than two keys, or frames that do not grow.
+    """
+    keys = []
+    wanted = "FRAME:AZIMUTH,ELEVATION[,DISTANCE] twice or more, such as '0:30,15 60:120,10,0.6'"
+    for word in text.split():
+        frame, _, pose = word.partition(":")
+        try:
+            numbers = [float(number) for number in (frame, *pose.split(","))]
+        except ValueError:
+            numbers = []
+        if not 3 <= len(numbers) <= 4:
+            raise WeftError("camera", got=text, expected=wanted)
+        keys.append(Key(*numbers))
+    frames = [k.frame for k in keys]
+    if len(keys) < 2 or any(b <= a for a, b in pairwise(frames)):
+        raise WeftError("camera", got=text, expected=f"{wanted}; frames grow")
+    return tuple(keys)
+
+
+def turntable(
+    frames: int, azimuth: float, elevation: float, turn: float, distance: float = 1.0
+) -> tuple[Key, ...]:
+    """Return the keys of a steady turn [degrees]; a full turn closes without a repeated frame."""
+    last = frames if turn % 360 == 0 else max(frames - 1, 1)
+    end = azimuth + turn
+    return (Key(0, azimuth, elevation, distance), Key(last, end, elevation, distance))
+
+
+class CameraPath:
+    """Cameras by frame, all directed at one point.
+
+    Args:
+        keys: two or more.
+        points: (n,3) [m] that are in the picture at a distance of 1, during all of the motion.
+        aspect: width over height of the picture.
+    """
+
+    def __init__(self, keys: Sequence[Key], points: Positions, aspect: float) -> None:
+        from scipy.interpolate import PchipInterpolator
+
+        frames = [k.frame for k in keys]
+        rows = [[k.azimuth, k.elevation, k.distance] for k in keys]
+        # No overshoot between keys; two keys give a steady motion.
+        self.pose = PchipInterpolator(frames, np.array(rows))
+        self.first, self.last = frames[0], frames[-1]
+        self.target: Floats = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        tan = Camera.tan_half / MARGIN
+        local = points - self.target
+        needed = 0.0
+        for frame in np.linspace(self.first, self.last, POSES):
+            azimuth, elevation, _ = self.pose(frame)
+            right, up, back = (local @ a for a in axes_of(azimuth, elevation))
+            reach = np.maximum(np.abs(right) / aspect, np.abs(up)) / tan + back
+            needed = max(needed, float(reach.max()))
+        self.far = max(needed, 1e-2)
+
+    def camera(self, frame: float) -> Camera:
+        """Return the camera at a frame; before the first key and after the last it rests."""
+        azimuth, elevation, distance = self.pose(np.clip(frame, self.first, self.last))
+        axes = axes_of(float(azimuth), float(elevation))
+        return Camera(self.target + float(distance) * self.far * axes[2], axes)

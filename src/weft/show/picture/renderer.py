@@ -6,20 +6,21 @@ from pathlib import Path
 import numpy as np
 import warp as wp
 from numpy.typing import NDArray
+from PIL import Image as Pillow
+from PIL import ImageDraw, ImageFont
 
 from weft import kernel
-from weft.base.arrays import Faces, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Faces, Floats, Ints, Positions
 from weft.discretization.mesh import TriangleMesh
 from weft.io.files import atomic_write
 from weft.kernel import WarpStruct
 from weft.show import looks
-from weft.show.looks import CHECKERS, LOOKS, Field, ShownFrame
+from weft.show.looks import CHECKERS, LOOKS, Field, Scale, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
 from weft.show.picture.camera import Camera, framing
-from weft.show.picture.camera_motion import CameraPath as Way
-from weft.show.picture.drawing import Drawing
-from weft.show.picture.legend import draw_legend
-from weft.show.picture.normals import Normals as Normals
+from weft.show.picture.camera import CameraPath as Way
+from weft.show.picture.drawing import RIM_TONE, Drawing
+from weft.show.picture.drawing import Normals as Normals
 from weft.show.picture.rasterize import DepthBuffer, rasterize, spread
 from weft.show.picture.shade import (
     Light,
@@ -28,7 +29,6 @@ from weft.show.picture.shade import (
     SurroundingMap,
     shade_rows,
 )
-from weft.show.picture.shell import RIM_TONE
 from weft.show.picture.style import Style as Style
 
 SHADOW_SIZE, SOFT_SIZE = 640, 1024  # texels a side
@@ -36,8 +36,33 @@ NEARBY = 0.13  # of the cloth's size: radius of ambient occlusion
 ROWS_WORTH_SLICING = 16
 FLATNESS = 0.75  # flatness of shading with a color scale, whose colors must stay readable
 TOWARDS_LIGHT = (-0.5, 0.75, 0.8)  # right, up and back of a camera that looks level
-
 Image = NDArray[np.uint8]  # (h,w,3), or (h,w,4) with alpha
+
+
+def draw_legend(image: AnyArray, scale: Scale) -> AnyArray:
+    """Return the picture (h,w,3) uint8 with title, color bar and five numbers at the lower
+    right.
+    """
+    h, w = image.shape[:2]
+    unit = max(10, h // 40)
+    bar_w, bar_h = min(12 * unit, w // 2), unit
+    picture = Pillow.fromarray(image)
+    draw = ImageDraw.Draw(picture)
+    font = ImageFont.load_default(size=unit)
+    left, top = w - bar_w - 2 * unit, h - 4 * unit
+    draw.text(
+        (left, top - 1.5 * unit), f"{scale.title} [{scale.unit}]", fill=(40, 40, 40), font=font
+    )
+    ramp = scale.colors(np.linspace(scale.low, scale.high, bar_w))
+    bar = np.repeat(np.round(255 * ramp).astype(np.uint8)[None], bar_h, axis=0)
+    picture.paste(Pillow.fromarray(bar), (left, top))
+    draw.rectangle((left - 1, top - 1, left + bar_w, top + bar_h), outline=(60, 60, 60))
+    for i in range(5):
+        value = scale.low + (scale.high - scale.low) * i / 4
+        x = left + bar_w * i / 4
+        draw.line((x, top + bar_h, x, top + bar_h + unit // 4), fill=(60, 60, 60))
+        draw.text((x, top + 1.4 * bar_h), f"{value:g}", fill=(40, 40, 40), font=font, anchor="mt")
+    return np.asarray(picture)
 
 
 class Renderer:
@@ -250,8 +275,6 @@ def save_png(path: str | Path, image: Image) -> None:
     Raises:
         RunError: the file cannot be written.
     """
-    from PIL import Image as Pillow
-
     with atomic_write(path) as file:
         Pillow.fromarray(image).save(file, format="PNG", compress_level=4)
 
@@ -262,8 +285,6 @@ def save_webp(path: str | Path, images: Iterable[Image], fps: float) -> None:
     Raises:
         RunError: the file cannot be written.
     """
-    from PIL import Image as Pillow
-
     pictures = [Pillow.fromarray(image) for image in images]
     # WebP has whole milliseconds. Times since the first picture are rounded, not durations, so
     # that rounding errors do not add up.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from weft.base.errors import WeftError, check_known
 from weft.show.looks import LOOKS
-from weft.show.picture.camera_motion import Key
+from weft.show.picture.camera import Key
 from weft.show.picture.weave import Weave
 
 MOST_SMOOTH = 3  # subdivisions, which make 64 triangles of each

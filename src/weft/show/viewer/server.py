@@ -26,8 +26,7 @@ import numpy as np
 
 from weft.base.errors import RunError, WeftError
 from weft.show.viewer.followed_run import FollowedRun
-from weft.show.viewer.page import page
-from weft.show.viewer.page_content import Content
+from weft.show.viewer.page import Content, page
 
 PORT, PORTS = 8080, 100  # the first port that is tried, and how many
 PATIENCE = 60  # [s] after which a connection that says nothing is closed
