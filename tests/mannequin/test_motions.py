@@ -26,7 +26,7 @@ def steady(woman, forward=True, n=120):
 def test_walk_is_periodic(woman):
     """After a cycle everything is a stride farther, exactly; half a cycle mirrors the joints."""
     t, motion = steady(woman)
-    x = woman.standing(*motion.at(t[[0, -1]]))
+    x = woman.apply_stance(*motion.at(t[[0, -1]]))
     np.testing.assert_allclose(
         x[1] - x[0], np.broadcast_to([0, 0, motion.stride], x[0].shape), atol=1e-9
     )
@@ -43,7 +43,7 @@ def test_feet_do_not_slide(woman):
     more than 5 mm below.
     """
     t, motion = steady(woman)
-    x = woman.standing(*motion.at(t))
+    x = woman.apply_stance(*motion.at(t))
     sole = np.flatnonzero((woman.vertices[:, 0] > 0) & (woman.vertices[:, 1] < 0.05))
     foot = x[:, sole]
     assert x[:, :, 1].min() > -0.005
@@ -98,7 +98,7 @@ def test_motions_begin_at_rest_and_are_smooth(woman, name):
     """
     settings = MotionSettings(name, hold=0.2, blend=0.5, cycles=1)
     motion = Motion(woman.body, settings)
-    rest = woman.standing(*motion.at(np.array([0.0, 0.19])))
+    rest = woman.apply_stance(*motion.at(np.array([0.0, 0.19])))
     assert np.abs(rest - woman.vertices).max() < 1e-6
     last = motion.duration
     corners = np.array([0.2, 0.7, last - 0.5, last])
@@ -128,7 +128,7 @@ def test_arms_of_a_stout_figure_clear_it():
     """Arms hang farther out the broader the trunk is."""
     stout = mannequin("woman", height=1.75, chest=1.17, waist=1.15, hips=1.06, size=0.0212)
     assert np.degrees(stout.body.down[0]) > 15 > np.degrees(DOWN[0])
-    assert len(intersections(stout.posed("arms_down"), stout.faces)) == 0
+    assert len(intersections(stout.pose_vertices("arms_down"), stout.faces)) == 0
 
 
 def test_turn_comes_round(woman):
@@ -139,7 +139,7 @@ def test_turn_comes_round(woman):
 
 
 def test_sitting_is_on_level_thighs_with_feet_in_place(woman):
-    x, rest = woman.posed("sit"), woman.vertices
+    x, rest = woman.pose_vertices("sit"), woman.vertices
     feet = np.flatnonzero(rest[:, 1] < 0.03)
     assert np.abs(x[feet] - rest[feet]).max() < 5e-3
     thighs = np.isin(woman.skin[:, 0], [NUMBER["left_hip"], NUMBER["right_hip"]])

@@ -72,7 +72,7 @@ def test_command(tmp_path):
     assert done.exit_code == 0 and "waist" in done.output and "it.obj" in done.output
     x, faces = read_surface(mesh)
     made = weft.Mannequin.of("woman", height=1.6)
-    np.testing.assert_allclose(x, made.posed("arms_down"), atol=1e-6)
+    np.testing.assert_allclose(x, made.pose_vertices("arms_down"), atol=1e-6)
     args = ["--fps", "10", "--cycles", "0.5", "--hold", "0 s", "--blend", "0.3 s", "--forward"]
     done = run.invoke(app, ["mannequin", str(motion), *small, *args])
     assert done.exit_code == 0, done.output

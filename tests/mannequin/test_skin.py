@@ -40,7 +40,7 @@ def test_laplacian_of_a_linear_function_vanishes_inside_a_plane():
 def test_the_rest_pose_is_the_mesh(woman):
     turns, places = solve_joints(a_pose(woman.joints), woman.joints)
     np.testing.assert_allclose(turns, np.broadcast_to(np.eye(3), turns.shape), atol=1e-6)
-    x = woman.standing(a_pose(woman.joints))[0]
+    x = woman.apply_stance(a_pose(woman.joints))[0]
     np.testing.assert_allclose(x, woman.vertices, atol=1e-6)
     np.testing.assert_allclose(places[0], woman.joints, atol=1e-6)
 
@@ -48,7 +48,7 @@ def test_the_rest_pose_is_the_mesh(woman):
 @pytest.mark.parametrize("name", POSES)
 def test_poses_are_rigid_at_the_ends_of_bones(woman, name):
     """Where (nearly) one joint alone moves the skin, (nearly) nothing stretches."""
-    x = woman.posed(name)
+    x = woman.pose_vertices(name)
     rigid = woman.weights[:, 0] > 0.98
     f = woman.faces
     same = rigid[f].all(1) & (np.ptp(woman.skin[f, 0], axis=1) == 0)
@@ -61,7 +61,7 @@ def test_poses_are_rigid_at_the_ends_of_bones(woman, name):
 
 @pytest.mark.parametrize("name", POSES)
 def test_poses_do_not_intersect_themselves(woman, name):
-    assert len(intersections(woman.posed(name), woman.faces)) == 0
+    assert len(intersections(woman.pose_vertices(name), woman.faces)) == 0
 
 
 def test_joints_keep_their_volume(woman):
@@ -71,7 +71,7 @@ def test_joints_keep_their_volume(woman):
         a, b, c = np.moveaxis(x[woman.faces], 1, 0)
         return np.einsum("mi,mi->", a, np.cross(b, c)) / 6
 
-    assert volume(woman.posed("sit")) == pytest.approx(volume(woman.vertices), rel=0.05)
+    assert volume(woman.pose_vertices("sit")) == pytest.approx(volume(woman.vertices), rel=0.05)
 
 
 def test_a_rigid_motion_of_all_joints_is_one_of_the_skin(woman):
@@ -119,4 +119,4 @@ def test_the_skeleton_is_a_tree():
 
 def test_unknown_pose(woman):
     with refused(MannequinError, "mannequin.pose", got="'tpose'", hint="'t_pose'"):
-        woman.posed("tpose")
+        woman.pose_vertices("tpose")

@@ -13,7 +13,7 @@ from weft.cloth.fields import largest_strain
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show import looks
-from weft.show.picture.camera import framing
+from weft.show.picture.camera import frame_points
 from weft.show.picture.rasterize import DepthBuffer, rasterize
 from weft.show.picture.renderer import Renderer, Style, save_png, save_webp
 
@@ -71,7 +71,7 @@ def test_threads_do_not_change_the_picture(threads):
 def test_camera_frames_all_points(rng):
     x = rng.normal(size=(500, 3)) * [3, 1, 0.5]
     for azimuth, elevation in ((0, 0), (30, 15), (200, -40), (90, 88)):
-        p = framing(x, 16 / 9, azimuth, elevation).project(x, 1600, 900)
+        p = frame_points(x, 16 / 9, azimuth, elevation).project(x, 1600, 900)
         assert p[:, 0].min() >= 0 and p[:, 0].max() <= 1600
         assert p[:, 1].min() >= 0 and p[:, 1].max() <= 900
         # Some point comes near a border: the cloth fills the picture.

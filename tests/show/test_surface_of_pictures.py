@@ -10,7 +10,7 @@ from weft.base.errors import RunError, WeftError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.camera import CameraPath, Key, read_keys, turntable
 from weft.show.picture.drawing import Shell
-from weft.show.picture.loop_subdivision import Subdivided
+from weft.show.picture.loop_subdivision import LoopSubdivision
 from weft.show.picture.renderer import Renderer, save_png, save_webp
 from weft.show.picture.style import Style
 from weft.show.picture.weave import Weave, WeavePattern
@@ -32,7 +32,7 @@ def octahedron(levels):
     f = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]
     faces = np.array(f)
     for _ in range(levels):
-        fine = Subdivided(faces, np.zeros((len(faces), 3, 2)), len(x), 1)
+        fine = LoopSubdivision(faces, np.zeros((len(faces), 3, 2)), len(x), 1)
         x = np.stack([fine.values(x[:, i]) for i in range(3)], axis=1)
         x /= np.linalg.norm(x, axis=1)[:, None]
         faces = fine.faces
@@ -42,7 +42,7 @@ def octahedron(levels):
 def test_the_smooth_surface_of_a_sphere_is_nearer_to_it_than_facets():
     for levels in (1, 2):
         faces, x = octahedron(levels)
-        fine = Subdivided(faces, np.zeros((len(faces), 3, 2)), len(x), 2)
+        fine = LoopSubdivision(faces, np.zeros((len(faces), 3, 2)), len(x), 2)
         smooth = np.abs(np.linalg.norm(fine.positions(x), axis=1) - 1)
         flat = np.stack([fine.values(x[:, i]) for i in range(3)], axis=1)
         facets = np.abs(np.linalg.norm(flat, axis=1) - 1)
@@ -53,7 +53,7 @@ def test_the_smooth_surface_of_a_sphere_is_nearer_to_it_than_facets():
 
 def test_smooth_keeps_planes_corners_borders_and_the_material():
     mesh = grid(6, 5, 1.0, 0.8)
-    fine = Subdivided(mesh.faces, mesh.corner_uv, mesh.n_vertices, 2)
+    fine = LoopSubdivision(mesh.faces, mesh.corner_uv, mesh.n_vertices, 2)
     x = fine.positions(np.array(mesh.vertices))
     assert len(fine.faces) == 16 * len(mesh.faces) and fine.n_fine == len(x)
     np.testing.assert_allclose(x[:, 1], 0, atol=1e-12)
@@ -264,7 +264,7 @@ def test_seams_stay_whole():
     """A vertex with two material coordinates: the surface stays one, the material two."""
     uv = np.array([[[0, 0], [1, 0], [0, 1]], [[5, 0], [5, 1], [4, 1]]], dtype=float)
     mesh = TriangleMesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]], uv)
-    fine = Subdivided(mesh.faces, mesh.corner_uv, 4, 1)
+    fine = LoopSubdivision(mesh.faces, mesh.corner_uv, 4, 1)
     assert fine.n_fine == 9
     split = fine.uv[..., 0] > 2
     assert (split.all(axis=1) | ~split.any(axis=1)).all()
@@ -283,7 +283,7 @@ def test_a_smooth_surface_does_not_pass_through_itself():
     k = np.round(along / 0.1).astype(int)
     x = np.stack([0.1 * turn[k], height[k], x[:, 2]], axis=1)
     assert len(intersections(x, mesh.faces)) == 0
-    fine = Subdivided(mesh.faces, mesh.corner_uv, len(x), 2)
+    fine = LoopSubdivision(mesh.faces, mesh.corner_uv, len(x), 2)
     assert len(intersections(fine.positions(x), fine.faces)) > 0
     drawn = Drawing(mesh, len(mesh.faces), len(x), 2, None)
     shown, _ = drawn.at(x)

@@ -63,7 +63,7 @@ def mannequin(
         raise MannequinError("file", got=str(out), expected="a folder that exists")
     made = make(figure, **named)
     if out is not None and not moving:
-        write_mesh(out, made.posed(pose), made.faces, None)
+        write_mesh(out, made.pose_vertices(pose), made.faces, None)
     elif out is not None:
         import numpy as np
 

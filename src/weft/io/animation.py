@@ -62,6 +62,14 @@ class SurfaceTopology:
     corner_uv: CornerUv | None = None
     regions: Sequence[tuple[str, Ints]] = ()
 
+    @property
+    def region_numbers(self) -> Ints:
+        """Return (m,) the index of the region of every face; 0 without regions."""
+        found = np.zeros(len(self.faces), dtype=np.int32)
+        for k, (_, faces) in enumerate(self.regions):
+            found[faces] = k
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Fields:

@@ -39,7 +39,7 @@ class MotionFrames:
     positions: Floats
 
 
-@checked(MannequinError, "mannequin", unchecked=("standing",))
+@checked(MannequinError, "mannequin", unchecked=("apply_stance",))
 @dataclass(frozen=True, eq=False)
 class Mannequin:
     """A figure that stands on y = 0 in its rest pose (the a-pose), looking along +z.
@@ -107,7 +107,7 @@ class Mannequin:
         aside = beside[:, 0] + radius + CLEAR - shoulder[0]
         return float(np.arctan2(aside, shoulder[1] - beside[:, 1]).max())
 
-    def posed(self, name: str = "a_pose") -> Positions:
+    def pose_vertices(self, name: str = "a_pose") -> Positions:
         """Return the vertices (b,3) [m] in a pose: ``a_pose, t_pose, arms_down, sit``.
 
         Raises:
@@ -116,9 +116,9 @@ class Mannequin:
         check_known(name, POSES, "mannequin.pose", MannequinError)
         if name == "a_pose":
             return self.vertices
-        return np.asarray(self.standing(pose(self.body, name))[0])
+        return np.asarray(self.apply_stance(pose(self.body, name))[0])
 
-    def standing(
+    def apply_stance(
         self, stance: Stance, turn: Floats | None = None, shift: Floats | None = None
     ) -> Floats:
         """Return the vertices (k,b,3) [m] in k stances.
@@ -165,9 +165,9 @@ class Mannequin:
         """
         pace = None if speed is None else float(speed)
         settings = MotionSettings(motion, float(hold), float(blend), cycles, pace, forward)
-        return self.moving(settings, fps=fps, seconds=seconds)
+        return self.animate(settings, fps=fps, seconds=seconds)
 
-    def moving(
+    def animate(
         self, settings: MotionSettings, *, fps: Rate = 50.0, seconds: Time | None = None
     ) -> MotionFrames:
         """Return a motion by its settings.
@@ -187,7 +187,7 @@ class Mannequin:
         if not long >= 0:
             raise MannequinError("mannequin.seconds", got=long, expected=">= 0 [s]")
         times = np.arange(int(np.ceil(long * fps - 1e-9)) + 1) / fps
-        return MotionFrames(times, self.standing(*made.at(times)))
+        return MotionFrames(times, self.apply_stance(*made.at(times)))
 
 
 @checked(MannequinError)

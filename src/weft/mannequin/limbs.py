@@ -11,7 +11,7 @@ from weft.mannequin.joints import (
     TOE_OUT,
 )
 from weft.mannequin.measures import INSEAM_OVER_HEIGHT, Measures
-from weft.mannequin.solids import Cone, Solid, Tube
+from weft.mannequin.solids import Cone, Solid, Tube, section_rows
 
 X, Y, Z = np.eye(3)
 
@@ -46,6 +46,17 @@ ARM = (
     (0.92, 0.49, 0.58, 0.57),
     (1.00, 0.46, 0.57, 0.57),
 )
+# Rows: position from wrist (0) to the tip of the hand (1); half thickness, half breadth, over those
+# of the hand.
+PALM = (
+    (0.00, 1.10, 0.62),
+    (0.12, 1.30, 0.78),
+    (0.30, 1.55, 1.02),
+    (0.50, 1.30, 1.00),
+    (0.75, 1.05, 0.88),
+    (0.92, 0.90, 0.70),
+    (1.00, 0.75, 0.52),
+)
 # Rows: position along the foot from heel to toes; half breadth, height above and depth below the
 # axis, and shift outwards, all over the foot's length.
 FOOT = (
@@ -75,10 +86,11 @@ def limbs(m: Measures, joints: Floats, size: float) -> list[Solid]:
     """
     solids: list[Solid] = []
     for name, side in (("left", 1.0), ("right", -1.0)):
-        at = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("shoulder", "elbow", "wrist")}
-        leg = {n: joints[NUMBER[f"{name}_{n}"]] for n in ("hip", "ankle")}
-        solids += [_leg(m, leg["hip"], leg["ankle"], side), _foot(m, leg["ankle"], side)]
-        solids += _arm(m, at["shoulder"], at["wrist"], side, size)
+        shoulder, wrist, hip, ankle = (
+            joints[NUMBER[f"{name}_{n}"]] for n in ("shoulder", "wrist", "hip", "ankle")
+        )
+        solids += [_leg(m, hip, ankle, side), _foot(m, ankle, side)]
+        solids += _arm(m, shoulder, wrist, side, size)
     return solids
 
 
@@ -88,11 +100,10 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
     axis = (ankle - hip) / length
     out = np.cross(axis, Z) * side
     out *= np.sign(out[0] * side) / np.linalg.norm(out)
-    table = np.zeros((len(THIGH) + len(CALF), 6))
-    for k, (place, wide, ahead, behind, shift) in enumerate((*THIGH, *CALF)):
-        r = thigh if place < 0.46 else calf
-        table[k] = place, r * wide, r * ahead, r * behind, shift, 0.0
-    table[:, 5] = -0.004 * np.sin(np.pi * table[:, 0])
+    rows = np.array([*THIGH, *CALF])
+    radius = np.where(rows[:, :1] < 0.46, thigh, calf)
+    ahead = -0.004 * np.sin(np.pi * rows[:, 0])
+    table = section_rows(rows[:, 0], radius * rows[:, 1:4], rows[:, 4], ahead)
     front = np.cross(out, axis) * side
     front *= np.sign(front[2])
     return Tube(hip, axis, out, front, length, table, (0.06, 0.03), 2.0, 0.034, "leg")
@@ -100,14 +111,14 @@ def _leg(m: Measures, hip: Floats, ankle: Floats, side: float) -> Tube:
 
 def _foot(m: Measures, ankle: Floats, side: float) -> Tube:
     long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam
-    axis = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
+    axis = _foot_direction(side)
     out = np.array([np.cos(TOE_OUT) * side, 0.0, -np.sin(TOE_OUT)])
     ends = (0.06 * long, 0.08 * long)
     base = np.array([ankle[0], 0.068 * long, ankle[2]]) - (HEEL * long - ends[0]) * axis
     length = long - ends[0] - ends[1]
-    table = np.zeros((len(FOOT), 6))
-    for k, (place, wide, above, below, shift) in enumerate(FOOT):
-        table[k] = place / 0.96, long * wide * 1.02, long * above, long * below, long * shift, 0.0
+    rows = np.array(FOOT)
+    extents = long * rows[:, 1:4] * [1.02, 1.0, 1.0]
+    table = section_rows(rows[:, 0] / 0.96, extents, long * rows[:, 4])
     return Tube(base, axis, out, Y, length, table, ends, 2.5, 0.035, "foot")
 
 
@@ -116,24 +127,14 @@ def _arm(m: Measures, shoulder: Floats, wrist: Floats, side: float, size: float)
     length = float(np.linalg.norm(wrist - shoulder))
     axis = (wrist - shoulder) / length
     out = np.array([-axis[1] * side, axis[0] * side, 0.0])  # away from the body
-    table = np.zeros((len(ARM), 6))
-    for k, row in enumerate(ARM):
-        table[k, 0], table[k, 1:4] = row[0], r * np.array(row[1:])
+    rows = np.array(ARM)
+    table = section_rows(rows[:, 0], r * rows[:, 1:])
     arm = Tube(shoulder, axis, out, Z, length, table, (1.0 * r, 0.03), 2.0, 0.045, "arm")
     hand = HAND_OVER_HEIGHT * h
     thick, wide = 0.080 * hand, 0.205 * hand
-    rows = [
-        (0.00, 1.10, 0.62),
-        (0.12, 1.30, 0.78),
-        (0.30, 1.55, 1.02),
-        (0.50, 1.30, 1.00),
-        (0.75, 1.05, 0.88),
-        (0.92, 0.90, 0.70),
-        (1.00, 0.75, 0.52),
-    ]
-    flat = np.zeros((len(rows), 6))
-    for k, (place, deep, broad) in enumerate(rows):
-        flat[k] = place, thick * deep, wide * broad, wide * broad, 0.0, 0.02 * hand * place
+    rows = np.array(PALM)
+    extents = rows[:, [1, 2, 2]] * [thick, wide, wide]
+    flat = section_rows(rows[:, 0], extents, ahead=0.02 * hand * rows[:, 0])
     palm = Tube(wrist, axis, out, Z, 0.91 * hand, flat, (0.03, 0.08 * hand), 2.2, 0.02, "hand")
     root = wrist + 0.16 * hand * axis + 0.12 * hand * Z
     tip = wrist + 0.50 * hand * axis + 0.30 * hand * Z - 0.03 * hand * out
@@ -150,13 +151,20 @@ def hand_tip(m: Measures, wrist: Floats, elbow: Floats) -> Floats:
 
 def toe_tip(m: Measures, ankle: Floats, side: float) -> Floats:
     """Return the end (3,) [m] of the toes, on the floor."""
-    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (1 - HEEL)
-    ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
-    return np.asarray(ankle * (1, 0, 1) + long * ahead)
+    return _sole(m, ankle, side, 1 - HEEL)
 
 
 def heel(m: Measures, ankle: Floats, side: float) -> Floats:
     """Return the point (3,) [m] where the heel meets the floor, a little before the foot's end."""
-    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * (HEEL - 0.06)
-    ahead = np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])
-    return np.asarray(ankle * (1, 0, 1) - long * ahead)
+    return _sole(m, ankle, side, 0.06 - HEEL)
+
+
+def _sole(m: Measures, ankle: Floats, side: float, ahead: float) -> Floats:
+    """Return the point (3,) [m] of the floor ahead of an ankle by a part of the foot's length."""
+    long = FOOT_OVER_HEIGHT / INSEAM_OVER_HEIGHT * m.inseam * ahead
+    return np.asarray(ankle * (1, 0, 1) + long * _foot_direction(side))
+
+
+def _foot_direction(side: float) -> Floats:
+    """Return the unit vector (3,) from heel to toes of the left foot (1) or the right one (-1)."""
+    return np.array([np.sin(TOE_OUT) * side, 0.0, np.cos(TOE_OUT)])

@@ -6,7 +6,7 @@ accelerations are continuous.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -184,16 +184,13 @@ def smoothstep_integral(s: Floats) -> Floats:
 
 def arms_down(body: FigureBody) -> Stance:
     """Return the stance of standing with arms at the sides."""
-    first = a_pose(body.rest)
-    arms = np.broadcast_to(body.down, (1, 2, 3))
-    return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
+    return replace(a_pose(body.rest), arms=np.broadcast_to(body.down, (1, 2, 3)))
 
 
 def t_pose(body: FigureBody) -> Stance:
     """Return the stance of standing with level arms."""
-    first = a_pose(body.rest)
     arms = np.broadcast_to([np.radians(88.0), 0.0, 0.0], (1, 2, 3))
-    return Stance(first.root, first.trunk, arms, first.ankles, first.feet)
+    return replace(a_pose(body.rest), arms=arms)
 
 
 def sit_down(body: FigureBody, share: Floats) -> Stance:
@@ -234,8 +231,8 @@ def _standing(motion: Motion, run: Floats) -> Stance:
 
 
 def _walking(motion: Motion, run: Floats) -> Stance:
-    body, h = motion.body, motion.body.height
-    cycle = walking_cycle(body.rest, body.foot, h, motion.stride)
+    body = motion.body
+    cycle = walking_cycle(body.rest, body.foot, body.height, motion.stride)
     return walk_in_place(body, cycle, run + MIDWAY)
 
 

@@ -179,6 +179,21 @@ class Cone:
 Solid = Tube | Ellipsoid | Cone
 
 
+def section_rows(
+    place: Floats, extents: Floats, shift: Floats | float = 0.0, ahead: Floats | float = 0.0
+) -> Floats:
+    """Return the rows (k,6) of a tube.
+
+    Args:
+        place: (k,) position along the axis, from 0 to 1.
+        extents: (k,3) [m] to both sides, to the front, to the back.
+        shift, ahead: (k,) [m] of the middle, sidewards and to the front.
+    """
+    rows = np.zeros((len(place), 6))
+    rows[:, 0], rows[:, 1:4], rows[:, 4], rows[:, 5] = place, extents, shift, ahead
+    return rows
+
+
 Ids = NDArray[np.int64]  # any shape
 Near = Sequence[Ids]  # for every solid, the numbers of the points near it
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from weft.mannequin.joints import Levels
 from weft.mannequin.measures import NECK, SIZES, STATURE, Measures
-from weft.mannequin.solids import Cone, Ellipsoid, Solid, Tube
+from weft.mannequin.solids import Cone, Ellipsoid, Solid, Tube, section_rows
 
 X, Y, Z = np.eye(3)
 
@@ -94,9 +94,7 @@ def _trunk(m: Measures, factors: Factors) -> Tube:
     heights = np.array([at.at(p) for p in rows[:, 0]])
     scale = PchipInterpolator(knots, values)(heights)[:, None] * grow
     start, length = heights[0], heights[-1] - heights[0]
-    table = np.zeros((len(rows), 6))
-    table[:, 0] = (heights - start) / length
-    table[:, 1:4] = scale * rows[:, 1:]
+    table = section_rows((heights - start) / length, scale * rows[:, 1:])
     ends = (start - at["crotch"] - 0.009 * m.height, 0.05)
     return Tube(np.array([0.0, start, 0.0]), Y, X, Z, length, table, ends, 2.2, 0.03, "trunk", 0.03)
 
@@ -142,21 +140,10 @@ def _head(m: Measures, factors: Factors) -> list[Solid]:
     axis = (high - low) / np.linalg.norm(high - low)
     front = np.cross(X, axis)
     rows = np.array([[0, 1.05, 1.05, 1.05], [0.35, 0.94, 0.98, 0.96], [1, 0.94, 1.0, 1.0]])
-    table = np.zeros((3, 6))
-    table[:, 0], table[:, 1:4] = rows[:, 0], radius * rows[:, 1:]
+    table = section_rows(rows[:, 0], radius * rows[:, 1:])
     long = float(np.linalg.norm(high - low))
-    neck = Tube(
-        low,
-        axis,
-        X,
-        -front if front[2] < 0 else front,
-        long,
-        table,
-        (0.05, 0.05),
-        2.0,
-        0.035,
-        "neck",
-    )
+    front = -front if front[2] < 0 else front
+    neck = Tube(low, axis, X, front, long, table, (0.05, 0.05), 2.0, 0.035, "neck")
     skull = np.array([0.0445, 0.0590, 0.0560]) * s
     top = np.array([0.0, h - skull[1], 0.004 * s])
     jaw = np.array([0.0, h - 0.0905 * s, 0.0215 * s])

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,9 +66,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of the last frame, and the progress of the run."""
-        from weft.show.viewer.notebook import format_html, of_run
+        from weft.show.viewer.notebook import format_run
 
-        return format_html(*of_run(self))
+        return format_run(self)
 
     @property
     def path(self) -> Path:
@@ -431,13 +432,14 @@ class Run:
                 run without contact, or the file cannot be written.
         """
         from weft.show.picture.run_picture import draw
+        from weft.show.picture.style import Style
 
+        chosen = style or Style()
         draw(
             self,
             Path(path),
             frame=frame,
-            style=style,
-            look=look,
+            style=chosen if look is None else replace(chosen, look=look),
             field=field,
             sheet=sheet,
             on_frame=on_frame,

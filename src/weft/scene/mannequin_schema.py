@@ -86,7 +86,7 @@ class MannequinBlock(ShapeBlock):
         made = mannequin(self.figure, size=self.size, **self.given)
         if self.motion == "a_pose":
             return Body(made.vertices, made.faces, None, name)
-        moving = made.moving(self.settings, fps=self.fps)
+        moving = made.animate(self.settings, fps=self.fps)
         frames = BodyFrames(moving.times, moving.positions, hold=True)
         return Body(moving.positions[0], made.faces, None, name, None, frames)
 

@@ -50,7 +50,7 @@ class Scale:
     anchors: tuple[str, ...]
 
     @staticmethod
-    def suiting(title: str, unit: str, values: Floats, *, signed: bool) -> "Scale":
+    def for_values(title: str, unit: str, values: Floats, *, signed: bool) -> "Scale":
         """Return a scale of round numbers for values of any shape.
 
         Args:
@@ -89,7 +89,7 @@ class Field:
     def scale(self, frames: Sequence[Positions]) -> Scale:
         """Return a color scale whose range suits all frames."""
         values = np.concatenate([self.of(x) for x in frames])
-        return Scale.suiting(self.title, self.unit, values, signed=self.signed)
+        return Scale.for_values(self.title, self.unit, values, signed=self.signed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,9 @@ class Look:
 
     def scale(self, values: Floats) -> Scale:
         """Return a color scale for numbers of any shape."""
-        return Scale.suiting(self.title, self.unit, self._color_values(values), signed=self.signed)
+        return Scale.for_values(
+            self.title, self.unit, self._color_values(values), signed=self.signed
+        )
 
     def has_range(self, values: Floats) -> bool:
         """Return whether numbers of any shape determine a scale; zeros do not."""
@@ -233,7 +235,7 @@ LOOKS: dict[str, Look] = {
 }
 
 
-def available(frame: ShownFrame, names: Iterable[str] = ()) -> tuple[str, ...]:
+def available_looks(frame: ShownFrame, names: Iterable[str] = ()) -> tuple[str, ...]:
     """Return those of the looks with numbers (none named: of all) that a frame has."""
 
     found = []

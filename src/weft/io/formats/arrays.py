@@ -59,10 +59,7 @@ def _still(animation: Animation) -> Iterator[tuple[str, AnyArray]]:
     yield "faces", cloth.faces
     if cloth.corner_uv is not None:
         yield "corner_uv", cloth.corner_uv
-    region = np.zeros(len(cloth.faces), dtype=np.int32)
-    for k, (_, faces) in enumerate(cloth.regions):
-        region[faces] = k
-    yield "region", region
+    yield "region", cloth.region_numbers
     yield "region_names", np.array([name for name, _ in cloth.regions] or [cloth.name])
     if len(animation.shapes) > 1:
         yield "body_names", np.array([s.name for s in animation.shapes[1:]])

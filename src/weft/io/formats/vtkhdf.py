@@ -94,8 +94,7 @@ def _labels(root: "h5py.Group", steps: "h5py.Group", animation: Animation, m: in
     """Write ``part`` and ``region`` of cells, once for all time steps."""
     part = np.repeat(np.arange(len(animation.shapes)), [len(s.faces) for s in animation.shapes])
     region = np.full(m, -1)
-    for k, (_, faces) in enumerate(animation.cloth.regions):
-        region[faces] = k
+    region[: len(animation.cloth.faces)] = animation.cloth.region_numbers
     cells, offsets = root.require_group("CellData"), steps.require_group("CellDataOffsets")
     for name, values in (("part", part), ("region", region)):
         cells[name] = values.astype(np.int32)

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw
 
 from weft.base.arrays import Floats
 from weft.discretization.spline_fit.patch_error import PatchDrawing
+from weft.show.pattern.pen import Pen
 from weft.show.picture.renderer import save_png
 
-SIZE, MARGIN, OVERSAMPLE = 900, 60, 2  # [px] and factor
+SIZE, MARGIN = 900, 60  # [px]
+PAPER = (255, 255, 255)
 OUTLINE, NET, CORNER, WRONG = (40, 60, 90), (150, 175, 205), (30, 110, 60), (205, 45, 45)
 
 
@@ -20,28 +21,20 @@ def save_piece(path: str | Path, drawing: PatchDrawing) -> None:
         RunError: the file cannot be written.
     """
     outline = np.asarray(drawing.outline, dtype=np.float64).reshape(-1, 2)
-    shown = [outline]
-    if drawing.net is not None:
-        shown.append(np.asarray(drawing.net).reshape(-1, 2))
-    every = np.concatenate(shown)
+    net = np.zeros((0, 0, 2)) if drawing.net is None else np.asarray(drawing.net)
+    every = np.concatenate([outline, net.reshape(-1, 2)])
     low, high = every.min(0), every.max(0)
-    scale = OVERSAMPLE * (SIZE - 2 * MARGIN) / max(float((high - low).max()), 1e-12)
-    width, height = ((high - low) * scale + 2 * MARGIN * OVERSAMPLE).astype(int).tolist()
-    image = Image.new("RGB", (width, height), (255, 255, 255))
-    pen = ImageDraw.Draw(image)
+    scale = (SIZE - 2 * MARGIN) / max(float((high - low).max()), 1e-12)
+    width, height = ((high - low) * scale + 2 * MARGIN).astype(int).tolist()
+    pen = Pen(width, height, PAPER)
 
-    def at(points: Floats) -> list[tuple[float, float]]:
-        p = (np.asarray(points, dtype=np.float64).reshape(-1, 2) - low) * scale
-        return [(x + MARGIN * OVERSAMPLE, height - y - MARGIN * OVERSAMPLE) for x, y in p.tolist()]
+    def at(points: Floats) -> Floats:
+        return np.asarray([0, height] + ((points - low) * scale + MARGIN) * [1, -1])
 
-    if drawing.net is not None:
-        net = np.asarray(drawing.net)
-        for line in [*net, *np.swapaxes(net, 0, 1)]:
-            pen.line(at(line), fill=NET, width=OVERSAMPLE)
-    pen.line(at(np.concatenate([outline, outline[:1]])), fill=OUTLINE, width=2 * OVERSAMPLE)
+    for line in [*net, *np.swapaxes(net, 0, 1)]:
+        pen.line(at(line), NET, 1)
+    pen.line(at(np.concatenate([outline, outline[:1]])), OUTLINE, 2)
     for points, color, radius in ((drawing.corners, CORNER, 6), (drawing.marks, WRONG, 5)):
-        r = radius * OVERSAMPLE
-        for x, y in at(np.asarray(points)) if len(points) else []:
-            pen.ellipse((x - r, y - r, x + r, y + r), fill=color)
-    small = image.resize((width // OVERSAMPLE, height // OVERSAMPLE), Image.Resampling.LANCZOS)
-    save_png(path, np.asarray(small))
+        for center in at(np.asarray(points).reshape(-1, 2)):
+            pen.disc(center, radius, color)
+    save_png(path, pen.image())

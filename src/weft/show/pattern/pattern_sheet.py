@@ -73,12 +73,11 @@ class PatternSheet:
         }
         width, height = np.maximum(extent, 0.1)
         self.scale = min(WIDTH / width, 1600 / height)
-        font = 17
         listed = len(self.rows) + len(report.elastics)
         self.list_width = 500 if listed else 0
         w = int(width * self.scale) + 2 * MARGIN + self.list_width
         h = int(max(height * self.scale + 150, 24.0 * listed + 110)) + MARGIN
-        self.pen = Pen(max(w, 500), h, PAPER, font)
+        self.pen = Pen(max(w, 500), h, PAPER)
         self.top = h - 110  # [px] row of y = 0
 
     def image(self) -> Image:

@@ -18,14 +18,12 @@ class Pen:
     Args:
         width, height: [px] of the picture.
         paper: its color.
-        size: [px] of text in tags.
     """
 
-    def __init__(self, width: int, height: int, paper: Color, size: float) -> None:
+    def __init__(self, width: int, height: int, paper: Color) -> None:
         self.size = (width, height)
         self._image = Image.new("RGB", (width * OVERSAMPLE, height * OVERSAMPLE), paper)
         self._draw = ImageDraw.Draw(self._image)
-        self._tag = size
         self._fonts: dict[int, Any] = {}
 
     def image(self) -> Picture:

@@ -26,7 +26,7 @@ class Camera:
     axes: Floats  # (3,3)
     tan_half: float = float(np.tan(FIELD_OF_VIEW / 2))  # of the vertical field of view
 
-    def nearer(self, distance: float, points: Positions) -> "Camera":
+    def move_closer(self, distance: float, points: Positions) -> "Camera":
         """Return this camera at a multiple of its distance from the middle of points (n,3) [m].
 
         It looks at that middle; a factor below 1 gives a close-up.
@@ -57,7 +57,7 @@ def axes_of(azimuth: float, elevation: float) -> Floats:
     return np.stack([right, np.cross(back, right), back])
 
 
-def framing(points: Positions, aspect: float, azimuth: float, elevation: float) -> Camera:
+def frame_points(points: Positions, aspect: float, azimuth: float, elevation: float) -> Camera:
     """Return the nearest camera that sees all points, from a direction.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 from weft.base.arrays import CornerUv, Faces, Floats, Ints, Positions
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import TriangleMesh
-from weft.show.picture.loop_subdivision import Subdivided
+from weft.show.picture.loop_subdivision import LoopSubdivision
 
 # [rad] directions of the rim, from the front to the back
 ROUND = np.radians([0.0, 45.0, 90.0, 135.0, 180.0])
@@ -141,7 +141,7 @@ class Drawing:
         faces, uv = mesh.faces[:n_faces], mesh.corner_uv[:n_faces]
         self._n, self._thickness = n, thickness
         parent: Ints = np.arange(n_faces, dtype=np.int32)
-        self._fine = Subdivided(faces, uv, n, smooth) if smooth else None
+        self._fine = LoopSubdivision(faces, uv, n, smooth) if smooth else None
         middle = n
         if self._fine is not None:
             faces, uv, parent = self._fine.faces, self._fine.uv, self._fine.parent
@@ -177,7 +177,7 @@ class Drawing:
             return cloth, normal
         return np.concatenate([cloth, bodies]), np.concatenate([normal, self._body_normals(bodies)])
 
-    def _smooth(self, fine: Subdivided, cloth: Positions, bodies: Positions) -> Positions:
+    def _smooth(self, fine: LoopSubdivision, cloth: Positions, bodies: Positions) -> Positions:
         """Return the smooth surface, or flat triangles where it would intersect itself or a body.
 
         The triangles of the simulation do not intersect, so that they are a safe replacement.

@@ -14,7 +14,7 @@ FITS = 4  # corrections of the control points; each removes at least a quarter o
 CORNER = np.radians(50.0)  # a border that turns by more has a corner
 
 
-class Subdivided:
+class LoopSubdivision:
     """A mesh with 4^levels faces for each face of another.
 
     Material coordinates are subdivided as the surface of a mesh of their own, which is cut along

@@ -17,7 +17,7 @@ from weft.kernel import WarpStruct
 from weft.show import looks
 from weft.show.looks import CHECKERS, LOOKS, Field, Scale, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
-from weft.show.picture.camera import Camera, framing
+from weft.show.picture.camera import Camera, frame_points
 from weft.show.picture.camera import CameraPath as Way
 from weft.show.picture.drawing import RIM_TONE, Drawing
 from weft.show.picture.drawing import Normals as Normals
@@ -99,11 +99,11 @@ class Renderer:
         size = float(np.ptp(points, axis=0).max()) or 1.0
         below = 0.002 if s.soft else 0.02
         self.ground = min(float(x[:, 1].min()) for x in frames) - below * size
-        # The margin of ``framing`` leaves a little of the ground before and below the cloth.
+        # The margin of ``frame_points`` leaves a little of the ground before and below the cloth.
         aspect = s.width / s.height
-        self.camera: Camera = framing(points, aspect, s.azimuth, s.elevation)
+        self.camera: Camera = frame_points(points, aspect, s.azimuth, s.elevation)
         if s.distance != 1.0:
-            self.camera = self.camera.nearer(s.distance, points)
+            self.camera = self.camera.move_closer(s.distance, points)
         self.way = Way(s.motion, points, aspect) if s.motion else None
         n = mesh.n_vertices
         self.scale = None

@@ -24,8 +24,7 @@ def draw(
     path: Path,
     *,
     frame: int,
-    style: Style | None,
-    look: str | None,
+    style: Style,
     field: Field | None,
     sheet: int | None,
     on_frame: Callable[[int, int], None] | None,
@@ -39,9 +38,6 @@ def draw(
         RunError: another suffix, no such frame, contacts or bodies of a run without any, or a file
             that cannot be written.
     """
-    style = style or Style()
-    if look is not None:
-        style = dataclasses.replace(style, look=look)
     kind = path.suffix.lower()
     wanted = (".png",) if sheet is not None else (".png", ".mp4", ".webp")
     if kind not in wanted:

@@ -101,7 +101,7 @@ class FollowedRun:
     def describe(self) -> Json:
         """Return what a page says of the run, as JSON."""
         some = np.unique(np.linspace(0, len(self.numbers) - 1, FOR_BOX).astype(int)).tolist()
-        found = self.view.readable(self.numbers[k] for k in some)
+        found = self.view.read_frames(self.numbers[k] for k in some)
         x = np.concatenate(list(found.values()))
         floor = float(x[:, 1].min())
         if self.view.bodies:

@@ -4,6 +4,7 @@ import base64
 import html
 import io
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -69,51 +70,46 @@ def format_html(
     return f'<div style="{style}">{image}<div><table>{lines}</table>{below}</div></div>'
 
 
-def of_run(
-    run: Run,
-) -> tuple[Callable[[], Image], Callable[[], Mapping[str, object]], Callable[[], str]]:
-    """Return functions for the picture of a run's last frame, its table, and its metrics by
-    frame.
-    """
+def format_run(run: Run) -> str:
+    """Return the picture of a run's last frame, its table, and its metrics by frame, as HTML."""
 
     def picture() -> Image:
-        x, mesh = run.positions(-1), run.mesh
         body = run.solid_positions(-1) if len(run.solid_faces) else np.zeros((0, 3))
-        return picture_of(mesh, x, body, run.solid_faces)
-
-    def rows() -> Mapping[str, object]:
-        records, count = run.metrics, len(run)
-        wanted = int(run.manifest["frames"]) + 1
-        told = {
-            "run": run.path,
-            "frames": f"{count} of {wanted}" if count < wanted else count,
-            "frame rate": f"{run.fps:g} fps, {max(count - 1, 0) / run.fps:.4g} s",
-            "vertices": f"{run.mesh.n_vertices}, {len(run.mesh.faces)} triangles",
-        }
-        if not records:
-            return told | {"last step": "none yet"}
-        last = records[-1]
-        told |= {
-            "last step": f"{last['step']}, at t = {last['t']:.4g} s: {last['outcome']}",
-            "iterations": last["iterations"],
-        }
-        if "kinetic" in last:
-            told["kinetic energy"] = f"{last['kinetic']:.3g} J"
-        least = (last.get("contact") or {}).get("least_distance")
-        if least is not None:
-            told["least distance"] = f"{1e3 * least:.3g} mm"
-        if "intersections" in last:
-            told["intersections"] = last["intersections"]
-        return told
+        return draw_cloth(run.mesh, run.positions(-1), body, run.solid_faces)
 
     def curves() -> str:
         times = [k / run.fps for k in range(len(run))]
         return draw_curves(plots_of(run.metrics, times), width=420, height=96)
 
-    return picture, rows, curves
+    return format_html(picture, partial(_run_rows, run), curves)
 
 
-def picture_of(mesh: TriangleMesh, x: Positions, body: Positions, body_faces: Faces) -> Image:
+def _run_rows(run: Run) -> dict[str, object]:
+    """Return the rows of a run's table."""
+    records, count = run.metrics, len(run)
+    wanted = int(run.manifest["frames"]) + 1
+    rows: dict[str, object] = {
+        "run": run.path,
+        "frames": f"{count} of {wanted}" if count < wanted else count,
+        "frame rate": f"{run.fps:g} fps, {max(count - 1, 0) / run.fps:.4g} s",
+        "vertices": f"{run.mesh.n_vertices}, {len(run.mesh.faces)} triangles",
+    }
+    if not records:
+        return rows | {"last step": "none yet"}
+    last = records[-1]
+    rows["last step"] = f"{last['step']}, at t = {last['t']:.4g} s: {last['outcome']}"
+    rows["iterations"] = last["iterations"]
+    if "kinetic" in last:
+        rows["kinetic energy"] = f"{last['kinetic']:.3g} J"
+    least = (last.get("contact") or {}).get("least_distance")
+    if least is not None:
+        rows["least distance"] = f"{1e3 * least:.3g} mm"
+    if "intersections" in last:
+        rows["intersections"] = last["intersections"]
+    return rows
+
+
+def draw_cloth(mesh: TriangleMesh, x: Positions, body: Positions, body_faces: Faces) -> Image:
     """Return a picture (h,w,3) of the cloth at positions x (n,3) [m], and of bodies."""
     several = len(body_faces) > 0
     all_of_it = np.concatenate([x, body]) if several else x

@@ -20,7 +20,7 @@ from weft.cloth.fields import Physics
 from weft.io.files import atomic_write
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
-from weft.show.looks import LOOKS, Scale, available
+from weft.show.looks import LOOKS, Scale, available_looks
 from weft.show.viewer.packing import OF_BASE64, IntegerGrid, Packer, pack
 from weft.show.viewer.run_view import RunView, spread
 
@@ -74,7 +74,7 @@ def content_of(
     chosen = FrameSelection.of(frames)
     numbers = chosen.numbers(len(run), str(run.path))
     view = RunView(run, density, physics, numbers[0])
-    names = numbers_of(view, looks)
+    names = select_looks(view, looks)
     tell = on_frame or (lambda done, count: None)
     survey = _Survey(view, numbers, names, lambda k: tell(k, 2 * len(numbers)))
     packers: dict[str, Packer] = {name: Packer() for name in survey.grids}
@@ -108,7 +108,7 @@ def content_of(
     return Content(about, blocks)
 
 
-def numbers_of(view: RunView, looks: Sequence[str] | None) -> tuple[str, ...]:
+def select_looks(view: RunView, looks: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the looks with numbers that a page holds.
 
     Raises:
@@ -116,7 +116,7 @@ def numbers_of(view: RunView, looks: Sequence[str] | None) -> tuple[str, ...]:
     """
     first = view.frame(view.first)
     if looks is None:
-        return available(first, USUAL)
+        return available_looks(first, USUAL)
     for name in looks:
         check_known(name, [n for n, k in LOOKS.items() if k.values is not None], "look", RunError)
         LOOKS[name].numbers(first)

@@ -26,7 +26,7 @@ from weft.show.looks import (
     PANELS,
     PINNED,
     ShownFrame,
-    available,
+    available_looks,
 )
 from weft.show.viewer.metric_curves import CURVES, plots_of
 from weft.show.viewer.packing import pack
@@ -49,10 +49,8 @@ class Corners:
         """Split the vertices of the cloth along seams and region borders."""
         m = len(cloth.faces)
         uv = np.zeros((m, 3, 2)) if cloth.corner_uv is None else cloth.corner_uv
-        region = np.zeros(m, np.int64)
-        for k, (_, ids) in enumerate(cloth.regions):
-            region[ids] = k
-        vertex, regions, uvs = cloth.faces.reshape(-1), np.repeat(region, 3), uv.reshape(-1, 2)
+        vertex, uvs = cloth.faces.reshape(-1), uv.reshape(-1, 2)
+        regions = np.repeat(cloth.region_numbers, 3)
         columns: list[AnyArray] = [vertex[:, None], regions[:, None], np.round(uvs * 1e7)]
         _, first, back = np.unique(
             np.concatenate(columns, axis=1), axis=0, return_index=True, return_inverse=True
@@ -118,7 +116,7 @@ class RunView:
 
     def looks(self) -> tuple[str, ...]:
         """Return the names of all looks that the run has."""
-        return (*self.colors(), *available(self.frame(self.first)))
+        return (*self.colors(), *available_looks(self.frame(self.first)))
 
     def positions(self, frame: int) -> Positions:
         """Return (n,3) [m] positions of the cloth.
@@ -138,7 +136,7 @@ class RunView:
             )
         return x
 
-    def readable(self, frames: Iterable[int]) -> dict[int, Positions]:
+    def read_frames(self, frames: Iterable[int]) -> dict[int, Positions]:
         """Return the positions in the frames that can be read, (n,3) [m] by number of the frame.
 
         The other frames are named when they are shown.
@@ -180,7 +178,7 @@ class RunView:
 
     def sample(self, look: str, frames: Sequence[int]) -> Floats:
         """Return the numbers of a look in a sample of frames, for a color scale."""
-        sample = self.readable(spread(frames))
+        sample = self.read_frames(spread(frames))
         return np.concatenate([self.numbers(look, k, x) for k, x in sample.items()])
 
     def describe(
