@@ -18,8 +18,8 @@ def surroundings(mesh, x, radius, **style):
     r._around.radius = radius
     r.image(x)
     a = r._around
-    depth = np.array(kernel.numpy(a.depths))
-    found = np.array(kernel.numpy(a.found))
+    depth = np.array(kernel.numpy(a.near.depths))
+    found = np.array(kernel.numpy(a.near.shares))
     s = r.style
     rows, columns = np.mgrid[0 : depth.shape[0], 0 : depth.shape[1]]
     c = (rows * 0 + columns) * 4 + 2.5
@@ -103,7 +103,7 @@ def test_folds_are_darker():
     x[:, 1] = 0.12 * np.sin(25 * x[:, 0])
     r = Renderer(mesh, [x], Style(width=160, height=90, soft=True, elevation=70.0))
     r.image(x)
-    found = np.array(kernel.numpy(r._around.found))
+    found = np.array(kernel.numpy(r._around.near.shares))
     seen = np.array(kernel.numpy(r._seen.face)) >= 0
     inner = seen[2::4, 2::4]
     assert found.min() >= 0 and found.max() <= 1
