@@ -77,7 +77,7 @@ def place_ray(r: int, c: int, view: ShadingCamera):
 
 
 @wp.struct
-class Place:
+class PicturePlace:
     """A place of the picture, and the point that it shows."""
 
     r: int
@@ -99,7 +99,7 @@ class OcclusionBounds:
 
 @wp.func
 def horizon(
-    place: Place,
+    place: PicturePlace,
     v: vec3f,
     dx: float,
     dy: float,
@@ -132,7 +132,7 @@ def horizon(
 
 
 @wp.func
-def openness(place: Place, radius: float, view: ShadingCamera, depths: FloatArray2d):
+def openness(place: PicturePlace, radius: float, view: ShadingCamera, depths: FloatArray2d):
     """Return the share of the cosine-weighted hemisphere about the normal that is open."""
     rows = float(depths.shape[0])
     reach = wp.min(0.5 * rows * radius / (view.tan_half * place.depth), rows)
@@ -171,7 +171,7 @@ def openness(place: Place, radius: float, view: ShadingCamera, depths: FloatArra
 
 
 @wp.func
-def lamp_share(place: Place, light: Light, widest: float):
+def lamp_share(place: PicturePlace, light: Light, widest: float):
     """Return the share of the lamp that the point of a place sees."""
     n = place.n
     facing = wp.dot(n, light.direction)
@@ -246,7 +246,7 @@ def look_rows(
             y = wp.min(r * n + n // 2, face.shape[0] - 1)
             x = wp.min(c * n + n // 2, face.shape[1] - 1)
             f = face[y, x]
-            place = Place()
+            place = PicturePlace()
             place.r = r
             place.c = c
             place.phase = ((r & 3) * 4 + (c & 3) * 5) & 15
