@@ -5,12 +5,11 @@ import pytest
 
 import weft
 from tests.contact.test_neighborhood import every_pair, named
-from tests.reference.contact_sets import energies
+from tests.reference.contact_sets import candidates_of, energies
 from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.contact.broad_phase.candidate_search import CandidateCache, find_candidates
-from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.contact_energy import ContactEnergy
@@ -52,7 +51,7 @@ def test_which_pairs_edges_connect(gap, edges, sewn):
     mesh, _ = surface(gap=gap, sewn=same)
     every, kinds = every_pair(mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
-    candidates = Candidates(every, points)
+    candidates = candidates_of(every, points)
     less, marks = mesh.adjacency.gap_among(candidates, gap), candidates.adjacent
     assert less == pytest.approx(max(PART * HEIGHT, LEAST * gap), rel=1e-6)
     graph = np.eye(64, dtype=int)
@@ -139,7 +138,7 @@ def test_candidates_of_ways_hold_every_pair_that_comes_within_its_own_gap(rng, g
     mesh, flat = surface(gap=gap)
     every, kinds = every_pair(mesh)
     points = int((kinds == PairKind.POINT_TRIANGLE).sum())
-    candidates = Candidates(every, points)
+    candidates = candidates_of(every, points)
     less = mesh.adjacency.gap_among(candidates, gap)
     own = np.where(kernel.numpy(candidates.adjacent) == 1, less, gap)
     near, all_of = CandidateCache(mesh, gap, mesh.adjacency.closer(gap)), CandidateCache(mesh, gap)
@@ -159,7 +158,7 @@ def test_candidates_of_ways_hold_every_pair_that_comes_within_its_own_gap(rng, g
             assert named(every[close], int(close[:points].sum())) <= listed
         if found.adjacent is not None:  # kept and taken anew: the same as for all
             kept = kernel.numpy(found.adjacent)
-            anew = mesh.adjacency.find_adjacent(Candidates(found.device_stencil, found.points))
+            anew = mesh.adjacency.find_adjacent(candidates_of(found.pairs, found.points))
             np.testing.assert_array_equal(kept, kernel.numpy(anew))
             known += 1
         mesh.adjacency.gap_among(found, gap)

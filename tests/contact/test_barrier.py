@@ -6,10 +6,15 @@ import pytest
 
 from tests.checks import assert_derivative, clamp, rotations
 from tests.reference.barrier import barrier_hessian
-from tests.reference.contact_sets import contact_set, distances, energies, parallel_threshold
+from tests.reference.contact_sets import (
+    candidates_of,
+    contact_set,
+    distances,
+    energies,
+    parallel_threshold,
+)
 from weft import kernel
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.conservative_advancement import FRACTION, max_step, step_lengths
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
@@ -101,12 +106,11 @@ def test_candidates_contain_ipctk_s(scene):
     ours = find_candidates(surface, x, GAP)
     edges, E, F = surface.edges, mesh.edges, mesh.faces
     np.testing.assert_array_equal(np.sort(E, axis=1)[np.lexsort(E.T[::-1])], edges)
-    faces_found = {(a, tuple(sorted(f))) for a, *f in ours.point_triangle.tolist()}
+    points, pairs = (a.tolist() for a in np.split(ours.pairs, [ours.points]))
+    faces_found = {(a, tuple(sorted(f))) for a, *f in points}
     for c in theirs.fv_candidates:
         assert (c.vertex_id, tuple(sorted(F[c.face_id].tolist()))) in faces_found
-    found = {
-        frozenset([tuple(sorted(p[:2])), tuple(sorted(p[2:]))]) for p in ours.edge_edge.tolist()
-    }
+    found = {frozenset([tuple(sorted(p[:2])), tuple(sorted(p[2:]))]) for p in pairs}
     for c in theirs.ee_candidates:
         pair = [tuple(sorted(E[k].tolist())) for k in (c.edge0_id, c.edge1_id)]
         assert frozenset(pair) in found
@@ -274,7 +278,7 @@ def test_ccd_of_common_and_of_separating_motion():
     assert max_step(x, shift, find_candidates(surface, x, 0.0, x + shift)) == 1.0
     apart = np.where(np.arange(len(x))[:, None] < len(x) // 2, [0, -1.0, 0], [0, 1.0, 0])
     assert max_step(x, apart, find_candidates(surface, x, 0.0, x + apart)) == 1.0
-    none = Candidates(np.zeros((0, 4), np.int32), 0)
+    none = candidates_of(np.zeros((0, 4)), 0)
     assert max_step(x, apart, none) == 1.0 and len(none.distances(x)) == 0
 
 
@@ -283,7 +287,7 @@ def test_ccd_of_a_fast_point():
     x = np.array([[0.3, 1.0, 0.3], [0, 0, 0], [0, 0, 1.0], [1, 0, 0]])
     dx = np.zeros((4, 3))
     dx[0, 1] = -1000.0
-    pair = Candidates(np.array([[0, 1, 2, 3]], np.int32), 1)
+    pair = candidates_of([[0, 1, 2, 3]], 1)
     t = max_step(x, dx, pair)
     assert 0.85 / 1000 < t <= (1 - FRACTION) / 1000 * (1 + 1e-9)
 
@@ -308,7 +312,7 @@ def test_a_slow_approach_while_sliding_does_not_pass_through():
     d = slide[:, None] * rng.normal(size=(n, 3, 1)) + 8e-11 * normal[:, None]
     x = np.concatenate([vertex[:, None], tri], axis=1)
     dx = np.concatenate([np.zeros((n, 1, 3)), d], axis=1)
-    pairs = Candidates(np.arange(4 * n, dtype=np.int32).reshape(n, 4), n)
+    pairs = candidates_of(np.arange(4 * n).reshape(n, 4), n)
     part = step_lengths(x.reshape(-1, 3), dx.reshape(-1, 3), pairs)
 
     def height(y):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.contact.test_neighborhood import every_pair, named
+from tests.reference.contact_sets import candidates_of
 from weft import kernel
 from weft.contact.broad_phase.aabb import MovingPoints
 from weft.contact.broad_phase.candidate_search import find_candidates
-from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.collision_groups import CollisionGroups
 from weft.contact.collision_mesh import CollisionMesh
 from weft.contact.distance.distance import PairKind, distances_of
@@ -45,14 +45,14 @@ def test_no_pair_is_left_out_that_comes_within_reach(seed, moves, away):
     assert closer is not None
     boxes = find_candidates(mesh, places, REACH)
     found = find_candidates(mesh, places, REACH, closer=closer, lines=True)
-    for kind in ("point_triangle", "edge_edge"):
-        met, left = (getattr(c, kind).tolist() for c in (boxes, found))
+    kinds_of = [np.split(c.pairs, [c.points]) for c in (boxes, found)]
+    for met, left in zip(*([a.tolist() for a in parts] for parts in kinds_of)):
         assert [row for row in met if row in left] == left
     if abs(away) < 1e3:
         assert len(found) < 0.8 * len(boxes)
     every, kinds = every_pair(mesh)
     points, listed = int((kinds == PairKind.POINT_TRIANGLE).sum()), named(found.pairs, found.points)
-    connected = kernel.numpy(mesh.adjacency.find_adjacent(Candidates(every, points))) != 0
+    connected = kernel.numpy(mesh.adjacency.find_adjacent(candidates_of(every, points))) != 0
     reach = np.where(connected, REACH - closer.by, REACH)
     close = np.zeros(len(every), dtype=bool)
     for t in np.linspace(0.0, 1.0, 9):

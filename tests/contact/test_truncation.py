@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.reference.contact_sets import candidates_of
 from weft import kernel
-from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.ccd.planar_truncation import KEEP, cut_ways, least_parts
 from weft.contact.distance.distance import PairKind, distances_of, separation
 from weft.contact.narrow_phase.distance_bounds import DisplacementBound
@@ -20,8 +20,8 @@ def parts(x, d, kind, thickness=0.0, bound=None):
     m = len(x) // 4
     rows, out = kernel.empty((2, len(x))), kernel.empty(len(x))  # of two slices
     rows.fill_(1.0)
-    stencil = np.arange(4 * m, dtype=np.int32).reshape(m, 4)
-    pairs = Candidates(stencil, m if kind is PairKind.POINT_TRIANGLE else 0)
+    points = m if kind is PairKind.POINT_TRIANGLE else 0
+    pairs = candidates_of(np.arange(4 * m).reshape(m, 4), points)
     kept = separation(kernel.array(np.array([thickness]), Scalar), 1.0, FARTHEST)
     since = DisplacementBound.at(kernel.array(x, vec3), kernel.array(x + d, vec3))
     bound = kernel.empty(0) if bound is None else kernel.array(bound, Scalar)

@@ -5,6 +5,7 @@ import warp as wp
 
 from weft import kernel
 from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
+from weft.contact.broad_phase.candidates import Candidates
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import distances_of
 from weft.contact.friction.friction import friction_coefficients
@@ -12,11 +13,15 @@ from weft.contact.friction.friction import friction_coefficients
 
 def contact_set(stencil, kind, stiffness, gap, thickness=0.0, parallel=0.0):
     """Return a contact set of pairs (m,4) of kinds (m,), with numbers for all or (m,) each."""
-    touch = np.zeros(len(stencil), BarrierParameters.numpy_dtype())
-    touch["kind"], touch["parallel"] = kind, parallel
-    touch["stiffness"], touch["thickness"], touch["gap"] = stiffness, thickness, gap
+    barrier = {"stiffness": stiffness, "thickness": thickness, "gap": gap, "parallel": parallel}
+    touch = kernel.records(BarrierParameters, len(stencil), kind=kind, **barrier)
     pairs = kernel.array(np.ascontiguousarray(stencil, dtype=np.int32), wp.int32)
     return ContactSet((pairs, kernel.array(touch, BarrierParameters)))
+
+
+def candidates_of(stencil, points):
+    """Return candidates: pairs (m,4), of which the first ``points`` are a vertex and a face."""
+    return Candidates(kernel.array(np.asarray(stencil, np.int32), wp.int32), points)
 
 
 def distances(contacts, x):

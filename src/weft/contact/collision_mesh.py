@@ -134,14 +134,7 @@ class CollisionMesh:
         free = np.flatnonzero(~held[self.edges[orders[1]]].all(1))
         return Excluded(marks[0], devices[1], devices[2], devices[0], int(free.max(initial=-1)) + 1)
 
-    def separation(
-        self,
-        candidates: "Candidates",
-        gap: float,
-        stiffness: float = 0.0,
-        scale: float = 1.0,
-        thickness: WarpArray | None = None,
-    ) -> Separation:
+    def separation(self, candidates: "Candidates", gap: float, stiffness: float) -> Separation:
         """Return the thickness, gap and stiffness of candidate pairs, of which adjacent ones are
         marked if they have a smaller gap.
 
@@ -149,9 +142,6 @@ class CollisionMesh:
             candidates: the pairs.
             gap: [m] beyond the thickness.
             stiffness: [J/m^4] of the barrier.
-            scale: part of the thickness that is kept.
-            thickness: (n,) [m] of the vertices; None: that of the mesh.
         """
-        thickness = self.device_thickness if thickness is None else thickness
         adjacent_gap = self.adjacency.gap_among(candidates, gap)
-        return separation(thickness, scale, gap, adjacent_gap, stiffness)
+        return separation(self.device_thickness, 1.0, gap, adjacent_gap, stiffness)

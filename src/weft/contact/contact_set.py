@@ -1,6 +1,6 @@
 """Contact sets: pairs in contact as data, and the barrier energy of each pair as local arrays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -40,6 +40,20 @@ class PairSet:
         """Return the vertices of the pairs, (m,4) on the host."""
         return kernel.numpy(self.device[0])
 
+    def evaluate(
+        self,
+        kernel_of_pair: Kernel,
+        x: WarpArray,
+        out: WarpArray,
+        before: Sequence[WarpArray] = (),
+        after: Sequence[object] = (),
+    ) -> WarpArray:
+        """Run a kernel for all pairs at x, and return its output ``out``; further arguments of the
+        kernel stand before and after the pairs.
+        """
+        kernel.launch(kernel_of_pair, len(self), x, *before, *self.device, *after, out)
+        return out
+
     def incidence(self, n: int) -> Incidence:
         """Return the pairs of each of the first n vertices; computed once."""
         if "_incidence" not in self.__dict__:
@@ -78,16 +92,9 @@ class ContactSet(PairSet):
         pairs = kernel.array(np.ascontiguousarray(self.stencil[rows]), wp.int32)
         return ContactSet((pairs, kernel.array(self.touch[rows], BarrierParameters)))
 
-    def _launch(
-        self, evaluate: Kernel, x: WarpArray, out: WarpArray, *arguments: WarpArray
-    ) -> WarpArray:
-        """Run a kernel for all pairs at x, and return its output."""
-        kernel.launch(evaluate, len(self), x, *arguments, *self.device, out)
-        return out
-
     def least_distance(self, x: WarpArray) -> float:
         """Return the distance [m] of the nearest pair at x (n,) vec3; infinity without pairs."""
-        return kernel.least(self._launch(set_distances, x, kernel.empty(len(self))))
+        return kernel.least(self.evaluate(set_distances, x, kernel.empty(len(self))))
 
     def changes_of_room(self, x: WarpArray, d: WarpArray) -> WarpArray:
         """Return the relative change of each pair's room by the displacement d, to first order,
@@ -95,7 +102,7 @@ class ContactSet(PairSet):
 
         The room of a pair is its distance beyond its thickness.
         """
-        return self._launch(relative_distance_changes, x, kernel.empty(len(self)), d)
+        return self.evaluate(relative_distance_changes, x, kernel.empty(len(self)), (d,))
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the barrier energy of each row at x (n,) vec3, [J]; 0 where it is not used."""
@@ -105,7 +112,7 @@ class ContactSet(PairSet):
 
     def gradients(self, x: WarpArray) -> WarpArray:
         """Return the gradient of each pair's energy at x (n,) vec3, (m,4) vec3 [N]."""
-        return self._launch(barrier_gradient, x, kernel.empty((len(self), 4), vec3))
+        return self.evaluate(barrier_gradient, x, kernel.empty((len(self), 4), vec3))
 
     def gradient(self, x: Positions) -> Floats:
         """Return the gradient of each pair's energy at x (n,3), (m,4,3) [N]."""
@@ -116,13 +123,11 @@ class ContactSet(PairSet):
         GAUSS_NEWTON only the first is not zero.
         """
         out = kernel.empty((len(self), 3, 4), vec3) if out is None else out
-        turn = int(psd != Psd.GAUSS_NEWTON)
-        kernel.launch(barrier_factors, len(self), x, *self.device, turn, out)
-        return out
+        return self.evaluate(barrier_factors, x, out, after=(int(psd != Psd.GAUSS_NEWTON),))
 
     def exact(self, x: WarpArray) -> WarpArray:
         """Return the exact Hessian of each pair at x (n,) vec3, (m,4,4) mat33 [N/m]."""
-        return self._launch(barrier_hessians, x, kernel.zeros((len(self), 4, 4), mat33))
+        return self.evaluate(barrier_hessians, x, kernel.zeros((len(self), 4, 4), mat33))
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """Return the Hessian of each pair at x (n,3), exact or projected, (m,4,4,3,3) [N/m]."""

@@ -278,4 +278,4 @@ class ContactDetector:
         nearer = separation(kernel.zeros(1), 1.0, *reaches)
         pairs = (candidates.struct, nearer, since.motion)
         near = select_pairs(candidates, Reductions(), mark_near, y, *pairs, worth=WORTH_SLICING)
-        return near.compact_moved().device_stencil
+        return near.compact_moved().stencil

@@ -384,14 +384,16 @@ def sum_into(a: WarpArray, n: int, out: WarpArray, place: int) -> None:
         wp.utils.array_sum(a[:n], out=out[place : place + 1])
 
 
-def least(a: WarpArray, empty: float = float("inf")) -> float:
-    """Return the smallest number of a scalar array; ``empty`` if it has length 0."""
-    return _extreme(a, 1.0, empty)
+def least(a: WarpArray) -> float:
+    """Return the smallest number of a scalar array; infinity if it has length 0."""
+    numbers = Reductions()
+    return numbers[numbers.add_least(a)]
 
 
-def largest(a: WarpArray, empty: float = 0.0) -> float:
-    """Return the largest number of a scalar array; ``empty`` if it has length 0."""
-    return -_extreme(a, -1.0, -empty)
+def largest(a: WarpArray) -> float:
+    """Return the largest number of a scalar array, at least 0."""
+    numbers = Reductions()
+    return numbers[numbers.add_largest(a)]
 
 
 def least_into(a: WarpArray, out: WarpArray) -> None:
@@ -402,19 +404,6 @@ def least_into(a: WarpArray, out: WarpArray) -> None:
         view(out)[0] = view(a).min(initial=view(out)[0])
     else:
         launch(_least, a.shape[0], a, Scalar(1.0), out)
-
-
-def _extreme(a: WarpArray, sign: float, empty: float) -> float:
-    """Return the smallest of sign times the numbers of a scalar array."""
-    _count("scalars")
-    if a.shape[0] == 0:
-        return empty
-    if a.device.is_cpu:
-        values = view(a)
-        return float(values.min() if sign > 0 else -values.max())
-    out = wp.full(1, np.inf, dtype=Scalar, device=a.device)
-    launch(_least, a.shape[0], a, Scalar(sign), out)
-    return float(out.numpy()[0])
 
 
 @wp.kernel(module=wp.get_module("weft.kernel"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import Floats, Ints
 from weft.base.errors import SceneError, check_known
 from weft.bodies.body import Body
 from weft.bodies.joints.anchors import BodyAnchor, FixedAnchor
@@ -108,7 +108,7 @@ class BoundJoint:
         if self.other is not None:
             weight = np.concatenate([weight, -self.other.weights(other[None])], axis=1)
         elif self.moved is not None:
-            place = _on(other[None], still, self.moved, self.what)
+            place = BodyAnchor.of(other[None], still, self.moved.name, self.what)
         else:
             place = FixedAnchor(other[None])
         length = gap if j.length is None else j.length
@@ -177,7 +177,8 @@ def joint_energies(
     for body in still:
         rows = [row for f in firm if f.moved is body for row in f.rows()]
         if rows:
-            places = _on(np.array([r.place for r in rows]), still, body, f"joint to {body.name}")
+            points = np.array([r.place for r in rows])
+            places = BodyAnchor.of(points, still, body.name, f"joint to {body.name}")
             yield from _springs(rows, places)
     yield from _springs([row for f in firm if f.other is not None for row in f.rows()])
     yield from _guides(firm)
@@ -255,8 +256,3 @@ def _bind_joint(body: AffineBody, k: int, loose: RigidBodies, still: Sequence[Bo
     if not turns and kind is not None:
         return BoundJoint(joint, what, body)
     return BoundJoint(joint, what, body, None, moved)
-
-
-def _on(x: Positions, still: Sequence[Body], body: Body, what: str) -> BodyAnchor:
-    """Return places that a body carries along."""
-    return BodyAnchor.of(x, still, body.name, what)

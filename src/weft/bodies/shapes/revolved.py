@@ -14,8 +14,7 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
 from weft.bodies.body import Body
-from weft.bodies.shapes.primitives import lathe
-from weft.discretization.mesh import grid
+from weft.bodies.shapes.primitives import lathe, plate
 
 PLANE_CELLS = 4  # cells along each side of a plane
 LEAST_AROUND = 8  # least number of corners of a circle
@@ -33,8 +32,7 @@ def plane(extent: Size = 20.0, name: str = "plane") -> Body:
         SceneError: the length is not > 0.
     """
     side = float(extent)
-    mesh = grid(PLANE_CELLS + 1, PLANE_CELLS + 1, side, side)
-    return Body(mesh.vertices, mesh.faces, None, name)
+    return plate(side, side, side / PLANE_CELLS, name)
 
 
 @checked(SceneError)
@@ -50,10 +48,7 @@ def cylinder(radius: Size, length: Size, size: Size, name: str = "cylinder") -> 
     Raises:
         SceneError: a length is not > 0.
     """
-    radius, length, size = float(radius), float(length), float(size)
-    half = length / 2
-    corners = [(0.0, -half), (radius, -half), (radius, half), (0.0, half)]
-    return lathe(_profile(corners, size), _around(radius, size), (-half, half), name)
+    return cone(radius, length, size, radius, name)
 
 
 @checked(SceneError)

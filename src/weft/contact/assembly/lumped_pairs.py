@@ -14,7 +14,7 @@ that is resumed has the same bits.
 import warp as wp
 
 from weft import kernel
-from weft.contact.barrier.barrier import BarrierParameters
+from weft.contact.barrier.barrier import BarrierArray
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest_at
 from weft.contact.narrow_phase.adjacent_pairs import MARGIN
@@ -29,7 +29,7 @@ def mark_late(
     o: int,
     before: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     thickest: Scalar,
     late: ByteArray,
     number: IntArray,

@@ -60,6 +60,9 @@ class BarrierParameters:
     parallel: Scalar  # [m^4] threshold eps of the mollifier; 0: no mollifier
 
 
+BarrierArray = wp.array(dtype=BarrierParameters)
+
+
 @wp.func
 def barrier(y: Scalar, Y: Scalar):
     """Return b, b' and b'' at y > 0."""
@@ -107,7 +110,7 @@ def set_distances(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     distance: ScalarArray,
 ):
     """Write the distance of every pair of a contact set."""
@@ -122,7 +125,7 @@ def relative_distance_changes(
     x: Vec3Array,
     d: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     out: ScalarArray,
 ):
     """Write the relative change of every pair's room by the displacement d, to first order.
@@ -143,7 +146,7 @@ def barrier_energy(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     out: ScalarArray,
 ):
     """Write E of every pair; infinite at or below the thickness, 0 for unused rows (without a
@@ -171,7 +174,7 @@ def barrier_gradient(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     out: Vec3Array2d,
 ):
     """Write dE/dx of every pair."""
@@ -288,7 +291,7 @@ def barrier_factors(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     turn: int,
     out: Vec3Array3d,
 ):

@@ -9,12 +9,18 @@ With y = D - xi^2 and Y = dhat (dhat + 2 xi), forces are linear in k b and k b',
 They also give the derivatives of the normal forces that friction uses (``load_changes``).
 """
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import AnyArray, Floats, Positions
-from weft.contact.barrier.barrier import BarrierParameters, barrier, mollify, spread, width
+from weft.base.arrays import Floats, Positions
+from weft.contact.barrier.barrier import (
+    BarrierArray,
+    BarrierParameters,
+    barrier,
+    mollify,
+    spread,
+    width,
+)
 from weft.contact.contact_set import ContactSet
 from weft.contact.distance.distance import closest, combination
 from weft.kernel import IntArray2d, Scalar, Vec3Array, Vec3Array2d, WarpArray, corners, vec3
@@ -25,8 +31,8 @@ def barrier_mixed(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
-    change: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
+    change: BarrierArray,
     out: Vec3Array2d,
 ):
     """Write the derivative of dE/dx of every pair in the direction ``change`` of its parameters."""
@@ -72,9 +78,9 @@ def gradient_changes(
         gap: (m,), or one for all, change of the gap [m].
         thickness: (m,), or one for all, change of the thickness [m].
     """
-    change: AnyArray = np.zeros(len(contacts), BarrierParameters.numpy_dtype())
-    change["stiffness"], change["gap"], change["thickness"] = stiffness, gap, thickness
+    numbers = {"stiffness": stiffness, "gap": gap, "thickness": thickness}
+    change = kernel.array(
+        kernel.records(BarrierParameters, len(contacts), **numbers), BarrierParameters
+    )
     out = kernel.empty((len(contacts), 4), vec3)
-    arrays = (kernel.points(x), *contacts.device, kernel.array(change, BarrierParameters), out)
-    kernel.launch(barrier_mixed, len(contacts), *arrays)
-    return out
+    return contacts.evaluate(barrier_mixed, kernel.points(x), out, after=(change,))

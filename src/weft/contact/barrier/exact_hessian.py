@@ -10,7 +10,7 @@ exchanged dC/df. Tests compare the result with the same formulas in NumPy.
 
 import warp as wp
 
-from weft.contact.barrier.barrier import BarrierParameters, barrier_at
+from weft.contact.barrier.barrier import BarrierArray, barrier_at
 from weft.contact.distance.distance import Closest, closest, combination, vec4
 from weft.kernel import IntArray2d, Mat33Array3d, Scalar, Vec3Array, corners, mat33, vec3
 
@@ -49,7 +49,7 @@ def barrier_hessians(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     out: Mat33Array3d,
 ):
     """Write the (4,4) blocks of the exact Hessian of every pair."""

@@ -225,6 +225,14 @@ class BoundingVolumeHierarchy:
     def __init__(self, boxes: Boxes) -> None:
         self.update(boxes)
 
+    @staticmethod
+    def refitted(tree: "BoundingVolumeHierarchy | None", boxes: Boxes) -> "BoundingVolumeHierarchy":
+        """Return the tree with new boxes, or a new tree if there is none."""
+        if tree is None:
+            return BoundingVolumeHierarchy(boxes)
+        tree.update(boxes)
+        return tree
+
     def update(self, boxes: Boxes) -> None:
         """Replace the boxes by others of primitives in the same tree order."""
         self.boxes = boxes

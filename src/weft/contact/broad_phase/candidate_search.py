@@ -94,8 +94,8 @@ def find_candidates(
     def boxes(inside: Primitives, marks: WarpArray | None) -> Boxes:
         return Boxes(places, inside, reach / 2, marks, mesh.device_sewn, lines)
 
-    trees.faces = _update_tree(trees.faces, boxes(faces, out.triangles))
-    trees.edges = _update_tree(trees.edges, boxes(edges, out.edges))
+    trees.faces = BoundingVolumeHierarchy.refitted(trees.faces, boxes(faces, out.triangles))
+    trees.edges = BoundingVolumeHierarchy.refitted(trees.edges, boxes(edges, out.edges))
     find = partial(
         Overlaps,
         stencils=True,
@@ -109,14 +109,6 @@ def find_candidates(
     points.write(stencil, 0)
     pairs.write(stencil, len(points))
     return Candidates(stencil, len(points))
-
-
-def _update_tree(tree: BoundingVolumeHierarchy | None, boxes: Boxes) -> BoundingVolumeHierarchy:
-    """Return the tree with new boxes, or a new tree if there is none."""
-    if tree is None:
-        return BoundingVolumeHierarchy(boxes)
-    tree.update(boxes)
-    return tree
 
 
 @wp.kernel(module=_module)
@@ -360,11 +352,6 @@ class CandidateCache:
         kernel.launch(enclose, y.shape[0], y, end, self._way, self._frame, *out)
 
     @property
-    def _fine(self) -> bool:
-        """Return whether the reach is large compared with the height of triangles."""
-        return self.reach > FINE * self.mesh.height
-
-    @property
     def _margin(self) -> float:
         """Return the search distance [m]: both vertices of a pair may leave their boxes by
         ``SPARE`` times the reach.
@@ -401,7 +388,8 @@ class CandidateCache:
             self._flies = float(by @ by) > least * least
             mean = vec3(*(by if self._flies else ZERO))
             kernel.launch(beside, self._beside.shape[0], y, end, mean, self._beside)
-            most = least if self._fine else LONG * self.mesh.height
+            is_fine = self.reach > FINE * self.mesh.height
+            most = least if is_fine else LONG * self.mesh.height
             self._moves = kernel.largest(self._beside) > most
         if self._moves:
             combine(end, -1.0, y, self._way)
@@ -418,8 +406,9 @@ class CandidateCache:
         faces, edges = self.trees.faces, self.trees.edges
         assert faces is not None and edges is not None
         if self._points is None:
+            about = (self._margin / 2, self.excluded.points, self.mesh.device_sewn, True)
             self._points = BoundingVolumeHierarchy(
-                self._boxes(self.mesh.primitives[2], self.excluded.points)
+                Boxes(self._places, self.mesh.primitives[2], *about)
             )
         points, places, numbers = self._points, self._places, Reductions()
         left_faces, left_edges, left_points = (
@@ -432,10 +421,10 @@ class CandidateCache:
         new_points = find(faces, points.boxes, moved=Moved(left_points, left_faces, every))
         new_faces = find(points, faces.boxes, moved=Moved(left_faces, left_points, still))
         new_edges = find(edges, moved=Moved(left_edges, left_edges, later))
-        kept = select_pairs(found, numbers, mark_stayed, found.device_stencil, self._left)
+        kept = select_pairs(found, numbers, mark_stayed, found.stencil, self._left)
         new, before, total = len(new_points) + len(new_faces), kept.points, len(kept)
         out = kept.compact_moved(new, len(new_edges))
-        stencil, adjacent = out.device_stencil, out.adjacent
+        stencil, adjacent = out.stencil, out.adjacent
         new_points.write(stencil, before)
         new_faces.write(stencil, before + len(new_points))
         new_edges.write(stencil, total + new)
@@ -443,11 +432,6 @@ class CandidateCache:
             for begin, end in ((before, before + new), (total + new, len(out))):
                 self.mesh.adjacency.mark(stencil, out.points, begin, end, adjacent)
         return out
-
-    def _boxes(self, inside: Primitives, marks: WarpArray | None) -> Boxes:
-        """Return boxes of primitives, enlarged by half of the search distance."""
-        sewn = self.mesh.device_sewn
-        return Boxes(self._places, inside, self._margin / 2, marks, sewn, True)
 
     def _mark_moved(self, tree: BoundingVolumeHierarchy, places: MovingPoints) -> WarpArray:
         """Return the moved primitives of a tree as bits of leaves, after their boxes are

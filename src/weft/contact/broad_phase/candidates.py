@@ -43,7 +43,7 @@ class Candidates:
     Their order does not depend on how they were found.
     """
 
-    stencil: WarpArray  # (p+e,4) int32 vertex, face; then edge, edge; on device or host
+    stencil: WarpArray  # (p+e,4) int32 vertex, face; then edge, edge
     points: int  # p, the number of vertex-face pairs
     bounds: WarpArray | None = None  # (p+e,) [m] lower bounds of distances; None: unknown
     adjacent: WarpArray | None = None  # (p+e,) uint8, see ``adjacent_pairs``; None: unmarked
@@ -70,14 +70,8 @@ class Candidates:
     @cached_property
     def _struct(self) -> Pairs:
         out = Pairs()
-        out.stencil, out.points, out.bound = self.device_stencil, self.points, self.bound
+        out.stencil, out.points, out.bound = self.stencil, self.points, self.bound
         return out
-
-    @cached_property
-    def device_stencil(self) -> WarpArray:
-        """Return the vertices of each pair, (p+e,4) int32 on the device."""
-        there = isinstance(self.stencil, wp.array)
-        return self.stencil if there else kernel.array(self.stencil, wp.int32)
 
     @cached_property
     def device(self) -> tuple[WarpArray, WarpArray]:
@@ -86,22 +80,12 @@ class Candidates:
         """
         kind = kernel.empty(len(self), wp.int32)
         kernel.launch(write_kinds, len(self), self.points, kind)
-        return self.device_stencil, kind
+        return self.stencil, kind
 
     @property
     def pairs(self) -> Ints:
         """Return the vertices of each pair, (p+e,4) on the host."""
-        return kernel.numpy(self.device_stencil)
-
-    @property
-    def point_triangle(self) -> Ints:
-        """Return the vertices of the vertex-face pairs, (p,4) on the host."""
-        return self.pairs[: self.points]
-
-    @property
-    def edge_edge(self) -> Ints:
-        """Return the vertices of the edge-edge pairs, (e,4) on the host."""
-        return self.pairs[self.points :]
+        return kernel.numpy(self.stencil)
 
     def distances(self, x: Positions | WarpArray) -> Floats:
         """Return the distance of each pair at x (n,3) [m], (p+e,) [m]."""

@@ -215,7 +215,7 @@ def _without_bounds(
     """Return the candidates with unknown bounds, and the displacements of the path from y."""
     end = kernel.empty(y.shape[0], vec3)
     combine(y, 1.0, dy, end)
-    return Candidates(candidates.device_stencil, candidates.points), DisplacementBound.at(y, end)
+    return Candidates(candidates.stencil, candidates.points), DisplacementBound.at(y, end)
 
 
 def _least_parts(

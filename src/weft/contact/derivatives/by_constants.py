@@ -97,10 +97,7 @@ class ContactNumbers:
         e = none
         if "stick" in change and self.touching.step.slip is None:
             e = none + float(change["stick"]) * self.touching.step.dt
-        t = np.stack([s["t0"], s["t1"]], axis=1)
-        _, d = slides._displacements()
-        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
-        held = np.einsum("ma,mai->mi", np.where(slides.own, s["w"], 0.0), slides.held)
+        t, _, u, held = slides.in_plane()
         du = (slides.part / s["smooth"] * e)[:, None] * np.einsum("mki,mi->mk", t, held)
         length = np.linalg.norm(u, axis=1)
         over, second = smoothed_friction(length, s)
@@ -116,7 +113,7 @@ class ContactNumbers:
         s, r, n = slides.slide, slides.slips(), slides.n
         changes = -(slope["e"] / s["smooth"])[:, None] * r.change
         shares = slope["load"][:, None] * np.where(slides.own, s["w"], 0.0)
-        ids = np.minimum(slides.stencil, n - 1)
+        ids = slides.ids
         loads, totals = np.zeros(n), np.zeros((n, 3))
         np.add.at(loads, ids, np.sign(r.share) * shares)
         more = shares[:, :, None] * r.change[:, None] + r.share[:, :, None] * changes[:, None]

@@ -9,7 +9,7 @@ from weft.base.arrays import AnyArray, Bools, Floats
 from weft.contact.barrier.kinks import places_around
 from weft.contact.derivatives.mollifier_slopes import by_rest_positions, threshold_slopes
 from weft.contact.derivatives.sliding_pair_slopes import Slopes, slopes_of, smoothed_friction
-from weft.contact.distance.distance import PairKind, closest_of
+from weft.contact.distance.distance import closest_of
 from weft.contact.friction.friction import normal_forces
 from weft.energies.step import Step
 from weft.kernel import WarpArray
@@ -74,12 +74,10 @@ class SlidingPairs:
         self.push = normal_forces(self.contacts, self.start)[0]
         self.slopes: Slopes = slopes_of(self.contacts, self.start, self.push, self.slide)
         kind = self.contacts.touch[self.push]["kind"]
-        other = np.where(kind == PairKind.EDGE_EDGE, self.stencil[:, 2], self.stencil[:, 1])
-        both = (self.stencil[:, 0] < self.n) & (other < self.n)
-        self.part = np.where(both, 0.5, 1.0) * self.slide["smooth"]
-        self.own = self.stencil < self.n
-        ids = np.minimum(self.stencil, self.n - 1)
-        self.held = np.where(self.own[:, :, None], self.slip[ids], 0.0)
+        one, other = term.contact.mesh.sides.of_pairs(self.stencil, kind)
+        self.part = np.where((one < self.n) & (other < self.n), 0.5, 1.0) * self.slide["smooth"]
+        self.own, self.ids = self.stencil < self.n, np.minimum(self.stencil, self.n - 1)
+        self.held = np.where(self.own[:, :, None], self.slip[self.ids], 0.0)
         self.forces = np.zeros(
             len(self.stencil)
         )  # derivatives by normal forces, of all ``pull_back``
@@ -119,6 +117,15 @@ class SlidingPairs:
         corners = (self.y - self.origin)[self.stencil]
         return corners, np.einsum("ma,mai->mi", self.slide["w"], corners)
 
+    def in_plane(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the directions of sliding (m,2,3), the displacements d (m,3) of pairs, their slips
+        u (m,2) along the directions, and what their own vertices have saved (m,3).
+        """
+        s, (_, d) = self.slide, self._displacements()
+        t = np.stack([s["t0"], s["t1"]], axis=1)
+        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
+        return t, d, u, np.einsum("ma,mai->mi", np.where(self.own, s["w"], 0.0), self.held)
+
     def slips(self) -> "Slips":
         """Return what friction remembers after the step (``friction.kernels.update_slips``)."""
         s, n = self.slide, self.n
@@ -126,10 +133,9 @@ class SlidingPairs:
         change = sum((d * a).sum(1)[:, None] * a for a in (s["t0"], s["t1"]))
         change = change / s["smooth"][:, None]
         share = np.where(self.own, s["load"][:, None] * s["w"], 0.0)
-        ids = np.minimum(self.stencil, n - 1)
         load, total = np.zeros(n), np.zeros((n, 3))
-        np.add.at(load, ids, np.abs(share))
-        np.add.at(total, ids, share[:, :, None] * change[:, None])
+        np.add.at(load, self.ids, np.abs(share))
+        np.add.at(total, self.ids, share[:, :, None] * change[:, None])
         pressed = (load > 0)[:, None]
         safe = np.where(pressed, load[:, None], 1.0)
         q = self.slip + total / safe
@@ -145,7 +151,7 @@ class SlidingPairs:
         s, w, r = self.slide, np.asarray(self.slide["w"]), self.slips()
         corners, d = self._displacements()
         t = (s["t0"], s["t1"])
-        smooth, ids = s["smooth"][:, None], np.minimum(self.stencil, self.n - 1)
+        smooth, ids = s["smooth"][:, None], self.ids
         inner = r.cut(by)
         at = np.where(self.own[:, :, None], inner[ids], 0.0) / r.safe[ids]
         by_change = np.einsum("ma,mai->mi", r.share, at)
@@ -172,10 +178,8 @@ class SlidingPairs:
             (n,3); and the sum of derivatives by normal forces times these.
         """
         s, w = self.slide, np.asarray(self.slide["w"])
-        corners, d = self._displacements()
-        t = np.stack([s["t0"], s["t1"]], axis=1)  # (m,2,3)
+        corners, (t, d, u, held) = self._displacements()[0], self.in_plane()
         L = np.einsum("ma,mai->mi", w, by[self.stencil])
-        u = np.einsum("mki,mi->mk", t, d) + np.stack([s["before0"], s["before1"]], axis=1)
         L2, length = np.einsum("mki,mi->mk", t, L), np.linalg.norm(u, axis=1)
         over, second = smoothed_friction(length, s)
         unit = np.where(length[:, None] > 0, u / np.maximum(length, 1e-300)[:, None], [1.0, 0.0])
@@ -184,7 +188,6 @@ class SlidingPairs:
         push = (s["load"] * over)[:, None] * np.einsum("mk,mki->mi", u, t)
         self.by_load += over * (u * L2).sum(1)
         by_d = np.einsum("mk,mki->mi", q, t)
-        held = np.einsum("ma,mai->mi", np.where(self.own, w, 0.0), self.held)
         by_held = self.part[:, None] * by_d
         for k in range(2):
             self.by_t[k] += (s["load"] * over * u[:, k])[:, None] * L

@@ -112,10 +112,7 @@ class IntersectionCheck:
         """
         faces, sewn = self.mesh.primitives[0], self.mesh.device_sewn
         boxes = Boxes(MovingPoints(y, y), faces, 0.0, excluded.triangles, sewn)
-        if self._tree is None:
-            self._tree = BoundingVolumeHierarchy(boxes)
-        else:
-            self._tree.update(boxes)
+        self._tree = BoundingVolumeHierarchy.refitted(self._tree, boxes)
         near = Overlaps(self._tree, stencils=True)
         pairs, meets = kernel.empty((len(near), 6), wp.int32), kernel.empty(len(near), wp.int32)
         near.write(pairs, 0)

@@ -41,7 +41,7 @@ from weft.contact.friction.kernels import (
     slips,
     update_slips,
 )
-from weft.kernel import Kernel, Scalar, WarpArray, mat33, vec3
+from weft.kernel import Scalar, WarpArray, mat33, vec3
 
 
 def friction_coefficients(static: Floats, kinetic: Floats, part: Ints) -> FrictionTable:
@@ -95,20 +95,17 @@ class FrictionSet(PairSet):
         kernel.launch(freeze_slides, m, *contacts.device, *about)
         return FrictionSet((pairs, slide), kernel.points(origin))
 
-    def _launch(self, evaluate: Kernel, x: WarpArray, out: WarpArray) -> WarpArray:
-        """Run a kernel for all pairs at x, and return its output."""
-        kernel.launch(evaluate, len(self), x, self.origin, *self.device, out)
-        return out
-
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the friction potential [J] of each pair at x, (m,); a pair without slip has the
         constant lambda mu_s e/3.
         """
-        return self._launch(friction_energy, x, kernel.empty(len(self)))
+        return self.evaluate(friction_energy, x, kernel.empty(len(self)), (self.origin,))
 
     def gradient(self, x: WarpArray) -> WarpArray:
         """Return dE/dx of every pair at x, (m,4) vec3 [N]."""
-        return self._launch(friction_gradient, x, kernel.empty((len(self), 4), vec3))
+        return self.evaluate(
+            friction_gradient, x, kernel.empty((len(self), 4), vec3), (self.origin,)
+        )
 
     def work(self, x: WarpArray) -> float:
         """Return the work [J] that friction takes on the way from the origin to x (n,), with its
@@ -122,7 +119,7 @@ class FrictionSet(PairSet):
         ``slip`` (k,).
         """
         change, out = kernel.empty(len(self), vec3), kernel.empty(slip.shape[0], vec3)
-        self._launch(slips, x, change)
+        self.evaluate(slips, x, change, (self.origin,))
         i = self.incidence(slip.shape[0])
         arrays = (i.start, i.element, i.place, self.device[1], change, slip, out)
         kernel.launch(update_slips, slip.shape[0], *arrays)
@@ -130,11 +127,13 @@ class FrictionSet(PairSet):
 
     def factors(self, x: WarpArray) -> WarpArray:
         """Return the factors f_r of the projected Hessian at x, (m,3,4) vec3."""
-        return self._launch(friction_factors, x, kernel.empty((len(self), 3, 4), vec3))
+        out = kernel.empty((len(self), 3, 4), vec3)
+        return self.evaluate(friction_factors, x, out, (self.origin,))
 
     def hessians(self, x: WarpArray) -> WarpArray:
         """Return the exact Hessian of every pair at x, (m,4,4) mat33 [N/m]."""
-        return self._launch(friction_hessians, x, kernel.empty((len(self), 4, 4), mat33))
+        out = kernel.empty((len(self), 4, 4), mat33)
+        return self.evaluate(friction_hessians, x, out, (self.origin,))
 
 
 def _normal_forces(
@@ -149,7 +148,7 @@ def _normal_forces(
     out = NormalForces()
     out.load, out.weights = kernel.empty(m), kernel.empty(m, vec4)
     out.normal, out.pushes = kernel.empty(m, vec3), kernel.empty(m, wp.int32)
-    kernel.launch(normal_loads, m, x, *contacts.device, gradient, out)
+    contacts.evaluate(normal_loads, x, out, after=(gradient,))
     return out
 
 

@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from weft.contact.barrier.barrier import BarrierParameters
+from weft.contact.barrier.barrier import BarrierArray
 from weft.contact.distance.distance import closest_at, combination, other_side, vec4
 from weft.kernel import (
     IntArray,
@@ -34,6 +34,9 @@ class SlidingPair:
     smooth: Scalar  # [m] e
     before0: Scalar  # [m] elastic slip when the step began, along t0
     before1: Scalar  # and t1
+
+
+SlidingArray = wp.array(dtype=SlidingPair)
 
 
 @wp.struct
@@ -109,7 +112,7 @@ def normal_loads(
     o: int,
     x: Vec3Array,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     gradient: Vec3Array2d,
     out: NormalForces,
 ):
@@ -137,14 +140,14 @@ def normal_loads(
 def freeze_slides(
     o: int,
     stencil: IntArray2d,
-    touch: wp.array(dtype=BarrierParameters),
+    touch: BarrierArray,
     forces: NormalForces,
     place: IntArray,
     table: FrictionTable,
     smooth: Scalar,
     slip: Vec3Array,
     out: IntArray2d,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
 ):
     """Write the pairs that push, with the plane in which they may slide.
 
@@ -193,7 +196,7 @@ def friction_energy(
     x: Vec3Array,
     origin: Vec3Array,
     stencil: IntArray2d,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
     out: ScalarArray,
 ):
     """Write E of every pair."""
@@ -210,7 +213,7 @@ def friction_gradient(
     x: Vec3Array,
     origin: Vec3Array,
     stencil: IntArray2d,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
     out: Vec3Array2d,
 ):
     """Write dE/dx of every pair."""
@@ -229,7 +232,7 @@ def friction_hessians(
     x: Vec3Array,
     origin: Vec3Array,
     stencil: IntArray2d,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
     out: Mat33Array3d,
 ):
     """Write the exact Hessian of every pair."""
@@ -249,7 +252,7 @@ def friction_factors(
     x: Vec3Array,
     origin: Vec3Array,
     stencil: IntArray2d,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
     out: Vec3Array3d,
 ):
     """Write the projected Hessian of every pair as two outer products, along u and across it."""
@@ -272,7 +275,7 @@ def slips(
     x: Vec3Array,
     origin: Vec3Array,
     stencil: IntArray2d,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
     out: Vec3Array,
 ):
     """Write the displacement of one side of every pair relative to the other in the step, in units
@@ -290,7 +293,7 @@ def update_slips(
     start: IntArray,
     element: IntArray,
     place: IntArray,
-    slide: wp.array(dtype=SlidingPair),
+    slide: SlidingArray,
     change: Vec3Array,
     slip: Vec3Array,
     out: Vec3Array,

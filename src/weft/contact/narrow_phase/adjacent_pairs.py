@@ -147,7 +147,7 @@ class Adjacency:
         """Return 1 for each adjacent candidate, (p+e,) uint8. Candidates are marked once."""
         if candidates.adjacent is None:
             out = candidates.adjacent = kernel.empty(len(candidates), wp.uint8)
-            stencil = candidates.device_stencil
+            stencil = candidates.stencil
             self.mark(stencil, candidates.points, 0, len(candidates), out)
         return candidates.adjacent
 

@@ -7,7 +7,7 @@ pair. Such a pair is counted once, with its multiplicity as a weight of its stif
 import warp as wp
 
 from weft import kernel
-from weft.contact.barrier.barrier import PARALLEL_PART, BarrierParameters
+from weft.contact.barrier.barrier import PARALLEL_PART, BarrierArray, BarrierParameters
 from weft.contact.broad_phase.bvh import WORTH_SLICING
 from weft.contact.broad_phase.candidates import UNKNOWN, Candidates
 from weft.contact.collision_mesh import CollisionMesh
@@ -242,7 +242,7 @@ def write_whole(
     place: IntArray,
     width: int,
     out: IntArray2d,
-    barrier: wp.array(dtype=BarrierParameters),
+    barrier: BarrierArray,
 ):
     """Write the contacts that keep four vertices."""
     w = o + wp.tid()
@@ -273,7 +273,7 @@ def write_reduced(
     n: int,
     separation: Separation,
     out: IntArray2d,
-    barrier: wp.array(dtype=BarrierParameters),
+    barrier: BarrierArray,
 ):
     """Write the reduced contacts as (p, a, b, p) or (p, a, p, p), with their stiffness multiplied
     by how often each key occurs.
@@ -430,8 +430,6 @@ def contacts(
     candidates: Candidates,
     stiffness: float,
     gap: float,
-    scale: float = 1.0,
-    thickness: WarpArray | None = None,
 ) -> ContactSet:
     """Return the candidate pairs in contact at x, with the parameters of their barrier.
 
@@ -441,8 +439,6 @@ def contacts(
         candidates: pairs that may be in contact.
         stiffness: [J/m^4] of the barrier.
         gap: [m] distance beyond the thickness below which a pair is in contact.
-        scale: part of the thickness that is kept.
-        thickness: (n,) [m] of the vertices; None: that of the mesh.
     """
-    separation = mesh.separation(candidates, gap, stiffness, scale, thickness)
+    separation = mesh.separation(candidates, gap, stiffness)
     return NarrowPhase(mesh).contacts(kernel.points(x), candidates, separation)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ class Splu:
     name = "splu"
     is_direct = True
 
-    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedSplu":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "Factorized":
         """Factorize A. SuperLU has no separate symbolic phase, so ``previous`` is not used."""
         matrix = A.to_scipy().tocsc()
         try:
@@ -59,22 +59,7 @@ class Splu:
             )
         except RuntimeError:  # "Factor is exactly singular"
             factor = None
-        return PreparedSplu(A, factor if factor is not None and _is_definite(factor) else None)
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedSplu:
-    """SuperLU factors of a matrix; ``factor`` is None if the matrix is not positive definite."""
-
-    A: BlockCsr
-    factor: spla.SuperLU
-
-    def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
-        """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
-        if self.factor is None:
-            return _indefinite(self.A)
-        rhs = np.array(kernel.numpy(b))
-        return _solution(self.A, self.factor.solve(rhs.reshape(-1)).reshape(-1, 3), rhs)
+        return Factorized(A, factor, factor is not None and _is_definite(factor))
 
 
 def _is_definite(factor: spla.SuperLU) -> bool:
@@ -88,37 +73,24 @@ def _is_definite(factor: spla.SuperLU) -> bool:
     return bool(symmetric and np.isfinite(pivots).all() and (pivots > 0).all())
 
 
-def _indefinite(A: BlockCsr) -> LinearSolution:
-    """Return the solution of a solver whose matrix is not positive definite or not finite."""
-    finite = bool(np.isfinite(kernel.numpy(A.values).sum()))
-    outcome = Outcome.INDEFINITE if finite else Outcome.NOT_FINITE
-    return LinearSolution(kernel.zeros(A.n, vec3), outcome, 0, float("inf"))
-
-
-@dataclass(frozen=True, eq=False)
-class _UpperMap:
-    """Map from a block pattern to the scalar upper triangle that PARDISO reads."""
-
-    pattern: BlockPattern
-
-    @cached_property
-    def structure(self) -> tuple[Ints, Ints, Ints]:
-        """Return row starts, columns, and each entry's index in the flat (b,3,3) block values."""
-        p, three = self.pattern, np.arange(3)
-        row = p.row
-        block = np.flatnonzero(p.column >= row)
-        count = 3 * np.bincount(row[block], minlength=p.n)  # entries of a block's first scalar row
-        length = count[:, None] - three  # rows 2 and 3 have 1 and 2 entries left of the diagonal
-        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
-        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        across = (3 * p.column[block][:, None] + three).reshape(-1)
-        first = (9 * block[:, None] + three).reshape(-1)
-        columns, entries = np.empty(start[-1], np.int32), np.empty(start[-1], np.int64)
-        for i in range(3):
-            kept = within >= i
-            place = (np.repeat(start[i:-1:3], count) + within - i)[kept]
-            columns[place], entries[place] = across[kept], (first + 3 * i)[kept]
-        return start, columns, entries
+def _upper_triangle(p: BlockPattern) -> tuple[Ints, Ints, Ints]:
+    """Return the scalar upper triangle of a block pattern, which PARDISO reads: row starts,
+    columns, and each entry's index in the flat (b,3,3) block values.
+    """
+    row, three = p.row, np.arange(3)
+    block = np.flatnonzero(p.column >= row)
+    count = 3 * np.bincount(row[block], minlength=p.n)  # entries of a block's first scalar row
+    length = count[:, None] - three  # rows 2 and 3 have 1 and 2 entries left of the diagonal
+    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
+    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    across = (3 * p.column[block][:, None] + three).reshape(-1)
+    first = (9 * block[:, None] + three).reshape(-1)
+    columns, entries = np.empty(start[-1], np.int32), np.empty(start[-1], np.int64)
+    for i in range(3):
+        kept = within >= i
+        place = (np.repeat(start[i:-1:3], count) + within - i)[kept]
+        columns[place], entries[place] = across[kept], (first + 3 * i)[kept]
+    return start, columns, entries
 
 
 @dataclass(frozen=True)
@@ -140,14 +112,11 @@ class Pardiso:
                 "linear solver pardiso", expected="pypardiso", hint="pip install 'weft[direct]'"
             )
 
-    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "PreparedPardiso":
+    def prepare(self, A: BlockCsr, previous: PreparedSolver | None = None) -> "Factorized":
         """Factorize A; the numeric factors of ``previous`` are overwritten."""
-        if isinstance(previous, PreparedPardiso) and previous.A.pattern is A.pattern:
-            engine = previous.engine
-        else:
-            engine = _PardisoEngine(A.pattern)
-        values = kernel.numpy(A.values).reshape(-1)
-        return PreparedPardiso(A, engine, engine.factorize(values))
+        same = isinstance(previous, Factorized) and previous.A.pattern is A.pattern
+        engine = previous.factor if same else _PardisoEngine(A.pattern)  # type: ignore[union-attr]
+        return Factorized(A, engine, engine.factorize(kernel.numpy(A.values).reshape(-1)))
 
 
 class _PardisoEngine:
@@ -159,7 +128,7 @@ class _PardisoEngine:
     """
 
     def __init__(self, pattern: BlockPattern, kind: int = _SYMMETRIC_POSITIVE_DEFINITE) -> None:
-        start, column, self._entry = _UpperMap(pattern).structure
+        start, column, self._entry = _upper_triangle(pattern)
         self._kind = kind
         self._size = 3 * pattern.n
         self._start, self._column = start + 1, column + 1  # PARDISO counts from 1
@@ -273,30 +242,27 @@ def _pointer(a: AnyArray) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedPardiso:
-    """PARDISO's numeric factorization of a matrix."""
+class Factorized:
+    """A matrix with the factors of a direct solver."""
 
     A: BlockCsr
-    engine: _PardisoEngine
-    definite: bool
+    factor: Any  # ``spla.SuperLU`` or ``_PardisoEngine``, with a method ``solve``
+    definite: bool  # whether the matrix is positive definite, so that the factors can be used
 
     def solve(self, b: WarpArray, tolerance: float) -> LinearSolution:
         """Solve A x = b; ``residual`` is |Ax - b|/|b| in the 2-norm."""
         if not self.definite:
-            return _indefinite(self.A)
+            finite = bool(np.isfinite(kernel.numpy(self.A.values).sum()))
+            outcome = Outcome.INDEFINITE if finite else Outcome.NOT_FINITE
+            return LinearSolution(kernel.zeros(self.A.n, vec3), outcome, 0, float("inf"))
         rhs = np.array(kernel.numpy(b))
-        return _solution(self.A, self.engine.solve(rhs).reshape(-1, 3), rhs)
-
-
-def _solution(A: BlockCsr, x: Floats, b: Floats) -> LinearSolution:
-    """Return the solution x with its residual; the outcome is NOT_FINITE if x is not finite."""
-    x_device = kernel.array(x, vec3)
-    if not np.isfinite(x).all():
-        return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))
-    product = kernel.empty(A.n, vec3)
-    A.multiply(x_device, product)
-    residual = norm(kernel.numpy(product) - b) / max(norm(b), 1e-300)
-    return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)
+        x = self.factor.solve(rhs.reshape(-1)).reshape(-1, 3)
+        x_device, product = kernel.array(x, vec3), kernel.empty(self.A.n, vec3)
+        if not np.isfinite(x).all():
+            return LinearSolution(x_device, Outcome.NOT_FINITE, 0, float("inf"))
+        self.A.multiply(x_device, product)
+        residual = norm(kernel.numpy(product) - rhs) / max(norm(rhs), 1e-300)
+        return LinearSolution(x_device, Outcome.CONVERGED, 0, residual)
 
 
 def direct_solver() -> LinearSolver:
