@@ -18,7 +18,6 @@ not twist; it bends as a cylinder, whose energy is that of the hinges along the 
 of D l^2/A. That is D itself, to half a percent with 40 elements, whatever the ratio.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,7 +32,6 @@ from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.elastica import PLANE, elastica_of_chord
 from weft.laboratory.specimen import GRAVITY, find_equilibrium, require, specimen_model
-from weft.laws.base import Law
 
 Direction = Literal["warp", "weft"]
 
@@ -52,7 +50,6 @@ class Cantilever:
     weight: float  # [N/m^2] rho g
     given: float  # [N m] the fabric's rigidity
     x: Positions  # (n,3) [m] of the strip at that overhang; the edge is at the origin
-    mesh: TriangleMesh
 
     @property
     def bending_length(self) -> float:
@@ -72,15 +69,13 @@ class Cantilever:
     @property
     def profile(self) -> Floats:
         """(k,2) [m] reach and height of the strip, from the edge to the tip."""
-        columns = self.x.reshape(CELLS + 1, -1, 3).mean(0)
-        return np.asarray(columns[:, :2])
+        return _profile(self.x)
 
 
 def cantilever(
     fabric: Fabric,
     direction: Direction,
     segments: int = SEGMENTS,
-    law: Law | None = None,
 ) -> Cantilever:
     """Slide a strip out until its chord reaches the plane of 41.5 degrees.
 
@@ -88,7 +83,6 @@ def cantilever(
         fabric: what to test; rigidity and density count, stretch has little influence.
         direction: of the strip's length.
         segments: elements along the overhang.
-        law: of the membrane; None: the fabric's (``specimen.default_law``).
 
     Returns:
         Overhang, weight, rigidity and shape of the strip.
@@ -102,9 +96,16 @@ def cantilever(
     rigidity = float(getattr(fabric, f"bending_{direction}"))
     weight = fabric.density * GRAVITY
     c = (rigidity / weight) ** (1 / 3)
-    strip = _Strip(fabric, direction, segments, law)
+    shape: Positions | None = None
+
+    def off_plane(length: float) -> float:
+        nonlocal shape
+        shape = _hang(fabric, direction, segments, length, shape)
+        reach, height = _profile(shape)[-1]
+        return float(np.arctan2(-height, reach) - PLANE)
+
     found = root_scalar(
-        lambda length: strip.chord(length) - PLANE,
+        off_plane,
         method="secant",  # because the chord is nearly linear in the overhang here
         x0=1.9 * c,
         x1=2.1 * c,
@@ -119,43 +120,33 @@ def cantilever(
             expected="one whose chord is at 41.5 degrees",
         )
     length = float(found.root)
-    strip.chord(length)
-    return Cantilever(direction, length, weight, rigidity, strip.x, strip.mesh)
+    shape = _hang(fabric, direction, segments, length, shape)
+    return Cantilever(direction, length, weight, rigidity, length * shape)
 
 
-def warp_and_weft(fabric: Fabric, law: Law | None = None) -> Sequence[Cantilever]:
-    """Test a fabric along the warp and along the weft."""
-    return [cantilever(fabric, "warp", law=law), cantilever(fabric, "weft", law=law)]
+def _hang(
+    fabric: Fabric, direction: Direction, segments: int, length: float, shape: Positions | None
+) -> Positions:
+    """Return the equilibrium (n,3) of a strip over its overhang ``length`` [m].
+
+    The search starts from ``shape``, a strip of another overhang; None: from a flat strip.
+    """
+    mesh, clamped = clamped_strip(length, segments)
+    if direction == "weft":
+        uv = mesh.corner_uv[..., ::-1] * [1.0, -1.0]  # a quarter turn: the front stays up
+        mesh = TriangleMesh(mesh.vertices, mesh.faces, uv, mesh.groups, mesh.source)
+    weight = hinge_weight(mesh, (fabric.bending_warp, fabric.bending_weft)) / STRIP
+    bending = HingeBending(mesh.hinges, weight, np.zeros(len(weight)), mesh.n_vertices)
+    model = specimen_model(mesh, fabric, [Pin(mesh.faces[clamped])], [bending])
+    start = mesh.vertices if shape is None else shape * length
+    settings = QuasiStaticSettings(1e-6 * length, 1e-5, max_iterations=2000)
+    what = f"strip of {fabric.name} that hangs over by {length:.3g} m"
+    return find_equilibrium(model, start, settings, what).x / length
 
 
-class _Strip:
-    """A strip at a sequence of overhangs, each started from the shape of the one before."""
-
-    def __init__(
-        self, fabric: Fabric, direction: Direction, segments: int, law: Law | None
-    ) -> None:
-        self.fabric, self.direction, self.segments, self.law = fabric, direction, segments, law
-        self.mesh: TriangleMesh
-        self.x: Positions
-        self._turned: Positions | None = None  # positions over the overhang
-
-    def chord(self, length: float) -> float:
-        """Return the angle [rad] of the chord below the horizontal, at an overhang [m]."""
-        mesh, clamped = clamped_strip(length, self.segments)
-        if self.direction == "weft":
-            uv = mesh.corner_uv[..., ::-1] * [1.0, -1.0]  # a quarter turn: the front stays up
-            mesh = TriangleMesh(mesh.vertices, mesh.faces, uv, mesh.groups, mesh.source)
-        f = self.fabric
-        weight = hinge_weight(mesh, (f.bending_warp, f.bending_weft)) / STRIP
-        bending = HingeBending(mesh.hinges, weight, np.zeros(len(weight)), mesh.n_vertices)
-        model = specimen_model(mesh, f, [Pin(mesh.faces[clamped])], [bending], law=self.law)
-        start = mesh.vertices if self._turned is None else self._turned * length
-        settings = QuasiStaticSettings(1e-6 * length, 1e-5, max_iterations=2000)
-        what = f"strip of {f.name} that hangs over by {length:.3g} m"
-        self.mesh, self.x = mesh, find_equilibrium(model, start, settings, what).x
-        self._turned = self.x / length
-        tip = self.x[mesh.groups["right"]].mean(0)
-        return float(np.arctan2(-tip[1], tip[0]))
+def _profile(x: Positions) -> Floats:
+    """Return the mean reach and height (k,2) of the columns of vertices of a strip x (n,3)."""
+    return np.asarray(x.reshape(CELLS + 1, -1, 3).mean(0)[:, :2])
 
 
 def clamped_strip(length: float, segments: int) -> tuple[TriangleMesh, Bools]:

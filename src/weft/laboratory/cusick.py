@@ -32,7 +32,6 @@ from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.plate import plate_hinges
 from weft.laboratory.shadow import Shadow, shadow
 from weft.laboratory.specimen import find_equilibrium, require, specimen_model
-from weft.laws.base import Law
 
 SPECIMEN, DISK = 0.15, 0.09  # [m] radii
 LOADS = (0.1, 0.25, 0.5, 1.0)  # parts of the weight that the shelf no longer carries
@@ -105,7 +104,6 @@ def cusick(
     drapings: int = 3,
     seed: int = 0,
     mesh_seed: int = 0,
-    law: Law | None = None,
     on_draping: Callable[[Draping], None] | None = None,
 ) -> Cusick:
     """Drape a fabric's specimen several times.
@@ -116,7 +114,6 @@ def cusick(
         drapings: number of drapes.
         seed: of the bumps; draping i has seed + i.
         mesh_seed: of the irregular mesh.
-        law: of the membrane; None: the fabric's (``specimen.default_law``).
         on_draping: called after each.
 
     Returns:
@@ -133,15 +130,13 @@ def cusick(
     mesh, held, _ = specimen(size, mesh_seed)
     done = []
     for i in range(drapings):
-        done.append(drape(fabric, mesh, held, seed + i, law))
+        done.append(drape(fabric, mesh, held, seed + i))
         if on_draping is not None:
             on_draping(done[-1])
     return Cusick(fabric, mesh, done)
 
 
-def drape(
-    fabric: Fabric, mesh: TriangleMesh, held: Ints, seed: int, law: Law | None = None
-) -> Draping:
+def drape(fabric: Fabric, mesh: TriangleMesh, held: Ints, seed: int) -> Draping:
     """Drape a specimen (``specimen``) once: the shelf goes down, with seeded bumps.
 
     Raises:
@@ -152,7 +147,7 @@ def drape(
     bending = plate_hinges(mesh, (fabric.bending_warp, fabric.bending_weft))
     rng, x, iterations = np.random.default_rng(seed), mesh.vertices, 0
     for load in LOADS:
-        model = specimen_model(mesh, fabric, [Pin(held)], [bending], weight=load, law=law)
+        model = specimen_model(mesh, fabric, [Pin(held)], [bending], weight=load)
         settings = AT_LAST if load == LOADS[-1] else ON_THE_WAY
         what = f"drape of {fabric.name}, seed {seed}, under {load:.0%} of its weight"
         found = find_equilibrium(model, x + _bumps(mesh, rng), settings, what)

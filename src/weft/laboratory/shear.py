@@ -34,8 +34,6 @@ class Shear:
 
     angle: Floats  # (k,) [degrees] gamma
     force: Floats  # (k,) [N/m] per width
-    x: Positions  # (n,3) [m] at the last angle
-    mesh: TriangleMesh
 
     @property
     def modulus(self) -> float:
@@ -74,16 +72,15 @@ def shear(fabric: Fabric, angles: Sequence[float] = ANGLES, law: Law | None = No
         )
     mesh = grid(CELLS + 1, CELLS + 1, SIDE, SIDE, "alternating")
     bending = HingeBending.of(mesh, (fabric.bending_warp, fabric.bending_weft))
-    forces, x = [], mesh.vertices
+    forces = []
     for gamma in np.radians(given):
         start, rate = _frame(mesh, float(gamma))
         pin = Pin(mesh.boundary)
         model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=start)
         what = f"square of {fabric.name} sheared by {np.degrees(gamma):.3g} degrees"
         found = find_equilibrium(model, start, SETTINGS, what)
-        x = found.x
-        forces.append(abs(float((found.phi.reaction(x) * rate).sum())) / SIDE**2)
-    return Shear(given, np.array(forces), x, mesh)
+        forces.append(abs(float((found.phi.reaction(found.x) * rate).sum())) / SIDE**2)
+    return Shear(given, np.array(forces))
 
 
 def _frame(mesh: TriangleMesh, gamma: float) -> tuple[Positions, Positions]:

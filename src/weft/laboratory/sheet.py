@@ -4,13 +4,12 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from weft.base.errors import FabricError, WeftError, check_known
 from weft.base.trees import Json
 from weft.fabric.fabric import Fabric
-from weft.laboratory.cantilever import Cantilever, warp_and_weft
-from weft.laboratory.cusick import Cusick, cusick
+from weft.laboratory.cantilever import Cantilever, cantilever
+from weft.laboratory.cusick import Cusick, Draping, cusick
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shear import Shear, shear
 from weft.laboratory.tensile import CUTS, Tensile, tensile
@@ -128,14 +127,12 @@ def sheet(
         results["shear"] = shear(fabric)
     if "cantilever" in chosen:
         say("cantilever: sliding strips out, warp and weft")
-        results["cantilever"] = warp_and_weft(fabric)
+        results["cantilever"] = [cantilever(fabric, "warp"), cantilever(fabric, "weft")]
     if "cusick" in chosen:
         say(f"cusick: draping 1 of {drapings}")
-        done = 0
 
-        def report(draping: Any) -> None:
-            nonlocal done
-            done += 1
+        def report(draping: Draping) -> None:
+            done = draping.seed - seed + 1
             what = f"drape coefficient {draping.coefficient:.1%}, {draping.shadow.nodes} folds"
             more = f"; draping {done + 1} of {drapings}" if done < drapings else ""
             say(f"cusick: {what}{more}")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats
 from weft.base.errors import WeftError
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, grid
@@ -20,7 +20,6 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.fabric.fabric import Fabric
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laboratory.specimen import find_equilibrium, require, specimen_model
-from weft.laws.base import Law
 
 Cut = Literal["warp", "weft", "bias"]
 
@@ -45,8 +44,6 @@ class Tensile:
     strain: Floats  # (k,)
     force: Floats  # (k,) [N/m] per width
     narrowing: Floats  # (k,) width lost in the middle, over the width
-    x: Positions  # (n,3) [m] at the last strain
-    mesh: TriangleMesh
 
     @property
     def stiffness(self) -> float:
@@ -58,7 +55,6 @@ def tensile(
     fabric: Fabric,
     cut: Cut,
     strains: Sequence[float] | None = None,
-    law: Law | None = None,
     size: tuple[float, float] = (LENGTH, WIDTH),
 ) -> Tensile:
     """Pull a strip to a sequence of strains.
@@ -67,7 +63,6 @@ def tensile(
         fabric: what to test.
         cut: direction of the strip's length in the fabric.
         strains: > 0, each more than the one before; None: ``STRAINS``.
-        law: of the membrane; None: the fabric's (``specimen.default_law``).
         size: [m] length between the jaws and width.
 
     Returns:
@@ -77,7 +72,7 @@ def tensile(
         WeftError: strains that do not grow, a strip too wide or too narrow.
         FabricError: no shear stiffness, on the bias. SimulationError: no equilibrium.
     """
-    if cut == "bias" and law is None:
+    if cut == "bias":
         require(fabric, "shear", "a pull on the bias", "its threads would turn freely")
     pulls = np.array(STRAINS[cut] if strains is None else strains, dtype=np.float64)
     if pulls.ndim != 1 or len(pulls) == 0 or not (np.diff(pulls, prepend=0.0) > 0).all():
@@ -96,14 +91,14 @@ def tensile(
     for strain in pulls:
         x = x * [(1 + strain) / (1 + stretched), 1.0, 1.0]
         pin = Pin(np.concatenate([left, right]))
-        model = specimen_model(mesh, fabric, [pin], [bending], weight=0, law=law, start=x)
+        model = specimen_model(mesh, fabric, [pin], [bending], weight=0, start=x)
         found = find_equilibrium(
             model, x, EXACT_ENOUGH, f"{cut} strip of {fabric.name} at {strain:.1%}"
         )
         x, stretched = found.x, float(strain)
         forces.append(abs(float(found.phi.reaction(x)[right, 0].sum())) / size[1])
         narrowing.append(1 - float(np.ptp(x[middle, 2])) / size[1])
-    return Tensile(cut, pulls, np.array(forces), np.array(narrowing), x, mesh)
+    return Tensile(cut, pulls, np.array(forces), np.array(narrowing))
 
 
 def _strip(cut: Cut, size: tuple[float, float]) -> TriangleMesh:
