@@ -13,9 +13,8 @@ from tests.refusals import refused
 from weft.base.errors import FabricError, WeftError
 from weft.cli.commands import app
 from weft.fabric.fabric import fabric
-from weft.fitting.file import FabricProblems, read_fit
+from weft.fitting.file import KINDS, FabricProblems, describe_kind, fields_of, read_fit
 from weft.fitting.fit import fit
-from weft.fitting.kinds import KINDS, describe_kind, fields_of
 from weft.fitting.report import write_report
 from weft.fitting.tensile import TensileTest
 

@@ -11,8 +11,7 @@ from weft.fabric.fabric import fabric
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.drape import CusickTest
 from weft.fitting.drape_equilibrium import DrapeContinuation, DrapeTester
-from weft.fitting.fit import fit
-from weft.fitting.identifiability import weakest_direction
+from weft.fitting.fit import fit, weakest_direction
 from weft.fitting.slopes import SlopeData
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
@@ -86,11 +85,11 @@ def test_weakest():
     """Of two fields seen by their product, powers are opposite; a stiff direction is not weak."""
     one = np.array([[1.0, 2.0]])
     N = 1e4 * one.T @ one
-    found = weakest_direction(N, ("density", "bending_warp"), 0.5)
+    found = weakest_direction(N, ("density", "bending_warp"))
     assert found is not None and found.field in ("density", "bending_warp")
     powers = {found.field: 1.0, **dict(found.others)}
     assert powers["density"] + 2 * powers["bending_warp"] == pytest.approx(0.0, abs=0.02)
-    assert weakest_direction(N + np.eye(2) * 5.0, ("density", "bending_warp"), 0.5) is None
+    assert weakest_direction(N + np.eye(2) * 5.0, ("density", "bending_warp")) is None
 
 
 def test_data_that_scatter_more_than_they_say():

@@ -90,9 +90,9 @@ def test_everything_is_written(weft, tmp_path):
 
 
 def test_without_matplotlib(weft, tmp_path, monkeypatch):
-    from weft.laboratory import curves
+    from weft.laboratory import pictures
 
-    monkeypatch.setattr(curves.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda name: None)
     status, out, err = weft("fabrics", "test", "silk", "--tests", "shear", "--out", tmp_path)
     assert status == 0 and "weft[plots]" in err and "shear" in out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["silk-shear.csv", "silk.json"]

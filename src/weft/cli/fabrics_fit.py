@@ -137,17 +137,16 @@ def _check_out(read: "FitFile", preset: Path) -> None:
 def _write(read: "FitFile", found: "Fit", preset: Path, tell: Callable[[str], None]) -> None:
     """The preset, read again; report as JSON; plots where matplotlib is installed."""
     from weft.fitting import plots
-    from weft.fitting.preset import write_preset
-    from weft.fitting.report import report_as_json
+    from weft.fitting.report import report_as_json, write_preset
     from weft.io.files import atomic_write
-    from weft.laboratory import curves
+    from weft.laboratory.pictures import missing_library
 
     write_preset(preset, read, found)
     numbers, picture = preset.with_suffix(".json"), preset.with_suffix(".png")
     with atomic_write(numbers) as out:
         out.write((json_of.dumps(report_as_json(read, found), indent=2) + "\n").encode())
     written = [preset, numbers]
-    if lacking := curves.missing_library("residual plots"):
+    if lacking := missing_library("residual plots"):
         tell(lacking)
     else:
         plots.draw(found, picture)
@@ -160,8 +159,7 @@ def _explain(kind: str) -> None:
     """The fields of a fit file, or of one kind."""
     from weft.base.errors import FabricError, check_known
     from weft.base.settings import settings_by_field
-    from weft.fitting.file import FitFileSettings
-    from weft.fitting.kinds import KINDS, describe_kind, fields_of
+    from weft.fitting.file import KINDS, FitFileSettings, describe_kind, fields_of
 
     if kind:
         check_known(kind, KINDS, "kind", FabricError)

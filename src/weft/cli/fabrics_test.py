@@ -78,8 +78,7 @@ def test(
 def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> None:
     """Tables, JSON, pictures of the draped specimen, and curves where matplotlib is installed."""
     from weft.io.files import atomic_write, make_folder
-    from weft.laboratory import curves
-    from weft.laboratory.pictures import drape_pictures
+    from weft.laboratory.pictures import drape_pictures, draw_sheet, missing_library
     from weft.show.picture.renderer import save_png
 
     name = re.sub(r"[^\w.-]", "_", found.fabric.name)  # of a file: whatever its author wrote
@@ -96,10 +95,10 @@ def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> N
         for view, image in drape_pictures(found.cusick).items():
             written.append(folder / f"{name}-draped-{view}.png")
             save_png(written[-1], image)
-    if lacking := curves.missing_library():
+    if lacking := missing_library():
         tell(lacking)
     else:
         written.append(folder / f"{name}-curves.png")
-        curves.draw(found, written[-1])
+        draw_sheet(found, written[-1])
     for path in written:
         tell(f"wrote {path}")

@@ -1,26 +1,199 @@
 """Reader of fit files: the measurements of a fabric, and the fabric that supplies the other
 numbers.
+
+``KINDS`` lists the kinds of measurement. A kind is a function that reads a block and returns
+measurements; the annotation of its argument ``block`` names the settings of the block, whose
+docstring is the help text of the kind. Numbers of measurements that are far from those of all
+presets are mostly in a wrong unit, so they are refused or cause a warning.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args, get_type_hints
 
-from weft.base.errors import FabricError, WeftError
+import numpy as np
+
+from weft.base.errors import FabricError, WeftError, check_known
+from weft.base.schema.block import block_of
 from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
 from weft.base.trees import Json, Yaml
-from weft.fabric.fabric import UNITS, Fabric, fabric
-from weft.fitting.block import FitDocument
-from weft.fitting.kinds import KINDS, read_measurement
+from weft.base.yaml_lines import Loc
+from weft.fabric.fabric import FAR, UNITS, Fabric, fabric, known_ranges
+from weft.fitting.block import FitDocument, MeasurementBlock, MeasurementSettings, PlacedBlock
 from weft.fitting.measurement import FixedFields, Measurement
-from weft.fitting.plausibility import check_bulk_density, check_measurements
 from weft.fitting.value import Value
 
+Found = Sequence[Measurement | FixedFields]
+KINDS: Mapping[str, str] = {  # kind: module in weft.fitting
+    "value": "value",
+    "ratio": "value",
+    "tensile": "tensile",
+    "shear": "slopes",
+    "bending": "slopes",
+    "cantilever": "cantilever",
+    "cusick": "drape",
+    "fast": "sheets",
+    "kes": "sheets",
+    "drape": "drape",
+    "silhouette": "silhouette",
+    "track": "track",
+    "depth": "depth",
+}
+REFUSED = 25.0  # factor outside of the presets' range from which `unusual: true` is required
+# [kg/m^3] weight over thickness. Presets have 180 (felt) to 1010 (cupro); fibers themselves have
+# 900 (polypropylene) to 1550 (cotton); fleece and wadding go down to 50.
+BULK, POSSIBLE = (120.0, 1100.0), (50.0, 1600.0)
 START = "cotton"
 MOST = 200  # measurements of a file
+
+
+def reader_of(kind: str) -> Callable[[MeasurementBlock], Found]:
+    """Return the function ``read_KIND`` that reads a block of a kind."""
+    read: Callable[[MeasurementBlock], Found] = getattr(
+        import_module(f"weft.fitting.{KINDS[kind]}"), f"read_{kind}"
+    )
+    return read
+
+
+def settings_of(kind: str) -> type[MeasurementSettings]:
+    """Return the settings of the block of a kind."""
+    (settings,) = get_args(get_type_hints(reader_of(kind))["block"])
+    made: type[MeasurementSettings] = settings
+    return made
+
+
+def fields_of(kind: str) -> Mapping[str, str]:
+    """Return the fields of the block of a kind, with their meaning."""
+    fields = block_of(cast(Any, settings_of(kind))).model_fields
+    return {name: field.description or "" for name, field in fields.items()}
+
+
+def describe_kind(kind: str) -> str:
+    """Return the description of a kind: the docstring of its settings."""
+    return " ".join((settings_of(kind).__doc__ or "").split())
+
+
+def read_measurement(
+    document: FitDocument, loc: Loc, tree: Yaml
+) -> tuple[MeasurementSettings, Found]:
+    """Return the settings of a block, and its measurements.
+
+    Args:
+        document: the file.
+        loc: path of the block in the file.
+        tree: the block.
+
+    Raises:
+        FabricError: the kind or a field is unknown, or a value is not a valid number.
+        UnitError: a quantity has no unit or the wrong one.
+    """
+    if not isinstance(tree, Mapping):
+        raise document.field_error(loc, repr(tree), "a block of fields")
+    kind = tree.get("kind")
+    if not isinstance(kind, str):
+        raise document.field_error((*loc, "kind"), kind, f"one of {', '.join(KINDS)}")
+    try:
+        check_known(kind, KINDS, ".".join(map(str, (*loc, "kind"))), FabricError)
+    except FabricError as error:
+        raise document.add_line(error, (*loc, "kind")) from None
+    given = document.read_settings(settings_of(kind), tree, loc)
+    return given, reader_of(kind)(PlacedBlock(document, loc, given))
+
+
+def check_measurements(
+    found: Sequence[Measurement | FixedFields], start: Fabric, where: str, unusual: bool
+) -> Sequence[FabricError]:
+    """Compare the measurements of a block with the range of all presets.
+
+    Args:
+        found: the measurements of one block.
+        start: the fabric that supplies the other numbers.
+        where: file and line of the block.
+        unusual: true if the file says that unusual numbers are intended.
+
+    Returns:
+        One error for each value outside of the range by a factor of ``REFUSED`` or more. Values
+        less far outside cause a warning.
+    """
+    problems = []
+    for one in found:
+        for field, value in _implied_numbers(one, start).items():
+            times, side = _range_excess(field, value)
+            if unusual or times <= FAR:
+                continue
+            low, high = known_ranges()[field]
+            unit = UNITS[field]
+            got = f"{value:.3g} {unit}, {times:.2g} times {side} all fabrics that weft knows"
+            error = FabricError(
+                f"{field} by {one.name}",
+                got=got,
+                where=where,
+                expected=f"about {low:.2g} to {high:.2g} {unit}",
+                hint="is the unit what you mean? `unusual: true` beside it says so",
+            )
+            if times >= REFUSED:
+                problems.append(error)
+            else:
+                warnings.warn(str(error), stacklevel=2)
+    return problems
+
+
+def check_bulk_density(
+    weights: Sequence[float], thicknesses: Sequence[float], where: str, unusual: bool
+) -> Sequence[FabricError]:
+    """Compare weight over thickness with the densities that cloth has.
+
+    Weight or thickness alone may be wrong by a factor of ten and still be within the range of
+    fabrics.
+
+    Args:
+        weights: [kg/m^2] all measured weights; nothing is checked if there are none.
+        thicknesses: [m] all measured thicknesses; nothing is checked if there are none.
+        where: file and line of the last of them.
+        unusual: true if the file says that unusual numbers are intended.
+
+    Returns:
+        An error if the density is impossible. A density that is merely unusual causes a warning.
+    """
+    if unusual or not weights or not thicknesses:
+        return []
+    weight, thickness = float(np.mean(weights)), float(np.mean(thicknesses))
+    bulk = weight / thickness
+    if BULK[0] <= bulk <= BULK[1]:
+        return []
+    error = FabricError(
+        "weight over thickness",
+        where=where,
+        got=f"{bulk:.3g} kg/m^3 ({1e3 * weight:.4g} g/m^2 over {1e3 * thickness:.4g} mm)",
+        expected=f"about {BULK[0]:g} to {BULK[1]:g} kg/m^3",
+        hint="is one of them ten times off? `unusual: true` beside one says that it is meant",
+    )
+    if not POSSIBLE[0] <= bulk <= POSSIBLE[1]:
+        return [error]
+    warnings.warn(str(error), stacklevel=2)
+    return []
+
+
+def _implied_numbers(one: Measurement | FixedFields, start: Fabric) -> Mapping[str, float]:
+    """Return the numbers of a fabric that follow from one measurement alone."""
+    if isinstance(one, FixedFields):
+        return {f: v for f, v in one.fields.items() if f in UNITS}
+    return one.implies(start)
+
+
+def _range_excess(field: str, value: float) -> tuple[float, str]:
+    """Return the factor by which a value is outside of the range of all presets, and on
+    which side.
+    """
+    low, high = known_ranges()[field]
+    if not np.isfinite(value) or value <= 0:
+        return np.inf, "outside of"
+    return (low / value, "below") if value < low else (value / high, "above")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ the starting fabric allows each number a factor of e^3 = 20 (one standard deviat
 directions that no measurement determines at their start. The prior does not enter the
 uncertainties, nor the fitted values if all measurements are quick. Uncertainties come from the
 Gauss-Newton Hessian J^T J at the end. Directions that the data determine only to a factor above
-1.65 are removed: one field of each is held at its start (``determined``).
+1.65 are removed: one field of each is held at its start (``weakest_direction``).
 
 Slow measurements, which simulate for seconds, are fitted after the quick ones and start from their
 result.
@@ -19,9 +19,25 @@ import numpy as np
 from weft.base.arrays import Floats
 from weft.base.errors import FabricError, SimulationError
 from weft.fabric.fabric import UNITS, Fabric
-from weft.fitting.identifiability import WEAK, UndeterminedField, weakest_direction
 from weft.fitting.measurement import Measurement, set_logarithms
 
+WEAK = 0.5  # standard deviation of a logarithm above which a direction is open (factor 1.65)
+TOGETHER = 0.1  # of the largest component: fields with a smaller one are not reported
+LIKE = 0.5  # of the largest component: a field with a larger one may be the one that is held
+# Preference among the fields of a direction for the one that is held: fields that a balance or a
+# gauge gives come first.
+FIRST = (
+    "thickness",
+    "damping",
+    "rest_stretch_warp",
+    "rest_stretch_weft",
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "bending_weft",
+    "bending_warp",
+)
 Say = Callable[[str], None]  # progress, a line at a time
 BELIEF = 3.0  # standard deviation of the prior, of the logarithm of a number
 FARTHEST = np.log(1e6)  # bound on the change of the logarithm of a number from its start
@@ -29,6 +45,71 @@ MOST_AWAY = 0.99 * FARTHEST  # SciPy needs a start strictly inside the bounds
 ROUNDS = 3  # largest number of times that slow measurements are simulated from scratch
 SETTLED = 0.5  # standard deviations: a round that moves every number by less is the last
 UNLIKELY = 0.01  # probability of chi^2 below which uncertainties are scaled up
+
+
+@dataclass(frozen=True)
+class UndeterminedField:
+    """A field that the data do not determine, and the fields that change together with it.
+
+    Attributes:
+        field: the field that is held.
+        factor: factor to which the direction is known (one standard deviation); inf: not at all.
+        others: other fields of the direction, and their exponents if ``field`` has exponent 1.
+        value: [SI] at which the field is held.
+    """
+
+    field: str
+    factor: float
+    others: tuple[tuple[str, float], ...]
+    value: float = np.nan
+
+    @property
+    def text(self) -> str:
+        """Return the reason as a sentence."""
+        known = (
+            "the data do not change"
+            if self.factor > 1e3
+            else f"the data tell it only to a factor of {self.factor:.2g}"
+        )
+        if not self.others:
+            return known if self.factor <= 1e3 else f"{known} with it"
+        along = ", ".join(f"{f} x r{_power(p)}" for f, p in ((self.field, 1.0), *self.others))
+        if self.factor > 1e3:
+            return f"{known} where {along}, whatever r"
+        return f"{known} that {along} at once"
+
+
+def weakest_direction(N: Floats, fields: Sequence[str]) -> UndeterminedField | None:
+    """Return the weakest direction of N = J^T J (n,n) if its standard deviation exceeds ``WEAK``.
+
+    Args:
+        N: (n,n) Gauss-Newton Hessian in the logarithms of the fields.
+        fields: their n names.
+
+    Returns:
+        The field to hold, or None if all directions are determined.
+    """
+    values, vectors = np.linalg.eigh(N)
+    value, v = max(float(values[0]), 0.0), vectors[:, 0]
+    if value * WEAK**2 >= 1:
+        return None
+    alike = [f for f, part in zip(fields, np.abs(v)) if part >= LIKE * np.abs(v).max()]
+    held = min(alike, key=FIRST.index)
+    powers = v / v[list(fields).index(held)]
+    others = tuple(
+        (f, round(float(p), 2))
+        for f, p in zip(fields, powers)
+        if f != held and abs(p) >= TOGETHER * np.abs(powers).max()
+    )
+    # An eigenvalue below the round-off error of the largest one is zero: nothing is known.
+    blind = value <= 1e-12 * max(float(values[-1]), 1.0)
+    return UndeterminedField(
+        held, np.inf if blind else float(np.exp(min(value**-0.5, 700.0))), others
+    )
+
+
+def _power(p: float) -> str:
+    return "" if p == 1.0 else f"^{p:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +231,7 @@ def fit(
         problem.begin(quick)
         problem.solve(quick)
     if not slow:
-        problem.close(quick, WEAK)
+        problem.close(quick)
         if problem.fields:
             problem.solve(quick, belief=0.0)
         return problem.result(quick)
@@ -160,12 +241,12 @@ def fit(
             say(f"{m.name}: simulating it{' anew' if turn else ''}")
             ready.append(m.near(problem.fabric))
         if turn == 0:
-            problem.close(ready, WEAK, settle=False)
+            problem.close(ready, settle=False)
         before = problem.logs
         problem.solve(ready, say)
         if problem.largest_change(ready, before) <= SETTLED:
             break
-    problem.close(ready, WEAK)
+    problem.close(ready)
     return problem.result(ready)
 
 
@@ -279,13 +360,13 @@ class _LeastSquares:
         N = self.information(measurements) + np.eye(len(self.fields)) / BELIEF**2
         return float((np.abs(self.logs - before) / np.sqrt(np.diag(np.linalg.inv(N)))).max())
 
-    def close(self, measurements: Sequence[Measurement], limit: float, settle: bool = True) -> None:
-        """Hold fields at their start until no direction has a standard deviation above ``limit``.
+    def close(self, measurements: Sequence[Measurement], settle: bool = True) -> None:
+        """Hold fields at their start until no direction has a standard deviation above ``WEAK``.
 
         If ``settle`` is set, the remaining fields are fitted again after each field that is held.
         """
         N = self.information(measurements)
-        while len(self.fields) and (found := weakest_direction(N, self.fields, limit)) is not None:
+        while len(self.fields) and (found := weakest_direction(N, self.fields)) is not None:
             k = self.fields.index(found.field)
             self.open.append(replace(found, value=float(getattr(self.start, found.field))))
             self.fields = (*self.fields[:k], *self.fields[k + 1 :])

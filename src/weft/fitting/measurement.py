@@ -1,6 +1,6 @@
 """Base of all measurements: the residuals of a fabric, and their Jacobian.
 
-A kind of measurement is a frozen dataclass in its own file and one line of ``kinds.KINDS``.
+A kind of measurement is a frozen dataclass in its own file and one line of ``file.KINDS``.
 Residuals are divided by the standard deviation of the data, so that half of their sum of squares is
 the negative logarithm of the likelihood. Numbers of a fabric are positive; the fit works with their
 logarithms, and derivatives are taken with respect to these.

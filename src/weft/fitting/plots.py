@@ -2,6 +2,7 @@
 photographs.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from weft.fitting.fit import Fit
 from weft.fitting.measurement import Comparison
 from weft.fitting.picture import ClothPicture
-from weft.io.files import atomic_write
+from weft.laboratory.pictures import Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,27 +31,12 @@ def draw(found: Fit, path: Path) -> None:
     Raises:
         RunError: the file cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     pairs = [(m.name, m.comparison(found.fabric)) for m in found.measurements]
     curves = [(name, c) for name, c in pairs if c is not None and len(c.x) >= LEAST]
     photographs = [p for m in found.measurements for p in m.pictures][:MOST]
-    count = len(curves) + 1 + len(photographs)
-    across = min(count, ACROSS)
-    down = -(-count // across)
-    figure = Figure(figsize=(4.2 * across, 3.6 * down), dpi=110, layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = np.atleast_1d(figure.subplots(down, across)).ravel()
-    for (name, c), axes in zip(curves, panels):
-        _curve(name, c, axes)
-    _residuals(found, panels[len(curves)])
-    for cloth, axes in zip(photographs, panels[len(curves) + 1 :]):
-        _photograph(cloth, axes)
-    for axes in panels[count:]:
-        axes.set_axis_off()
-    with atomic_write(path) as file:
-        figure.savefig(file, format="png")
+    panels: list[Panel] = [partial(_curve, name, c) for name, c in curves]
+    panels += [partial(_residuals, found), *(partial(_photograph, p) for p in photographs)]
+    draw_panels(path, panels, ACROSS)
 
 
 def _curve(name: str, c: Comparison, axes: "Axes") -> None:

@@ -14,8 +14,8 @@ from weft.base.settings import setting
 from weft.fitting.block import ASSUMED, LEAST, MOST, MeasurementSettings, PlacedBlock
 from weft.fitting.cantilever import CantileverTest
 from weft.fitting.measurement import FixedFields, Measurement
-from weft.fitting.points import DataPoints, check_loading
 from weft.fitting.slopes import DIRECTIONS, modulus_ratio
+from weft.fitting.table import DataPoints, check_loading
 from weft.fitting.tensile import LARGEST, NAMES, TensileTest, build_test, preset_curve
 from weft.fitting.value import Value
 from weft.laboratory.shear import GF_PER_CM

@@ -22,7 +22,7 @@ from weft.base.trees import Yaml
 from weft.fabric.fabric import SETTINGS, Fabric
 from weft.fitting.block import UNCERTAINTY, MeasurementBlock, PlacedBlock
 from weft.fitting.measurement import Comparison, Measurement
-from weft.fitting.points import CurveSettings, read_loading
+from weft.fitting.table import CurveSettings, read_loading
 from weft.fitting.value import Value
 from weft.laboratory.shear import KES
 

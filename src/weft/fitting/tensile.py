@@ -19,7 +19,7 @@ from weft.base.trees import Json, Yaml
 from weft.fabric.fabric import Fabric
 from weft.fitting.block import UNCERTAINTY, PlacedBlock
 from weft.fitting.measurement import Comparison, FixedFields, Measurement, scale_field
-from weft.fitting.points import CurveSettings, DataPoints, read_loading
+from weft.fitting.table import CurveSettings, DataPoints, read_loading
 from weft.laboratory.tensile import CUTS, LENGTH, WIDTH, Cut, tensile
 
 NAMES, SI = ("strain", "force"), ("1", "N/m")
