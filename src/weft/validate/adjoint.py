@@ -36,7 +36,7 @@ from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
 from weft.laboratory.elastica import elastica_of_length
 from weft.validate import elastica, hanging_strip
-from weft.validate.check import Check, RowBasis, attempt, compare, measure
+from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.validate.stepping import last_state
 from weft.validate.strip import (
     GRAVITY,
@@ -75,7 +75,7 @@ NUMBERS = {
 }
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare with closed forms, and with differences of whole runs with every integrator."""
     m = hanging_strip.MATERIAL
     by_k = -m.density * GRAVITY * hanging_strip.LENGTH**2 / (2 * m.stretch**2)
@@ -166,7 +166,7 @@ def _at_rest(build: Callable[[Values], Built], name: str, value: float, end: Int
     return float(found.gradient[name])
 
 
-def _slope() -> Iterator[Check]:
+def _slope() -> Rows:
     held, frames = slope_of(10.0), 20
     slip = STICK * STEP  # [m] elastic slip of friction in one step
     yield compare("adjoint/slope holds, dx/dmu [m]", 0.0, held(frames), 20 * slip)
@@ -367,7 +367,7 @@ def _static(rubs: bool) -> QuasiStatic:
     return QuasiStatic(settings)
 
 
-def _differences(case: Case) -> Iterator[Check]:
+def _differences(case: Case) -> Rows:
     """Compare derivatives with fourth-order central differences of whole runs."""
     setup = Setup(partial(moving, **case.sheet), NUMBERS, case.stepper, 0.005)
     numbers = {n: setup.parameter(n) for group in case.numbers for n in group}

@@ -7,8 +7,6 @@ slope of the k-th is (w/H) (k - (n - 1)/2), with H found from the span. A ring o
 is accelerated by g (sin a - mu cos a), and rests if tan a < mu.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
@@ -23,7 +21,7 @@ from weft.energies.state import State
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
-from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.check import Check, Rows, attempt, compare, measure
 from weft.validate.stepping import mean_period, mean_rate, take_steps
 from weft.validate.strip import GRAVITY, settle
 
@@ -34,7 +32,7 @@ ONE = np.zeros((1, 1), np.int32)  # the first point
 REST = 1e-3  # [m/s] largest mean speed of a resting ring over the last 0.1 s
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare extension, periods, a catenary, rings, and the times of release."""
     yield from attempt("attachments/spring", _spring)
     yield from attempt("attachments/pendulum", _pendulum)
@@ -46,7 +44,7 @@ def checks() -> Iterator[Check]:
     yield from attempt("attachments/release", _release)
 
 
-def _spring() -> Iterator[Check]:
+def _spring() -> Rows:
     length = 0.3
     model, start = hanging_weight(SOFT, length, (0.0, -length, 0.0))
     extension = MASS * GRAVITY / SOFT
@@ -58,7 +56,7 @@ def _spring() -> Iterator[Check]:
     yield compare("attachments/spring, period", period, got, 2e-4)
 
 
-def _pendulum() -> Iterator[Check]:
+def _pendulum() -> Rows:
     from scipy.special import ellipk
 
     length, angle = 0.5, np.radians(40.0)
@@ -85,7 +83,7 @@ def rope_sag(span: float) -> float:
     return -float(settle(model, x).x[:, 1].min())
 
 
-def _ring() -> Iterator[Check]:
+def _ring() -> Rows:
     a = np.radians(SLOPE)
     yield compare("attachments/ring, slides freely", GRAVITY * np.sin(a), acceleration(0.0), 1e-6)
     rate = GRAVITY * (np.sin(a) - 0.3 * np.cos(a))
@@ -94,10 +92,10 @@ def _ring() -> Iterator[Check]:
         mu = float(np.tan(a) * part)
         rests = abs(float(slide_speeds(mu, 120)[-50:].mean())) < REST
         name = f"attachments/ring, rests at {part:g} tan a"
-        yield compare(name, float(part > 1), float(rests), 0.0)
+        yield compare(name, part > 1, rests, 0.0)
 
 
-def _pressure() -> Iterator[Check]:
+def _pressure() -> Rows:
     """Compare five rings on an upright pole: each one rests on those below it."""
     n, apart, k = 5, 0.05, 1e4
     rail = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -111,10 +109,10 @@ def _pressure() -> Iterator[Check]:
     load = MASS * GRAVITY * (n - 1 - np.arange(n - 1))
     near = np.sqrt(2 * between.onset * load / k)  # k e^2/(2 o) = load
     expected = float((apart - near).sum())
-    yield compare("attachments/rings pressed, height", expected, float(heights[-1]), 1e-6)
+    yield compare("attachments/rings pressed, height", expected, heights[-1], 1e-6)
 
 
-def _release() -> Iterator[Check]:
+def _release() -> Rows:
     """Compare the time at which a tie lets go: by its force, at a time, or by a function.
 
     A spring between a fixed vertex and a place that moves away with the speed u lets go after F/(k

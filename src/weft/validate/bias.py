@@ -11,8 +11,6 @@ The strip is held at its ends, where the balance says that it is; the equilibriu
 homogeneous and pull with f. On the bias a woven strip narrows far more than any isotropic one.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.optimize import brentq
 
@@ -20,7 +18,7 @@ from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.energies.elastic.hinge_bending import HingeBending
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.strip import membrane_model, rest
 
 STRETCH, SHEAR, DENSITY, BENDING = 100.0, 20.0, 0.1, 1e-3  # [N/m], [N/m], [kg/m^2], [N m]
@@ -29,7 +27,7 @@ PULLS = (1.02, 1.1, 1.3)  # l1
 TOLERANCE = 1e-6
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare force and homogeneity at three pulls, with fibers turned in the law and in the
     mesh.
     """
@@ -38,7 +36,7 @@ def checks() -> Iterator[Check]:
             yield from attempt(f"bias/{pull:g}-fibers-in-{fibers}", _pull, pull, fibers)
 
 
-def _pull(pull: float, fibers: str) -> Iterator[Check]:
+def _pull(pull: float, fibers: str) -> Rows:
     lateral = lateral_stretch(pull)
     force, spread = equilibrium(pull, lateral, fibers)
     expected = axial_force(pull, lateral)

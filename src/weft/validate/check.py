@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 NAN = float("nan")
 
@@ -39,20 +40,27 @@ class Check:
         return not self.ok and self.basis is not RowBasis.INDICATIVE
 
 
+Rows = Iterator[Check]  # of an experiment, or of one of its cases
+
+
 def compare(
-    name: str, expected: float, got: float, tolerance: float, basis: RowBasis = RowBasis.REFERENCE
+    name: str,
+    expected: SupportsFloat,
+    got: SupportsFloat,
+    tolerance: float,
+    basis: RowBasis = RowBasis.REFERENCE,
 ) -> Check:
     """Return the row that compares ``got`` with ``expected``.
 
     The error is relative, or absolute if the expected value is zero.
     """
-    difference = abs(float(got) - expected)
-    error = difference / abs(expected) if expected else difference
-    ok = bool(error <= tolerance)
-    return Check(name, float(expected), float(got), error, tolerance, ok, basis=basis)
+    reference, value = float(expected), float(got)
+    difference = abs(value - reference)
+    error = difference / abs(reference) if reference else difference
+    return Check(name, reference, value, error, tolerance, error <= tolerance, basis=basis)
 
 
-def attempt(name: str, case: Callable[..., Iterable[Check]], *args: object) -> Iterator[Check]:
+def attempt(name: str, case: Callable[..., Iterable[Check]], *args: object) -> Rows:
     """Yield the rows of a case, and one failed row with the reason if the case raises an error.
 
     The failed row takes the place of the rows that were still to come. An error therefore costs a
@@ -68,17 +76,17 @@ def attempt(name: str, case: Callable[..., Iterable[Check]], *args: object) -> I
 
 def measure(
     name: str,
-    expected: float,
+    expected: SupportsFloat,
     tolerance: float,
-    measurement: Callable[..., float],
+    measurement: Callable[..., SupportsFloat],
     *args: object,
     basis: RowBasis = RowBasis.REFERENCE,
-) -> Iterator[Check]:
+) -> Rows:
     """Yield the row that compares what ``measurement(*args)`` returns with ``expected``; a failed
     row if it raises an error.
     """
 
-    def row() -> Iterator[Check]:
+    def row() -> Rows:
         yield compare(name, expected, measurement(*args), tolerance, basis)
 
     yield from attempt(name, row)

@@ -19,7 +19,7 @@ opens to this angle.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from weft.integrators.base import Memory, StepSettings
 from weft.integrators.model import Model
 from weft.integrators.potential import Potential
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.check import Rows, attempt, compare, measure
 from weft.validate.stepping import take_steps
 from weft.validate.strip import direct, lengthwise_pins, membrane_model, tip
 
@@ -51,7 +51,7 @@ EASE = [3.0] * 4  # [s] steps of a strip after its release
 FIRM, FADING, LASTS = 300.0, 120.0, 0.5  # [1/m], [s], [1]
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the loop to 1e-9, recovery and hold to 1e-9 and 1e-3, strips to 1 %."""
     yield from attempt("crease-loop", _loop)
     yield from attempt("crease-recovery", _recovery)
@@ -64,7 +64,7 @@ def checks() -> Iterator[Check]:
     yield from measure("crease-recovery-angle", PUBLISHED, 2e-2, recovery_angle, hardening)
 
 
-def _loop() -> Iterator[Check]:
+def _loop() -> Rows:
     hinge = CreasedPair(Plasticity(HARDENING))
     for k, (theta, moment) in enumerate(zip(LOOP, loop_moments(hinge.limit))):
         hinge.turn(theta, 0.1)
@@ -84,7 +84,7 @@ def loop_moments(y: float) -> Sequence[float]:
     return out
 
 
-def _recovery() -> Iterator[Check]:
+def _recovery() -> Rows:
     hinge = CreasedPair(Plasticity(HARDENING, TAU, LASTING))
     hinge.turn(2.4, 1e-9)
     left = (2.4 - hinge.limit) / (1 + HARDENING)
@@ -93,17 +93,17 @@ def _recovery() -> Iterator[Check]:
         hinge.turn(0.0 if dt == 0.01 else hinge.set, dt)  # free, or held nearly flat for a moment
         time += dt
         expected = left * (LASTING + (1 - LASTING) * np.exp(-time / TAU))
-        yield compare(f"crease-recovery/{time:g}", float(expected), hinge.set, 1e-9)
+        yield compare(f"crease-recovery/{time:g}", expected, hinge.set, 1e-9)
 
 
-def _hold() -> Iterator[Check]:
+def _hold() -> Rows:
     hinge, steps, held = CreasedPair(Plasticity(HARDENING, TAU, LASTING)), 600, 2 * TAU
     hinge.turn(2.4, 1e-9)
     left = (2.4 - hinge.limit) / (1 + HARDENING)
     for _ in range(steps):
         hinge.turn(2.4, held / steps)
     fading = (1 - LASTING) * left * np.exp(-LASTING * held / TAU)
-    yield compare("crease-hold", float(left - fading), float(hinge.kept["bending.set"][0, 1]), 1e-3)
+    yield compare("crease-hold", left - fading, hinge.kept["bending.set"][0, 1], 1e-3)
 
 
 class CreasedPair:

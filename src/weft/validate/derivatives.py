@@ -34,7 +34,7 @@ from weft.integrators.model import Model
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.immediate_buckling import ImmediateBuckling
 from weft.solve.newton.psd import Psd
-from weft.validate.check import Check, RowBasis
+from weft.validate.check import Check, RowBasis, Rows
 from weft.validate.differences import (
     TOLERANCE,
     Difference,
@@ -50,7 +50,7 @@ SECOND = 1e-5  # tolerance of second differences
 Scalars = Callable[[Positions], Floats]  # (m,k,3) corners of elements -> (m,) values
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare every derivative; the error is the least one over the steps."""
     mesh = grid(6, 5, 0.5, 0.4, "random", 3)
     rng = np.random.default_rng(1)
@@ -109,7 +109,7 @@ def _splines() -> tuple[SplineSurface, QuadraticForm]:
     return surface, QuadraticForm(at.stencil, at.coefficient, at.weight)
 
 
-def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Iterator[Check]:
+def _viscous(mesh: TriangleMesh, x: Positions, v: Floats) -> Rows:
     """Compare the potentials of stiffness-proportional damping, in a step from x - h v to
     near x.
     """

@@ -15,15 +15,13 @@ The eigenvalues of the exact Hessian with lumped masses must be these. On linear
 error is of second order in the size of elements.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.laws.baraff_witkin import BaraffWitkin
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.modes import normal_modes
 from weft.validate.strip import membrane_model, round_sheet
 
@@ -35,13 +33,13 @@ CELLS, CORNERS = (60, 36), 120  # of the rectangle; of the polygon that is the r
 MODES = 5  # the round drum's are those of J_0, J_1 (two), J_2 (two)
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare five frequencies of each drum, to 0.5 %."""
     yield from attempt("drum/rectangular", _rectangular)
     yield from attempt("drum/round", _round)
 
 
-def _rectangular() -> Iterator[Check]:
+def _rectangular() -> Rows:
     mesh = grid(CELLS[0] + 1, CELLS[1] + 1, *SIZE, "alternating")
     got = frequencies(mesh, STIFFNESS, STRETCH)
     m, n = np.meshgrid(np.arange(1, MODES + 1), np.arange(1, MODES + 1))
@@ -50,10 +48,10 @@ def _rectangular() -> Iterator[Check]:
     for at in np.argsort(square, axis=None)[:MODES]:
         name = f"drum/rectangular, {m.flat[at]} by {n.flat[at]} half waves"
         rank = int((square < square.flat[at]).sum())
-        yield compare(name, float(np.sqrt(square.flat[at])), float(got[rank]), 5e-3)
+        yield compare(name, np.sqrt(square.flat[at]), got[rank], 5e-3)
 
 
-def _round() -> Iterator[Check]:
+def _round() -> Rows:
     from scipy.special import jn_zeros
 
     k, s = STIFFNESS[0], STRETCH[0]
@@ -63,7 +61,7 @@ def _round() -> Iterator[Check]:
         expected = float(jn_zeros(order, 1)[0]) * speed / RADIUS
         for i in range(count):
             name = f"drum/round, J_{order}" + (f" ({i + 1})" if count > 1 else "")
-            yield compare(name, expected, float(got[first + i]), 5e-3)
+            yield compare(name, expected, got[first + i], 5e-3)
 
 
 def frequencies(

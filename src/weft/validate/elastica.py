@@ -4,7 +4,7 @@
 the hinges (``docs/bending.md`` derives what it means).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,7 @@ from weft.discretization.quadrature import Rule
 from weft.discretization.spline_surface import Bending
 from weft.energies.elastic.quadratic_bending import QuadraticBending
 from weft.integrators.potential import Potential
-from weft.validate.check import Check, measure
+from weft.validate.check import Rows, measure
 from weft.validate.strip import (
     GRAVITY,
     Material,
@@ -35,7 +35,7 @@ STIFFNESS_RATIO = 1e5  # k L^2/D: extension is negligible
 DROPS = {1: 0.12347, 8: 0.64063, 50: 0.90792, 200: 0.95677}  # Gamma -> drop/L
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the drop of the tip at four loads, to 2 %.
 
     Strips are of triangles with both energies of bending, and of splines with half as many points

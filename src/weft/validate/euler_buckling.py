@@ -12,14 +12,14 @@ of triangles twists a little (``docs/bending.md``); an end that is held along it
 parallel diagonals from doing so, so the diagonals alternate here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from weft.bodies.motion.pins import Pin
 from weft.discretization.mesh import grid
 from weft.integrators.model import Model
-from weft.validate.check import Check, measure
+from weft.validate.check import Rows, measure
 from weft.validate.modes import critical_load, normal_modes
 from weft.validate.strip import (
     NO_WEIGHT,
@@ -39,7 +39,7 @@ AROUND = 0.1  # the two loads are this part below and above the closed form
 Build = Callable[[float], Model]  # of a strip that is shortened by a strain
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the critical load of triangles to 2 %, of splines to 0.5 %."""
     for ends, waves in (("hinged", 1), ("clamped", 2)):
         for kind, build, tolerance in (("triangles", triangles, 2e-2), ("splines", splines, 5e-3)):

@@ -20,7 +20,7 @@ from weft.fitting.measurement import Measurement
 from weft.fitting.slopes import SlopeData, per_stiffness
 from weft.fitting.tensile import TensileTest
 from weft.fitting.value import Value
-from weft.validate.check import Check, RowBasis, attempt, compare, measure
+from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 
 PRESETS = ("silk", "wool", "cotton", "linen", "denim")
 START = "polyester"
@@ -57,7 +57,7 @@ class Trial(NamedTuple):
         return bool(self.distance <= chi2.ppf(WITHIN, len(self.z)))
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare fits to data without noise, and with noise."""
     for name in PRESETS:
         row = f"fitting/{name}, without noise"
@@ -72,7 +72,7 @@ def _largest_error(name: str) -> float:
     return float(max(abs(getattr(found.fabric, f) / getattr(true, f) - 1) for f in found.fields))
 
 
-def _coverage() -> Iterator[Check]:
+def _coverage() -> Rows:
     trials = [t for name in PRESETS for t in draws(name, DRAWS)]
     z = np.concatenate([t.z for t in trials])
     within = float((np.abs(z) <= 2).mean())

@@ -19,7 +19,6 @@ frequency are those of the two roots that fit its tip.
 """
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
 from weft.validate.axial_flow import Beam
-from weft.validate.check import Check, RowBasis, attempt, compare
+from weft.validate.check import RowBasis, Rows, attempt, compare
 from weft.validate.modes import critical_load
 from weft.validate.stepping import take_steps
 from weft.validate.strip import Material, clamped_strip, direct, strip_model
@@ -49,7 +48,7 @@ SEGMENTS, STEP, SECONDS = 24, 0.006, 1.5  # of the free length; in units of the 
 BENT = 0.002  # [m] the tip at first
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the theory with published speeds, and weft with the theory and with a measured pipe.
 
     The theory must agree to the published digits. weft must agree with it, level and hanging: the
@@ -59,7 +58,7 @@ def checks() -> Iterator[Check]:
     yield from attempt("flutter/hung", _hanging)
 
 
-def _level() -> Iterator[Check]:
+def _level() -> Rows:
     speed, frequency = LEVEL.critical()
     yield compare("flutter/theory", PUBLISHED, speed, 0.05 / PUBLISHED)
     found, omega = onset(LEVEL, (5.4, 5.8))
@@ -67,7 +66,7 @@ def _level() -> Iterator[Check]:
     yield compare("flutter/frequency", frequency, omega, 2e-2)
 
 
-def _hanging() -> Iterator[Check]:
+def _hanging() -> Rows:
     speed, frequency = HUNG.critical()
     yield compare("flutter/hung-theory-speed", DAMPED[0], speed, 0.005 / DAMPED[0])
     yield compare("flutter/hung-theory-frequency", DAMPED[1], frequency, 0.05 / DAMPED[1])

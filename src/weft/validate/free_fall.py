@@ -2,8 +2,6 @@
 (n+1)/2.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats
@@ -11,7 +9,7 @@ from weft.discretization.mesh import grid
 from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.stepping import last_state
 from weft.validate.strip import GRAVITY, Material, strip_model
 
@@ -22,16 +20,16 @@ STEP, STEPS = 0.01, 25
 SETTLED = 1e-12
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the mean fall, and the largest deviation of any vertex from it."""
     for label, beta in (("undamped", 0.0), ("damped", 0.01)):
         yield from attempt(f"free-fall/{label}", _fall, f"free-fall/{label}", beta)
 
 
-def _fall(name: str, beta: float) -> Iterator[Check]:
+def _fall(name: str, beta: float) -> Rows:
     exact = -GRAVITY * STEP**2 * STEPS * (STEPS + 1) / 2
     fallen = fall(beta)
-    yield compare(name, exact, float(fallen[:, 1].mean()), 1e-11)
+    yield compare(name, exact, fallen[:, 1].mean(), 1e-11)
     spread = float(np.abs(fallen - [0.0, exact, 0.0]).max())
     yield compare(f"{name}-spread", 0.0, spread, 1e-11)
 

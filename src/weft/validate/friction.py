@@ -5,8 +5,6 @@ the angle of wrap; this holds on facets too, because only the turning counts. He
 two loads m and M: sliding with acceleration a it gives M (g - a) / (m (g + a)) = exp(mu beta).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats, Ints, Positions
@@ -23,7 +21,7 @@ from weft.fabric.fabric import Fabric
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
-from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.check import Rows, attempt, compare, measure
 from weft.validate.stepping import gradient, last_state, mean_rate, take_steps
 from weft.validate.strip import GRAVITY, elastic_energies, fabric_energies
 
@@ -34,13 +32,13 @@ RADIUS, GAP = 0.1, 2e-3  # [m] of the cylinder; contact
 WIDTH, CELL, HANGING = 0.02, 0.01, 0.4  # [m] of the belt: its width, edges, and free ends
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare slopes below and above the angle of friction, and the balance of pressed sheets."""
     yield from attempt("friction/slope", _slope)
     yield from attempt("friction/pressed sheets", _press)
 
 
-def capstan() -> Iterator[Check]:
+def capstan() -> Rows:
     """Compare a belt that slips with the theory of Euler and Eytelwein, and check one that
     holds.
     """
@@ -49,7 +47,7 @@ def capstan() -> Iterator[Check]:
     yield from attempt("friction/capstan holds", _capstan_holds, ratio)
 
 
-def _slope() -> Iterator[Check]:
+def _slope() -> Rows:
     stuck = float(np.abs(slide(14.0)[-10:]).max())
     yield compare("friction/slope sticks, 14 degrees", 0.0, stuck, REST)
     angle = np.radians(22.0)
@@ -63,13 +61,13 @@ def _capstan_slips(ratio: float) -> float:
     return 1.25 * ratio * (GRAVITY - sliding) / (GRAVITY + sliding)
 
 
-def _capstan_holds(ratio: float) -> Iterator[Check]:
+def _capstan_holds(ratio: float) -> Rows:
     below, above = (float(belt(f * ratio)[-1]) for f in (0.97, 1.03))
     yield compare("friction/capstan holds 3 % below", 0.0, below, STICK)
-    yield compare("friction/capstan slips 3 % above", 1.0, float(above > 20 * STICK), 0.0)
+    yield compare("friction/capstan slips 3 % above", 1.0, above > 20 * STICK, 0.0)
 
 
-def _press() -> Iterator[Check]:
+def _press() -> Rows:
     drift, balance = press_sheets()
     yield compare("friction/pressed sheets, momentum", 0.0, drift, 1e-9)
     yield compare("friction/pressed sheets, action and reaction", 0.0, balance, 1e-12)

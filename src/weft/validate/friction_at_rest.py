@@ -8,8 +8,6 @@ radius, and so carries a weight W iff mu >= W/(2 pi T).
 If there is no equilibrium, none may be found: the search then ends elsewhere, or not at all.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Ints, Positions
@@ -22,7 +20,7 @@ from weft.energies.loads.gravity import Gravity
 from weft.energies.state import State
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import QuasiStatic, QuasiStaticSettings
-from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.check import Rows, attempt, compare, measure
 from weft.validate.friction import GAP, MU, belt_model, slope_model
 from weft.validate.strip import GRAVITY, direct, elastic_energies
 
@@ -32,7 +30,7 @@ MOVED = 5e-3  # [m] displacement below which cloth counts as resting
 STEPS = 5  # steps of the path: the band presses in the first one, the weight grows in the others
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Check slopes and waistbands just below and above the limit of friction."""
     for part, rests in ((0.99, 1.0), (1.01, 0.0)):
         degrees = float(np.degrees(np.arctan(part * MU)))
@@ -41,7 +39,7 @@ def checks() -> Iterator[Check]:
     yield from attempt("friction-at-rest/waistband", _waistband)
 
 
-def capstan() -> Iterator[Check]:
+def capstan() -> Rows:
     """Check a belt over a cylinder, with the heavier load on either side."""
     for side, sign in (("right", 1), ("left", -1)):
         for part, rests in ((0.98, 1.0), (1.03, 0.0)):
@@ -49,11 +47,11 @@ def capstan() -> Iterator[Check]:
             yield from measure(name, rests, 0.0, belt_rests, part * np.exp(MU * np.pi), sign)
 
 
-def _waistband() -> Iterator[Check]:
+def _waistband() -> Rows:
     needed = friction_needed()
     for part, rests in ((1.02, 1.0), (0.97, 0.0)):
         what = f"friction-at-rest/waistband, mu = {part:g} W/(2 pi T)"
-        yield compare(what, rests, float(band_rests(part * needed)), 0.0)
+        yield compare(what, rests, band_rests(part * needed), 0.0)
 
 
 def _solver(force_tolerance: float = 1e-5) -> QuasiStatic:

@@ -5,10 +5,8 @@ moves by the integral of T/k. Linear elements are exact at the vertices when the
 irregular mesh is not.
 """
 
-from collections.abc import Iterator
-
 from weft.discretization.mesh import Pattern
-from weft.validate.check import Check, measure
+from weft.validate.check import Rows, measure
 from weft.validate.strip import (
     GRAVITY,
     Material,
@@ -30,7 +28,7 @@ CASES: tuple[tuple[int, Pattern], ...] = (
 )
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare four resolutions and an irregular mesh, to 0.1 %."""
     expected = MATERIAL.density * GRAVITY * LENGTH**2 / (2 * MATERIAL.stretch)
     for n, pattern in CASES:

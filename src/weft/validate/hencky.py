@@ -20,8 +20,6 @@ has no Poisson's ratio (E h = k, G = E/2, so nu = 0); St. Venant-Kirchhoff's has
 that terms that the theory leaves out are below 0.1 %.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats
@@ -29,7 +27,7 @@ from weft.bodies.motion.pins import Pin
 from weft.energies.loads.pressure import Pressure
 from weft.laws import BaraffWitkin, StVK
 from weft.laws.base import Law
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.strip import membrane_model, round_sheet, settle
 
 RADIUS, STIFFNESS, PRESSURE = 0.2, 1000.0, 0.05  # [m], [N/m] E h, [Pa]
@@ -46,7 +44,7 @@ LAWS: dict[str, tuple[float, Law]] = {  # by name, nu and the law
 }
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the series with published digits; height and pull at the border of two laws, to 0.5
     %.
     """
@@ -55,13 +53,13 @@ def checks() -> Iterator[Check]:
         yield from attempt(f"hencky/{name}", _membrane, f"hencky/{name}", poisson, law)
 
 
-def _theory() -> Iterator[Check]:
+def _theory() -> Rows:
     for poisson, published in PUBLISHED.items():
         name = f"hencky/theory, b_0 of nu = {poisson:g}"
         yield compare(name, published, border_series(poisson)[0], 6e-5 / published)
 
 
-def _membrane(name: str, poisson: float, law: Law) -> Iterator[Check]:
+def _membrane(name: str, poisson: float, law: Law) -> Rows:
     height, border = hencky(poisson)
     load = PRESSURE * RADIUS / STIFFNESS
     got_height, got_pull = inflate_membrane(law)

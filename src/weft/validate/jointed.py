@@ -21,7 +21,7 @@ a weight by the weight over its stiffness; one whose force ends below the weight
 its stop. A body on a ball joint with a cone rests with its axis tilted by the cone's angle.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.rigid import RigidScene, rigid_body
 from weft.validate.stepping import mean_period
 from weft.validate.strip import GRAVITY, NO_WEIGHT
@@ -53,7 +53,7 @@ AXIS = (0.0, 0.0, 1.0)
 PRECISE = StepSettings(tolerance=1e-7)
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare motions to the order of the step, forces at rest to the tolerance of the
     equilibrium.
     """
@@ -70,10 +70,10 @@ def checks() -> Iterator[Check]:
         yield from attempt(f"jointed/{case.__name__[1:]}", case)
 
 
-def _double() -> Iterator[Check]:
+def _double() -> Rows:
     got, expected = double(4e-3)
     off = np.linalg.norm(got - expected, axis=1)
-    yield compare("jointed/double pendulum, off by [m]", 0.0, float(off.max()), 5e-3)
+    yield compare("jointed/double pendulum, off by [m]", 0.0, off.max(), 5e-3)
     yield compare("jointed/double pendulum, way of its end", _way(expected), _way(got), 2e-3)
 
 
@@ -139,7 +139,7 @@ def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Flo
     return np.asarray(found.y[:2].T)
 
 
-def _rod() -> Iterator[Check]:
+def _rod() -> Rows:
     world = RigidScene.of([bifilar_pendulum()])
     world.settle()
     pull = [float(e.forces_along(world.state.x)[0, 0]) for e in world.energies(PointSprings)]
@@ -151,9 +151,7 @@ def _rod() -> Iterator[Check]:
     stepper = Bdf2(StepSettings(tolerance=1e-6))
     (affine,) = world.bodies
     turns = [affine.shape(s.x)[0][0, 2] for s in world.run(stepper, 1.1 * period, dt)]
-    yield compare(
-        "jointed/bifilar pendulum", float(period), mean_period(np.array(turns[1:]), dt), 4e-3
-    )
+    yield compare("jointed/bifilar pendulum", period, mean_period(np.array(turns[1:]), dt), 4e-3)
 
 
 def bifilar_pendulum(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body:
@@ -162,7 +160,7 @@ def bifilar_pendulum(spin: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Body
     return rigid_body(box((0.6, 0.03, 0.03), 0.6, "rod"), mass=HEAVY, joints=ropes, spin=spin)
 
 
-def _pair() -> Iterator[Check]:
+def _pair() -> Rows:
     length = 0.3
     spring = Joint("spring", stiffness=STIFF, to="right", length=length)
     bodies = [
@@ -177,10 +175,10 @@ def _pair() -> Iterator[Check]:
         for _ in world.run(Bdf2(PRECISE), 0.85 * period, dt)
     ]
     got = mean_period(np.array(gaps), dt)
-    yield compare("jointed/two bodies on a spring, period", float(period), got, 2e-3)
+    yield compare("jointed/two bodies on a spring, period", period, got, 2e-3)
 
 
-def _plate() -> Iterator[Check]:
+def _plate() -> Rows:
     side, thick, radius = 0.2, 0.01, 0.1
     plate = box((side, thick, side), 0.2, "plate")
     disk = cylinder(radius, thick, 0.02, "disk")
@@ -227,7 +225,7 @@ def energy(world: RigidScene, stops: JointLimits) -> float:
     return moving + high + float(stops.value(state.x).sum())
 
 
-def _stop() -> Iterator[Check]:
+def _stop() -> Rows:
     """Compare a pendulum that falls onto its stop."""
     for said, method in (("backward_euler", BackwardEuler), ("bdf2", Bdf2)):
         stepper = method(PRECISE)
@@ -245,10 +243,10 @@ def _stop() -> Iterator[Check]:
         high = max(high, 0.0) / ARM
         yield compare(f"{name}: higher than its start, of l", 0.0, high, 1e-3)
         last = float(stops.coordinate(world.state.x)[0])
-        yield compare(f"{name}: rests at [rad]", float(LOWER), last, 0.02)
+        yield compare(f"{name}: rests at [rad]", LOWER, last, 0.02)
 
 
-def _tilt() -> Iterator[Check]:
+def _tilt() -> Rows:
     """Compare a body on a ball joint that falls onto the rim of its cone."""
     cone = float(np.radians(40.0))
     body = box((0.02, 0.24, 0.02), 0.3, "post").moved((0.0, ARM, 0.0))
@@ -266,7 +264,7 @@ def _tilt() -> Iterator[Check]:
     yield compare("jointed/cone of a ball joint: rests at [rad]", cone, angle, 0.02)
 
 
-def _turn() -> Iterator[Check]:
+def _turn() -> Rows:
     """Compare a motor that turns a disk from rest."""
     speed, resistance, dt = 12.0, 2e-2, 2.5e-3
     for torque in (None, 6e-2):
@@ -284,7 +282,7 @@ def _turn() -> Iterator[Check]:
         off = float(np.abs(got - expected).max()) / speed
         yield compare(f"{name}: run-up, off by, of its speed", 0.0, off, 5e-3)
         if torque is None:
-            yield compare(f"{name}: speed [rad/s]", speed, float(got[-1]), 2e-3)
+            yield compare(f"{name}: speed [rad/s]", speed, got[-1], 2e-3)
 
 
 def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
@@ -298,7 +296,7 @@ def _run_up(t: Floats, speed: float, rate: float, most: float) -> Floats:
     return np.asarray(np.where(t < until, most * t / rate, slow))
 
 
-def _spring() -> Iterator[Check]:
+def _spring() -> Rows:
     """Compare springs of a hinge and of a slider at rest under weight."""
     stiffness = 1.5
     world = RigidScene.of([rod(motor=Motor(angle=0.2, stiffness=stiffness))])

@@ -8,7 +8,7 @@ in bending, which weft leaves out (``docs/laboratory.md`` says which fabrics fit
 not).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from weft.laboratory.plate import plate_hinges
 from weft.laboratory.reference_values import DRAPE_COEFFICIENTS
 from weft.laboratory.shadow import area
 from weft.laboratory.specimen import GRAVITY, specimen_model
-from weft.validate.check import Check, RowBasis, attempt, compare, measure
+from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.validate.strip import settle
 
 STRIPS: Sequence[tuple[str, Direction]] = (
@@ -40,7 +40,7 @@ MESHES = ((6e-3, 1), (5e-3, 0))  # edge lengths [m] and seeds of two meshes that
 AGREE = 0.02  # tolerance of the drape coefficients of two meshes
 
 
-def cantilevers() -> Iterator[Check]:
+def cantilevers() -> Rows:
     """Compare rigidities of two fabrics from strips, to 2 %, and the factor between overhang
     and c.
     """
@@ -49,7 +49,7 @@ def cantilevers() -> Iterator[Check]:
         yield from attempt(case, _strip, case, name, direction)
 
 
-def _strip(case: str, name: str, direction: Direction) -> Iterator[Check]:
+def _strip(case: str, name: str, direction: Direction) -> Rows:
     found = cantilever(fabric(name), direction)
     yield compare(case, found.given, found.exact, 2e-2)
     if (name, direction) == STRIPS[0]:
@@ -59,7 +59,7 @@ def _strip(case: str, name: str, direction: Direction) -> Iterator[Check]:
         )
 
 
-def rings() -> Iterator[Check]:
+def rings() -> Rows:
     """Compare the flat specimen's area, and a ring with a clamped plate."""
     yield from measure("cusick/flat specimen", np.pi * SPECIMEN**2, 1e-3, _flat_area)
     yield from measure("cusick/ring as a plate", SAG, 2e-2, ring_sag)
@@ -107,7 +107,7 @@ def plate_sag(rigidity: float, poisson: float = POISSON) -> float:
     return float(shape / rigidity)
 
 
-def drapes() -> Iterator[Check]:
+def drapes() -> Rows:
     """Compare fabrics with measurements of the same cloth, and one fabric on two meshes."""
     for name in DRAPED:
         low, basis = DRAPE_COEFFICIENTS[name].low, RowBasis.INDICATIVE
@@ -116,7 +116,7 @@ def drapes() -> Iterator[Check]:
     yield from attempt("cusick/two meshes", _meshes)
 
 
-def _meshes() -> Iterator[Check]:
+def _meshes() -> Rows:
     coarse, fine = (_coefficient(MESHED, i) for i in range(len(MESHES)))
     yield compare("cusick/two meshes", fine, coarse, AGREE / fine, RowBasis.SELF)
 
@@ -127,7 +127,7 @@ def _coefficient(name: str, i: int) -> float:
     return cusick(fabric(name), size, mesh_seed=seed).coefficient
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Yield the rows that are computed fast: cantilevers and rings."""
     yield from cantilevers()
     yield from rings()

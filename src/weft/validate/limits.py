@@ -14,7 +14,7 @@ error, and nothing has passed through the strip.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from weft.integrators.model import Model
 from weft.laws.baraff_witkin import BaraffWitkin
 from weft.laws.measured import Measured
 from weft.laws.strain_limit import StrainLimit
-from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.check import Check, Rows, attempt, compare, measure
 from weft.validate.stepping import take_steps
 from weft.validate.strip import (
     GRAVITY,
@@ -57,7 +57,7 @@ SPAN, BREADTH, CLEARANCE = 0.3, 0.06, 5e-3
 BOX, GAP, RISE = 0.02, 5e-4, 0.5  # [m] width, [m], [m/s]
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare limit, tip, stopped box and curve.
 
     The limit must hold in every step, the tip at rest to 0.1 %, the height of a box that the limit
@@ -70,7 +70,7 @@ def checks() -> Iterator[Check]:
         yield from measure(f"measured-curve/{e:g}", curve_force(e), 1e-6, pull_force, e)
 
 
-def _falling() -> Iterator[Check]:
+def _falling() -> Rows:
     got = largest_strain()
     past = max(got - LIMIT, 0.0)
     yield Check("strain-limit/falling", LIMIT, got, past, 0.0, got < LIMIT, "at most")
@@ -82,7 +82,7 @@ def _sag() -> float:
     return float(tip(sunk, mesh, "bottom")[1])
 
 
-def _stops_a_box() -> Iterator[Check]:
+def _stops_a_box() -> Rows:
     height, crossing = stop_height()
     half = 0.5 * (SPAN - BOX)
     expected = float(np.sqrt((half + 0.5 * LIMIT * SPAN) ** 2 - half**2))

@@ -13,8 +13,6 @@ angle: at 5 degrees 2 % more energy is lost. It is measured from the tenth step 
 (one step of backward Euler, and the smaller root, of about 1/3) has no effect any more.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats
@@ -24,7 +22,7 @@ from weft.energies.state import State
 from weft.integrators.base import StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.stepping import mean_period, take_steps
 from weft.validate.strip import GRAVITY, Material, strip_model
 
@@ -36,14 +34,14 @@ STEPS = (0.04, 0.02)  # [s]
 SETTLED = 10  # steps after which the swing is measured
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the energy lost to 1 % and the period to 0.1 %, at two steps."""
     for step in STEPS:
         name = f"numerical-damping/bdf2, {1e3 * step:g} ms"
         yield from attempt(name, _swing, name, step)
 
 
-def _swing(name: str, step: float) -> Iterator[Check]:
+def _swing(name: str, step: float) -> Rows:
     model, radius = pendulum()
     moment, inertia = model.mass @ radius, model.mass @ radius**2
     w = float(np.sqrt(GRAVITY * moment / inertia))  # [1/s]
@@ -52,7 +50,7 @@ def _swing(name: str, step: float) -> Iterator[Check]:
     heights, energies = swing(model, step)
     lost = 1 - energies[-1] / energies[SETTLED]
     expected = 1 - np.abs(factor) ** (2 * (len(energies) - 1 - SETTLED))
-    yield compare(f"{name}: energy lost in 60 s", float(expected), float(lost), 1e-2)
+    yield compare(f"{name}: energy lost in 60 s", expected, lost, 1e-2)
     period = float(2 * np.pi * step / np.angle(factor))
     yield compare(f"{name}: period [s]", period, mean_period(heights[SETTLED:], step), 1e-3)
 

@@ -1,6 +1,6 @@
 """Order of the integrators: with half the step, a swinging sheet's error falls by 2^order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.base import Stepper, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.semi_implicit_bdf2 import SemiImplicitBdf2, SemiImplicitSettings
-from weft.validate.check import Check, RowBasis, attempt
+from weft.validate.check import Check, RowBasis, Rows, attempt
 from weft.validate.stepping import last_state
 from weft.validate.strip import Material, direct, strip_model
 
@@ -24,7 +24,7 @@ DAMPING = 0.01  # [s]
 EQUAL, UNEQUAL = (1.0,), (1 / 3, 2 / 3)  # parts of a step
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare measured with declared order, ± 0.1."""
     # direct, because multigrid has nothing to coarsen with 25 vertices
     settled = StepSettings(tolerance=1e-9, linear=direct())
@@ -40,7 +40,7 @@ def checks() -> Iterator[Check]:
         yield from attempt(f"order/{name}", _order, f"order/{name}", *case)
 
 
-def _order(name: str, stepper: Stepper, damping: float, parts: Sequence[float]) -> Iterator[Check]:
+def _order(name: str, stepper: Stepper, damping: float, parts: Sequence[float]) -> Rows:
     got = measured_order(stepper, damping, parts)
     error = abs(got - stepper.order)
     ok = error <= TOLERANCE

@@ -10,8 +10,6 @@ reached numerically, and 0.217, an upper bound. The cloth here keeps the length 
 shears freely.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import CornerUv, Positions
@@ -20,7 +18,7 @@ from weft.energies.elastic.hinge_bending import HingeBending
 from weft.energies.loads.pressure import Pressure
 from weft.garment.triangulate import triangulate_piece
 from weft.laws.immediate_buckling import ImmediateBuckling
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Check, Rows, attempt, compare
 from weft.validate.strip import membrane_model, settle
 
 STIFFNESS, PRESSURE = 1e4, 1.0  # [N/m], [Pa]: strain of 1e-4 at a radius of 1 m
@@ -29,20 +27,20 @@ RADIUS, THICKNESS, VOLUME = 0.762760, 0.913893, 1.218524  # in units of a, a, a^
 TEABAG = (0.2055, 0.217)  # [m^3]
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the mylar balloon to 1 %, and a teabag with its bounds."""
     yield from attempt("mylar-balloon", _balloon)
     yield from attempt("teabag", _teabag)
 
 
-def _balloon() -> Iterator[Check]:
+def _balloon() -> Rows:
     volume, radius, thickness = balloon()
     yield compare("mylar-balloon/radius", RADIUS, radius, 1e-2)
     yield compare("mylar-balloon/thickness", THICKNESS, thickness, 1e-2)
     yield compare("mylar-balloon/volume", VOLUME, volume, 1e-2)
 
 
-def _teabag() -> Iterator[Check]:
+def _teabag() -> Rows:
     low, high = TEABAG
     middle, got = (low + high) / 2, teabag()
     error, allowed = abs(got - middle) / middle, (high - low) / 2 / middle

@@ -8,17 +8,14 @@ are alike). Only affine maps of the material cost no energy. A strip clamped at 
 g L^4/(8 D), D that of its yarns, as long as the drop is small.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
 from weft.discretization.mesh import Pattern, TriangleMesh
 from weft.energies.elastic.quadratic_bending import QuadraticBending
-from weft.validate.check import Check, RowBasis, attempt, compare, measure
+from weft.validate.check import RowBasis, Rows, attempt, compare, measure
 from weft.validate.strip import GRAVITY, Material, clamped_strip, rest, strip_model, tip
 
-Rows = Iterator[Check]
 RIGIDITY = (3e-5, 1e-5)  # [N m] bending rigidity along warp and weft
 LENGTH, WIDTH = 1.0, 0.4  # [m]
 LINES = (61, 25)  # lines of the uneven mesh, across warp and weft

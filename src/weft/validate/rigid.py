@@ -38,7 +38,7 @@ from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import Integrator, StepSettings
 from weft.integrators.bdf2 import Bdf2
 from weft.integrators.model import Model
-from weft.validate.check import Check, attempt, compare
+from weft.validate.check import Rows, attempt, compare
 from weft.validate.stepping import gradient, mean_period, take_steps
 from weft.validate.strip import GRAVITY, NO_WEIGHT, fabric_energies, settle
 
@@ -48,7 +48,7 @@ DT = 5e-3  # [s] time step of sliding bodies
 DOWN = (0.0, -GRAVITY, 0.0)
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare inertia to round-off, motions to the order of the step, rest to its tolerance."""
     for case in (_inertia, _fall, _top, _pendulum, _slope, _stack, _net):
         yield from attempt(f"rigid/{case.__name__[1:]}", case)
@@ -144,7 +144,7 @@ def rigid_body(body: Body, **how: object) -> Body:
     return dataclasses.replace(body, rigid=Rigid(**how))  # type: ignore[arg-type]
 
 
-def _inertia() -> Iterator[Check]:
+def _inertia() -> Rows:
     a, b, c = 0.1, 0.2, 0.3
     brick = box((a, b, c), 0.07).moved((3.0, 1.0, -2.0))
     got = np.diag(mass_properties(brick.vertices, brick.faces).unit_inertia)
@@ -154,12 +154,12 @@ def _inertia() -> Iterator[Check]:
     r = 0.1
     ball, rod = sphere(r, 0.006), cylinder(r, 0.3, 0.006)
     inner = mass_properties(ball.vertices, ball.faces).unit_inertia[0, 0]
-    yield compare("rigid/inertia of a sphere, 2/5 r^2", 0.4 * r * r, float(inner), 3e-3)
+    yield compare("rigid/inertia of a sphere, 2/5 r^2", 0.4 * r * r, inner, 3e-3)
     along = mass_properties(rod.vertices, rod.faces).unit_inertia[1, 1]
-    yield compare("rigid/inertia of a cylinder, r^2/2", 0.5 * r * r, float(along), 3e-3)
+    yield compare("rigid/inertia of a cylinder, r^2/2", 0.5 * r * r, along, 3e-3)
 
 
-def _fall() -> Iterator[Check]:
+def _fall() -> Rows:
     dt, n = 0.01, 20
     brick = rigid_body(box((0.1, 0.2, 0.3), 0.3), mass=2.0, velocity=(0.3, 0.0, 0.0))
     world = RigidScene.of([brick])
@@ -168,11 +168,11 @@ def _fall() -> Iterator[Check]:
         pass
     way = world.center() - before
     drop = -GRAVITY * dt * dt * n * (n + 1) / 2
-    yield compare("rigid/fall, backward Euler's", drop, float(way[1]), 1e-9)
-    yield compare("rigid/fall, aside", 0.3 * n * dt, float(way[0]), 1e-9)
+    yield compare("rigid/fall, backward Euler's", drop, way[1], 1e-9)
+    yield compare("rigid/fall, aside", 0.3 * n * dt, way[0], 1e-9)
 
 
-def _top() -> Iterator[Check]:
+def _top() -> Rows:
     angle, size, turns = top(2e-3)
     yield compare("rigid/precession of a top", turns, angle, 3e-3)
     yield compare("rigid/its angular momentum", 1.0, size, 3e-3)
@@ -206,7 +206,7 @@ def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
     return angle, float(np.linalg.norm(end) / np.linalg.norm(start)), expected
 
 
-def _pendulum() -> Iterator[Check]:
+def _pendulum() -> Rows:
     r, d, theta = 0.05, 0.3, 0.1
     ball = sphere(r, 0.02).moved((d * np.sin(theta), -d * np.cos(theta), 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0))
@@ -218,12 +218,12 @@ def _pendulum() -> Iterator[Check]:
     dt, stepper = 5e-3, Bdf2(StepSettings(tolerance=1e-6))
     aside = [world.center()[0] for _ in world.run(stepper, 1.1 * expected, dt)]
     got = mean_period(np.array(aside), dt)
-    yield compare("rigid/period of a pendulum", float(expected), got, 1e-3)
+    yield compare("rigid/period of a pendulum", expected, got, 1e-3)
 
 
-def _slope() -> Iterator[Check]:
+def _slope() -> Rows:
     stuck, slid = slide(14.0), slide(22.0)
-    yield compare("rigid/slope sticks, 14 degrees", 0.0, float(np.abs(stuck[-10:]).max()), 1e-4)
+    yield compare("rigid/slope sticks, 14 degrees", 0.0, np.abs(stuck[-10:]).max(), 1e-4)
     angle = np.radians(22.0)
     expected = GRAVITY * (np.sin(angle) - MU * np.cos(angle))
     got = float(np.median(np.diff(slid)[len(slid) // 2 :])) / DT
@@ -242,7 +242,7 @@ def slide(degrees: float, friction: float = MU) -> Floats:
     return np.array([s.v[-4:, 0].mean() for s in world.run(stepper, 0.3, DT)])
 
 
-def _stack() -> Iterator[Check]:
+def _stack() -> Rows:
     low = rigid_body(box((0.2, 0.1, 0.2), 0.2).moved((0.0, 0.05 + 0.5 * GAP, 0.0)), mass=2.0)
     high = rigid_body(
         box((0.1, 0.1, 0.1), 0.1).moved((0.02, 0.15 + GAP, 0.01), None, (0, 30, 0)), mass=1.0
@@ -257,7 +257,7 @@ def _stack() -> Iterator[Check]:
     yield compare("rigid/stack, what the floor carries", 3.0 * GRAVITY, push, 1e-3)
 
 
-def _net() -> Iterator[Check]:
+def _net() -> Rows:
     cloth = sheet(13, 13, 0.4, 0.4, fabric="wool")
     ball = rigid_body(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
     world = RigidScene.of([ball], friction=MU, cloth=cloth)

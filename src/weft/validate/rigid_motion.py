@@ -1,12 +1,10 @@
 """Rigid motions of any size: no elastic force, and no damping force over a step."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.discretization.mesh import grid
 from weft.energies.state import State
-from weft.validate.check import Check, compare
+from weft.validate.check import Rows, compare
 from weft.validate.free_fall import MATERIAL
 from weft.validate.stepping import gradient
 from weft.validate.strip import NO_WEIGHT, strip_model
@@ -15,7 +13,7 @@ from weft.validate.strip import NO_WEIGHT, strip_model
 FORCE_SCALE = MATERIAL.stretch * 0.1
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the largest force over the force scale with zero."""
     from scipy.spatial.transform import Rotation
 

@@ -1,12 +1,12 @@
 """Experiments of the certificate by name, and a function that runs some of them."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
 from weft.base.errors import check_known
-from weft.validate.check import Check, attempt
+from weft.validate.check import Check, Rows, attempt
 
 __all__ = ["ALL", "FAST", "Check", "names", "part_of", "run", "topic"]
 
@@ -108,6 +108,6 @@ def run(
     return checks
 
 
-def _rows(experiment: Experiment) -> Iterator[Check]:
+def _rows(experiment: Experiment) -> Rows:
     module = import_module(f"weft.validate.{experiment.module}")
     yield from getattr(module, experiment.function)()

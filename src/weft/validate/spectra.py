@@ -1,7 +1,5 @@
 """Spectra of the laws: closed-form eigenvalues and clamps of random Hessians against LAPACK."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from weft.base.arrays import Floats
@@ -17,7 +15,7 @@ from weft.laws import (
     StvkShear,
     StvkStretch,
 )
-from weft.validate.check import Check, attempt, compare, measure
+from weft.validate.check import Check, Rows, attempt, compare, measure
 
 TINY = 1e-12  # [N/m] stiffness of a fiber that is switched off
 SKEW = {"warp": (1.0, 0.0), "weft": (0.6, 0.8)}
@@ -37,7 +35,7 @@ LAWS: dict[str, SingleLaw] = {
 SAMPLES, TOLERANCE = 2000, 1e-10
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare random Hessians; errors are relative to the largest eigenvalue."""
     F = np.random.default_rng(0).normal(size=(SAMPLES, 3, 2))
     for name, law in LAWS.items():
@@ -53,7 +51,7 @@ def _clamp_error(law: SingleLaw, F: Floats) -> float:
     return float(error / np.abs(values).max())
 
 
-def _eigenvalues(F: Floats) -> Iterator[Check]:
+def _eigenvalues(F: Floats) -> Rows:
     """Compare closed-form eigenvalues: Kim 2020, eqs. 21-24, 34-35, 50 and 27-28."""
     for name in ("fiber", "shear", "shear-skewed"):
         law = LAWS[name]
@@ -76,4 +74,4 @@ def _eigenvalues(F: Floats) -> Iterator[Check]:
 def _against(name: str, closed: Floats, H: Floats) -> Check:
     values = np.linalg.eigvalsh(H)
     error = np.abs(np.sort(closed, axis=1) - values).max() / np.abs(values).max()
-    return compare(name, 0.0, float(error), TOLERANCE)
+    return compare(name, 0.0, error, TOLERANCE)

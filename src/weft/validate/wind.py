@@ -12,7 +12,6 @@ angle, so a straight strip does, whatever its length and friction.
 """
 
 import dataclasses
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from weft.energies.state import State
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings
 from weft.integrators.model import Model
-from weft.validate.check import Check, measure
+from weft.validate.check import Rows, measure
 from weft.validate.stepping import last_state
 from weft.validate.strip import (
     GRAVITY,
@@ -43,7 +42,7 @@ STEP, STEPS = 0.01, 400  # [s]: 4 s, 20 times what a fall takes to get steady
 RATIOS = (0.5, 2.0)  # of the wind's pressure to the weight per area
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the steady speed to 1e-6, and the angle to 1e-3."""
     expected = float(np.sqrt(2 * SHEET.density * GRAVITY / (AIR.density * AIR.drag)))
     yield from measure("terminal-velocity", expected, 1e-6, steady_speed)

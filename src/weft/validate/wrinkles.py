@@ -23,7 +23,6 @@ largest in the middle and turns into tension at the clamps, so that f is narrowe
 f'^2) in place of L. docs/wrinkles.md has the numbers.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +32,7 @@ from weft.bodies.motion.pins import Pin
 from weft.integrators.model import Model
 from weft.integrators.quasi_static import Equilibrium
 from weft.laws import StVK
-from weft.validate.check import Check, RowBasis, attempt, compare
+from weft.validate.check import RowBasis, Rows, attempt, compare
 from weft.validate.modes import critical_load, normal_modes
 from weft.validate.strip import NO_WEIGHT, Material, settle, spline_sheet, spline_strip_model
 
@@ -51,7 +50,7 @@ COMPRESSION = 1.0  # [N/m] bound of the compression anywhere in the flat sheet
 HEIGHT = 2e-4  # [m] height of the mode that is the initial guess of the wrinkles
 
 
-def checks() -> Iterator[Check]:
+def checks() -> Rows:
     """Compare the threshold to 1 %, and a stretched sheet, which is indicative."""
     yield from attempt("wrinkles/threshold", _threshold)
     yield from attempt("wrinkles/stretched", _stretch)
@@ -62,7 +61,7 @@ def wavelength(bending: float, tension: float, length: float) -> float:
     return float(2 * np.sqrt(np.pi * length) * (bending / tension) ** 0.25)
 
 
-def _threshold() -> Iterator[Check]:
+def _threshold() -> Rows:
     B, strain = WIDE.bending, WIDE_TENSION / WIDE.stretch
     # In material coordinates a height is resisted by the tension over the stretch (``drum``).
     tension = WIDE_TENSION / (1 + strain)
@@ -83,7 +82,7 @@ def _threshold() -> Iterator[Check]:
     q = np.array([(np.pi * half_waves(z) / width) ** 2 for z in middle.T])  # k^2
     B_fit, _, c_fit = np.polyfit(q, found, 2)
     got = 2 * np.pi * (B_fit / c_fit) ** 0.25
-    yield compare("wrinkles/threshold, wavelength [m]", expected, float(got), 1e-2)
+    yield compare("wrinkles/threshold, wavelength [m]", expected, got, 1e-2)
 
 
 def wide_sheet(width: float, stretched: float, shortened: float) -> tuple[Model, Ints]:
@@ -101,7 +100,7 @@ def half_waves(z: Floats) -> int:
     return int((sign[1:] != sign[:-1]).sum()) + 1
 
 
-def _stretch() -> Iterator[Check]:
+def _stretch() -> Rows:
     found = stretched_sheet()
     length = LENGTH * (1 + STRETCH)
     for name, L, allowed in (("sheet", length, 0.25), ("length of f", found.length, 0.15)):
