@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from weft.sweep.file import SweepDocument, read_field_values, read_sweep
 from weft.sweep.folder import prepare
+from weft.sweep.runner import run_sweep
+from weft.sweep.sample import run_sample
 from weft.sweep.worker import run_samples
 
 SCENE = """cloth:
@@ -23,7 +26,27 @@ step: 20 ms
 seconds: 0.1 s
 fps: 10
 """
+WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
+PATIENCE = 900  # [s] after which something does not answer, however slow the machine
 GRID = "cloth.sheet.width: [30 cm, 40 cm, 50 cm, 60 cm]"
+
+
+def run_on(executor, path, samples=None, **more):
+    """The folder of a sweep that has run."""
+    return run_sweep(read_sweep(path, samples), executor, **more)
+
+
+def run_samples_of(sweep, count=None):
+    """Runs all samples of a sweep here, or the first ones, and gives the sweep."""
+    for sample in sweep.plan[:count]:
+        run_sample(sweep, sample)
+    return sweep
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 def varied(path, said):

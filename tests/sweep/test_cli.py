@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.refusals import refused
-from tests.sweep.conftest import digests
+from tests.sweep.conftest import digests, run_samples_of
 from weft.base.errors import SweepError, WeftError
 from weft.cli.commands import app
 from weft.sweep.contact_sheet import contact_sheet, spread_evenly
@@ -115,9 +115,7 @@ class Pictures(HTMLParser):
 def test_report(sweep_file, tmp_path):
     """One file; every failure with the command that reproduces it."""
     vary = "cloth.fabric: [cotton, koton]\n  gravity.1: [-9.0, -8, -7, -6, -5, -4, -3, -2]"
-    sweep = open_sweep(planned_by(sweep_file("keep: {static: 0.5 m/s}\n", vary)))
-    for sample in sweep.plan:
-        run_sample(sweep, sample)
+    sweep = run_samples_of(open_sweep(planned_by(sweep_file("keep: {static: 0.5 m/s}\n", vary))))
     weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 3)
     text = (tmp_path / "r.html").read_text()
     page = Pictures()
@@ -137,9 +135,7 @@ def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
     """Speed after a short fall is that of gravity alone; the width does not enter."""
     vary = "gravity.1: {from: -10.0, to: -2.0}\n  cloth.sheet.width: {from: 39 cm, to: 41 cm}"
     path = sweep_file("design: saltelli\nsamples: 32\nset: {seconds: 0.02 s, fps: 50}\n", vary)
-    sweep = open_sweep(planned_by(path))
-    for sample in sweep.plan:
-        run_sample(sweep, sample)
+    sweep = run_samples_of(open_sweep(planned_by(path)))
     weft("sweep", "report", sweep.path, tmp_path / "r.html", "--thumbnails", 0)
     text = (tmp_path / "r.html").read_text()
     row = re.search(r"<tr><td>speed_end</td>(.*?)</tr>", text)[1]
@@ -150,9 +146,7 @@ def test_report_of_a_saltelli_design_has_sobol_indices(sweep_file, tmp_path):
 def test_contact_sheet(planned, tmp_path):
     from PIL import Image
 
-    sweep = planned()
-    for sample in sweep.plan[:3]:
-        run_sample(sweep, sample)
+    sweep = run_samples_of(planned(), 3)
     found = [f for f in sweep.look() if f.status]
     path = contact_sheet(sweep, found, tmp_path / "sheet.png", columns=2)
     assert Image.open(path).size == (400, 2 * 176)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -11,23 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.refusals import refused
-from tests.sweep.conftest import digests, is_first, run_or_die
+from tests.sweep.conftest import PATIENCE, WIDE, digests, free_port, is_first, run_on, run_or_die
 from weft.base.errors import SweepError
 from weft.sweep.executors.dask import Dask
 from weft.sweep.executors.processes import Processes
-from weft.sweep.file import read_sweep
-from weft.sweep.runner import Hooks, run_sweep
+from weft.sweep.runner import Hooks
 from weft.sweep.worker import run_samples
 
 pytest.importorskip("distributed")
-WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
-PATIENCE = 900  # [s] to wait for a scheduler, however slow the machine
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Cluster:
@@ -73,16 +63,12 @@ def cluster(tmp_path):
         made.kill(kind)
 
 
-def run(path, engine, **more):
-    return run_sweep(read_sweep(path), engine, **more)
-
-
 @pytest.mark.slow
 def test_the_bits_of_processes_through_a_killed_worker(sweep_file, tmp_path, cluster, monkeypatch):
     path = sweep_file("design: random\nsamples: 6\nset: {seconds: 0.5 s}\n", vary=WIDE)
-    wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
+    wanted = digests(run_on(Processes(2), path, out=tmp_path / "alone").path)
     monkeypatch.setattr("weft.sweep.executors.dask.run_samples", run_or_die)
-    run(path, Dask(cluster.address, PATIENCE))
+    run_on(Dask(cluster.address, PATIENCE), path)
     assert (tmp_path / "out" / "killed").exists() and digests(tmp_path / "out") == wanted
 
 
@@ -108,7 +94,7 @@ def test_a_scheduler_that_goes_away_and_comes_back(sweep_file, tmp_path, cluster
                 cluster.start("scheduler")
                 cluster.start("worker")
 
-    run(path, Dask(cluster.address, PATIENCE), hooks=Hooks(report=report, note=note))
+    run_on(Dask(cluster.address, PATIENCE), path, hooks=Hooks(report=report, note=note))
     assert any("is gone: waiting" in n for n in notes)
     assert len(digests(tmp_path / "out")) == 6
 
@@ -128,8 +114,8 @@ def test_a_scheduler_that_is_not_there(sweep_file, tmp_path):
     """It is waited for as long as asked, then named; the sweep is planned and goes on later."""
     address = f"tcp://127.0.0.1:{free_port()}"
     with refused(SweepError, "scheduler", got=address):
-        run(sweep_file(), Dask(address, 0))
-    assert len(digests(run(sweep_file(), Processes(1)).path)) == 4
+        run_on(Dask(address, 0), sweep_file())
+    assert len(digests(run_on(Processes(1), sweep_file()).path)) == 4
 
 
 @pytest.mark.slow
@@ -139,7 +125,7 @@ def test_a_folder_that_workers_do_not_share(sweep_file, tmp_path, cluster, monke
 
     monkeypatch.setattr(dask, "run_samples", elsewhere)
     with refused(SweepError, "sweep folder", expected="shared file system"):
-        run(sweep_file(), Dask(cluster.address, PATIENCE))
+        run_on(Dask(cluster.address, PATIENCE), sweep_file())
 
 
 def elsewhere(path, names, retry):
@@ -153,7 +139,7 @@ def test_a_full_disk_of_a_worker(sweep_file, cluster, monkeypatch):
 
     monkeypatch.setattr(dask, "run_samples", filled)
     with pytest.raises(DiskFullError):
-        run(sweep_file(), Dask(cluster.address, PATIENCE))
+        run_on(Dask(cluster.address, PATIENCE), sweep_file())
 
 
 def filled(path, names, retry):

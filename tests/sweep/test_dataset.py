@@ -8,11 +8,13 @@ import pytest
 
 from tests import command
 from tests.refusals import refused
+from tests.sweep.conftest import SCENE, run_samples_of
 from weft.base.errors import RunError, SweepError
 from weft.run.run import Run
 from weft.sweep.card import compare_checksums
 from weft.sweep.dataset import DatasetOptions, rounding_error, write_dataset
-from weft.sweep.sample import run_sample
+from weft.sweep.file import read_sweep
+from weft.sweep.folder import prepare
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -28,19 +30,12 @@ OPEN = {
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory):
     """Eight samples of two meshes, all done but one that failed."""
-    from tests.sweep.conftest import SCENE
-    from weft.sweep.file import read_sweep
-    from weft.sweep.folder import prepare
-
     place = tmp_path_factory.mktemp("sweep")
     (place / "scene.yaml").write_text(SCENE)
     vary = VARY.replace("silk, cotton", "silk, cotton, koton")
     text = f"scene: scene.yaml\nvary:\n  {vary}\nkeep: {{converged: true, static: 0.7 m/s}}\n"
     (place / "sweep.yaml").write_text(text)
-    made = prepare(read_sweep(place / "sweep.yaml"), place / "out")
-    for sample in made.plan:
-        run_sample(made, sample)
-    return made
+    return run_samples_of(prepare(read_sweep(place / "sweep.yaml"), place / "out"))
 
 
 @pytest.mark.parametrize("suffix", OPEN)
@@ -178,9 +173,7 @@ def test_room_is_looked_for_before_the_work(sweep, tmp_path, monkeypatch):
 
 def test_a_run_that_was_changed_is_named(planned, tmp_path):
     """And no half of a data set stays."""
-    sweep = planned()
-    for sample in sweep.plan[:2]:
-        run_sample(sweep, sample)
+    sweep = run_samples_of(planned(), 2)
     frames = [sweep.place(s) / "run/frames/000001.npz" for s in sweep.plan[:2]]
     frames[0].write_bytes(frames[1].read_bytes())
     with refused(RunError, sweep.plan[0].id):

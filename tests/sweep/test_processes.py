@@ -11,25 +11,30 @@ from pathlib import Path
 import pytest
 
 from tests.refusals import refused
-from tests.sweep.conftest import before_writing, digests, in_workers, statuses
+from tests.sweep.conftest import (
+    PATIENCE,
+    WIDE,
+    before_writing,
+    digests,
+    in_workers,
+    run_on,
+    statuses,
+)
 from weft.base.errors import RunError, SceneError, SweepError
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.sweep.executors.processes import Processes
 from weft.sweep.faults import DiskFullError
-from weft.sweep.file import read_sweep
 from weft.sweep.folder import open_sweep
-from weft.sweep.runner import Hooks, run_sweep
+from weft.sweep.runner import Hooks
 from weft.sweep.status import SampleKind, counts
 
-WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
 LONG = "set: {seconds: 1 s}\n"  # ten frames each
-HANG = 900  # [s] after which something does not end, however slow the machine
 
 
 def run(path, workers=1, **more):
     """Of one worker, because each takes seconds to start, where a test does not ask for more."""
-    return run_sweep(read_sweep(path, more.pop("samples", None)), Processes(workers), **more)
+    return run_on(Processes(workers), path, **more)
 
 
 @contextmanager
@@ -48,7 +53,7 @@ def command(path, *more):
 def wait_for(condition):
     clock = time.monotonic()
     while not condition():
-        assert time.monotonic() - clock < HANG
+        assert time.monotonic() - clock < PATIENCE
         time.sleep(0.05)
 
 
@@ -88,7 +93,7 @@ def test_kill_nine_of_everything(sweep_file, tmp_path):
     for least in (2, 5):
         code = before_writing("frames/000005.npz", ALL_OF_US.format(least=least))
         with in_workers(tmp_path, code), command(path) as process:
-            assert process.wait(HANG) == -signal.SIGKILL
+            assert process.wait(PATIENCE) == -signal.SIGKILL
     kept = digests(tmp_path / "out")
     assert 5 <= len(kept) < 8 and kept.items() <= whole.items()
     times = {k: (tmp_path / f"out/samples/{k}/status.json").stat().st_mtime_ns for k in kept}

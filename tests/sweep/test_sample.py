@@ -199,27 +199,21 @@ def test_a_status_that_is_damaged_runs_again(planned):
 
 def test_filters():
     """Every one, at its bound and past it; what a scene does not have passes."""
-    filters = Filters(True, 0.05, 0, 0.1, False)
-    good = {
-        "converged": True,
-        "speed_end": 0.05,
-        "intersections": 0,
-        "strain_end": 0.1,
-        "slipped_off": False,
+    bounds = {  # by filter: measure, bound, past it
+        "converged": ("converged", True, False),
+        "static": ("speed_end", 0.05, 0.051),
+        "intersections": ("intersections", 0, 1),
+        "strain": ("strain_end", 0.1, 0.11),
+        "slipped_off": ("slipped_off", False, True),
     }
+    filters = Filters(**{name: bound for name, (_, bound, _) in bounds.items()})
+    good = {measure: bound for measure, bound, _ in bounds.values()}
     assert all(filters.flags(good).values()) and len(filters.flags(good)) == 6
-    bad = {
-        "converged": False,
-        "speed_end": 0.051,
-        "intersections": 1,
-        "strain_end": 0.11,
-        "slipped_off": True,
-    }
-    names = ("converged", "static", "intersections", "strain", "slipped_off")
-    for name, (key, value) in zip(names, bad.items()):
-        flags = filters.flags({**good, key: value})
+    for name, (measure, _, past) in bounds.items():
+        flags = filters.flags({**good, measure: past})
         assert [k for k, ok in flags.items() if not ok] == [name, "good"]
-    assert filters.flags({})["good"] and Filters().flags(bad) == {"good": True}
+    assert filters.flags({})["good"]
+    assert Filters().flags({m: past for m, _, past in bounds.values()}) == {"good": True}
 
 
 def test_slipping_off(tmp_path, sweep_file):

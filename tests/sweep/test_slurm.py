@@ -13,15 +13,13 @@ from pathlib import Path
 import pytest
 
 from tests.refusals import refused
-from tests.sweep.conftest import digests, run_or_die
+from tests.sweep.conftest import PATIENCE, WIDE, digests, free_port, run_on, run_or_die
 from weft.base.errors import SweepError
 from weft.sweep.executors.processes import Processes
 from weft.sweep.executors.slurm import Slurm, split
-from weft.sweep.file import read_sweep
-from weft.sweep.runner import Hooks, run_sweep
+from weft.sweep.runner import Hooks
 
 pytest.importorskip("submitit")
-WIDE = "cloth.sheet.width: {from: 30 cm, to: 60 cm}"
 TEXT = "design: random\nsamples: 4\nset: {seconds: 0.3 s}\n"
 
 CONF = """ClusterName=weft
@@ -46,16 +44,6 @@ ReturnToService=2
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
-
-
-def run(path, engine, **more):
-    return run_sweep(read_sweep(path), engine, **more)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Here:
@@ -145,15 +133,15 @@ def slurm(tmp_path, monkeypatch):
 
 def test_local_executor_gives_the_bits_of_processes(sweep_file, tmp_path):
     path = sweep_file(TEXT, vary=WIDE)
-    wanted = digests(run(path, Processes(1), out=tmp_path / "alone").path)
-    assert digests(run(path, Slurm(1, local=True)).path) == wanted
+    wanted = digests(run_on(Processes(1), path, out=tmp_path / "alone").path)
+    assert digests(run_on(Slurm(1, local=True), path).path) == wanted
 
 
 @pytest.mark.slow
 def test_a_killed_task_is_submitted_again(sweep_file, tmp_path, monkeypatch):
     """Of submitit's local executor."""
     monkeypatch.setattr("weft.sweep.executors.slurm.run_samples", run_or_die)
-    run(sweep_file(TEXT, vary=WIDE), Slurm(1, local=True))
+    run_on(Slurm(1, local=True), sweep_file(TEXT, vary=WIDE))
     assert (tmp_path / "out" / "killed").exists()
     assert len(digests(tmp_path / "out")) == 4
 
@@ -161,7 +149,7 @@ def test_a_killed_task_is_submitted_again(sweep_file, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, slurm):
     path = sweep_file(TEXT, vary=WIDE)
-    wanted = digests(run(path, Processes(2), out=tmp_path / "alone").path)
+    wanted = digests(run_on(Processes(2), path, out=tmp_path / "alone").path)
     gone = []
 
     def report(sample, status):
@@ -171,14 +159,14 @@ def test_a_real_controller_that_goes_away_and_comes_back(sweep_file, tmp_path, s
             time.sleep(3)
             slurm.controller()
 
-    run(path, Slurm(2, patience=900), hooks=Hooks(report=report))
+    run_on(Slurm(2, patience=PATIENCE), path, hooks=Hooks(report=report))
     assert gone and digests(tmp_path / "out") == wanted
 
 
 def test_no_slurm_is_named(sweep_file, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with refused(SweepError, "executor slurm", hint="--local"):
-        run(sweep_file(), Slurm(patience=0))
+        run_on(Slurm(patience=0), sweep_file())
 
 
 def test_shares_are_even_and_lose_nothing():

@@ -27,6 +27,7 @@ from weft.validate.strip import GRAVITY, settle
 
 MASS, SOFT, STIFF = 0.02, 50.0, 1e5  # [kg], [N/m]
 SLOPE = 25.0  # [degrees] of the pole
+STEP = 2e-3  # [s] of sliding rings and of springs that let go
 PIECES = 40  # pieces of the hanging rope
 ONE = np.zeros((1, 1), np.int32)  # the first point
 REST = 1e-3  # [m/s] largest mean speed of a resting ring over the last 0.1 s
@@ -119,7 +120,7 @@ def _release() -> Rows:
     u). None of these times is the end of a step, because round-off would then decide in which step
     the tie lets go.
     """
-    speed, force, half, dt = 0.5, 4.02, 2.03, 2e-3
+    speed, force, half = 0.5, 4.02, 2.03
     ends = (Keyframe(0.0), Keyframe(1.0, (speed, 0.0, 0.0)))
     place = FixedAnchor(np.zeros((1, 3)), Path(ends, "linear"))
     for name, release, expected in (
@@ -130,11 +131,11 @@ def _release() -> Rows:
         tie = springs(ONE, SOFT, "tie", place=place, release=release)
         model = Model(np.array([MASS]), (tie,), (Pin(ONE[0]),), np.zeros((1, 3)))
         start, last = State.at_rest(np.zeros((1, 3))), 0.0
-        for state, _, report in take_steps(model, start, Bdf2(), [dt] * 100):
+        for state, _, report in take_steps(model, start, Bdf2(), [STEP] * 100):
             if report.attachments["tie"]["holds"]:
                 last = state.t
         late = abs(last - expected)
-        yield Check(f"attachments/release at a {name}", expected, last, late, dt, late <= dt)
+        yield Check(f"attachments/release at a {name}", expected, last, late, STEP, late <= STEP)
 
 
 def springs(points: Ints, stiffness: float, name: str, **settings: object) -> PointSprings:
@@ -161,19 +162,19 @@ def on_rail(n: int, rail: Positions, friction: float) -> PointSprings:
     return springs(ids, STIFF, "rings", rail=FixedAnchor(rail), along=along, friction=friction)
 
 
-def slide_speeds(friction: float, steps: int, dt: float = 2e-3) -> Floats:
+def slide_speeds(friction: float, steps: int) -> Floats:
     """Return the speeds (steps,) [m/s] of a ring that is let go on a sloping pole."""
     a = np.radians(SLOPE)
     d = np.array([np.cos(a), -np.sin(a), 0.0])
     rail = np.array([-1.0 * d, 0.3 * d, 3.0 * d])
     mass = np.array([MASS])
     model = Model(mass, (on_rail(1, rail, friction), Gravity(mass)))
-    return np.asarray(np.diff(motion(model, np.zeros((1, 3)), dt, steps)[:, 0] @ d) / dt)
+    return np.asarray(np.diff(motion(model, np.zeros((1, 3)), STEP, steps)[:, 0] @ d) / STEP)
 
 
-def acceleration(friction: float, dt: float = 2e-3) -> float:
+def acceleration(friction: float) -> float:
     """Return the acceleration [m/s^2] of that ring."""
-    return mean_rate(slide_speeds(friction, 100, dt)[40:], dt)
+    return mean_rate(slide_speeds(friction, 100)[40:], STEP)
 
 
 def sag_of(n: int, piece: float, span: float) -> float:

@@ -68,11 +68,11 @@ class Beam:
 
         return complex(rates[most]), deflection
 
-    def critical(self, least: float = 3.0, most: float = 20.0) -> tuple[float, float]:
-        """Return (u, omega): the lowest speed of flutter in a range, and the angular frequency
-        there.
+    def critical(self) -> tuple[float, float]:
+        """Return (u, omega): the lowest speed of flutter between 3 and 20, and the angular
+        frequency there.
         """
-        speeds = np.linspace(least, most, 171)
+        speeds = np.linspace(3.0, 20.0, 171)
         low, high = next((a, b) for a, b in pairwise(speeds) if self.growth(b) > 0)
         u = float(brentq(self.growth, low, high))
         return u, self.motion(u)[0].imag

@@ -167,10 +167,11 @@ def _advance(
     return state.x, memory
 
 
-def springback(columns: int = 21, steps: int = 10) -> float:
+def springback() -> float:
     """Return by how much the curvature [1/m] of a strip that is bent to about ``BENT`` falls when
     it is released.
     """
+    columns, steps = 21, 10
     mesh = grid(columns, 5, *STRIP)
     x, a = np.array(mesh.vertices), STRIP[0] / (columns - 1)
     low, high = x[:, 0].min() + 1.5 * a, x[:, 0].max() - 1.5 * a
@@ -231,7 +232,7 @@ def hardening_of(angle: float) -> float:
     return float(part * (FOLD - y) / np.radians(180 - angle) - 1)
 
 
-def recovery_angle(hardening: float, seconds: float = 5.0) -> float:
+def recovery_angle(hardening: float) -> float:
     """Return the angle [deg] between the limbs of a folded strip, ``MINUTES`` after its release."""
     mesh = grid(41, 4, 0.04, 0.015)
     x = np.array(mesh.vertices)
@@ -243,7 +244,7 @@ def recovery_angle(hardening: float, seconds: float = 5.0) -> float:
     creases = Creases.yielding(mesh, (D, D), FIRM, memory)
     folded = _bend(mesh, [Pin(left), Pin(right, path=path)], creases)
     shut, kept = _advance(folded, x, [0.25] * 4)
-    wait = [seconds] * round(60 * MINUTES / seconds)
+    wait = [5.0] * (12 * MINUTES)  # [s]
     pressed, kept = _advance(folded, shut, wait, kept, 1.0)
     free = _bend(mesh, [Pin(left)], creases)
     end, _ = _advance(free, pressed, [*EASE, *wait], kept)

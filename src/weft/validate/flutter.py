@@ -79,12 +79,12 @@ def _hanging() -> Rows:
     yield compare("flutter/hung-measured-frequency", MEASURED[1], omega, 1e-1, indicative)
 
 
-def onset(beam: Beam, speeds: tuple[float, float], segments: int = SEGMENTS) -> tuple[float, float]:
+def onset(beam: Beam, speeds: tuple[float, float]) -> tuple[float, float]:
     """Return the speed at which weft's strip begins to flutter, and the angular frequency there.
 
     Both are in the theory's units. The speed is interpolated between two, where growth is zero.
     """
-    below, above = (root(beam, u, segments) for u in speeds)
+    below, above = (root(beam, u) for u in speeds)
     found = critical_load(*speeds, (below.real, above.real))
     return found, float(np.interp(found, speeds, (below.imag, above.imag)))
 

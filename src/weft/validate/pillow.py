@@ -57,9 +57,9 @@ def balloon(sectors: int = 60, rings: int = 20) -> tuple[float, float, float]:
     return volume, float(rim.mean()), float(np.ptp(x[:, 1]))
 
 
-def teabag(size: float = 0.03) -> float:
+def teabag() -> float:
     """Return the volume [m^3] of an inflated pair of unit squares."""
-    square = triangulate_piece([(0, 0), (1, 0), (1, 1), (0, 1)], (), size)
+    square = triangulate_piece([(0, 0), (1, 0), (1, 1), (0, 1)], (), 0.03)
     return inflate(pillow(square), square.n_vertices)[1]
 
 

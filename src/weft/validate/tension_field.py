@@ -47,7 +47,7 @@ def _of_curvature(curvature: float) -> Rows:
     yield compare(name, expected, load, 2e-2)
 
 
-def bend_strip(curvature: float, segments: int = SEGMENTS) -> tuple[float, float, float]:
+def bend_strip(curvature: float) -> tuple[float, float, float]:
     """Simulate a strip whose ends are turned against each other by curvature times length.
 
     Returns:
@@ -56,8 +56,8 @@ def bend_strip(curvature: float, segments: int = SEGMENTS) -> tuple[float, float
     Raises:
         SimulationError: no equilibrium.
     """
-    n = round(segments * LENGTH / HEIGHT)
-    mesh = grid(n + 1, segments + 1, LENGTH, HEIGHT, "alternating")
+    n = round(SEGMENTS * LENGTH / HEIGHT)
+    mesh = grid(n + 1, SEGMENTS + 1, LENGTH, HEIGHT, "alternating")
     u, v = mesh.vertex_uv.T - [[LENGTH / 2], [HEIGHT / 2]]  # type: ignore[union-attr]
     held = np.array(bend(u, v, curvature, STRAIN))
     start = held * [1.0, 0.999, 1.0]
