@@ -1,79 +1,26 @@
 """Schema of the bodies of a scene file.
 
-Each shape is one block: its sizes, the body that they make, and an estimate of its size.
+A shape is a function of its sizes, whose arguments are the fields of its block, an estimate of its
+vertices, and a line of ``SHAPES``.
 """
 
 import math
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
 from weft.base.schema.block import Block, FromBlock
 from weft.base.schema.quantities import Degrees, Length, Point, Size, Time
 from weft.base.settings import ROOM, Setting
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
-from weft.contact import Body, box, capsule, plate, ring, sphere
+from weft.contact import Body, box, capsule, cone, cylinder, disk, plane, plate, ring, sphere
 from weft.io import SUFFIXES
 from weft.scene.field_schema import DistanceGridBlock, FieldBlock, HeightFieldBlock
 from weft.scene.mannequin_schema import MannequinBlock
-from weft.scene.revolved_schema import ConeBlock, CylinderBlock, DiskBlock, PlaneBlock
 from weft.scene.selection import MOTION, PLACE
-from weft.scene.shape_block import ShapeBlock
-
-
-class SphereBlock(ShapeBlock):
-    """A sphere."""
-
-    radius: Size = Field(gt=0, description="[m]")
-    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
-
-    most_vertices: ClassVar[float] = 10 * 4**7
-    most_faces: ClassVar[float] = 330_000
-
-    def make(self, name: str) -> Body:
-        """Build the sphere."""
-        return sphere(self.radius, self.size, name)
-
-    def vertices(self) -> float:
-        """Estimate the vertices of a subdivided icosahedron."""
-        return 10.0 * max(1.0, 1.05 * self.radius / self.size) ** 2
-
-
-class PlateBlock(ShapeBlock):
-    """A level rectangle: a floor, or a table."""
-
-    width: Size = Field(4.0, gt=0, description="[m] along x")
-    depth: Size = Field(4.0, gt=0, description="[m] along z")
-    size: Size = Field(0.2, gt=0, description="[m] of its edges, at most")
-
-    most_vertices: ClassVar[float] = 501 * 501
-    most_faces: ClassVar[float] = 500_000
-
-    def make(self, name: str) -> Body:
-        """Build the plate."""
-        return plate(self.width, self.depth, self.size, name)
-
-    def vertices(self) -> float:
-        """Return the number of vertices of a grid."""
-        return (self.width / self.size + 1) * (self.depth / self.size + 1)
-
-
-class CapsuleBlock(ShapeBlock):
-    """A cylinder with half spheres at both ends, along y."""
-
-    radius: Size = Field(gt=0, description="[m]")
-    length: Size = Field(gt=0, description="[m] between the half spheres")
-    size: Size = Field(0.03, gt=0, description="[m] of its edges, about")
-
-    def make(self, name: str) -> Body:
-        """Build the capsule."""
-        return capsule(self.radius, self.length, self.size, name)
-
-    def vertices(self) -> float:
-        """Estimate the vertices: those of a ring, times the rings along the axis."""
-        around = max(6.0, 2 * math.pi * self.radius / self.size)
-        return around * (math.pi * self.radius / self.size + self.length / self.size + 3)
+from weft.scene.shape_block import ShapeBlock, shape_block
 
 
 class SolidBlock(ShapeBlock):
@@ -91,27 +38,10 @@ class SolidBlock(ShapeBlock):
         """Build the box."""
         return box((self.width, self.height, self.depth), self.size, name)
 
-    def vertices(self) -> float:
+    def estimate(self) -> float:
         """Estimate the vertices of six grids."""
         x, y, z = (1 + side / self.size for side in (self.width, self.height, self.depth))
         return 2 * (x * y + y * z + z * x)
-
-
-class RingBlock(ShapeBlock):
-    """A torus about the y axis."""
-
-    radius: Size = Field(gt=0, description="[m] of the circle in its middle")
-    thickness: Size = Field(gt=0, description="[m] radius of its cross section")
-    size: Size = Field(0.02, gt=0, description="[m] of its edges, about")
-
-    def make(self, name: str) -> Body:
-        """Build the ring."""
-        return ring(self.radius, self.thickness, self.size, name)
-
-    def vertices(self) -> float:
-        """Estimate the vertices: those around the axis, times those of a cross section."""
-        n = 2 * math.pi * (self.radius + self.thickness) / self.size
-        return max(8.0, n) * max(6.0, 2 * math.pi * self.thickness / self.size)
 
 
 class BodyMeshBlock(Block):
@@ -139,63 +69,102 @@ class BodyMeshBlock(Block):
     hold: bool = Field(False, description="stay at the last frame; else one at the end is needed")
 
 
-# Fields of ``BodyBlock``: a new shape is its block above, a name here and a field below.
-SHAPES = (
-    "sphere",
-    "plate",
-    "plane",
-    "capsule",
-    "cylinder",
-    "cone",
-    "disk",
-    "box",
-    "ring",
-    "height_field",
-    "distance_grid",
-    "mannequin",
-    "mesh",
-)
-
-_SHAPE = Setting(
-    constant="a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
-)
-_FIGURE = Setting(constant="a figure stays who it is; it moves as its motion says")
-_FRAMES = Setting(constant="a shape and the times of its frames")
+def _grid(block: Any) -> float:
+    """Return the vertices of a plate."""
+    return float((block.width / block.size + 1) * (block.depth / block.size + 1))
 
 
-class BodyBlock(Block):
+def _around(block: Any, radius: float, least: float, rings: float) -> float:
+    """Return the vertices of rings of a radius, with at least so many in each."""
+    return float(max(least, 2 * math.pi * radius / block.size) * rings)
+
+
+def _cone(block: Any) -> float:
+    """Return the vertices of a cone's side and both ends."""
+    side = math.hypot(block.height, block.radius - block.top)
+    rings = (block.radius + block.top + side) / block.size + 3
+    return _around(block, max(block.radius, block.top), 8.0, rings)
+
+
+# Shapes of bodies: their block, what they are, and why they do not change in time.
+_SHAPE = "a shape stays; it moves along bodies.path, or deforms as a mesh of frames"
+SHAPES: Mapping[str, tuple[type[Block], str, str]] = {
+    "sphere": (
+        shape_block(
+            sphere,
+            lambda b: 10.0 * max(1.0, 1.05 * b.radius / b.size) ** 2,
+            10 * 4**7,
+            330_000,
+        ),
+        "a sphere",
+        _SHAPE,
+    ),
+    "plate": (
+        shape_block(plate, _grid, 501 * 501, 500_000),
+        "a level rectangle: a floor, a table",
+        _SHAPE,
+    ),
+    "plane": (
+        shape_block(plane, lambda b: 25.0, 25, 50),
+        "a level plane, of few faces",
+        _SHAPE,
+    ),
+    "capsule": (
+        shape_block(
+            capsule,
+            lambda b: _around(b, b.radius, 6.0, (math.pi * b.radius + b.length) / b.size + 3),
+        ),
+        "a capsule: a limb",
+        _SHAPE,
+    ),
+    "cylinder": (
+        shape_block(
+            cylinder, lambda b: _around(b, b.radius, 8.0, (2 * b.radius + b.length) / b.size + 3)
+        ),
+        "a cylinder with flat ends",
+        _SHAPE,
+    ),
+    "cone": (shape_block(cone, _cone), "a cone, or a part of one", _SHAPE),
+    "disk": (
+        shape_block(disk, lambda b: _around(b, b.radius, 8.0, b.radius / b.size + 1)),
+        "a level disk without thickness",
+        _SHAPE,
+    ),
+    "box": (SolidBlock, "a box", _SHAPE),
+    "ring": (
+        shape_block(
+            ring,
+            lambda b: _around(
+                b, b.radius + b.thickness, 8.0, max(6.0, 2 * math.pi * b.thickness / b.size)
+            ),
+        ),
+        "a torus",
+        _SHAPE,
+    ),
+    "height_field": (HeightFieldBlock, "heights from a file", _SHAPE),
+    "distance_grid": (DistanceGridBlock, "signed distances on a grid, from a file", _SHAPE),
+    "mannequin": (
+        MannequinBlock,
+        "a person, who may move",
+        "a figure stays who it is; it moves as its motion says",
+    ),
+    "mesh": (BodyMeshBlock, "a mesh file, or frames of one", "a shape and the times of its frames"),
+}
+
+
+class _Body(Block):
+    name: str = Field("", description="for messages and contact pairs")
+
+
+_FIELDS: Any = {
+    name: (Annotated[block | None, Setting(constant=stays)], Field(None, description=meaning))
+    for name, (block, meaning, stays) in SHAPES.items()
+}
+
+
+class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ignore[misc]
     """A body that cloth does not pass through. Give one shape."""
 
-    name: str = Field("", description="for messages and contact pairs")
-    sphere: Annotated[SphereBlock | None, _SHAPE] = Field(None, description="a sphere")
-    plate: Annotated[PlateBlock | None, _SHAPE] = Field(
-        None, description="a level rectangle: a floor, a table"
-    )
-    plane: Annotated[PlaneBlock | None, _SHAPE] = Field(
-        None, description="a level plane, of few faces"
-    )
-    capsule: Annotated[CapsuleBlock | None, _SHAPE] = Field(None, description="a capsule: a limb")
-    cylinder: Annotated[CylinderBlock | None, _SHAPE] = Field(
-        None, description="a cylinder with flat ends"
-    )
-    cone: Annotated[ConeBlock | None, _SHAPE] = Field(None, description="a cone, or a part of one")
-    disk: Annotated[DiskBlock | None, _SHAPE] = Field(
-        None, description="a level disk without thickness"
-    )
-    box: Annotated[SolidBlock | None, _SHAPE] = Field(None, description="a box")
-    ring: Annotated[RingBlock | None, _SHAPE] = Field(None, description="a torus")
-    height_field: Annotated[HeightFieldBlock | None, _SHAPE] = Field(
-        None, description="heights from a file"
-    )
-    distance_grid: Annotated[DistanceGridBlock | None, _SHAPE] = Field(
-        None, description="signed distances on a grid, from a file"
-    )
-    mannequin: Annotated[MannequinBlock | None, _FIGURE] = Field(
-        None, description="a person, who may move"
-    )
-    mesh: Annotated[BodyMeshBlock | None, _FRAMES] = Field(
-        None, description="a mesh file, or frames of one"
-    )
     thickness: Annotated[Length | None, Setting(constant=ROOM)] = Field(
         None, ge=0, description="[m] kept from it; none: contact.thickness"
     )
@@ -215,7 +184,8 @@ class BodyBlock(Block):
     @model_validator(mode="after")
     def _one_shape(self) -> "BodyBlock":
         if sum(getattr(self, name) is not None for name in SHAPES) != 1:
-            raise ValueError(f"give one of {', '.join(SHAPES[:-1])} and {SHAPES[-1]}")
+            *first, last = SHAPES
+            raise ValueError(f"give one of {', '.join(first)} and {last}")
         return self
 
     @property

@@ -90,7 +90,7 @@ class MannequinBlock(ShapeBlock):
         frames = BodyFrames(moving.times, moving.positions, hold=True)
         return Body(moving.positions[0], made.faces, None, name, None, frames)
 
-    def vertices(self) -> float:
+    def estimate(self) -> float:
         """Estimate the number of vertices from the size of the edges."""
         tall = measures_of(self.figure, **self.given).height
         return (

@@ -131,9 +131,9 @@ def find_excess(file: SceneFile) -> Iterator[str]:
     """Yield a text for each body whose ``size`` asks for more faces than its shape may have."""
     for i, block in enumerate(file.bodies):
         kind, shape = block.shape
-        if isinstance(shape, ShapeBlock) and 2 * shape.count() > shape.most_faces:
+        if isinstance(shape, ShapeBlock) and 2 * shape.vertices() > shape.most_faces:
             yield (
-                f"bodies.{i}.{kind}.size asks for {2 * shape.count():.3g} faces: it has at most "
+                f"bodies.{i}.{kind}.size asks for {2 * shape.vertices():.3g} faces: it has at most "
                 f"{shape.most_faces}, with longer edges"
             )
 
@@ -186,7 +186,7 @@ def _body(loc: Loc, b: BodyBlock, folder: Path) -> Iterator[SizedPart]:
     if isinstance(shape, FieldBlock):
         yield from _file((*loc, kind, "file"), [folder / shape.file])
     if isinstance(shape, ShapeBlock):
-        n = shape.count()
+        n = shape.vertices()
         size = (PER_BODY_VERTEX + 2 * 24 * shape.frames()) * min(n, shape.most_vertices)
         yield SizedPart((*loc, kind, "size"), n, 2 * n, size)
     if b.mesh is not None:

@@ -5,8 +5,9 @@ The block of settings is derived from their dataclass (``weft.base.settings``), 
 
 import dataclasses
 import enum
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -159,9 +160,28 @@ def fields_of(kind: type, file_types: YamlMapping = MappingProxyType({})) -> dic
             annotation: object = Annotated[said, about]
         else:
             annotation = file.translate(Annotated[hints[name], about])
-        text = str(about).replace("[rad]", "[degrees]")
-        fields[about.key or name] = (annotation, Field(default, description=text.strip()))
+        fields[about.key or name] = (annotation, _field(default, about))
     return fields
+
+
+def arguments_of(function: Callable[..., object]) -> dict[str, Any]:
+    """Return the arguments of a function that have a ``Setting``, as fields of a block."""
+    file, fields = FileTranslation(), {}
+    hints = hints_of(inspect.unwrap(function), include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        for about in _settings_of(hints[name]):
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[about.key or name] = (file.translate(hints[name]), _field(default, about))
+    return fields
+
+
+def _settings_of(hint: object) -> list[Setting]:
+    return [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Setting)]
+
+
+def _field(default: object, about: Setting) -> Any:
+    """Return the default and the description of a setting as pydantic's field."""
+    return Field(default, description=str(about).replace("[rad]", "[degrees]").strip())
 
 
 def setting_in(field: FieldInfo) -> Setting:

@@ -16,6 +16,10 @@ from weft.io import read_surface
 
 MOST_FACES = 200_000
 Sizes = Annotated[tuple[Quantity, Quantity, Quantity], Setting("", "m", above=0)]
+Width = Annotated[Quantity, Setting("along x", "m", above=0)]
+Depth = Annotated[Quantity, Setting("along z", "m", above=0)]
+Edge = Annotated[Quantity, Setting("of its edges, about", "m", above=0)]
+LongestEdge = Annotated[Quantity, Setting("of its edges, at most", "m", above=0)]
 
 
 @checked(SceneError)
@@ -42,7 +46,7 @@ def load_body(
 
 
 @checked(SceneError)
-def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
+def sphere(radius: Size, size: Edge = 0.03, name: str = "sphere") -> Body:
     """Create a sphere about the origin.
 
     Args:
@@ -64,7 +68,9 @@ def sphere(radius: Size, size: Size, name: str = "sphere") -> Body:
 
 
 @checked(SceneError)
-def plate(width: Size, depth: Size, size: Size = 0.2, name: str = "plate") -> Body:
+def plate(
+    width: Width = 4.0, depth: Depth = 4.0, size: LongestEdge = 0.2, name: str = "plate"
+) -> Body:
     """Create a level rectangle about the origin: a floor, or a table.
 
     Args:
@@ -83,7 +89,12 @@ def plate(width: Size, depth: Size, size: Size = 0.2, name: str = "plate") -> Bo
 
 
 @checked(SceneError)
-def capsule(radius: Size, length: Size, size: Size, name: str = "capsule") -> Body:
+def capsule(
+    radius: Size,
+    length: Annotated[Quantity, Setting("between the half spheres", "m", above=0)],
+    size: Edge = 0.03,
+    name: str = "capsule",
+) -> Body:
     """Create a cylinder with half spheres at both ends, along y, about the origin.
 
     Args:
@@ -138,7 +149,12 @@ def box(size: Sizes, edge: Size = 0.1, name: str = "box") -> Body:
 
 
 @checked(SceneError)
-def ring(radius: Size, thickness: Size, size: Size, name: str = "ring") -> Body:
+def ring(
+    radius: Annotated[Quantity, Setting("of the circle in its middle", "m", above=0)],
+    thickness: Annotated[Quantity, Setting("radius of its cross section", "m", above=0)],
+    size: Edge = 0.02,
+    name: str = "ring",
+) -> Body:
     """Create a torus about the y axis, at the origin.
 
     Args:

@@ -14,14 +14,16 @@ from weft.base.runtime_types import checked
 from weft.base.settings import Setting, Size
 from weft.base.units import Quantity
 from weft.bodies.body import Body
-from weft.bodies.shapes.primitives import lathe, plate
+from weft.bodies.shapes.primitives import Edge, lathe, plate
 
 PLANE_CELLS = 4  # cells along each side of a plane
 LEAST_AROUND = 8  # least number of corners of a circle
 
 
 @checked(SceneError)
-def plane(extent: Size = 20.0, name: str = "plane") -> Body:
+def plane(
+    extent: Annotated[Quantity, Setting("of its sides", "m", above=0)] = 20.0, name: str = "plane"
+) -> Body:
     """Create a level plane through the origin: a square so large that nothing leaves it.
 
     Args:
@@ -36,7 +38,12 @@ def plane(extent: Size = 20.0, name: str = "plane") -> Body:
 
 
 @checked(SceneError)
-def cylinder(radius: Size, length: Size, size: Size, name: str = "cylinder") -> Body:
+def cylinder(
+    radius: Size,
+    length: Annotated[Quantity, Setting("between its ends", "m", above=0)],
+    size: Edge = 0.03,
+    name: str = "cylinder",
+) -> Body:
     """Create a cylinder with flat ends, along y, about the origin.
 
     Args:
@@ -53,10 +60,10 @@ def cylinder(radius: Size, length: Size, size: Size, name: str = "cylinder") -> 
 
 @checked(SceneError)
 def cone(
-    radius: Size,
+    radius: Annotated[Quantity, Setting("of its base", "m", above=0)],
     height: Size,
-    size: Size,
-    top: Annotated[Quantity, Setting("", "m", least=0)] = 0.0,
+    size: Edge = 0.03,
+    top: Annotated[Quantity, Setting("radius of a flat end above; 0: a tip", "m", least=0)] = 0.0,
     name: str = "cone",
 ) -> Body:
     """Create a cone along y with a flat base below and its tip above; its middle is the origin.
@@ -82,7 +89,7 @@ def cone(
 
 
 @checked(SceneError)
-def disk(radius: Size, size: Size, name: str = "disk") -> Body:
+def disk(radius: Size, size: Edge = 0.03, name: str = "disk") -> Body:
     """Create a level disk about the origin, without thickness.
 
     Args:
