@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from weft.base.errors import MannequinError, check_known
 from weft.base.runtime_types import checked
-from weft.base.settings import Size
+from weft.base.settings import REQUIRED, Size, documented, setting, settings_by_field
 
 FIGURES = ("woman", "man")
 
@@ -24,33 +24,6 @@ FIGURES = ("woman", "man")
 SIZES: Mapping[str, tuple[float, float, float, float]] = {
     "woman": (1.68, 0.88, 0.72, 0.96),
     "man": (1.76, 1.00, 0.88, 1.00),
-}
-# Bounds [m]; beyond these the shapes between the girths are no longer a person's.
-BOUNDS: Mapping[str, tuple[float, float]] = {
-    "height": (1.40, 2.10),
-    "chest": (0.70, 1.40),
-    "waist": (0.50, 1.35),
-    "hips": (0.72, 1.45),
-    "neck": (0.26, 0.52),
-    "shoulders": (0.28, 0.50),
-    "inseam": (0.60, 1.00),
-    "arm": (0.42, 0.75),
-    "thigh": (0.38, 0.80),
-    "calf": (0.26, 0.52),
-    "upper_arm": (0.20, 0.45),
-}
-MEANING: Mapping[str, str] = {
-    "height": "from the floor to the top of the head",
-    "chest": "girth at the fullest part of the bust or chest",
-    "waist": "girth between the lowest rib and the hip bone",
-    "hips": "girth at the fullest part of the buttocks",
-    "neck": "girth of the neck",
-    "shoulders": "breadth between the ends of the shoulder blades (biacromial)",
-    "inseam": "from the floor to the crotch",
-    "arm": "from the end of the shoulder to the wrist",
-    "thigh": "girth of the thigh, just below the crotch",
-    "calf": "girth of the calf",
-    "upper_arm": "girth of the upper arm",
 }
 # Bounds of ratios of girths; beyond these, no smooth torso has both girths.
 RATIOS = (("waist", "chest", 0.55, 1.25), ("waist", "hips", 0.5, 1.2), ("chest", "hips", 0.7, 1.4))
@@ -68,23 +41,13 @@ CALF_OVER_HIPS = 386.04 / 1020.08
 UPPER_ARM_OVER_CHEST = 0.92 * 340.93 / 1022.10  # flexed in the survey; a hanging arm has 8 % less
 
 
+@checked(MannequinError, "mannequin")
+@documented
 @dataclass(frozen=True)
 class Measures:
     """Measures of a figure; every length may be text with a unit.
 
-    Args:
-        figure: ``woman`` or ``man``: shape and proportions.
-        height: [m] from the floor to the top of the head.
-        chest: [m] girth at the fullest part of the bust or chest.
-        waist: [m] girth between the lowest rib and the hip bone.
-        hips: [m] girth at the fullest part of the buttocks.
-        neck: [m] girth.
-        shoulders: [m] biacromial breadth.
-        inseam: [m] from the floor to the crotch.
-        arm: [m] from the end of the shoulder to the wrist.
-        thigh: [m] girth just below the crotch.
-        calf: [m] girth.
-        upper_arm: [m] girth.
+    Beyond their bounds the shapes between the girths are no longer a person's.
 
     Raises:
         MannequinError: an unknown figure, a measure out of its bounds, or girths that do not go
@@ -92,30 +55,38 @@ class Measures:
         UnitError: text that is no length.
     """
 
-    figure: str
-    height: float
-    chest: float
-    waist: float
-    hips: float
-    neck: float
-    shoulders: float
-    inseam: float
-    arm: float
-    thigh: float
-    calf: float
-    upper_arm: float
+    figure: str = setting(REQUIRED, "shape and proportions", choices=FIGURES)
+    height: float = setting(
+        REQUIRED, "from the floor to the top of the head", "m", least=1.40, most=2.10
+    )
+    chest: float = setting(
+        REQUIRED, "girth at the fullest part of the bust or chest", "m", least=0.70, most=1.40
+    )
+    waist: float = setting(
+        REQUIRED, "girth between the lowest rib and the hip bone", "m", least=0.50, most=1.35
+    )
+    hips: float = setting(
+        REQUIRED, "girth at the fullest part of the buttocks", "m", least=0.72, most=1.45
+    )
+    neck: float = setting(REQUIRED, "girth of the neck", "m", least=0.26, most=0.52)
+    shoulders: float = setting(
+        REQUIRED,
+        "breadth between the ends of the shoulder blades (biacromial)",
+        "m",
+        least=0.28,
+        most=0.50,
+    )
+    inseam: float = setting(REQUIRED, "from the floor to the crotch", "m", least=0.60, most=1.00)
+    arm: float = setting(
+        REQUIRED, "from the end of the shoulder to the wrist", "m", least=0.42, most=0.75
+    )
+    thigh: float = setting(
+        REQUIRED, "girth of the thigh, just below the crotch", "m", least=0.38, most=0.80
+    )
+    calf: float = setting(REQUIRED, "girth of the calf", "m", least=0.26, most=0.52)
+    upper_arm: float = setting(REQUIRED, "girth of the upper arm", "m", least=0.20, most=0.45)
 
     def __post_init__(self) -> None:
-        check_known(self.figure, FIGURES, "mannequin.figure", MannequinError)
-        for name, (low, high) in BOUNDS.items():
-            value = getattr(self, name)
-            if not (math.isfinite(value) and low <= value <= high):
-                raise MannequinError(
-                    f"mannequin.{name}",
-                    got=f"{value:.4g} m",
-                    expected=f"{low:g} to {high:g} m: {MEANING[name]}",
-                    hint="is the unit right?" if value > 3 * high else None,
-                )
         for one, two, low, high in RATIOS:
             ratio = getattr(self, one) / getattr(self, two)
             if not low <= ratio <= high:
@@ -133,6 +104,9 @@ class Measures:
             )
 
 
+LENGTHS = tuple(name for name in settings_by_field(Measures) if name != "figure")
+
+
 @checked(MannequinError, "mannequin")
 def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
     """Return the measures of a figure; those that are not given, or None, follow from the tables.
@@ -147,7 +121,7 @@ def measures_of(figure: str = "woman", **given: Size | None) -> Measures:
     """
     check_known(figure, FIGURES, "mannequin.figure", MannequinError)
     for name in given:
-        check_known(name, BOUNDS, "mannequin", MannequinError)
+        check_known(name, LENGTHS, "mannequin", MannequinError)
     said = {k: float(v) for k, v in given.items() if v is not None}
     names = ("height", "chest", "waist", "hips")
     tall = said.get("height", SIZES[figure][0])

@@ -1,63 +1,48 @@
 """Schema of a mannequin in a scene file: its measures and its motion."""
 
-from typing import Literal
-
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from weft.base.errors import WeftError
-from weft.base.schema.quantities import Length, Size, Speed, Time
+from weft.base.schema.block import fields_of
+from weft.base.schema.quantities import Size
+from weft.base.settings import settings_by_field
+from weft.base.trees import Json
 from weft.contact import Body, BodyFrames
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
-from weft.mannequin.measures import BOUNDS, MEANING
+from weft.mannequin.measures import LENGTHS, Measures
 from weft.scene.shape_block import ShapeBlock
 
-_TABLES = "none: of the tables"
+_DEFAULTS = {  # of measures; others are those of the tables
+    "height": "1.68 m of a woman, 1.76 m of a man",
+    "chest": "0.88 m, 1.00 m, as the height",
+    "waist": "0.72 m, 0.88 m, as the height",
+    "hips": "0.96 m, 1.00 m, as the height",
+}
 
 
-def _measure(name: str, default: str = _TABLES) -> Length | None:
-    """Return the field of a length with its bounds."""
-    low, high = BOUNDS[name]
-    found: Length | None = Field(
-        None, ge=low, le=high, description=f"[m] {MEANING[name]}; {default}"
-    )
-    return found
+def _measures() -> Json:
+    """Return the fields of a figure and its measures, none of which is required."""
+    fields = fields_of(Measures)
+    figure, about = fields.pop("figure")
+    made: Json = {"figure": (figure, Field("woman", description=about.description))}
+    for name, (kind, about) in fields.items():
+        text = f"{about.description}; none: {_DEFAULTS.get(name, 'of the tables')}"
+        made[name] = (kind | None, Field(None, description=text))
+    return made
 
 
-class MannequinBlock(ShapeBlock):
+_SIZE = Field(None, gt=0, description="[m] of its edges, about; none: 0.9 % of the height")
+_FIELDS = {**_measures(), "size": (Size | None, _SIZE), **fields_of(MotionSettings)}
+
+
+class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  # type: ignore[misc]
     """A person on y = 0 who looks along +z, at first in the a-pose (docs/mannequin.md).
 
     Measures that are not given follow from anthropometric tables.
     """
 
-    figure: Literal["woman", "man"] = Field("woman", description="shape and proportions")
-    height: Length | None = _measure("height", "none: 1.68 m of a woman, 1.76 m of a man")
-    chest: Length | None = _measure("chest", "none: 0.88 m, 1.00 m, as the height")
-    waist: Length | None = _measure("waist", "none: 0.72 m, 0.88 m, as the height")
-    hips: Length | None = _measure("hips", "none: 0.96 m, 1.00 m, as the height")
-    neck: Length | None = _measure("neck")
-    shoulders: Length | None = _measure("shoulders")
-    inseam: Length | None = _measure("inseam")
-    arm: Length | None = _measure("arm")
-    thigh: Length | None = _measure("thigh")
-    calf: Length | None = _measure("calf")
-    upper_arm: Length | None = _measure("upper_arm")
-    size: Size | None = Field(
-        None, gt=0, description="[m] of its edges, about; none: 0.9 % of the height"
-    )
-    motion: Literal["a_pose", "arms_down", "walk", "turn", "sit"] = Field(
-        "a_pose", description="what it does"
-    )
-    hold: Time = Field(0.5, ge=0, le=600, description="[s] it first stays in the a-pose")
-    blend: Time = Field(
-        1.0, ge=0.2, le=60, description="[s] into the motion, and out of it at the end"
-    )
-    cycles: float = Field(2, gt=0, le=1000, description="times that the motion is done")
-    speed: Speed | None = Field(
-        None, gt=0, description="[m/s] of walking; none: the free speed for the height"
-    )
-    forward: bool = Field(False, description="walk ahead; false: in place, as on a treadmill")
     fps: float = Field(50.0, ge=10, le=1000, description="[1/s] frames that the motion is kept in")
 
     @model_validator(mode="after")
@@ -72,14 +57,12 @@ class MannequinBlock(ShapeBlock):
     @property
     def settings(self) -> MotionSettings:
         """The settings of the motion."""
-        return MotionSettings(
-            self.motion, self.hold, self.blend, self.cycles, self.speed, self.forward
-        )
+        return MotionSettings(**{n: getattr(self, n) for n in settings_by_field(MotionSettings)})
 
     @property
     def given(self) -> dict[str, float | None]:
         """The measures [m] that the file gives; None for the others."""
-        return {name: getattr(self, name) for name in BOUNDS}
+        return {name: getattr(self, name) for name in LENGTHS}
 
     def make(self, name: str) -> Body:
         """Return the figure and its frames; after the last frame it stays as it is."""
@@ -93,11 +76,10 @@ class MannequinBlock(ShapeBlock):
     def estimate(self) -> float:
         """Estimate the number of vertices from the size of the edges."""
         tall = measures_of(self.figure, **self.given).height
-        return (
-            0.5 * FACES_PER_SIZE * (1.0 if self.size is None else (0.0088 * tall / self.size) ** 2)
-        )
+        finer = 1.0 if self.size is None else float(0.0088 * tall / self.size) ** 2
+        return 0.5 * FACES_PER_SIZE * finer
 
     def frames(self) -> float:
         """Return an upper estimate of the number of frames of its motion."""
         cycles = 0.0 if self.motion in ("a_pose", "arms_down") else 5.0 * self.cycles
-        return self.fps * (self.hold + 2 * self.blend + cycles)
+        return float(self.fps * (self.hold + 2 * self.blend + cycles))
