@@ -152,7 +152,7 @@ def test_kill_9_and_resume(tmp_path):
         process = subprocess.Popen([sys.executable, "-c", program, str(path)])
         deadline = time.monotonic() + 900
         while time.monotonic() < deadline and process.poll() is None:
-            if RunFolder(path).exists() and len(RunFolder(path).frames()) > 4 * (attempt + 1):
+            if RunFolder(path).exists() and len(RunFolder(path).numbers()) > 4 * (attempt + 1):
                 break
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)

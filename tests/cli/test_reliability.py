@@ -93,7 +93,7 @@ def test_no_numbers_are_not_exported(tmp_path):
     done = weft.simulate(weft.Scene(cloth), frames=1, out=tmp_path / "r", progress=False)
     arrays = done.folder.frame(1)
     arrays["x"][3] = np.nan
-    done.folder.write_frame(1, arrays)
+    done.folder.write(frame_name(1), arrays)
     for name in ("a.obj", "a.ply"):
         with refused(weft.errors.RunError, "frame 1", got="finite"):
             done.save(tmp_path / name, 1)

@@ -124,7 +124,7 @@ def test_any_override_is_taken_or_a_named_error(tmp_path_factory, sets):
 @quick
 @given(st.binary(max_size=300), st.integers(0, 400), st.integers(0, 255))
 def test_any_bytes_are_an_archive_or_a_named_error(data, place, value):
-    seal = Seal("failure", "run", 3).over({"x": np.arange(6.0)})
+    seal = Seal("failed/step.npz", "run").over({"x": np.arange(6.0)})
     file = io.BytesIO()
     write_sealed(file, {"x": np.arange(6.0)}, seal)
     whole = bytearray(file.getvalue())

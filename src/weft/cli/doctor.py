@@ -40,7 +40,7 @@ def doctor(
     from weft.run.run_folder import RunFolder
 
     folder = RunFolder(run)
-    if not folder.exists() and not folder.remains():
+    if not folder.remains():
         from weft.base.errors import RunError
 
         raise RunError("run folder", got=str(run), expected="a folder that `weft run` made")

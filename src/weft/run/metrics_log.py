@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from weft.base.trees import Json
 from weft.io.safe_folder import SafeFolder
 
-NAME = "metrics.jsonl"
+METRICS = "metrics.jsonl"
 ENDING = ', "sum": "%s"}\n'  # of every line
 WIDTH = len(ENDING % ("0" * 64))
 Damaged = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -60,7 +60,7 @@ class MetricsLog:
         """
         text = json.dumps({**record, "frames": digests} if digests else record)[:-1]
         self.sum = _checksum(self.sum, text.encode())
-        self._folder.append(NAME, (text + ENDING % self.sum).encode(), fsync=bool(digests))
+        self._folder.append(METRICS, (text + ENDING % self.sum).encode(), fsync=bool(digests))
 
     def read(self) -> tuple[list[Line], bytes]:
         """Return the intact lines from the beginning, and the bytes after them.
@@ -94,7 +94,7 @@ class MetricsLog:
         lines, rest = self.read()
         if b"\n" in rest:
             got = "its checksum is not that of its contents"
-            raise self._folder.damage_error(f"line {len(lines) + 1} of {NAME}", got)
+            raise self._folder.damage_error(f"line {len(lines) + 1} of {METRICS}", got)
         return [line.record for line in lines]
 
     def cut_after(self, line: Line | None) -> None:
@@ -102,13 +102,13 @@ class MetricsLog:
         self.sum, end = ("", 0) if line is None else (line.sum, line.end)
         data = self._bytes()
         if len(data) > end:
-            with self._folder.writer(NAME) as file:
+            with self._folder.writer(METRICS) as file:
                 file.write(data[:end])
 
     def _bytes(self) -> bytes:
-        if not self._folder.has(NAME):
+        if not self._folder.has(METRICS):
             return b""
-        with self._folder.reader(NAME) as file:
+        with self._folder.reader(METRICS) as file:
             return file.read()
 
 

@@ -5,7 +5,7 @@ simulation: it begins, resumes or branches a run. Nothing is deleted before its 
 disk.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn, TypeVar
@@ -13,19 +13,17 @@ from typing import NoReturn, TypeVar
 from weft.base.arrays import Arrays
 from weft.base.errors import RunError, shortened
 from weft.base.trees import Json
-from weft.run.metrics_log import NAME as METRICS
-from weft.run.metrics_log import Line
+from weft.run.metrics_log import METRICS, Line
 from weft.run.run_folder import (
     CHECKPOINT,
     FRAMES,
     MANIFEST,
-    MESH,
     FormatError,
     RunFolder,
     frame_name,
     mesh_digest,
 )
-from weft.run.sealed_file import Seal
+from weft.run.sealed_file import MESH, Seal
 from weft.run.step_record import RunState, differences
 
 MOST_LISTED = 10  # damaged files that are listed in messages
@@ -111,14 +109,16 @@ def inspect_run(folder: RunFolder) -> RunCondition:
     run.lines, rest = folder.log.read()
     if b"\n" in rest:
         run.flaws[METRICS] = f"{len(rest)} bytes after line {len(run.lines)} do not follow from it"
-    run.digests = _digests(run.lines)
+    run.digests = {k: digest for line in run.lines for k, digest in line.digests.items()}
     for k, seal in seals.items():
         of_run = k <= run.after or seal.run == run.trajectory
         if of_run and k == 0:  # no line ends frame 0
             run.digests.setdefault(0, seal.digest)
         if of_run and seal.digest == run.digests.get(k):
             run.frames.add(k)
-    checkpoint = run.read(CHECKPOINT, folder.checkpoint)
+    checkpoint = None
+    if folder.files.has(CHECKPOINT):
+        checkpoint = run.read(CHECKPOINT, partial(folder.read, CHECKPOINT))
     if checkpoint is None or not _stand_at_checkpoint(run, *checkpoint):
         run.stand_at(max(run.frames, default=-1))
         if checkpoint is None and run.end > 1:
@@ -131,26 +131,19 @@ def inspect_run(folder: RunFolder) -> RunCondition:
     return run
 
 
-def _digests(lines: Sequence[Line]) -> dict[int, str]:
-    """Return the digests of frames that lines of metrics list, by frame number."""
-    return {k: digest for line in lines for k, digest in line.digests.items()}
-
-
 def _stand_at_checkpoint(run: RunCondition, arrays: Arrays, seal: Seal) -> bool:
     """Let the run end at its checkpoint; return False if that is of another trajectory, as after a
     kill in a branch, or if its line of metrics is not there.
     """
-    if seal.run != run.trajectory or seal.frame < run.after:
+    state = RunState.of(arrays)
+    if seal.run != run.trajectory or state.frame < run.after:
         run.flaws[CHECKPOINT] = "of another trajectory"
         return False
-    leading = list(run.lines)
-    while leading and leading[-1].sum != seal.metrics:
-        leading.pop()
-    line = leading[-1] if leading else None
-    if bool(seal.metrics) != bool(line) or seal.frame != max(_digests(leading), default=0):
+    line = next((line for line in run.lines if line.sum == seal.metrics), None)
+    if seal.metrics and line is None:
         run.flaws[METRICS] = "cut or damaged before the last step"
         return False
-    run.state, run.end, run.line = RunState.of(arrays), seal.frame, line
+    run.state, run.end, run.line = state, state.frame, line
     return True
 
 
@@ -175,11 +168,11 @@ def open_run(
         RunError: the folder holds a run, or the remains of one, and is not to be resumed; its run
             is of another scene or mesh; the frame to branch off, or metrics before it, is damaged.
     """
-    found = [MANIFEST, *folder.remains()] if folder.exists() else folder.remains()
+    found = folder.remains()
     if found and not resume and branch_at is None:
         raise RunError(
             "run folder",
-            got=f"{', '.join(found)} of a run" + ("" if folder.exists() else f", no {MANIFEST}"),
+            got=f"{', '.join(found)} of a run" + ("" if MANIFEST in found else f", no {MANIFEST}"),
             where=str(folder.path),
             expected="a folder without a run",
             hint="--resume continues or repairs a run of this scene; or choose another with --out",
@@ -219,7 +212,7 @@ def _continue(folder: RunFolder, run: RunCondition, manifest: Json, mesh: Arrays
     """
     folder.files.make(FRAMES)
     if not run.mesh:
-        folder.write_mesh(mesh)
+        folder.write(MESH, mesh)
     elif run.manifest is not None:
         manifest["mesh"] = run.manifest["mesh"]  # of the first scene, if this is a branch
     run.trajectory, manifest["after"] = manifest["trajectory"], run.after
@@ -227,7 +220,7 @@ def _continue(folder: RunFolder, run: RunCondition, manifest: Json, mesh: Arrays
     if run.state is None and run.end >= 0:
         run.state = RunState.of(folder.frame(run.end))
         total = "" if run.line is None else run.line.sum
-        folder.write_checkpoint(run.state.arrays(), run.trajectory, run.end, total)
+        folder.write(CHECKPOINT, run.state.arrays(), run.trajectory, total)
     if run.state is None:
         folder.files.remove(CHECKPOINT)
     folder.log.cut_after(run.line)

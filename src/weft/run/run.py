@@ -185,7 +185,7 @@ class Run:
     @property
     def metrics(self) -> list[Json]:
         """The metrics: one record per step."""
-        return self.folder.metrics()
+        return self.folder.log.records()
 
     @cached_property
     def surfaces(self) -> Surfaces:

@@ -39,12 +39,11 @@ from weft.base.trees import Json, Yaml
 from weft.io.files import list_abandoned
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
-from weft.run.metrics_log import NAME as METRICS
-from weft.run.metrics_log import MetricsLog
-from weft.run.sealed_file import Seal, SealError, read_sealed, write_sealed
+from weft.run.metrics_log import METRICS, MetricsLog
+from weft.run.sealed_file import MESH, Seal, SealError, check_arrays, read_sealed, write_sealed
 
-FORMAT = 4  # version of the run folder's layout
-MANIFEST, MESH, CHECKPOINT = "manifest.json", "mesh.npz", "checkpoint.npz"
+FORMAT = 5  # version of the run folder's layout
+MANIFEST, CHECKPOINT = "manifest.json", "checkpoint.npz"
 FRAMES, FAILED = "frames", "failed"
 LARGEST_MANIFEST = 1 << 28  # [bytes]
 _NUMBER = re.compile(r"(\d{6,8})\.npz")
@@ -91,11 +90,9 @@ class RunFolder:
         return self.files.has(MANIFEST)
 
     def remains(self) -> list[str]:
-        """Return names of files that a run has besides its manifest: first frame, checkpoint,
-        metrics.
-        """
-        frames = [frame_name(k) for k in self.numbers()[:1]]
-        return frames + [n for n in (CHECKPOINT, METRICS) if self.files.has(n)]
+        """Return names of files that a run has: manifest, first frame, checkpoint, metrics."""
+        names = (MANIFEST, *map(frame_name, self.numbers()[:1]), CHECKPOINT, METRICS)
+        return [name for name in names if self.files.has(name)]
 
     def clear(self) -> None:
         """Remove the files of the run; other files in the folder stay.
@@ -157,20 +154,12 @@ class RunFolder:
         Raises:
             RunError: it is missing or damaged.
         """
-        return self._read(MESH, "mesh")[0]
-
-    def write_mesh(self, arrays: Mapping[str, ArrayLike]) -> None:
-        """Replace the mesh."""
-        self._write(MESH, arrays, Seal("mesh"))
+        return self.read(MESH)[0]
 
     def numbers(self) -> list[int]:
         """Return the numbers of all frames on disk, ascending."""
         matches = map(_NUMBER.fullmatch, self.files.names(FRAMES))
         return sorted(int(m[1]) for m in matches if m and f"{int(m[1]):06d}" == m[1])
-
-    def frames(self) -> list[int]:
-        """Return the numbers of the frames on disk, ascending, from 0 up to the first gap."""
-        return [k for i, k in enumerate(self.numbers()) if i == k]
 
     def frame(self, number: int) -> Arrays:
         """Return the arrays of a frame: x, v, t, and others that the integrator stores.
@@ -196,60 +185,13 @@ class RunFolder:
                 where=str(self.path),
                 hint="it is missing; `weft run ... --resume` computes it anew" if missing else None,
             )
-        return self._read(frame_name(number), "frame", number)
-
-    def write_frame(self, number: int, arrays: Mapping[str, ArrayLike], run: str = "") -> str:
-        """Write a frame, and return the digest that its line of metrics must list.
-
-        Args:
-            number: of the frame.
-            arrays: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count, and others of the
-                integrator.
-            run: the trajectory to which it belongs.
-        """
-        return self._write(frame_name(number), arrays, Seal("frame", run, number))
+        return self.read(frame_name(number))
 
     def drop_frames_after(self, number: int) -> None:
         """Remove the frames after ``number``, the last one first, so that a kill leaves no gap."""
         for k in reversed(self.numbers()):
             if k > number:
                 self.files.remove(frame_name(k))
-
-    def checkpoint(self) -> tuple[Arrays, Seal] | None:
-        """Return the checkpoint and its seal, or None before the first step.
-
-        Raises:
-            RunError: it is damaged.
-        """
-        return self._read(CHECKPOINT, "checkpoint") if self.files.has(CHECKPOINT) else None
-
-    def write_checkpoint(
-        self,
-        arrays: Mapping[str, ArrayLike],
-        run: str,
-        frame: int,
-        metrics: str,
-        *,
-        fsync: bool = True,
-    ) -> None:
-        """Replace the checkpoint.
-
-        Args:
-            arrays: the full state of the solver.
-            run: the trajectory to which it belongs.
-            frame: number of the last complete frame.
-            metrics: checksum of the last line of metrics that leads to this state.
-            fsync: flush the file to the disk, if the folder's files are to be flushed.
-        """
-        self._write(CHECKPOINT, arrays, Seal("checkpoint", run, frame, metrics), fsync=fsync)
-
-    def metrics(self) -> list[Json]:
-        """Return the records of all complete lines of the metrics.
-
-        Raises:
-            RunError: a line is damaged.
-        """
-        return self.log.records()
 
     def save_failure(self, name: str, arrays: Mapping[str, ArrayLike], report: Json) -> Path:
         """Write the state before a step that failed, and a report; return the path of the state.
@@ -261,31 +203,51 @@ class RunFolder:
         """
         self.files.make(FAILED)
         state = f"{FAILED}/{name}.npz"
-        self._write(state, arrays, Seal("failure"))
+        self.write(state, arrays)
         with self.files.writer(f"{FAILED}/{name}.json") as file:
             file.write(json.dumps(report, indent=2).encode() + b"\n")
         return self.path / state
 
-    def _write(
-        self, name: str, arrays: Mapping[str, ArrayLike], seal: Seal, *, fsync: bool = True
+    def write(
+        self,
+        name: str,
+        arrays: Mapping[str, ArrayLike],
+        run: str = "",
+        metrics: str = "",
+        *,
+        fsync: bool = True,
     ) -> str:
-        """Replace a sealed file; return its digest."""
-        seal = seal.over(arrays)
+        """Replace a file of arrays; return its digest, which the line of metrics of a frame lists.
+
+        Args:
+            name: of the file.
+            arrays: of a frame or checkpoint: x (N,3) [m], v (N,3) [m/s], t [s], frame, step, count,
+                and others of the integrator.
+            run: the trajectory to which it belongs.
+            metrics: checksum of the last line of metrics that leads to a checkpoint.
+            fsync: flush the file to the disk, if the folder's files are to be flushed.
+        """
+        seal = Seal(name, run, metrics).over(arrays)
         with self.files.writer(name, fsync=fsync) as file:
             write_sealed(file, arrays, seal)
         return seal.digest
 
-    def _read(self, name: str, kind: str, number: int | None = None) -> tuple[Arrays, Seal]:
-        """Return the arrays and the seal of a file, after checking its kind and number."""
+    def read(self, name: str) -> tuple[Arrays, Seal]:
+        """Return the arrays of a mesh, frame or checkpoint, and its seal.
+
+        Raises:
+            RunError: it is missing or damaged, or another file is in its place.
+        """
         try:
             with self.files.reader(name) as file:
                 arrays, seal = read_sealed(file)
-            if seal.kind == kind and number in (None, seal.frame):
-                return arrays, seal
-            got = f"holds {seal.kind} {seal.frame}"
+            if seal.name != name:
+                raise SealError(f"holds {seal.name}")
+            check_arrays(arrays, name)
         except (OSError, SealError) as error:
             got = getattr(error, "strerror", None) or str(error)
-        raise self.files.damage_error(name, got)
+            raise self.files.damage_error(name, got) from error
+        return arrays, seal
 
 
 class FormatError(RunError):
@@ -299,7 +261,7 @@ def frame_name(number: int) -> str:
 
 def mesh_digest(arrays: Mapping[str, ArrayLike]) -> str:
     """Return the digest of a run's mesh."""
-    return Seal("mesh").over(arrays).digest
+    return Seal(MESH).over(arrays).digest
 
 
 def trajectory_id(identity: Yaml) -> str:
@@ -329,5 +291,5 @@ def _check_fields(manifest: Json) -> None:
     for name, kind in {**kinds, "fps": int | float}.items():
         if not isinstance(manifest.get(name), kind):
             raise ValueError(f"{name} is of another type")
-    if not (manifest["fps"] > 0 and math.isfinite(manifest["fps"])):
+    if not 0 < manifest["fps"] < math.inf:
         raise ValueError(f"fps is {manifest['fps']}")

@@ -18,14 +18,11 @@ from weft.base.arrays import Arrays
 from weft.io.archive import Broken, arrays_of, write_npz
 
 KEY = "_seal"  # name of the seal among the arrays
-STATE = {"x": ("N", 3), "v": ("N", 3), "t": (), "frame": (), "step": (), "count": ()}
-MESH = {"vertices": ("n", 3), "faces": ("m", 3), "corner_uv": ("m", 3, 2)}
-# Shapes of the arrays that a file of a kind must have; a letter stands for one number.
-SHAPES: Mapping[str, Mapping[str, tuple[str | int, ...]]] = {
-    "frame": STATE,
-    "checkpoint": STATE,
-    "mesh": MESH,
-}
+MESH = "mesh.npz"
+# Shapes of the arrays that a file must have; a letter stands for one number.
+Shapes = Mapping[str, tuple[str | int, ...]]
+MESH_SHAPES: Shapes = {"vertices": ("n", 3), "faces": ("m", 3), "corner_uv": ("m", 3, 2)}
+STATE_SHAPES: Shapes = {"x": ("N", 3), "v": ("N", 3), "t": (), "frame": (), "step": (), "count": ()}
 INTEGERS = {"frame", "step", "count", "faces"}
 
 
@@ -34,23 +31,20 @@ class Seal:
     """The description of a file's contents that is stored in the file.
 
     Args:
-        kind: frame, checkpoint, mesh or failure.
+        name: of the file in the folder of its run.
         run: the trajectory to which it belongs.
-        frame: number of the frame; of a checkpoint, the last complete frame before it.
         metrics: checksum of the last line of metrics that leads to a checkpoint; empty: none.
         digest: of the arrays and the fields above.
     """
 
-    kind: str
+    name: str
     run: str = ""
-    frame: int = 0
     metrics: str = ""
     digest: str = ""
 
     def over(self, arrays: Mapping[str, ArrayLike]) -> "Seal":
         """Return this seal with the digest of ``arrays``, bitwise, and of its other fields."""
-        text = f"{self.kind} {self.run} {self.frame} {self.metrics}"
-        digest = hashlib.sha256(text.encode())
+        digest = hashlib.sha256(f"{self.name} {self.run} {self.metrics}".encode())
         for name in sorted(arrays):
             a = np.asarray(arrays[name])
             digest.update(f" {name} {a.dtype.str} {a.shape} ".encode())
@@ -72,34 +66,36 @@ def read_sealed(file: IO[bytes]) -> tuple[Arrays, Seal]:
     """Return the arrays and the seal of an open file.
 
     Raises:
-        SealError: no archive, no seal, arrays that do not match it, or arrays that are missing or
-            of other shapes and types: a sealed file may still come from elsewhere.
+        SealError: no archive, no seal, or arrays that do not match it.
     """
     try:
         arrays = arrays_of(file)
         if KEY not in arrays:
             raise ValueError("no seal: not written by this version of weft")
         seal = Seal(**json.loads(arrays.pop(KEY).tobytes()))
-        if [type(v) for v in vars(seal).values()] != [str, str, int, str, str]:
-            raise ValueError("its seal has fields of another type")
     except (*Broken, RecursionError) as error:
         text = getattr(error, "strerror", None) or str(error)
         raise SealError(f"{type(error).__name__}: {text}") from error
     if seal != seal.over(arrays):
         raise SealError("its checksum is not that of its contents")
-    _check_arrays(arrays, seal.kind)
     return arrays, seal
 
 
-def _check_arrays(arrays: Arrays, kind: str) -> None:
+def check_arrays(arrays: Arrays, file: str) -> None:
+    """Check the arrays of a mesh, or of a frame or checkpoint, which may come from elsewhere.
+
+    Raises:
+        SealError: arrays are missing, or have other shapes or types.
+    """
     sizes: dict[str | int, int] = {3: 3, 2: 2}
-    for name, shape in SHAPES.get(kind, {}).items():
+    shapes = MESH_SHAPES if file == MESH else STATE_SHAPES
+    for name, shape in shapes.items():
         if name not in arrays:
             raise SealError(f"{name} is missing")
         a = arrays[name]
         fits = a.ndim == len(shape) and a.dtype.kind in ("iu" if name in INTEGERS else "fiu")
         if not fits or any(sizes.setdefault(k, n) != n for n, k in zip(a.shape, shape)):
             raise SealError(f"{name} is {a.shape} of {a.dtype}, not {shape}")
-    faces = arrays["faces"] if kind == "mesh" else np.zeros(0)
+    faces = arrays.get("faces", np.zeros(0))
     if len(faces) and not 0 <= faces.min() <= faces.max() < sizes["n"]:
         raise SealError("faces of vertices that are not there")

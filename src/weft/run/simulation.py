@@ -28,7 +28,7 @@ from weft.integrators.halving import StepFailed, TakenStep, advance
 from weft.io.files import check_room
 from weft.run.plausibility import about_garment, about_stretch, scene_warnings
 from weft.run.recovery import RunCondition, open_run
-from weft.run.run_folder import RunFolder, frame_name
+from weft.run.run_folder import CHECKPOINT, RunFolder, frame_name
 from weft.run.scene_interface import SceneLike
 from weft.run.step_record import (
     RunState,
@@ -181,7 +181,14 @@ class Loop:
             last = part is parts[-1]
             self.folder.log.append(self._metrics(place, part), digests if last else {})
         if every_step or place.step == 0:
-            self._write_checkpoint(place)
+            # Only the checkpoint at the end of a frame is flushed to the disk.
+            self.folder.write(
+                CHECKPOINT,
+                place.arrays(),
+                self.trajectory,
+                self.folder.log.sum,
+                fsync=place.step == 0,
+            )
         return frame_name(place.frame) if place.step == 0 else ""
 
     def _look_at(self, place: RunState) -> None:
@@ -263,19 +270,7 @@ class Loop:
     def _write_frame(self, place: RunState) -> str:
         """Write a frame; return its digest."""
         arrays = {**place.arrays(), **self._at_frame(place)}
-        return self.folder.write_frame(place.frame, arrays, self.trajectory)
-
-    def _write_checkpoint(self, place: RunState) -> None:
-        """Write the checkpoint after a step; only at the end of a frame it is flushed to the
-        disk.
-        """
-        self.folder.write_checkpoint(
-            place.arrays(),
-            self.trajectory,
-            place.frame,
-            self.folder.log.sum,
-            fsync=place.step == 0,
-        )
+        return self.folder.write(frame_name(place.frame), arrays, self.trajectory)
 
     def _restore(self, run: RunCondition) -> Iterator[str]:
         """Compute missing frames again, each from the one before it; yield messages for users.

@@ -103,7 +103,7 @@ class _Attempt:
         """Return the status of the start; attempts are counted only if the run has not advanced
         since.
         """
-        frames = len(self.run.frames())
+        frames = len(self.run.numbers())
         attempts = 1
         if before is not None and before.state == "started" and before.frames >= frames:
             attempts = before.attempts + 1

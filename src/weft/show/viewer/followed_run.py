@@ -12,7 +12,7 @@ from weft.cloth.fields import Physics
 from weft.io.folder_lock import is_written
 from weft.run.frame_selection import FrameSelection
 from weft.run.run import Run
-from weft.run.run_folder import MESH
+from weft.run.sealed_file import MESH
 from weft.show.looks import LOOKS, Scale
 from weft.show.viewer.run_view import RunView
 
