@@ -6,8 +6,8 @@ which file of a run holds what, in which order they are replaced, and what a rea
 and checkpoints are arrays with a checksum (``sealed_file``), metrics an append-only log
 (``metrics_log``). ``recovery`` finds damage and opens a folder in order to continue the run.
 ``run`` is the ``Run`` object that users handle, ``scene_interface`` what a simulation asks of a
-scene. ``animation`` and ``frame_export`` turn frames into files, ``frame_fields`` computes fields
-of a frame, ``frame_selection`` names frames, ``strands`` draws ropes as tubes. ``garment_quality``
-measures how a garment sits, ``plausibility`` warns about scenes that are allowed but absurd,
+scene. ``animation`` turns frames into the form that file writers take, ``frame_selection`` names
+frames, ``strands`` draws ropes as tubes. ``garment_quality`` measures how a garment sits,
+``plausibility`` warns about scenes that are allowed but absurd,
 ``progress`` and ``notebook_progress`` show how far a simulation is.
 """

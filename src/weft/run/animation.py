@@ -3,7 +3,8 @@ and fields on the cloth.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -16,18 +17,18 @@ from weft.cloth.fields import (
     AT_VERTICES,
     VECTORS,
     Physics,
+    face_strain,
     gradients,
     largest_strain,
     principal_stress,
     vertex_mean,
 )
 from weft.cloth.regions import material_pieces
-from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
 from weft.run.frame_selection import FrameSelection
-from weft.run.run import Run
+from weft.run.run import Run, check_finite
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them
 MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region without panels
@@ -91,20 +92,113 @@ def build_animation(
         begin = own if first is None else start
         count = math.floor((end - begin) * (1 + 1e-12) + 1e-9) + 1
         times = [(begin + j) / rate for j in range(count)]
-    first = own if first is None else first
     faces, corner_uv = run.tessellation(density)
     mesh = TriangleMesh(run.positions(numbers[0], density), faces, corner_uv)
     regions = regions_of(mesh, run.parts(density), regions_from_manifest(run, len(faces)))
     bodies = bodies_of(run)
-    shapes = [
-        SurfaceTopology("cloth", faces, corner_uv / c.meters, regions),
-        *(s for s, _ in bodies),
-    ]
+    cloth = SurfaceTopology("cloth", faces, corner_uv / c.meters, regions)
     names = tuple(fields) or run.recorded(numbers[0])
-    given = partial(_requested_fields, run, mesh, names, density, physics, c)
-    moment = partial(_moment, run, mesh, times, c, [b for _, b in bodies], density, given)
+    reader = _FrameReader(run, mesh, c, [b for _, b in bodies], density, names, physics)
     about: Json = {k: run.manifest[k] for k in ("versions", "scene") if k in run.manifest}
-    return Animation(shapes, len(times), moment, rate, first, c, about, names)
+    return Animation(
+        [cloth, *(s for s, _ in bodies)],
+        len(times),
+        lambda k: reader.read(times[k]),
+        rate,
+        own if first is None else first,
+        c,
+        about,
+        names,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _FrameReader:
+    """Reader of the frames of an animation.
+
+    Args:
+        run: the run.
+        mesh: the cloth with its material coordinates.
+        convention: axes and units of the file.
+        bodies: the vertices of every body in ``Run.solid_positions``.
+        density: samples per knot span of splines; None: those of the run's mesh.
+        names: of the requested fields.
+        physics: as of ``build_animation``.
+    """
+
+    run: Run
+    mesh: TriangleMesh
+    convention: Convention
+    bodies: Sequence[slice]
+    density: int | None
+    names: Sequence[str]
+    physics: Physics | None
+
+    def read(self, t: float) -> AnimationFrame:
+        """Return the frame at time t [s] of the run."""
+        run, c, place = self.run, self.convention, t * self.run.fps
+        near = round(place)
+        if abs(place - near) < 1e-6:
+            x, v = run.positions(near, self.density), run.velocities(near, self.density)
+            b = self._bodies(near)
+        else:
+            x, v, b = self._between(place)
+        check_finite(run, near, x)
+        positions = [c.of(x), *(c.of(b[own]) for own in self.bodies)]
+        return AnimationFrame(t, positions, c.of(v), partial(self._fields, near, x))
+
+    def _between(self, place: float) -> tuple[Positions, Velocities, Positions]:
+        """Interpolate between two frames: the cloth by cubic Hermite, bodies linearly."""
+        run, density, k, h = self.run, self.density, math.floor(place), 1 / self.run.fps
+        s = place - k
+        p, q = run.positions(k, density), run.positions(k + 1, density)
+        u, w = h * run.velocities(k, density), h * run.velocities(k + 1, density)
+        a, b = 2 * p - 2 * q + u + w, 3 * q - 3 * p - 2 * u - w
+        x = ((a * s + b) * s + u) * s + p
+        v = ((3 * a * s + 2 * b) * s + u) / h
+        return x, v, (1 - s) * self._bodies(k) + s * self._bodies(k + 1)
+
+    def _bodies(self, frame: int) -> Positions:
+        run = self.run
+        return run.solid_positions(frame) if len(run.solid_faces) else np.zeros((0, 3))
+
+    def _fields(self, frame: int, x: Positions) -> Fields:
+        """Return the numbers on the cloth at positions x (n,3) [m] near a frame.
+
+        ``strain`` [1] is the largest principal strain. On faces, ``strain_max`` and ``strain_min``
+        are the principal strains, ``strain_warp`` and ``strain_weft`` the strains along the yarns,
+        and ``shear`` [rad] is 90 degrees minus the angle between the yarns. The contact pressure is
+        that of the frame, and known without ``density`` alone. Requested fields follow, vectors in
+        the axes of the file; ``stress`` with its principal values ``stress_max`` and ``stress_min``
+        on faces, and ``stress_max`` at vertices.
+        """
+        run, mesh, density = self.run, self.mesh, self.density
+        F = gradients(mesh, x)
+        high, low = principal_stretches(F)
+        warp, weft, shear = face_strain(F).T
+        cells = {"strain_max": high - 1, "strain_min": low - 1}
+        cells |= {"strain_warp": warp, "strain_weft": weft, "shear": shear}
+        points = {"strain": largest_strain(mesh, x) / 100}
+        pressure = run.pressure(frame) if density is None else None
+        if pressure is not None:
+            points["contact_pressure"] = pressure
+        found = {n: run.field(n, frame, density=density, physics=self.physics) for n in self.names}
+        axes = Convention(self.convention.up)
+        asked = as_fields({n: axes.of(a) if n in VECTORS else a for n, a in found.items()})
+        points.update(asked.points)
+        cells.update(asked.cells)
+        if "stress" in found:
+            F = gradients(mesh, run.positions(frame, density))
+            high, low = principal_stress(F, found["stress"])
+            points["stress_max"] = vertex_mean(mesh, high)
+            cells |= {"stress_max": high, "stress_min": low}
+        return Fields(points, cells)
+
+
+def as_fields(arrays: Mapping[str, Floats]) -> Fields:
+    """Sort arrays by name into fields at vertices and fields on faces."""
+    points = {n: a for n, a in arrays.items() if n in AT_VERTICES}
+    return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
 
 
 def regions_from_manifest(run: Run, count: int) -> dict[str, list[tuple[str, AnyArray]]]:
@@ -184,122 +278,3 @@ def _list_bodies(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
         found.append((shape, slice(vertex, vertex + n)))
         vertex, face = vertex + n, face + m
     return found
-
-
-def _moment(
-    run: Run,
-    mesh: TriangleMesh,
-    times: Sequence[float],
-    c: Convention,
-    bodies: Sequence[slice],
-    density: int | None,
-    given: Callable[[int], Fields],
-    k: int,
-) -> AnimationFrame:
-    """Return frame k of the animation."""
-    place = times[k] * run.fps
-    near = round(place)
-    if abs(place - near) < 1e-6:
-        x, v, b = run.positions(near, density), run.velocities(near, density), _bodies(run, near)
-    else:
-        x, v, b = _between(run, place, density)
-    if not np.isfinite(x).all():
-        bad = int((~np.isfinite(x).all(1)).sum())
-        raise RunError(
-            f"frame {near}",
-            got=f"{bad} positions that are not finite",
-            where=str(run.path),
-            expected="numbers",
-            hint="export earlier frames (--frames)",
-        )
-    positions = [c.of(x), *(c.of(b[own]) for own in bodies)]
-    measured = partial(_both, partial(measure, mesh, x, run, near, density), partial(given, near))
-    return AnimationFrame(times[k], positions, c.of(v), measured)
-
-
-def as_fields(arrays: Mapping[str, Floats]) -> Fields:
-    """Sort arrays by name into fields at vertices and fields on faces."""
-    points = {n: a for n, a in arrays.items() if n in AT_VERTICES}
-    return Fields(points, {n: a for n, a in arrays.items() if n in AT_FACES})
-
-
-def _requested_fields(
-    run: Run,
-    mesh: TriangleMesh,
-    names: Sequence[str],
-    density: int | None,
-    physics: Physics | None,
-    c: Convention,
-    frame: int,
-) -> Fields:
-    """Return the requested fields of a frame, with vectors in the axes of the file.
-
-    The field ``stress`` is accompanied by its principal values ``stress_max`` and ``stress_min`` on
-    faces, and by ``stress_max`` at vertices.
-    """
-    found = {n: run.field(n, frame, density=density, physics=physics) for n in names}
-    turned = Convention(c.up)
-    asked = as_fields({n: turned.of(a) if n in VECTORS else a for n, a in found.items()})
-    if "stress" not in found:
-        return asked
-    F = gradients(mesh, run.positions(frame, density))
-    high, low = principal_stress(F, found["stress"])
-    principal = Fields(
-        {"stress_max": vertex_mean(mesh, high)}, {"stress_max": high, "stress_min": low}
-    )
-    return _both(lambda: asked, lambda: principal)
-
-
-def _both(one: Callable[[], Fields], other: Callable[[], Fields]) -> Fields:
-    a, b = one(), other()
-    return Fields({**a.points, **b.points}, {**a.cells, **b.cells})
-
-
-def _bodies(run: Run, frame: int) -> Positions:
-    return run.solid_positions(frame) if len(run.solid_faces) else np.zeros((0, 3))
-
-
-def _between(
-    run: Run, place: float, density: int | None
-) -> tuple[Positions, Velocities, Positions]:
-    """Interpolate between two frames: the cloth by cubic Hermite, bodies linearly."""
-    k, h = math.floor(place), 1 / run.fps
-    s = place - k
-    p, q = run.positions(k, density), run.positions(k + 1, density)
-    u, w = h * run.velocities(k, density), h * run.velocities(k + 1, density)
-    a, b = 2 * p - 2 * q + u + w, 3 * q - 3 * p - 2 * u - w
-    x = ((a * s + b) * s + u) * s + p
-    v = ((3 * a * s + 2 * b) * s + u) / h
-    return x, v, (1 - s) * _bodies(run, k) + s * _bodies(run, k + 1)
-
-
-def measure(mesh: TriangleMesh, x: Positions, run: Run, frame: int, density: int | None) -> Fields:
-    """Return strains at vertices and on faces, and the contact pressure of the nearest frame.
-
-    ``strain`` [1] is the largest principal strain. On faces, ``strain_max`` and ``strain_min`` are
-    the principal strains, ``strain_warp`` and ``strain_weft`` the strains along the yarns, and
-    ``shear`` [rad] is 90 degrees minus the angle between the yarns.
-
-    Args:
-        mesh: the rest mesh.
-        x: (n,3) [m] positions of its vertices.
-        run: the run, for the contact pressure.
-        frame: number of the frame.
-        density: samples per knot span of splines; the pressure is only known for None.
-    """
-    F = linear_triangle(mesh).deformation_gradient(x)
-    high, low = principal_stretches(F)
-    warp, weft = np.linalg.norm(F[:, :, 0], axis=1), np.linalg.norm(F[:, :, 1], axis=1)
-    cosine = np.einsum("mi,mi->m", F[:, :, 0], F[:, :, 1]) / np.maximum(warp * weft, 1e-300)
-    cells = {
-        "strain_max": high - 1,
-        "strain_min": low - 1,
-        "strain_warp": warp - 1,
-        "strain_weft": weft - 1,
-        "shear": np.arcsin(np.clip(cosine, -1, 1)),
-    }
-    points = {"strain": largest_strain(mesh, x) / 100}
-    pressure = run.pressure(frame) if density is None else None
-    if pressure is not None:
-        points["contact_pressure"] = pressure
-    return Fields(points, cells)

@@ -14,8 +14,8 @@ from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import RunError
 from weft.base.trees import Json
 from weft.bodies.nearest_points import NearestPoints
+from weft.cloth.fields import face_strain, gradients
 from weft.contact.exact.intersections import apart_from_seams, intersections
-from weft.discretization.linear_triangle import linear_triangle
 from weft.run.run import Run
 
 PERCENTILES = (1, 5, 50, 95, 99)
@@ -53,7 +53,7 @@ class Quality:
     """
 
     def __init__(self, run: Run, since: int | None = None) -> None:
-        self.run, self.mesh, self.samples = run, run.mesh, linear_triangle(run.mesh)
+        self.run, self.mesh = run, run.mesh
         self.since = self._sewn_at() if since is None else since
         if not 0 <= self.since < len(run):
             raise RunError("since", got=self.since, expected=f"a frame of 0 to {len(run) - 1}")
@@ -138,11 +138,8 @@ class Quality:
 
     def strains(self, x: Positions) -> Json:
         """Return percentiles of warp and weft strain [%] and of shear [degrees] for every part."""
-        F = self.samples.deformation_gradient(x)
-        warp, weft = np.linalg.norm(F[..., 0], axis=1), np.linalg.norm(F[..., 1], axis=1)
-        cosine = np.einsum("mi,mi->m", F[..., 0], F[..., 1]) / np.maximum(warp * weft, 1e-300)
-        shear = np.degrees(np.arcsin(np.clip(cosine, -1, 1)))
-        kinds = {"warp": 100 * (warp - 1), "weft": 100 * (weft - 1), "shear": np.abs(shear)}
+        warp, weft, shear = face_strain(gradients(self.mesh, x)).T
+        kinds = {"warp": 100 * warp, "weft": 100 * weft, "shear": np.abs(np.degrees(shear))}
         return {
             name: {kind: percentiles(v[faces]) for kind, v in kinds.items()}
             for name, faces in self.parts

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from weft.base.arrays import Arrays, CornerUv, Faces, Floats, Positions, Velocities
-from weft.base.errors import RunError, shortened
+from weft.base.errors import RunError, SceneError, shortened
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import NAMES
-from weft.cloth.fields import FIELDS, RECORDED, Physics
+from weft.cloth.fields import FIELDS, RECORDED, Physics, compute_field
 from weft.cloth.regions import faces_by_region
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.mesh import TriangleMesh
@@ -74,6 +74,9 @@ class Run:
     def path(self) -> Path:
         """The run folder."""
         return self.folder.path
+
+    def _refuse(self, what: str, got: str, expected: str) -> NoReturn:
+        raise RunError(what, got=got, expected=expected, where=str(self.path))
 
     def __len__(self) -> int:
         return (self.folder.numbers() or [-1])[-1] + 1
@@ -178,8 +181,7 @@ class Run:
         """
         arrays = self._frame(frame)
         if "pressure" not in arrays:
-            got, wanted = "a run without contact", "a scene with a contact block"
-            raise RunError("contacts", got=got, expected=wanted, where=str(self.path))
+            self._refuse("contacts", "a run without contact", "a scene with a contact block")
         return arrays["contact_points"], arrays["contact_forces"], arrays["pressure"]
 
     @property
@@ -247,9 +249,26 @@ class Run:
         kept: Floats | None = arrays.get(RECORDED + name) if density is None else None
         if kept is not None:
             return kept
-        from weft.run.frame_fields import compute_frame_field
-
-        return compute_frame_field(self, name, frame, density, physics, arrays)
+        faces, corner_uv = self.tessellation(density)
+        x, v = self.positions(frame, density), self.velocities(frame, density)
+        mesh = TriangleMesh(x, faces, corner_uv, source=str(self.path))
+        t, parts = float(arrays["t"]), self.parts(density)
+        physics = (physics or Physics()).at(t)
+        if physics.laws is not None and len(physics.laws) == len(parts):
+            laws = [(law, n) for (law, _), (_, n) in zip(physics.laws, parts)]
+            physics = Physics(laws, physics.wind, physics.carried)
+        pressure = arrays.get("pressure") if density is None else None
+        try:
+            return compute_field(name, mesh, x, v, t, physics, pressure)
+        except SceneError as error:
+            raise RunError(
+                f"field {name}",
+                got=str(error),
+                expected="one that this run can give",
+                where=str(self.path),
+                hint="`record` in the scene keeps it; `weft export --fields` takes laws and wind "
+                "from the run's scene file, Python as physics=scene.physics()",
+            ) from None
 
     def parts(self, density: int | None = None) -> Sequence[tuple[str, int]]:
         """Return the names of the cloths of the run, each with its number of faces."""
@@ -391,10 +410,34 @@ class Run:
             RunError: the suffix, frame or field does not exist; ``net`` for a run without splines;
                 ``weld`` for a run without seams or together with ``density``.
         """
-        from weft.run.frame_export import save_frame
+        from weft.io import format_to_write, write_mesh
+        from weft.run.animation import as_fields
 
-        chosen = {"density": density, "net": net, "weld": weld, "fields": fields}
-        return save_frame(self, Path(path), frame, physics=physics, **chosen)  # type: ignore[arg-type]
+        path = Path(path)
+        chosen = format_to_write(path)
+        if net and self.surfaces.embedding is None:
+            self._refuse("control net", "a run of triangles", "a run of splines")
+        faces, corner_uv = self.surfaces.net() if net else self.tessellation(density)
+        x = self.points(frame) if net else self.positions(frame, density)
+        if weld:
+            from weft.garment.garment import merge_vertices
+
+            if density is not None and self.surfaces.embedding is not None:
+                expected = "no density: seams join the vertices of the run's own mesh"
+                self._refuse("weld", f"density {density}", expected)
+            sewn = self.folder.mesh().get("sewn")
+            if sewn is None:
+                self._refuse("weld", "a run without seams", "a garment's")
+            x, new = merge_vertices(sewn, x)
+            faces = new[faces]
+        check_finite(self, frame, x)
+        carried = None
+        if chosen.carries_fields and not (net or weld):
+            names = fields or self.recorded(frame)
+            values = {n: self.field(n, frame, density=density, physics=physics) for n in names}
+            carried = as_fields(values)
+        write_mesh(path, x, faces, corner_uv, carried)
+        return path
 
     def render(
         self,
@@ -476,3 +519,20 @@ class Run:
 
         found = content_of(self, frames, density=density, looks=looks, physics=physics)
         return NotebookViewer(found, height)
+
+
+def check_finite(run: Run, frame: int, x: Positions) -> None:
+    """Check the positions (n,3) [m] of a frame.
+
+    Raises:
+        RunError: some are not finite.
+    """
+    bad = int((~np.isfinite(x).all(1)).sum())
+    if bad:
+        raise RunError(
+            f"frame {frame}",
+            got=f"{bad} positions that are not finite",
+            where=str(run.path),
+            expected="numbers",
+            hint="take earlier frames (--frames)",
+        )

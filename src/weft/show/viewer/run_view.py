@@ -16,7 +16,7 @@ from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
 from weft.run.animation import bodies_of, regions_of
-from weft.run.run import Run
+from weft.run.run import Run, check_finite
 from weft.show.looks import (
     CHECKERS,
     CLOTH,
@@ -125,15 +125,7 @@ class RunView:
             RunError: no such frame, a damaged one, or positions that are not finite.
         """
         x = self.run.positions(frame, self.density)
-        if not np.isfinite(x).all():
-            bad = int((~np.isfinite(x).all(1)).sum())
-            raise RunError(
-                f"frame {frame}",
-                got=f"{bad} positions that are not finite",
-                where=str(self.run.path),
-                expected="numbers",
-                hint="look at earlier frames (--frames)",
-            )
+        check_finite(self.run, frame, x)
         return x
 
     def read_frames(self, frames: Iterable[int]) -> dict[int, Positions]:
