@@ -10,9 +10,9 @@ import dataclasses
 import enum
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeGuard, TypeVar
 
 from weft.base.trees import Json
 from weft.base.units import Quantity, max_magnitude
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 T = TypeVar("T")
+P = ParamSpec("P")
 REQUIRED: Any = dataclasses.MISSING  # the default of a field without one
 SMALLEST = 1e-12  # [m] smallest allowed value of a length that must be positive
 KEYFRAMES = "x-keyframes"  # in JSON schemas: stands for the schema of keyframes
@@ -135,39 +136,19 @@ class Setting:
         return {**schema, **{name: b for name, b in bounds.items() if math.isfinite(b)}}
 
 
-def setting(
-    default: T,
-    meaning: str,
-    unit: str = "",
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    below: float = math.inf,
-    most: float = math.inf,
-    choices: tuple[object, ...] = (),
-    finite: bool = True,
-    key: str = "",
-    per_angle: bool = False,
-    keyframes: bool = False,
-    constant: str = "",
-) -> T:
-    """Return a field of a settings dataclass; the arguments are those of ``Setting``."""
-    about = Setting(
-        meaning,
-        unit,
-        above,
-        least,
-        below,
-        most,
-        choices,
-        finite,
-        key,
-        per_angle,
-        keyframes,
-        constant,
-    )
-    made: T = dataclasses.field(default=default, metadata={_KEY: about})
-    return made
+def _field_with(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:
+    """Return a function of a default and the arguments of ``make``, which returns a field of a
+    settings dataclass.
+    """
+
+    def field(default: T, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        made: T = dataclasses.field(default=default, metadata={_KEY: make(*args, **kwargs)})
+        return made
+
+    return field
+
+
+setting = _field_with(Setting)
 
 
 def settings_by_field(kind: type) -> Mapping[str, Setting]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
 from weft.base.runtime_types.messages import describe_hint, describe_value
-from weft.base.runtime_types.validators import VALUE, Translation, entry_of, hint_of
+from weft.base.runtime_types.validators import KIND, VALUE, Translation, entry_of, hint_of
 from weft.base.settings import settings_by_field
 
 if TYPE_CHECKING:
@@ -231,7 +231,8 @@ class _Door:
             if len(set(places)) > 1 or entry is None:
                 break
             value, hint, what = list(value)[places[0]], entry, f"{what}[{places[0]}]"
-            expected = errors[0].get("ctx", {}).get("expected") if len(errors) == 1 else None
+            one = len(errors) == 1 and errors[0]["type"] == KIND
+            expected = errors[0]["ctx"]["expected"] if one else None
         expected = expected or describe_hint(hint)
         return self.error(
             what, got=describe_value(value), expected=expected, hint=hint_of(value, hint)

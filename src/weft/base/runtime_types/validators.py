@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 # types of errors: the value has another type, or the right type but a value that is not allowed
 KIND, VALUE = "weft_kind", "weft_value"
-Check = Callable[[object, object, Setting], object]  # of a value, its annotation and settings
 _INT32 = np.iinfo(np.int32)
 
 
@@ -103,28 +102,26 @@ class Translation:
         )
         return Annotated[inner, WrapValidator(partial(_entries, hint=hint, about=about))]
 
-    def value(self, hint: object, about: Setting) -> Any:
+    def value(self, hint: Any, about: Setting) -> Any:
         """Return the annotation of a single value, or of a mapping."""
-        from pydantic import PlainValidator, WrapValidator
+        from pydantic import BeforeValidator, InstanceOf, PlainValidator, Strict, WrapValidator
 
         origin, parts = get_origin(hint), get_args(hint)
         if origin in MAPPINGS and not is_typeddict(hint):
             inner = dict.__class_getitem__(tuple(self.translate(p, about) for p in parts))
             return Annotated[inner, WrapValidator(partial(_pairs, hint=hint))]
-        check = _check_of(hint)
-        return Annotated[Any, PlainValidator(lambda value: check(value, hint, about))]
-
-
-def _check_of(hint: object) -> Check:
-    """Return the check of a single value of Python."""
-    origin = get_origin(hint)
-    if hint in _SCALARS:
-        return _SCALARS[hint]
-    if origin is Literal:
-        return _word
-    if origin is type:
-        return _class
-    return _function if is_function(origin) or is_function(hint) else _instance
+        if hint is bool:
+            return Annotated[bool, BeforeValidator(_plain_truth), Strict()]
+        if hint is str:
+            return Annotated[str, Strict()]
+        if hint is Path:
+            return InstanceOf[os.PathLike[str]]
+        if origin in (Literal, type):
+            return hint
+        if is_function(origin) or is_function(hint):
+            return Callable
+        check = {float: _number, int: _whole}.get(hint, _instance)
+        return Annotated[Any, PlainValidator(partial(check, hint=hint, about=about))]
 
 
 def as_array(value: object, about: ArrayOf) -> AnyArray:
@@ -285,62 +282,8 @@ def _whole(value: object, hint: object, about: Setting) -> object:
     return int(value)
 
 
-def _truth(value: object, hint: object, about: Setting) -> object:
-    """Return True or False; no other value is accepted."""
-    if not isinstance(value, bool | np.bool_):
-        raise _another_kind(hint, about)
-    return bool(value)
-
-
-def _text(value: object, hint: object, about: Setting) -> object:
-    """Return text; no other value is accepted."""
-    if not isinstance(value, str):
-        raise _another_kind(hint, about)
-    return value
-
-
-def _path(value: object, hint: object, about: Setting) -> object:
-    """Return a path; text is not accepted here."""
-    if not isinstance(value, os.PathLike):
-        raise _another_kind(hint, about)
-    return value
-
-
-_SCALARS: Mapping[object, Check] = {
-    float: _number,
-    int: _whole,
-    bool: _truth,
-    str: _text,
-    Path: _path,
-}
-
-
-def _word(value: object, hint: object, about: Setting) -> object:
-    """Return a value that is one of the entries of a ``Literal``."""
-    known = get_args(hint)
-    if any(value is word or (type(value) is type(word) and value == word) for word in known):
-        return value
-    if not isinstance(value, str):
-        raise _another_kind(hint, about)
-    raise wrong_value(
-        describe_hint(hint), got=repr(value), hint=did_you_mean(value, map(str, known))
-    )
-
-
-def _class(value: object, hint: object, about: Setting) -> object:
-    """Return a class that is a subclass of the class in ``type[...]``."""
-    (kind,) = get_args(hint)
-    bounds = kind if isinstance(kind, type) else object
-    if not isinstance(value, type) or not issubclass(value, bounds):
-        raise _another_kind(hint, about)
-    return value
-
-
-def _function(value: object, hint: object, about: Setting) -> object:
-    """Return a value that can be called."""
-    if not callable(value):
-        raise _another_kind(hint, about)
-    return value
+def _plain_truth(value: object) -> object:
+    return bool(value) if isinstance(value, np.bool_) else value
 
 
 def _instance(value: object, hint: object, about: Setting) -> object:
@@ -407,6 +350,8 @@ def hint_of(value: object, hint: object) -> str | None:
     """Return the next step for frequent mistakes; None for all others."""
     for part in _choices(hint):
         origin, parts = get_origin(part), get_args(part)
+        if origin is Literal and isinstance(value, str):
+            return did_you_mean(value, map(str, parts))
         if isinstance(value, type) and part in value.__mro__:
             return f"that is the class; write {value.__name__}(...)"
         entry = _choices(parts[0]) if origin in LISTS and len(parts) == 1 else ()

@@ -82,7 +82,6 @@ Length = Annotated[float, BeforeValidator(QuantityIn("m")), Unit("m")]
 Size = Annotated[float, BeforeValidator(_Size("m")), Unit("m")]  # > 0
 Time = Annotated[float, BeforeValidator(QuantityIn("s")), Unit("s")]
 Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
-Acceleration = Annotated[float, BeforeValidator(QuantityIn("m/s^2")), Unit("m/s^2")]
 Speed = Annotated[float, BeforeValidator(QuantityIn("m/s")), Unit("m/s")]
 Volume = Annotated[float, BeforeValidator(QuantityIn("m^3")), Unit("m^3")]
 Point = tuple[Length, Length, Length]

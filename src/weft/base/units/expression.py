@@ -1,36 +1,52 @@
 """Arithmetic with units and named numbers: ``waist/4 + 1 cm``. No code is executed.
 
-    sum      = product { ("+" | "-") product }
-    product  = signed { ("*" | "/") signed }
-    signed   = ("+" | "-") signed | power
-    power    = atom [ "^" signed ]
-    atom     = number [unit] | name | function "(" sum { "," sum } ")" | "(" sum ")"
-
-A unit is one word directly after its number (``2.5 cm``, ``90 deg``, ``30 N``); a word elsewhere is
-a name. Both operands of a sum need the same dimension. Angles are a dimension too: ``sin`` takes an
-angle, ``atan2`` returns one.
+The syntax is that of Python's numbers, with ``^`` for powers: Python's own parser gives the tree,
+in which only operators, signs, functions and operands may stand. An operand is a number, with its
+unit or without, or a name. A unit is one word directly after its number (``2.5 cm``, ``90 deg``,
+``30 N``); a word elsewhere is a name. Both operands of a sum need the same dimension. Angles are a
+dimension too: ``sin`` takes an angle, ``atan2`` returns one.
 """
 
+import ast
 import math
+import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from weft.base.errors import UnitError, did_you_mean
 from weft.base.units.grammar import parse_unit
-from weft.base.units.table import UNITS, Dimension, name_of
+from weft.base.units.table import ANGLE, PLAIN, UNITS, Dimension, add_powers, name_of
 
 LONGEST = 1000  # characters of an expression
-DEEPEST = 50  # nested parentheses
-PLAIN: Dimension = (0, 0, 0, 0)
-ANGLE: Dimension = (0, 0, 0, 1)
-FUNCTIONS = ("sqrt", "abs", "min", "max", "hypot", "sin", "cos", "tan", "asin", "acos", "atan2")
 CONSTANTS = {"pi": math.pi}
-
+# Functions with their number of arguments (0: one or more), the dimension that arguments must have
+# (None: any, but one for all), and the dimension of the value (None: that of the arguments).
+FUNCTIONS: Mapping[str, tuple[Callable[..., float], int, Dimension | None, Dimension | None]] = {
+    "sqrt": (math.sqrt, 1, None, None),
+    "abs": (abs, 1, None, None),
+    "min": (lambda *values: min(values), 0, None, None),
+    "max": (lambda *values: max(values), 0, None, None),
+    "hypot": (math.hypot, 0, None, None),
+    "sin": (math.sin, 1, ANGLE, PLAIN),
+    "cos": (math.cos, 1, ANGLE, PLAIN),
+    "tan": (math.tan, 1, ANGLE, PLAIN),
+    "asin": (math.asin, 1, PLAIN, ANGLE),
+    "acos": (math.acos, 1, PLAIN, ANGLE),
+    "atan2": (math.atan2, 2, None, ANGLE),
+}
+OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float | complex]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[^\W\d]\w*|°|%)|(?P<op>[-+*/^(),]))"
+    rf"\s*(?:(?P<function>(?:{'|'.join(FUNCTIONS)})(?=\s*\())"
+    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\s*(?P<unit>[^\W\d]\w*|°|%))?"
+    r"|(?P<name>[^\W\d]\w*|°|%)|(?P<op>[-+*/^(),]))\s*"
 )
 
 
@@ -58,11 +74,7 @@ def evaluate(text: str, known: Mapping[str, UnitValue], where: str | None = None
         raise UnitError(
             "expression", got=f"{len(text)} characters", where=where, expected=f"at most {LONGEST}"
         )
-    reader = _Reader(text, known, where)
-    found = reader.sum()
-    if reader.here[0] != "end":
-        reader.refuse(f"nothing after {reader.read!r}")
-    return found
+    return _Evaluation(text, known, where).result()
 
 
 def in_unit(
@@ -88,14 +100,12 @@ def in_unit(
     return found.value
 
 
-class _Reader:
-    """A recursive descent parser that reads from left to right, one token ahead."""
+class _Evaluation:
+    """The evaluation of one expression."""
 
     def __init__(self, text: str, known: Mapping[str, UnitValue], where: str | None) -> None:
         self.text, self.known, self.where = text, known, where
-        self.at, self.depth = 0, 0
-        self.read = ""
-        self.here = self._next()
+        self.operands: dict[str, UnitValue] = {}
 
     def refuse(self, expected: str, hint: str | None = None) -> NoReturn:
         """Raise the error of an expression that is not accepted."""
@@ -104,165 +114,104 @@ class _Reader:
             "expression", got=repr(self.text), where=self.where, expected=expected, hint=hint
         )
 
-    def _next(self) -> tuple[str, str]:
-        """Return the kind and text of the next token."""
-        rest = self.text[self.at :]
-        if not rest.strip():
-            return "end", ""
-        match = _TOKEN.match(rest)
-        if match is None:
-            self.refuse(f"no character like {rest.strip()[0]!r}")
-        self.at += match.end()
-        return str(match.lastgroup), match[str(match.lastgroup)]
-
-    def take(self, *texts: str) -> str:
-        """Consume and return the next token if it is one of ``texts``; otherwise return ""."""
-        kind, text = self.here
-        if kind == "op" and text in texts:
-            self.read, self.here = text, self._next()
-            return text
-        return ""
-
-    def sum(self) -> UnitValue:
-        """Evaluate products with + and - between them."""
-        found = self.product()
-        while sign := self.take("+", "-"):
-            other = self.product()
-            self.same(found, other, f"'{sign}'")
-            value = found.value + (other.value if sign == "+" else -other.value)
-            found = self.finite(value, found.dimension)
-        return found
-
-    def product(self) -> UnitValue:
-        """Evaluate factors with * and / between them."""
-        found = self.signed()
-        while sign := self.take("*", "/"):
-            other = self.signed()
-            if sign == "/" and other.value == 0:
-                self.refuse("no division by zero")
-            k = 1 if sign == "*" else -1
-            a, b = found.dimension, other.dimension
-            value = found.value * other.value if k > 0 else found.value / other.value
-            found = self.finite(value, _sum(a, b, k))
-        return found
-
-    def signed(self) -> UnitValue:
-        """Evaluate a power with signs before it."""
-        negative = False
-        while sign := self.take("+", "-"):
-            negative ^= sign == "-"
-        found = self.power()
-        return UnitValue(-found.value, found.dimension) if negative else found
-
-    def power(self) -> UnitValue:
-        """Evaluate an atom, and its power if ``^`` follows."""
-        base = self.atom()
-        if not self.take("^"):
-            return base
-        exponent = self.signed()
-        whole = exponent.value == round(exponent.value)
-        if exponent.dimension != PLAIN or (base.dimension != PLAIN and not whole):
-            self.refuse("a plain number after '^', a whole one for what has a unit")
+    def result(self) -> UnitValue:
+        """Return the value of the expression."""
+        source, at, text = list[str](), 0, self.text.strip()
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                self.refuse(f"no character like {text[at]!r}")
+            source.append(self._python(match))
+            at = match.end()
         try:
-            value = base.value**exponent.value
-        except (OverflowError, ZeroDivisionError):
+            return self.value(ast.parse(" ".join(source), mode="eval").body)
+        except SyntaxError:
+            self.refuse("an operator between any two numbers or names, and all parentheses closed")
+        except (RecursionError, MemoryError):
+            self.refuse("fewer parts in one another")
+
+    def _python(self, match: re.Match[str]) -> str:
+        """Return a part of the expression in Python's syntax; operands get names of their own."""
+        if match["op"] or match["function"]:
+            return match["function"] or match["op"].replace("^", "**")
+        operand = f"_{len(self.operands)}"
+        self.operands[operand] = self._operand(match["number"], match["unit"] or match["name"])
+        return operand
+
+    def _operand(self, number: str | None, word: str | None) -> UnitValue:
+        """Return a number, times its unit if a unit follows, or a named number."""
+        if number is not None:
+            scale, dimension = (1.0, PLAIN) if word is None else UNITS.get(word, (math.nan, PLAIN))
+            if math.isnan(scale):
+                hint = did_you_mean(str(word), [*UNITS, *self.known])
+                self.refuse(f"a unit or an operator after {number}, not {word!r}", hint)
+            return self.finite(float(number) * scale, dimension)
+        known = {name: UnitValue(value) for name, value in CONSTANTS.items()} | dict(self.known)
+        if word not in known:
+            hint = did_you_mean(str(word), [*self.known, *FUNCTIONS])
+            self.refuse(f"a known measure in place of {word!r} ({', '.join(known)})", hint)
+        return known[word]
+
+    def value(self, node: ast.expr) -> UnitValue:
+        """Return the value of a part of the syntax tree."""
+        match node:
+            case ast.Name(id=name) if name in self.operands:
+                return self.operands[name]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                found = self.value(operand)
+                return UnitValue(-found.value, found.dimension)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.value(operand)
+            case ast.BinOp(left=left, op=sign, right=right):
+                return self.combined(sign, self.value(left), self.value(right))
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as given) if name in FUNCTIONS:
+                return self.applied(name, [self.value(a) for a in given])
+        return self.refuse("a number or a name in parentheses, after an operator or a function")
+
+    def combined(self, sign: ast.operator, a: UnitValue, b: UnitValue) -> UnitValue:
+        """Return the sum, difference, product, quotient or power of two numbers."""
+        dimension = a.dimension
+        if isinstance(sign, ast.Add | ast.Sub):
+            self.check_same(a, b, "'+'" if isinstance(sign, ast.Add) else "'-'")
+        elif isinstance(sign, ast.Pow):
+            if b.dimension != PLAIN or (dimension != PLAIN and not b.value.is_integer()):
+                self.refuse("a plain number after '^', a whole one for what has a unit")
+            dimension = add_powers(PLAIN, dimension, round(b.value))
+        else:
+            times = 1 if isinstance(sign, ast.Mult) else -1
+            dimension = add_powers(dimension, b.dimension, times)
+        try:
+            value = OPERATORS[type(sign)](a.value, b.value)
+        except ZeroDivisionError:
+            self.refuse("no division by zero")
+        except OverflowError:
             value = math.inf
         if isinstance(value, complex):
             self.refuse("no root of a negative number")
-        n = round(exponent.value) if base.dimension != PLAIN else 0
-        kg, m, s, rad = base.dimension
-        return self.finite(value, (kg * n, m * n, s * n, rad * n))
+        return self.finite(value, dimension)
 
-    def atom(self) -> UnitValue:
-        """Evaluate a number, a name, a function or parentheses."""
-        kind, text = self.here
-        if kind == "number":
-            self.read, self.here = text, self._next()
-            return self.quantity(float(text))
-        if kind == "name":
-            self.read, self.here = text, self._next()
-            return self.named(text)
-        if self.take("("):
-            return self.enclosed(lambda: self.sum())
-        return self.refuse(f"a number, a name or '(' in place of {text or 'the end'!r}")
-
-    def enclosed(self, inside: Callable[[], UnitValue]) -> UnitValue:
-        """Evaluate the text up to the closing parenthesis."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.refuse(f"at most {DEEPEST} parentheses in one another")
-        found = inside()
-        if not self.take(")"):
-            self.refuse("a closing parenthesis")
-        self.depth -= 1
-        return found
-
-    def quantity(self, number: float) -> UnitValue:
-        """Return a number, times its unit if a unit follows."""
-        kind, unit = self.here
-        if kind != "name":
-            return self.finite(number, PLAIN)
-        if unit not in UNITS:
-            self.refuse(
-                f"a unit or an operator after {number:g}, not {unit!r}",
-                did_you_mean(unit, [*UNITS, *self.known]),
-            )
-        self.read, self.here = unit, self._next()
-        scale, dimension = UNITS[unit]
-        return self.finite(number * scale, dimension)
-
-    def named(self, name: str) -> UnitValue:
-        """Return a named number, or the value of a function."""
-        if name in FUNCTIONS and self.take("("):
-            return self.enclosed(lambda: self.function(name))
-        if name in self.known:
-            return self.known[name]
-        if name in CONSTANTS:
-            return UnitValue(CONSTANTS[name])
-        known = ", ".join(self.known) or "nothing"
-        hint = did_you_mean(name, [*self.known, *FUNCTIONS])
-        return self.refuse(f"a known measure in place of {name!r} ({known})", hint)
-
-    def function(self, name: str) -> UnitValue:
-        """Evaluate a function of its arguments, up to the closing parenthesis."""
-        given = [self.sum()]
-        while self.take(","):
-            given.append(self.sum())
-        one, several = given[0], {"min": 0, "max": 0, "hypot": 0, "atan2": 2}
-        if (name not in several and len(given) != 1) or (name == "atan2" and len(given) != 2):
+    def applied(self, name: str, given: Sequence[UnitValue]) -> UnitValue:
+        """Return the value of a function."""
+        function, count, wanted, result = FUNCTIONS[name]
+        if count not in (0, len(given)):
             self.refuse(f"another number of arguments of {name}")
         for other in given[1:]:
-            self.same(one, other, name)
-        values, dimension = [g.value for g in given], one.dimension
-        wanted = ANGLE if name in ("sin", "cos", "tan") else PLAIN
-        if name in ("sin", "cos", "tan", "asin", "acos") and dimension != wanted:
+            self.check_same(given[0], other, name)
+        dimension = given[0].dimension
+        if wanted not in (None, dimension):
             self.refuse(f"{name} of {name_of(wanted)}, not of {name_of(dimension)}")
         if name == "sqrt":
-            if values[0] < 0 or any(p % 2 for p in dimension):
+            if given[0].value < 0 or any(p % 2 for p in dimension):
                 self.refuse("a root of what is a square and not negative")
             kg, m, s, rad = (p // 2 for p in dimension)
-            return UnitValue(math.sqrt(values[0]), (kg, m, s, rad))
-        if name in ("asin", "acos") and abs(values[0]) > 1:
+            dimension = (kg, m, s, rad)
+        try:
+            value = function(*(g.value for g in given))
+        except ValueError:
             self.refuse(f"{name} of -1 to 1")
-        made: dict[str, Callable[[], float]] = {
-            "abs": lambda: abs(values[0]),
-            "min": lambda: min(values),
-            "max": lambda: max(values),
-            "hypot": lambda: math.hypot(*values),
-            "atan2": lambda: math.atan2(*values),
-            "sin": lambda: math.sin(values[0]),
-            "cos": lambda: math.cos(values[0]),
-            "tan": lambda: math.tan(values[0]),
-            "asin": lambda: math.asin(values[0]),
-            "acos": lambda: math.acos(values[0]),
-        }
-        if name in ("sin", "cos", "tan"):
-            dimension = PLAIN
-        elif name in ("asin", "acos", "atan2"):
-            dimension = ANGLE
-        return self.finite(made[name](), dimension)
+        return self.finite(value, dimension if result is None else result)
 
-    def same(self, a: UnitValue, b: UnitValue, what: str) -> None:
+    def check_same(self, a: UnitValue, b: UnitValue, what: str) -> None:
         """Check that two numbers have the same dimension.
 
         Raises:
@@ -277,8 +226,3 @@ class _Reader:
         if not math.isfinite(value) or any(abs(p) > 9 for p in dimension):
             self.refuse("a finite number with a unit of small powers")
         return UnitValue(value, dimension)
-
-
-def _sum(a: Dimension, b: Dimension, k: int) -> Dimension:
-    kg, m, s, rad = (p + k * q for p, q in zip(a, b))
-    return (kg, m, s, rad)

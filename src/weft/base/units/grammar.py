@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import NoReturn
 
 from weft.base.errors import UnitError, did_you_mean
-from weft.base.units.table import UNITS, Dimension
+from weft.base.units.table import PLAIN, UNITS, Dimension, add_powers
 
 LONGEST = 200  # characters of a quantity
 LARGEST_POWER = 9
@@ -162,7 +162,7 @@ class _Reader:
             if not self._take(")"):
                 self.refuse("a closing parenthesis")
         elif token.text == "1":
-            base = (1.0, (0, 0, 0, 0))
+            base = (1.0, PLAIN)
         elif token.text in UNITS:
             base = UNITS[token.text]
         else:
@@ -192,18 +192,12 @@ class _Reader:
         power = sign * int(number.text)
         if abs(power) > LARGEST_POWER:
             self.refuse(f"a power from -{LARGEST_POWER} to {LARGEST_POWER}")
-        return base[0] ** power, _multiply(base[1], power)
+        return base[0] ** power, add_powers(PLAIN, base[1], power)
 
 
 def _times(
     a: tuple[float, Dimension], b: tuple[float, Dimension], power: int
 ) -> tuple[float, Dimension]:
     """Return a b if ``power`` is 1, a/b if it is -1."""
-    kg, m, s, rad = (p + power * q for p, q in zip(a[1], b[1]))
     other = b[0] if power > 0 else (1 / b[0] if b[0] else math.inf)
-    return a[0] * other, (kg, m, s, rad)
-
-
-def _multiply(dimension: Dimension, power: int) -> Dimension:
-    kg, m, s, rad = (power * p for p in dimension)
-    return (kg, m, s, rad)
+    return a[0] * other, add_powers(a[1], b[1], power)

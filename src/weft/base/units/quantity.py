@@ -9,7 +9,7 @@ from typing import NoReturn, SupportsFloat
 from weft.base.errors import UnitError
 from weft.base.trees import Yaml
 from weft.base.units.grammar import LONGEST, parse_unit
-from weft.base.units.table import MOST, MOST_ELSE, PLAIN, Dimension, name_of
+from weft.base.units.table import ANGLE, MOST, MOST_ELSE, PLAIN, Dimension, add_powers, name_of
 
 Quantity = float | str  # a number in SI, or text with a unit: 0.25 or "25 cm"
 
@@ -66,7 +66,7 @@ def _convert(value: Quantity, unit: str, where: str | None, per_angle: bool) -> 
         return number
     scale, dimension = parse_unit(text, where)
     wanted = parse_unit(unit)[1]
-    if dimension != wanted and not (per_angle and dimension == _per_angle(wanted)):
+    if dimension != wanted and not (per_angle and dimension == add_powers(wanted, ANGLE, -1)):
         _wrong_dimension(value, dimension, unit, where, per_angle)
     result = number * scale
     if not math.isfinite(result) or (number and abs(result) < _LEAST):
@@ -126,12 +126,6 @@ def _finite(value: SupportsFloat, where: str | None) -> float:
     if not math.isfinite(number):
         raise UnitError("quantity", got=f"{number:g}", where=where, expected="a finite number")
     return number
-
-
-def _per_angle(dimension: Dimension) -> Dimension:
-    """Return the dimension of a quantity per angle."""
-    kg, m, s, rad = dimension
-    return (kg, m, s, rad - 1)
 
 
 def _wrong_dimension(

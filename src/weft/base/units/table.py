@@ -13,8 +13,8 @@ GRAVITY = 9.80665  # [m/s^2] standard gravity: 1 kgf = 9.80665 N (CGPM 1901)
 INCH = 0.0254  # [m] exact since 1959
 POUND = 0.45359237  # [kg] exact since 1959
 
-PLAIN = _PLAIN = _powers()
-_MASS, _LENGTH, _TIME, _ANGLE = _powers(kg=1), _powers(m=1), _powers(s=1), _powers(rad=1)
+PLAIN = _powers()
+_MASS, _LENGTH, _TIME, ANGLE = _powers(kg=1), _powers(m=1), _powers(s=1), _powers(rad=1)
 _FORCE, _ENERGY, _PRESSURE = _powers(1, 1, -2), _powers(1, 2, -2), _powers(1, -1, -2)
 _AREAL, _LINEAR = _powers(1, -2), _powers(1, -1)
 
@@ -62,33 +62,33 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "tex": (1e-6, _LINEAR),  # g per km
     "dtex": (1e-7, _LINEAR),
     "den": (1e-6 / 9, _LINEAR),  # g per 9 km
-    "rad": (1.0, _ANGLE),
-    "deg": (math.pi / 180, _ANGLE),
-    "°": (math.pi / 180, _ANGLE),
-    "%": (1e-2, _PLAIN),
+    "rad": (1.0, ANGLE),
+    "deg": (math.pi / 180, ANGLE),
+    "°": (math.pi / 180, ANGLE),
+    "%": (1e-2, PLAIN),
 }
 
 # Larger numbers, in SI, do not occur with cloth, and their squares and sums could overflow.
 MOST: dict[Dimension, float] = {
     _LENGTH: 1e9,
     _TIME: 1e9,
-    _ANGLE: 1e6,
+    ANGLE: 1e6,
     _powers(s=-1, rad=1): 1e6,
     _powers(m=1, s=-1): 1e6,
     _powers(m=1, s=-2): 1e9,
     _MASS: 1e12,
     _AREAL: 1e9,
     _powers(1, -3): 1e9,
-    _PLAIN: 1e15,
+    PLAIN: 1e15,
 }
 MOST_ELSE = 1e18  # for other dimensions
 
 NAMES: dict[Dimension, str] = {
-    _PLAIN: "a plain number",
+    PLAIN: "a plain number",
     _MASS: "a mass",
     _LENGTH: "a length",
     _TIME: "a time",
-    _ANGLE: "an angle",
+    ANGLE: "an angle",
     _powers(s=-1): "a frequency",
     _powers(m=2): "an area",
     _powers(m=3): "a volume",
@@ -102,6 +102,12 @@ NAMES: dict[Dimension, str] = {
     _LINEAR: "a mass per length",
     _powers(1, -3): "a mass per volume",
 }
+
+
+def add_powers(a: Dimension, b: Dimension, times: int = 1) -> Dimension:
+    """Return the dimension of a product: the powers of ``a`` plus ``times`` those of ``b``."""
+    kg, m, s, rad = (p + times * q for p, q in zip(a, b))
+    return (kg, m, s, rad)
 
 
 def name_of(dimension: Dimension, unit: str = "") -> str:
