@@ -7,7 +7,7 @@ import pytest
 
 from tests.refusals import refused
 from weft.base.errors import RunError, WeftError
-from weft.cli.arguments import check_arguments
+from weft.cli.groups import check_arguments
 from weft.run.run_folder import RunFolder
 
 SCENE = "cloth: {sheet: {nx: 2, ny: 2, fabric: cotton}}\nframes: 0\n"

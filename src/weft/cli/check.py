@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.errors import MeshError
-from weft.cli.options import Set, say
+from weft.cli.options import Set, end_check, say, say_problems
 
 if TYPE_CHECKING:
     from weft.base.arrays import Ints
@@ -64,43 +64,38 @@ def check(
     found = look_at(path, set_ or [], scale=unit, uv_scale=uv_unit, warp=direction, prim=prim)
     for fact in found.facts:
         say(f"         {fact}")
-    for warning in found.warnings:
-        say(f"warning  {warning}")
-    for error in found.errors:
-        say(f"error    {error}")
+    say_problems(found.warnings, found.errors)
+    target = picture or path.with_suffix(".check.png")
     if found.marked is not None:
-        from weft.show.picture.renderer import Renderer, Style, save_png
-
         mesh, ids = found.marked
-        target = picture or path.with_suffix(".check.png")
-        image = Renderer(mesh, [mesh.vertices], Style(), marked=ids).image(mesh.vertices)
-        save_png(target, image)
+        _draw_marked(mesh, ids, target)
         say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
     if found.crossing is not None:
-        _show_crossing(found.crossing, picture or path.with_suffix(".check.png"))
+        _show_crossing(found.crossing, target)
     if found.piece is not None:
         from weft.show.pattern.panel_sketch import save_piece
 
-        target = picture or path.with_suffix(".check.png")
         save_piece(target, found.piece)
         say(f"picture  {target} (the piece in the material plane, what is wrong in red)")
-    if found.errors:
-        raise typer.Exit(1)
-    count = len(found.warnings)
-    say(f"no errors, {count} warning{'s' * (count > 1)}" if count else "no problems")
+    end_check(len(found.warnings), found.errors)
+
+
+def _draw_marked(mesh: "TriangleMesh", faces: "Ints", target: Path) -> None:
+    """Draw a mesh with some faces in red."""
+    from weft.show.picture.renderer import Renderer, Style, save_png
+
+    save_png(target, Renderer(mesh, [mesh.vertices], Style(), marked=faces).image(mesh.vertices))
 
 
 def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
-    """A picture of the faces that intersect, and an OBJ of them alone."""
+    """Draw the faces that intersect, and write an OBJ of them alone."""
     import numpy as np
 
     from weft.io.obj import write_obj
-    from weft.show.picture.renderer import Renderer, Style, save_png
 
     mesh, pairs = crossing
     faces = np.unique(pairs)
-    look = Renderer(mesh, [mesh.vertices], Style(), marked=faces)
-    save_png(target, look.image(mesh.vertices))
+    _draw_marked(mesh, faces, target)
     file = target.with_suffix(".obj")
     used, corners = np.unique(mesh.faces[faces], return_inverse=True)
     write_obj(
@@ -110,7 +105,7 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
 
 
 def _meters(text: str, option: str) -> float:
-    """A length: a number in meters, or with its unit."""
+    """Return a length, given as a number in meters or with its unit."""
     from weft.base.units import to_si
 
     try:

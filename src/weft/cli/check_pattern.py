@@ -9,7 +9,7 @@ import typer
 
 from weft.base.errors import PatternError, PatternProblems, WeftError
 from weft.base.keyframes import as_keys
-from weft.cli.options import say
+from weft.cli.options import end_check, say, say_problems, split_pairs
 
 if TYPE_CHECKING:
     from weft.garment.check import Report
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a file is a garment's pattern: by its suffix, or a YAML file with panels."""
+    """Return True if a file is a garment's pattern: by its suffix, or a YAML file with panels."""
     from weft.garment.formats import FORMATS
 
     suffix = path.suffix.lower()
@@ -44,11 +44,10 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
             pattern = _read(path, overrides)
         told = list(dict.fromkeys(str(w.message) for w in caught))
     except PatternProblems as problems:
-        for problem in problems.problems:
-            say(f"error    {problem}")
+        say_problems((), problems.problems)
         raise typer.Exit(1) from None
     except WeftError as error:
-        say(f"error    {error}")
+        say_problems((), [error])
         raise typer.Exit(1) from None
     report = examine_pattern(pattern)
     for line in table(report):
@@ -56,30 +55,24 @@ def check_pattern(path: Path, overrides: Sequence[str], picture: Path | None) ->
     if not report.errors:
         for line in _cut(report):
             say(f"         {line}")
-    for warning in told + report.warnings:
-        say(f"warning  {warning}")
-    for problem in report.errors:
-        say(f"error    {problem}")
+    say_problems(told + report.warnings, report.errors)
     target = picture or path.with_suffix(".check.png")
     save_pattern(target, report)
     say(f"picture  {target}")
-    if report.errors:
-        raise typer.Exit(1)
-    count = len(told + report.warnings)
-    say(f"no errors, {count} warning{'s' * (count > 1)}" if count else "no problems")
+    end_check(len(told + report.warnings), report.errors)
 
 
 def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
-    """The pattern, with ``measures.NAME=VALUE`` in place of the file's."""
+    """Return the pattern, with ``measures.NAME=VALUE`` in place of the file's."""
     from weft.garment.formats import read_pattern
     from weft.garment.yaml_pattern import read_yaml_pattern
 
+    expected = "measures.NAME=VALUE of a pattern"
     given: dict[str, str | float] = {}
-    for text in overrides:
-        name, equals, value = text.partition("=")
-        if not equals or not name.startswith("measures."):
-            raise PatternError("--set", got=repr(text), expected="measures.NAME=VALUE of a pattern")
-        given[name.removeprefix("measures.")] = value.strip()
+    for name, value in split_pairs(overrides, PatternError, expected).items():
+        if not name.startswith("measures."):
+            raise PatternError("--set", got=repr(name), expected=expected)
+        given[name.removeprefix("measures.")] = value
     if path.suffix.lower() in (".yaml", ".yml"):
         return read_yaml_pattern(path, given)
     if given:
@@ -88,7 +81,7 @@ def _read(path: Path, overrides: Sequence[str]) -> "Pattern":
 
 
 def table(report: "Report") -> list[str]:
-    """Lines about panels with their edges, seams with lengths and ease, and elastics."""
+    """Return lines about panels with their edges, seams with lengths and ease, and elastics."""
     from weft.discretization.polygon import signed_area
     from weft.garment.check_panel import is_drawable
     from weft.garment.curves import edge_length, outline_polygon

@@ -1,5 +1,6 @@
 """All commands of ``weft``, and what ``weft --help`` shows of them."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -22,7 +23,7 @@ from weft.cli import (
     validate,
     view,
 )
-from weft.cli.arguments import CommandGroup
+from weft.cli.groups import CommandGroup
 
 app = typer.Typer(
     name="weft",
@@ -35,22 +36,31 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _SIMULATE, _LOOK, _TRUST = "Simulate", "Look and export", "Trust"
-app.command("demo", rich_help_panel=_SIMULATE)(demo.demo)
-app.command("examples", rich_help_panel=_SIMULATE)(examples.examples)
-app.command("run", rich_help_panel=_SIMULATE)(run.run)
-app.command("settle", rich_help_panel=_SIMULATE)(settle.settle)
+_COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
+    _SIMULATE: (
+        demo.demo,
+        examples.examples,
+        run.run,
+        settle.settle,
+        check.check,
+        explain.explain,
+    ),
+    _LOOK: (
+        mannequin.mannequin,
+        view.view,
+        render.render,
+        quality.quality,
+        export.export,
+        dataset.dataset,
+    ),
+    _TRUST: (doctor.doctor,),
+}
+for _panel, _functions in _COMMANDS.items():
+    for _function in _functions:
+        app.command(rich_help_panel=_panel)(_function)
+app.command(rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
 app.add_typer(sweep.app, name="sweep", rich_help_panel=_SIMULATE)
-app.command("check", rich_help_panel=_SIMULATE)(check.check)
-app.command("explain", rich_help_panel=_SIMULATE)(explain.explain)
-app.command("mannequin", rich_help_panel=_LOOK)(mannequin.mannequin)
 app.add_typer(fabrics.app, name="fabrics", rich_help_panel=_SIMULATE)
-app.command("view", rich_help_panel=_LOOK)(view.view)
-app.command("render", rich_help_panel=_LOOK)(render.render)
-app.command("quality", rich_help_panel=_LOOK)(quality.quality)
-app.command("export", rich_help_panel=_LOOK)(export.export)
-app.command("dataset", rich_help_panel=_LOOK)(dataset.dataset)
-app.command("validate", rich_help_panel=_TRUST, cls=validate.Command)(validate.validate)
-app.command("doctor", rich_help_panel=_TRUST)(doctor.doctor)
 
 
 def _version(show: bool) -> None:

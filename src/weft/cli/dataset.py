@@ -5,13 +5,11 @@ from typing import Annotated
 
 import typer
 
-from weft.cli.options import Quiet, say
+from weft.cli.options import Quiet, SweepPath, say
 
 
 def dataset(
-    sweep: Annotated[
-        Path, typer.Argument(help="Folder of a sweep, or its sweep file.", metavar="SWEEP")
-    ],
+    sweep: SweepPath,
     out: Annotated[Path, typer.Argument(help="A .zarr, .h5, .nc or .parquet.", metavar="OUT")],
     quantise: Annotated[
         str | None,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from weft.base.terminal import new_console
-from weft.cli.options import print_json
+from weft.cli.options import new_table, print_json
 
 DEEPEST = 6  # levels of nested blocks
 _KEYFRAMES = (
@@ -32,8 +32,6 @@ def explain(
     weft.schema.json`, and in the scene's first line `# yaml-language-server:
     $schema=weft.schema.json`.
     """
-    from rich.table import Table
-
     from weft.scene.explain import explain as look_up
     from weft.scene.field_units import json_schema as schema
 
@@ -42,9 +40,7 @@ def explain(
         return
     title, fields = look_up(path)
     names = [n for n in path.split(".") if n and not n.isdigit() and n != "scene"]
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left", show_edge=False)
-    for column in ("field", "unit", "meaning", "default"):
-        table.add_column(column, overflow="fold")
+    table = new_table("field", "unit", "meaning", "default", title=title)
     single = len(fields) == 1 and fields[0].path.split(".")[1:] == names
     for row in _rows(
         names[:-1] if single else names, names[-1:] if single else None, nested or bool(names)
@@ -64,7 +60,7 @@ def explain(
 def _rows(
     names: Sequence[str], only: Sequence[str] | None, nested: bool, depth: int = 0
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Field, unit, meaning and default of a block, and of the blocks in it."""
+    """Yield field, unit, meaning and default of a block, and of the blocks in it."""
     from weft.scene.explain import explain as look_up
     from weft.scene.field_units import unit_of
     from weft.scene.schema import scene_block
@@ -86,20 +82,10 @@ def _rows(
 
 
 def _fabric() -> object:
-    """The fields of a fabric, with units and the range of the presets."""
-    from rich.table import Table
-
+    """Return the fields of a fabric, with units and the range of the presets."""
     from weft.fabric.fabric import described_fields
 
-    table = Table(
-        box=None,
-        pad_edge=False,
-        show_edge=False,
-        title="\nfields of a fabric",
-        title_justify="left",
-    )
-    for column in ("field", "unit", "presets"):
-        table.add_column(column)
-    for name, unit, meaning in described_fields():
-        table.add_row(name, unit, meaning)
+    table = new_table("field", "unit", "presets", title="\nfields of a fabric")
+    for row in described_fields():
+        table.add_row(*row)
     return table

@@ -1,6 +1,6 @@
 """``weft export``: frames of a run for other programs; patterns as drawings to scale."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +8,7 @@ import typer
 
 from weft.base.errors import RunError
 from weft.base.trees import Json
-from weft.cli.options import say
+from weft.cli.options import Density, Frames, count, say, split_names
 
 if TYPE_CHECKING:
     from weft.run.run import Run
@@ -30,10 +30,7 @@ def export(
         int | None,
         typer.Option(help="One frame; -1 is the last.", show_default="the last of .obj, .ply"),
     ] = None,
-    frames: Annotated[
-        str | None,
-        typer.Option(help="A:B\\[:STEP], the last one included.", show_default="all"),
-    ] = None,
+    frames: Frames = None,
     fps: Annotated[
         float | None,
         typer.Option(
@@ -50,9 +47,7 @@ def export(
             help="Number of the first frame in the file: 1001.", show_default="its time x rate"
         ),
     ] = None,
-    density: Annotated[
-        int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
-    ] = None,
+    density: Density = None,
     net: Annotated[bool, typer.Option("--net", help="Of splines: the control points.")] = False,
     weld: Annotated[
         bool, typer.Option("--weld", help="Of garments, as .obj or .ply: seams as one vertex.")
@@ -83,7 +78,7 @@ def export(
     form = format_to_write(out)
     if frame is not None and frames is not None:
         raise RunError("--frame, --frames", got="both", expected="one of them")
-    names = tuple(n.strip() for n in (fields or "").split(",") if n.strip())
+    names = tuple(split_names(fields))
     carried: Json = {"fields": names, "physics": physics_of(opened, names)}
     if weld and (form.write is None or (up, units, fps) != ("y", "m", None)):
         raise RunError("--weld", got=out.name, expected=".obj or .ply, in meters, y up")
@@ -95,8 +90,7 @@ def export(
             chosen, fps=fps, up=up, units=units, first=first, density=density, **carried
         )
         notes = write_animation(out, animation)
-        count = f"{animation.count} frame{'s' * (animation.count > 1)}"
-        say(f"wrote    {out} ({count} at {animation.fps:g} fps)")
+        say(f"wrote    {out} ({count(animation.count, 'frame')} at {animation.fps:g} fps)")
         for note in notes:
             say(f"note     {note}")
         return
@@ -125,23 +119,23 @@ def export(
         say(f"wrote    {opened.save(out, number, density=density, net=net, weld=weld, **carried)}")
         return
     chosen = frames if frame is None else str(frame)
-    numbers = list(_numbers(opened, chosen))
+    numbers = _numbers(opened, chosen)
     for place, number in enumerate(numbers):
         named = number if first is None else first + place
         opened.save(number_path(out, named), number, density=density, net=net, weld=weld, **carried)
-    say(f"wrote    {len(numbers)} frame{'s' * (len(numbers) > 1)} to {out}")
+    say(f"wrote    {count(len(numbers), 'frame')} to {out}")
 
 
-def _numbers(run: "Run", frames: str | None) -> Iterator[int]:
+def _numbers(run: "Run", frames: str | None) -> Sequence[int]:
     from weft.run.frame_selection import FrameSelection
 
-    yield from FrameSelection.of(frames).numbers(len(run), str(run.path))
+    return FrameSelection.of(frames).numbers(len(run), str(run.path))
 
 
 def _convert_frames(
     run: "Run", out: Path, frame: int | None, frames: str | None, *, net: bool, **how: object
 ) -> None:
-    """A mesh file of every frame, in other axes or units, or at another rate."""
+    """Write a mesh file of every frame, in other axes or units, or at another rate."""
     from weft.io import write_mesh
 
     if net:
@@ -152,7 +146,7 @@ def _convert_frames(
         )
     several = "#" in out.name
     chosen = frames if several and frame is None else str(-1 if frame is None else frame)
-    own = list(_numbers(run, chosen)) if how["fps"] is None and how["first"] is None else None
+    own = _numbers(run, chosen) if how["fps"] is None and how["first"] is None else None
     if own is not None:
         how["first"] = own[0]
     animation = run.animation(chosen, **how)  # type: ignore[arg-type]
@@ -160,11 +154,11 @@ def _convert_frames(
     for number, moment in zip(own or range(animation.first, animation.last + 1), animation):
         path = number_path(out, number) if several else out
         write_mesh(path, moment.positions[0], cloth.faces, cloth.corner_uv)
-    say(f"wrote    {animation.count} frame{'s' * (animation.count > 1)} to {out}")
+    say(f"wrote    {count(animation.count, 'frame')} to {out}")
 
 
 def number_path(out: Path, number: int) -> Path:
-    """The name with a number in place of its # signs.
+    """Return the name with a number in place of its # signs.
 
     Raises:
         RunError: several groups of them.
@@ -176,7 +170,7 @@ def number_path(out: Path, number: int) -> Path:
 
 
 def _export_pattern(path: Path, out: Path) -> None:
-    """A pattern as SVG, with its side-car file."""
+    """Write a pattern as SVG, with its side-car file."""
     import warnings
 
     from weft.cli.check_pattern import is_pattern

@@ -4,14 +4,14 @@
 """
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from weft.base.terminal import new_console
 from weft.cli import fabrics_fit, fabrics_test
-from weft.cli.options import AsJson, print_json
+from weft.cli.groups import DefaultCommandGroup
+from weft.cli.options import AsJson, new_table, print_json
 
 if TYPE_CHECKING:
     from weft.fabric.fabric import Fabric
@@ -29,19 +29,14 @@ COUNTED = (
 WIDE = 110  # columns of a terminal that has room for titles
 
 
-class NamesToo(TyperGroup):
+class FabricsGroup(DefaultCommandGroup):
     """``weft fabrics`` and ``weft fabrics NAME`` list; other first words are commands."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say ``list`` where no command was said."""
-        first = args[0] if args else ""
-        if first not in self.commands and first not in ctx.help_option_names:
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
+    default = "list"
 
 
 app = typer.Typer(
-    cls=NamesToo,
+    cls=FabricsGroup,
     help="List fabrics: `weft fabrics`, `weft fabrics NAME`; test one: `weft fabrics test NAME`; "
     "make one from laboratory data: `weft fabrics fit FILE.yaml`.",
 )
@@ -76,15 +71,11 @@ def fabrics(
 
 
 def _one(f: "Fabric") -> None:
-    """Every number of a fabric, with its origin and source."""
-    from rich.table import Table
-
+    """Print every number of a fabric, with its origin and source."""
     from weft.fabric.fabric import CURVES, LIMITS, UNITS
 
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.title, table.title_justify = f"{f.name}: {f.title}", "left"
-    for column in ("field", "value", "unit", "origin", "source"):
-        table.add_column(column, overflow="fold", justify="right" if column == "value" else "left")
+    heads = ("field", "value", "unit", "origin", "source")
+    table = new_table(*heads, title=f"{f.name}: {f.title}", right=["value"])
     for field, unit in UNITS.items():
         source = f.sources.get(field, "").removeprefix(f"{f.origin(field)}: ")
         table.add_row(field, f"{getattr(f, field):.4g}", unit, f.origin(field), source)
@@ -98,48 +89,39 @@ def _one(f: "Fabric") -> None:
 
 
 def _all(chosen: "list[Fabric]") -> None:
-    """A line for every fabric."""
-    from rich.table import Table
-
+    """Print a line for every fabric."""
     console = new_console()
     wide = console.width >= WIDE
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    heads = [
-        "name",
-        *([""] if wide else []),
+    numbers = (
         "kg/m^2",
         "stretch\nN/m",
         "shear\nN/m",
         "bending\n1e-6 N*m",
         "thick\nmm",
         "meas.\n of 7",
-    ]
-    left = 2 if wide else 1
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="left" if i < left else "right", no_wrap=i != 1 or not wide)
+    )
+    table = new_table("name", *([""] if wide else []), *numbers, right=numbers)
     for f in chosen:
-
-        def shown(field: str, scale: float = 1.0, f: "Fabric" = f) -> str:
-            return f"{MARKS.get(f.origin(field), '')}{scale * getattr(f, field):.3g}"
-
-        def whole(field: str, f: "Fabric" = f) -> str:
-            return f"{MARKS.get(f.origin(field), '')}{getattr(f, field):.0f}"
-
         measured = sum(f.origin(field) == "measured" for field in COUNTED)
         table.add_row(
             f.name,
             *([f.title] if wide else []),
-            shown("density"),
-            f"{whole('stretch_warp')}/{whole('stretch_weft')}",
-            whole("shear"),
-            f"{shown('bending_warp', 1e6)}/{shown('bending_weft', 1e6)}",
-            shown("thickness", 1e3),
+            _marked(f, "density"),
+            f"{_marked(f, 'stretch_warp', form='.0f')}/{_marked(f, 'stretch_weft', form='.0f')}",
+            _marked(f, "shear", form=".0f"),
+            f"{_marked(f, 'bending_warp', 1e6)}/{_marked(f, 'bending_weft', 1e6)}",
+            _marked(f, "thickness", 1e3),
             f"{measured}",
         )
     console.print(table)
     console.print("no mark: measured   ~ estimated by us   ° a constant that was published")
     console.print("pairs: warp/weft; measured: how many of the seven numbers shown")
     console.print("sources, methods and titles: weft fabrics NAME")
+
+
+def _marked(f: "Fabric", field: str, scale: float = 1.0, form: str = ".3g") -> str:
+    """Return a number of a fabric with the mark of its origin."""
+    return f"{MARKS.get(f.origin(field), '')}{scale * getattr(f, field):{form}}"
 
 
 app.command("test")(fabrics_test.test)

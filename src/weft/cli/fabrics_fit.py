@@ -1,10 +1,9 @@
 """``weft fabrics fit FILE.yaml``: a fabric from laboratory data."""
 
-import json as json_of
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +14,13 @@ from weft.cli.options import (
     Quiet,
     Threads,
     configure,
+    new_table,
+    notes,
     one_blas_thread,
     print_json,
     say,
     tell_compiling,
+    write_json,
 )
 
 if TYPE_CHECKING:
@@ -76,10 +78,7 @@ def fit(
     from weft.fitting.file import read_fit
     from weft.fitting.fit import fit as found_of
 
-    def tell(text: str) -> None:
-        if not (quiet or json):
-            say(text, error=True)
-
+    tell = notes(silent=quiet or json)
     if not (quiet or json):
         tell_compiling()
     read = read_fit(file)
@@ -135,16 +134,14 @@ def _check_out(read: "FitFile", preset: Path) -> None:
 
 
 def _write(read: "FitFile", found: "Fit", preset: Path, tell: Callable[[str], None]) -> None:
-    """The preset, read again; report as JSON; plots where matplotlib is installed."""
+    """Write the preset, read again; report as JSON; plots where matplotlib is installed."""
     from weft.fitting import plots
     from weft.fitting.report import report_as_json, write_preset
-    from weft.io.files import atomic_write
     from weft.laboratory.pictures import missing_library
 
     write_preset(preset, read, found)
     numbers, picture = preset.with_suffix(".json"), preset.with_suffix(".png")
-    with atomic_write(numbers) as out:
-        out.write((json_of.dumps(report_as_json(read, found), indent=2) + "\n").encode())
+    write_json(numbers, report_as_json(read, found))
     written = [preset, numbers]
     if lacking := missing_library("residual plots"):
         tell(lacking)
@@ -156,7 +153,7 @@ def _write(read: "FitFile", found: "Fit", preset: Path, tell: Callable[[str], No
 
 
 def _explain(kind: str) -> None:
-    """The fields of a fit file, or of one kind."""
+    """Print the fields of a fit file, or of one kind."""
     from weft.base.errors import FabricError, check_known
     from weft.base.settings import settings_by_field
     from weft.fitting.file import KINDS, FitFileSettings, describe_kind, fields_of
@@ -164,22 +161,19 @@ def _explain(kind: str) -> None:
     if kind:
         check_known(kind, KINDS, "kind", FabricError)
         say(f"kind: {kind}\n{describe_kind(kind)}")
-        _table(fields_of(kind))
+        _print_rows(fields_of(kind))
         return
     say("a fit file: what was measured of a fabric")
-    _table({name: a.meaning for name, a in settings_by_field(FitFileSettings).items()})
+    _print_rows({name: a.meaning for name, a in settings_by_field(FitFileSettings).items()})
     say("\nkinds of measurement")
-    _table({name: describe_kind(name) for name in KINDS})
+    _print_rows({name: describe_kind(name) for name in KINDS})
     say("\nfields of one: weft fabrics fit --kind tensile")
     say(_EXAMPLE)
 
 
-def _table(rows: Any) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, meaning in rows.items():
-        table.add_row(name, meaning)
+def _print_rows(rows: Mapping[str, str]) -> None:
+    table = new_table("", "")
+    table.show_header = False
+    for row in rows.items():
+        table.add_row(*row)
     new_console().print(table)

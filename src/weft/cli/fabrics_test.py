@@ -1,6 +1,5 @@
 """``weft fabrics test NAME``: a virtual laboratory's data sheet of a fabric."""
 
-import json as json_of
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +13,13 @@ from weft.cli.options import (
     Quiet,
     Threads,
     configure,
+    notes,
     one_blas_thread,
     print_json,
     say,
+    split_names,
     tell_compiling,
+    write_json,
 )
 
 if TYPE_CHECKING:
@@ -54,16 +56,12 @@ def test(
     from weft.fabric.fabric import fabric
     from weft.laboratory.sheet import select_tests, sheet
 
-    chosen = select_tests([t.strip() for t in tests.split(",") if t.strip()])
+    chosen = select_tests(split_names(tests))
     edge = to_si(size, "m", "--size")
     what = fabric(name)
     if not (quiet or json):
         tell_compiling()
-
-    def tell(text: str) -> None:
-        if not (quiet or json):
-            say(text, error=True)
-
+    tell = notes(silent=quiet or json)
     found = sheet(what, chosen, edge, drapings, seed, tell)
     if json:
         print_json(found.plain)
@@ -76,7 +74,7 @@ def test(
 
 
 def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> None:
-    """Tables, JSON, pictures of the draped specimen, and curves where matplotlib is installed."""
+    """Write tables, JSON and pictures of the specimen, and curves where matplotlib is installed."""
     from weft.io.files import atomic_write, make_folder
     from weft.laboratory.pictures import drape_pictures, draw_sheet, missing_library
     from weft.show.picture.renderer import save_png
@@ -89,8 +87,7 @@ def _write(found: "FabricSheet", folder: Path, tell: Callable[[str], None]) -> N
         with atomic_write(written[-1]) as file:
             file.write(table.csv().encode())
     written.append(folder / f"{name}.json")
-    with atomic_write(written[-1]) as file:
-        file.write((json_of.dumps(found.plain, indent=2) + "\n").encode())
+    write_json(written[-1], found.plain)
     if found.cusick is not None:
         for view, image in drape_pictures(found.cusick).items():
             written.append(folder / f"{name}-draped-{view}.png")

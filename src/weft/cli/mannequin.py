@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.terminal import new_console
-from weft.cli.options import AsJson, print_json, say
+from weft.cli.options import AsJson, new_table, print_json, say, split_pairs
 
 if TYPE_CHECKING:
     from weft.mannequin import Measurements
@@ -47,12 +47,7 @@ def mannequin(
     from weft.io import FORMATS, suffixes, write_mesh
     from weft.mannequin import mannequin as make
 
-    named = {}
-    for text in set_ or []:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise MannequinError("--set", got=repr(text), expected="NAME=LENGTH: chest=92 cm")
-        named[name.strip()] = value.strip()
+    named = split_pairs(set_, MannequinError, "NAME=LENGTH: chest=92 cm")
     moving = out is not None and out.suffix.lower() == ".npz"
     if out is not None and not moving:
         form = FORMATS.get(out.suffix.lower())
@@ -85,12 +80,8 @@ def mannequin(
 
 
 def _table(measurements: "Measurements") -> None:
-    """Every measurement in centimeters."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for column in ("measurement", "cm"):
-        table.add_column(column, justify="right" if column == "cm" else "left")
+    """Print every measurement in centimeters."""
+    table = new_table("measurement", "cm", right=["cm"])
     for name, value in dataclasses.asdict(measurements).items():
         shown = value if isinstance(value, tuple) else (value,)
         table.add_row(name.replace("_", " "), ", ".join(f"{100 * v:.1f}" for v in shown))

@@ -1,13 +1,25 @@
 """Options and helpers that several commands share."""
 
+import json
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.base.terminal import new_console
+from weft.base.errors import WeftError
+from weft.base.terminal import bar, new_console
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+RunPath = Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")]
+SceneFile = Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")]
+SweepPath = Annotated[
+    Path, typer.Argument(help="Folder of a sweep, or its sweep file.", metavar="SWEEP")
+]
 Device = Annotated[str, typer.Option(help="cpu, cuda or cuda:N.", metavar="NAME")]
 Threads = Annotated[
     int | None,
@@ -22,6 +34,11 @@ Set = Annotated[
         metavar="PATH=VALUE",
     ),
 ]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")]
+Frames = Annotated[
+    str | None, typer.Option(help="A:B\\[:STEP], the last one included.", show_default="all")
+]
+Density = Annotated[int | None, typer.Option(min=1, help="Of splines: samples a knot span.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 # Those of ``weft.show.looks``, which takes a second to import.
 LOOK_NAMES = (
@@ -32,9 +49,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 
 
 def one_blas_thread() -> None:
-    """Dense matrices of small meshes are small: threads of NumPy's BLAS cost more than they win,
-    several times so where other programs run. To be called before NumPy is imported; what the
-    environment says holds.
+    """Let NumPy's BLAS use one thread, unless the environment says otherwise; to be called before
+    NumPy is imported.
+
+    Dense matrices of small meshes are small: threads cost more than they win, several times so
+    where other programs run.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -51,11 +70,87 @@ def say(text: str, *, error: bool = False) -> None:
     new_console(error=error, soft_wrap=True).print(text)
 
 
-def print_json(data: object) -> None:
-    """JSON to standard output."""
-    import json
+def notes(*, silent: bool) -> Callable[[str], None]:
+    """Return a function that prints a line on standard error; ``silent``: one that does nothing."""
+    return (lambda text: None) if silent else (lambda text: say(text, error=True))
 
+
+def say_problems(warnings: Sequence[object], errors: Sequence[object]) -> None:
+    """Print a line for every warning and error."""
+    for kind, problems in (("warning", warnings), ("error", errors)):
+        for problem in problems:
+            say(f"{kind:8} {problem}")
+
+
+def end_check(n_warnings: int, errors: Sequence[object]) -> None:
+    """Print the count of warnings of a check that found no errors; otherwise exit with 1."""
+    if errors:
+        raise typer.Exit(1)
+    say(f"no errors, {count(n_warnings, 'warning')}" if n_warnings else "no problems")
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun: ``1 frame``, ``2 frames``."""
+    return f"{n} {noun}{'s' * (n != 1)}"
+
+
+def print_json(data: object) -> None:
+    """Print JSON to standard output."""
     typer.echo(json.dumps(data, indent=2))
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write JSON to a file."""
+    from weft.io.files import atomic_write
+
+    with atomic_write(path) as file:
+        file.write((json.dumps(data, indent=2) + "\n").encode())
+
+
+def new_table(*columns: str, title: str | None = None, right: Sequence[str] = ()) -> "Table":
+    """Return a table of rich without frames, with these columns.
+
+    Args:
+        *columns: their heads.
+        title: above the table.
+        right: heads of the columns that are aligned to the right.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_edge=False, title=title, title_justify="left")
+    for head in columns:
+        table.add_column(head, overflow="fold", justify="right" if head in right else "left")
+    return table
+
+
+def split_pairs(
+    texts: Sequence[str] | None, error: type[WeftError], expected: str
+) -> Mapping[str, str]:
+    """Return the names and values of options ``--set NAME=VALUE``.
+
+    Raises:
+        WeftError: of the class ``error``; a text without ``=``.
+    """
+    pairs = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise error("--set", got=repr(text), expected=expected)
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def split_names(text: str | None) -> list[str]:
+    """Return the names in a text with commas between them."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+@contextmanager
+def counting_bar(text: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar; yield a function of the numbers of things done and of all things."""
+    with bar(transient=True) as shown:
+        task = shown.add_task(text, total=None)
+        yield lambda done, of: shown.update(task, completed=done, total=of)
 
 
 def tell_compiling() -> None:

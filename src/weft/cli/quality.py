@@ -5,12 +5,20 @@ from typing import Annotated, Any
 
 import typer
 
-from weft.base.terminal import bar, new_console
-from weft.cli.options import AsJson, print_json, say
+from weft.base.terminal import new_console
+from weft.cli.options import (
+    AsJson,
+    RunPath,
+    counting_bar,
+    new_table,
+    print_json,
+    say,
+    write_json,
+)
 
 
 def quality(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    run: RunPath,
     frame: Annotated[
         list[int] | None,
         typer.Option(help="A frame, -1 the last; repeatable.", show_default="all"),
@@ -35,9 +43,8 @@ def quality(
 
     opened = Run(run)
     looked = Quality(opened, since)
-    with bar(transient=True) as shown:
-        task = shown.add_task("looking", total=len(opened) if frame is None else len(frame))
-        report = looked.report(frame, lambda done, _: shown.update(task, completed=done))
+    with counting_bar("looking") as shown:
+        report = looked.report(frame, shown)
     if out is not None:
         _write(out, opened, report)
     if json:
@@ -52,27 +59,22 @@ def quality(
 
 
 def _write(out: Path, run: Any, report: Any) -> None:
-    import json as text
-
-    from weft.io.files import atomic_write, make_folder
+    from weft.io.files import make_folder
 
     make_folder(out)
-    with atomic_write(out / "quality.json") as file:
-        file.write(text.dumps(report, indent=1).encode())
+    write_json(out / "quality.json", report)
     last = report["frames"][-1]["frame"]
     for look in ("panels", "strain", *(("fit",) if len(run.body_faces) else ())):
         run.render(out / f"{look}.png", frame=last, look=look)
 
 
 def _tell(report: Any) -> None:
-    """The last frame part by part, and the worst of all."""
-    from rich.table import Table
-
+    """Print the last frame part by part, and the worst of all."""
     last, worst = report["frames"][-1], report["worst"]
     body = last.get("body", {})
-    table = Table(title=f"frame {last['frame']}, t = {last['t']:.3g} s", box=None)
-    for name in ("part", "warp %", "weft %", "shear °", "body mm", "Pa", "slip mm"):
-        table.add_column(name, justify="left" if name == "part" else "right", no_wrap=True)
+    numbers = ("warp %", "weft %", "shear °", "body mm", "Pa", "slip mm")
+    title = f"frame {last['frame']}, t = {last['t']:.3g} s"
+    table = new_table("part", *numbers, title=title, right=numbers)
     for name, part in last["parts"].items():
         cells = [f"{part[k]['p50']:.1f}/{part[k]['p99']:.1f}" for k in ("warp", "weft", "shear")]
         there = body.get(name)

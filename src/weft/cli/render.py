@@ -6,19 +6,25 @@ from typing import Annotated
 import typer
 
 from weft.base.errors import RunError
-from weft.base.terminal import bar
-from weft.cli.options import LOOK_NAMES, Device, Threads, configure, say, tell_compiling
+from weft.cli.options import (
+    LOOK_NAMES,
+    Density,
+    Device,
+    RunPath,
+    Threads,
+    configure,
+    counting_bar,
+    say,
+    tell_compiling,
+)
 
 
 def render(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    run: RunPath,
     out: Annotated[
         Path, typer.Argument(help="A .png (one frame), .mp4 or .webp (all).", metavar="OUT")
     ],
-    look: Annotated[
-        str,
-        typer.Option(help=f"{LOOK_NAMES}."),
-    ] = "checker",
+    look: Annotated[str, typer.Option(help=f"{LOOK_NAMES}.")] = "checker",
     frame: Annotated[int, typer.Option(help="Frame of a .png; -1 is the last.")] = -1,
     width: Annotated[int, typer.Option(help="Pixels.")] = 1280,
     height: Annotated[int, typer.Option(help="Pixels.")] = 720,
@@ -27,9 +33,7 @@ def render(
     ground: Annotated[bool, typer.Option(help="A ground with the cloth's shadow.")] = True,
     whole: Annotated[bool, typer.Option("--whole", help="Show bodies whole, too.")] = False,
     contacts: Annotated[bool, typer.Option(help="A dot where cloth touches.")] = False,
-    density: Annotated[
-        int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
-    ] = None,
+    density: Density = None,
     sheet: Annotated[
         int | None, typer.Option(help="So many frames side by side, in a .png.", metavar="COUNT")
     ] = None,
@@ -98,8 +102,7 @@ def render(
         distance,
         keys,
     )
-    with bar(transient=True) as shown:
-        task = shown.add_task("drawing", total=len(opened))
+    with counting_bar("drawing") as shown:
         opened.render(
             out,
             frame=frame,
@@ -107,7 +110,7 @@ def render(
             contacts=contacts,
             density=density,
             sheet=sheet,
-            on_frame=lambda done, count: shown.update(task, completed=done, total=count),
+            on_frame=shown,
             physics=physics_of(opened, [look]),
         )
     say(f"picture  {out}")

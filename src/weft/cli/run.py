@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weft.cli.options import Device, Out, Quiet, Set, Threads, configure, say
+from weft.cli.options import Device, Out, Quiet, Resume, SceneFile, Set, Threads, configure, say
 
 if TYPE_CHECKING:
     from weft.run.progress import Update
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def run(
-    scene: Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")],
+    scene: SceneFile,
     out: Out = None,
     frames: Annotated[
         int | None,
         typer.Option(help="Number of the last frame.", show_default="the scene's", min=0),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that stopped.")] = False,
+    resume: Resume = False,
     from_frame: Annotated[
         int | None,
         typer.Option("--from", help="Continue after frame K, dropping later ones.", metavar="K"),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weft.base.trees import Json
-from weft.cli.options import Device, Out, Set, Threads, configure, say, tell_compiling
+from weft.cli.options import (
+    Device,
+    Out,
+    Resume,
+    SceneFile,
+    Set,
+    Threads,
+    configure,
+    say,
+    tell_compiling,
+)
 
 if TYPE_CHECKING:
     from weft.integrators.base import Stepper
@@ -16,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def settle(
-    scene: Annotated[Path, typer.Argument(help="A scene file.", metavar="SCENE.yaml")],
+    scene: SceneFile,
     out: Out = None,
     load_steps: Annotated[
         int, typer.Option(help="Parts in which pins that move are moved.", min=1)
@@ -39,7 +49,7 @@ def settle(
         int | None,
         typer.Option(help="Of the bumps that let flat cloth buckle.", show_default="the scene's"),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue after a load step.")] = False,
+    resume: Resume = False,
     from_frame: Annotated[
         int | None,
         typer.Option(

@@ -3,13 +3,13 @@
 import shlex
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from weft.base.terminal import new_console
-from weft.cli.options import AsJson, Quiet, print_json, say
+from weft.cli.groups import DefaultCommandGroup
+from weft.cli.options import AsJson, Quiet, SweepPath, notes, print_json, say
 
 if TYPE_CHECKING:
     from weft.sweep.executors.base import Executor
@@ -17,23 +17,16 @@ if TYPE_CHECKING:
     from weft.sweep.runner import Hooks
 
 EXECUTORS = ("processes", "dask", "slurm", "commands")
-Folder = Annotated[
-    Path, typer.Argument(help="Folder of a sweep, or its sweep file.", metavar="SWEEP")
-]
 
 
-class _Group(TyperGroup):
+class SweepGroup(DefaultCommandGroup):
     """``weft sweep FILE`` is ``weft sweep run FILE``."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command, or ``run``."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            args = ["run", *args]
-        return super().resolve_command(ctx, args)
+    default = "run"
 
 
 app = typer.Typer(
-    cls=_Group,
+    cls=SweepGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Run a sweep file: `weft sweep SWEEP.yaml`. Look at one: status, report.",
@@ -139,7 +132,7 @@ def _executor(
 def _progress(quiet: bool) -> "AbstractContextManager[Hooks]":
     from weft.sweep.bar import silent, sweep_bar
 
-    return silent(lambda text: say(text, error=True)) if quiet else sweep_bar()
+    return silent(notes(silent=False)) if quiet else sweep_bar()
 
 
 def _dry_run(file: "SweepFile", out: Path | None, workers: int | None, json: bool) -> None:
@@ -163,7 +156,7 @@ def _commands(file: "SweepFile", out: Path | None, threads: int | None) -> None:
 
 @app.command("sample")
 def sample(
-    sweep: Folder,
+    sweep: SweepPath,
     name: Annotated[str, typer.Argument(help="Id of a sample, or its number.", metavar="ID")],
     retry: Annotated[bool, typer.Option("--retry", help="Also where it failed.")] = False,
     quiet: Quiet = False,
@@ -187,7 +180,7 @@ def sample(
 
 @app.command("status")
 def status(
-    sweep: Folder,
+    sweep: SweepPath,
     once: Annotated[bool, typer.Option("--once", help="Say it once and end.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Every sample on a line.")] = False,
     json: AsJson = False,
@@ -208,7 +201,7 @@ def status(
 
 @app.command("report")
 def report(
-    sweep: Folder,
+    sweep: SweepPath,
     out: Annotated[
         Path | None,
         typer.Argument(

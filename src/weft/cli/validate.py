@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weft.base.trees import Json
-from weft.cli.listing import listing
+from weft.cli.groups import listing
 from weft.cli.options import (
     AsJson,
     Device,

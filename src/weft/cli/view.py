@@ -3,15 +3,22 @@
 import os
 import sys
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.base.errors import RunError, WeftError
-from weft.base.terminal import bar
-from weft.cli.options import LOOK_NAMES, say
+from weft.cli.options import (
+    LOOK_NAMES,
+    Density,
+    Frames,
+    RunPath,
+    count,
+    counting_bar,
+    say,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from weft.cloth.fields import Physics
@@ -22,19 +29,14 @@ STRESS = "stress"  # what the names of looks begin with that need the scene's la
 
 
 def view(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
+    run: RunPath,
     html: Annotated[
         Path | None,
         typer.Option("--html", help="The page to write: one file with everything in it."),
     ] = None,
     web: Annotated[bool, typer.Option("--web", help="Serve it to browsers.")] = False,
-    frames: Annotated[
-        str | None,
-        typer.Option(help="A:B\\[:STEP], the last one included.", show_default="all"),
-    ] = None,
-    density: Annotated[
-        int | None, typer.Option(min=1, help="Of splines: samples a knot span.")
-    ] = None,
+    frames: Frames = None,
+    density: Density = None,
     look: Annotated[
         str | None,
         typer.Option(
@@ -108,22 +110,17 @@ def _page(
     from weft.show.viewer.page import content_of, errors_of, write_page
 
     out = html if html is not None else beside(run.path)
-    names = None if look is None else [n.strip() for n in look.split(",") if n.strip()]
     # Looks without numbers take no room: they are on every page.
     colors = [name for name, chosen in LOOKS.items() if chosen.values is None]
-    looks = None if names is None else [n for n in names if n not in colors]
+    looks = None if look is None else [n for n in split_names(look) if n not in colors]
     physics = physics_of(run) if any(n.startswith(STRESS) for n in looks or ()) else None
-    with bar(transient=True) as shown:
-        task = shown.add_task("packing", total=None)
-        told: Callable[[int, int], None] = lambda done, count: shown.update(  # noqa: E731
-            task, completed=done, total=count
-        )
+    with counting_bar("packing") as shown:
         content = content_of(
-            run, frames, density=density, looks=looks, physics=physics, on_frame=told
+            run, frames, density=density, looks=looks, physics=physics, on_frame=shown
         )
     size = write_page(out, content)
-    count = len(content.about["numbers"])
-    say(f"wrote    {out} ({count} frame{'s' * (count > 1)}, {size / 1e6:.1f} MB)")
+    frame_count = count(len(content.about["numbers"]), "frame")
+    say(f"wrote    {out} ({frame_count}, {size / 1e6:.1f} MB)")
     say(f"within   {errors_of(content)}")
     if html is not None:
         return
