@@ -3,7 +3,6 @@ one writer; no links; branches that survive a kill.
 """
 
 import errno
-import itertools
 import os
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
-from tests.test_simulation import same_run, scene, simulate
+from tests.test_simulation import Killed, die_at, same_run, scene, simulate
 from weft.base.errors import RunError
 from weft.io.folder_lock import LOCK, PROCESS_LOCK, WRITER
 from weft.io.safe_folder import SafeFolder
@@ -42,14 +41,14 @@ def flipped(path, place=0.5):
 
 
 DAMAGE = {
-    "frame-flipped": lambda p: flipped(p / "frames/000003.npz"),
-    "frame-cut": lambda p: os.truncate(p / "frames/000003.npz", 200),
-    "frame-empty": lambda p: (p / "frames/000003.npz").write_bytes(b""),
-    "frame-missing": lambda p: (p / "frames/000003.npz").unlink(),
-    "frame-0-missing": lambda p: (p / "frames/000000.npz").unlink(),
-    "frames-missing": lambda p: [(p / f"frames/00000{k}.npz").unlink() for k in (2, 3, 5)],
-    "last-frame-missing": lambda p: (p / "frames/000006.npz").unlink(),
-    "frames-exchanged": lambda p: (p / "frames/000002.npz").replace(p / "frames/000004.npz"),
+    "frame-flipped": lambda p: flipped(p / frame_name(3)),
+    "frame-cut": lambda p: os.truncate(p / frame_name(3), 200),
+    "frame-empty": lambda p: (p / frame_name(3)).write_bytes(b""),
+    "frame-missing": lambda p: (p / frame_name(3)).unlink(),
+    "frame-0-missing": lambda p: (p / frame_name(0)).unlink(),
+    "frames-missing": lambda p: [(p / frame_name(k)).unlink() for k in (2, 3, 5)],
+    "last-frame-missing": lambda p: (p / frame_name(6)).unlink(),
+    "frames-exchanged": lambda p: (p / frame_name(2)).replace(p / frame_name(4)),
     "frame-is-the-mesh": lambda p: (p / frame_name(3)).write_bytes((p / "mesh.npz").read_bytes()),
     "frame-is-the-checkpoint": lambda p: (p / frame_name(6)).write_bytes(
         (p / "checkpoint.npz").read_bytes()
@@ -97,12 +96,6 @@ def test_damage_is_found_named_and_repaired(tmp_path, whole, damage):
         simulate(run.path, frames=6, resume=True)
 
 
-def test_resume_of_a_sound_run_says_nothing(tmp_path, recwarn):
-    run = simulate(tmp_path / "run", frames=2)
-    simulate(run.path, frames=3, resume=True)
-    assert not recwarn.list
-
-
 def test_good_frames_after_a_damaged_one_are_kept(tmp_path):
     run = simulate(tmp_path / "run", frames=6)
     (run.path / frame_name(3)).write_bytes(b"x")
@@ -137,25 +130,7 @@ def test_a_folder_without_manifest_is_not_taken_for_a_new_one(tmp_path):
         simulate(run.path, frames=3, resume=True, scene=scene(gravity=MARS))
 
 
-class Killed(BaseException):
-    pass
-
-
-def dying_at(monkeypatch, instant, after):
-    """The process 'dies' at the given change of the disk: replacing or removing a file."""
-    counter = itertools.count()
-    for name in ("replace", "unlink"):
-        original = getattr(os, name)
-
-        def dying(*a, original=original, **k):
-            if next(counter) == instant:
-                if after:
-                    original(*a, **k)
-                raise Killed
-            return original(*a, **k)
-
-        monkeypatch.setattr(os, name, dying)
-    return counter
+CHANGES = ("replace", "unlink")  # of the disk
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -172,7 +147,7 @@ def test_a_branch_killed_at_any_instant(tmp_path, monkeypatch, after, changed):
     for instant in range(14):
         run = simulate(tmp_path / f"run-{instant}", frames=4)
         with monkeypatch.context() as patch:
-            dying_at(patch, instant, after)
+            die_at(patch, instant, after, CHANGES)
             with pytest.raises(Killed):
                 simulate(run.path, frames=5, from_frame=2, scene=new)
         committed = not changed or run.folder.manifest()["scene"] == branch.manifest["scene"]
@@ -207,7 +182,7 @@ def test_clearing_killed_at_any_instant(tmp_path, monkeypatch):
     for instant in range(7):
         run = simulate(tmp_path / f"run-{instant}", frames=2)
         with monkeypatch.context() as patch:
-            dying_at(patch, instant, False)
+            die_at(patch, instant, False, CHANGES)
             with pytest.raises(Killed):
                 run.folder.clear()
         assert run.folder.exists()
