@@ -84,23 +84,8 @@ class SceneError(WeftError):
     """A scene that is impossible or contradictory."""
 
 
-class SceneProblems(SceneError):
-    """Several problems of one scene, each a WeftError; and the scene, if it could be built."""
-
-    def __init__(self, problems: list[WeftError], scene: object = None) -> None:
-        self.problems, self.scene = problems, scene
-        super().__init__(f"{len(problems)} problems")
-
-    def __str__(self) -> str:
-        return "\n".join(str(p) for p in self.problems)
-
-
-class PatternError(WeftError):
-    """A garment's pattern that cannot be read, cut or sewn."""
-
-
-class PatternProblems(PatternError):
-    """Several problems of one pattern, each a WeftError."""
+class Problems(WeftError):
+    """Several problems of one file, each a WeftError."""
 
     def __init__(self, problems: list[WeftError]) -> None:
         self.problems = problems
@@ -108,6 +93,22 @@ class PatternProblems(PatternError):
 
     def __str__(self) -> str:
         return "\n".join(str(p) for p in self.problems)
+
+
+class SceneProblems(Problems, SceneError):
+    """Several problems of one scene; and the scene, if it could be built."""
+
+    def __init__(self, problems: list[WeftError], scene: object = None) -> None:
+        self.scene = scene
+        super().__init__(problems)
+
+
+class PatternError(WeftError):
+    """A garment's pattern that cannot be read, cut or sewn."""
+
+
+class PatternProblems(Problems, PatternError):
+    """Several problems of one pattern."""
 
 
 class MannequinError(SceneError):
@@ -148,6 +149,11 @@ def clipped(value: object, most: int = 300) -> str:
 def shortened(values: Sequence[object], most: int = 5) -> str:
     """Return the first entries of a list as text: ``1, 2, 3, ...``."""
     return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
+
+
+def point_text(point: Iterable[float]) -> str:
+    """Return the coordinates of a point as text: ``0.25, 1.3, 0``."""
+    return ", ".join(f"{c:.4g}" for c in point)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

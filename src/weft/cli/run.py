@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weft.base.errors import point_text
 from weft.cli.options import Device, Out, Quiet, Resume, SceneFile, Set, Threads, configure, say
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _tell_contact(folder: Path) -> None:
     pinched = [c["pinched"] for c in met if "pinched" in c]
     if pinched:
         worst = min(pinched, key=lambda p: float(p["part"]))
-        place = ", ".join(f"{c:.3g}" for c in worst["place"])
+        place = point_text(worst["place"])
         say(
             f"warning  bodies left less room than the thickness in {len(pinched)} steps: at least "
             f"{100 * worst['part']:.0f} % of it, at t = {worst['t']:.3g} s near ({place})"

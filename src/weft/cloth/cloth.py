@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from weft.base.arrays import Angles, CornerUv, Faces, Floats, Ints, Point, Positions
-from weft.base.errors import MeshError, check_known
+from weft.base.errors import MeshError, check_known, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import Accepts
 from weft.cloth.regions import ContactThickness, Region, contact_thickness
@@ -386,7 +386,7 @@ class Cloth:
         x = self.vertices[ids]
         distance = np.linalg.norm(x - np.clip(x, low, high), axis=1)
         k = int(np.argmin(distance))
-        place = ", ".join(f"{c:.4g}" for c in x[k])
+        place = point_text(x[k])
         return f"the nearest vertex is {ids[k]} at ({place}) m, {1e3 * distance[k]:.3g} mm outside"
 
     def moved(self, translation: Point = (0, 0, 0), rotation: Angles = (0, 0, 0)) -> "Cloth":

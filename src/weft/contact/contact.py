@@ -16,7 +16,7 @@ import numpy as np
 
 from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
-from weft.base.errors import SceneError
+from weft.base.errors import SceneError, point_text
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, ROOM, Accepts, documented, setting
 from weft.bodies.body import Body, joined_faces, joined_positions
@@ -376,7 +376,7 @@ class Contact:
         if room.min() <= 0:
             k = int(np.argmin(room))
             a, b = (int(s[k]) for s in sides.of_pairs(pairs, kinds))
-            place = ", ".join(f"{c:.4g}" for c in y[a])
+            place = point_text(y[a])
             raise SceneError(
                 "bodies at the start" if min(a, b) >= self.n_cloth else "cloth at the start",
                 got=f"{self.name_of(a)} and {self.name_of(b)} nearer than their thickness at "

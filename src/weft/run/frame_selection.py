@@ -1,8 +1,11 @@
 """Selections of the frames of a run: ``A:B:STEP``."""
 
+import re
 from dataclasses import dataclass
 
 from weft.base.errors import RunError
+
+_TEXT = re.compile(r"(?P<one>-?\d+)|(?P<first>-?\d+)?:(?P<last>-?\d+)?(?::(?P<step>\d+)?)?")
 
 
 @dataclass(frozen=True)
@@ -21,17 +24,12 @@ class FrameSelection:
     def of(text: str | None) -> "FrameSelection":
         """Return the selection of a text: ``A:B``, ``A:B:step``, ``:``, or one number."""
         expected = "A:B or A:B:STEP, the last one included, as in 0:48 or 0:-1:2"
-        words = [""] if text is None else text.split(":")
-        try:
-            a, b, s = (int(w) if w.strip() else None for w in [*words, "", ""][:3])
-        except ValueError:
-            a = b = s = None
-            words = ["", "", "", ""]
-        if len(words) > 3 or (s is not None and s < 1):
+        match = _TEXT.fullmatch("".join((text or ":").split()))
+        step = int(match["step"] or 1) if match else 0
+        if match is None or step < 1:
             raise RunError("--frames", got=repr(text), expected=expected)
-        if text is not None and len(words) == 1 and a is not None:
-            b = a
-        return FrameSelection(0 if a is None else a, -1 if b is None else b, 1 if s is None else s)
+        one, first, last = match["one"], match["first"] or 0, match["last"] or -1
+        return FrameSelection(int(one or first), int(one or last), step)
 
     def numbers(self, count: int, where: str) -> range:
         """Return the selected frame numbers of a run.

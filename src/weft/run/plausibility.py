@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import shortened
+from weft.base.errors import point_text, shortened
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
 from weft.bodies.nearest_points import NearestPoints
@@ -129,7 +129,7 @@ def about_rest_shape(samples: Samples, points: Positions) -> Iterator[str]:
     strain = np.maximum(high - 1, 1 - low)
     k = int(np.argmax(strain))
     if strain[k] > STRAINED:
-        where = ", ".join(f"{c:.3g}" for c in samples.shares[k] @ points[samples.stencil[k]])
+        where = point_text(samples.shares[k] @ points[samples.stencil[k]])
         yield (
             f"cloth is strained at the start, {stretch_text(high, low)}, by more than "
             f"{100 * STRAINED:g} % on {np.mean(strain > STRAINED):.0%} of it, most near "
@@ -195,7 +195,7 @@ def about_jumps(bodies: Sequence[Body], step: float) -> Iterator[str]:
         worst = int(np.argmax(ways))
         speed = ways[worst] / float(gaps[worst])
         place = x[worst, int(np.argmax(np.abs(x[worst + 1] - x[worst]).max(1)))]
-        where = ", ".join(f"{c:.3g}" for c in place)
+        where = point_text(place)
         if ways[worst] > LEAP * usual and speed > FAST:
             yield (
                 f"{body.name} jumps {ways[worst]:.3g} m between frames {worst} and {worst + 1} "
@@ -245,7 +245,7 @@ def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
         gap = np.linalg.norm(x[pairs[:, 0]] - x[pairs[:, 1]], axis=1)
         k = int(np.argmax(gap))
         if gap[k] > OPEN:
-            where = ", ".join(f"{c:.3g}" for c in x[pairs[k, 0]])
+            where = point_text(x[pairs[k, 0]])
             yield (
                 f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
                 "the garment is too small there, or something is in its way"

@@ -8,14 +8,14 @@ and it continues bitwise as if it had not been stopped.
 import dataclasses
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 
 from weft.base.arrays import AnyArray, Arrays
-from weft.base.errors import RunError, SceneError, SimulationError, shortened
+from weft.base.errors import RunError, SceneError, SimulationError, point_text, shortened
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
@@ -96,16 +96,20 @@ def run_scene(
     loop = Loop(scene, folder, fps)
     for pin in loop.model.pins:
         pin.check_until(frames / fps)
-    for question in scene_warnings(scene, loop.integrator):
-        warnings.warn(question, stacklevel=2)
+    _warn(scene_warnings(scene, loop.integrator))
     if frames == 0:
-        warnings.warn("0 frames: only the start is written", stacklevel=2)
+        _warn(["0 frames: only the start is written"])
     with folder.lock:
         place = loop.begin(frames, resume, from_frame)
         loop.check_room(place, frames)
         for now in loop.advance(place, frames):
             if on_progress is not None:
                 on_progress(now)
+
+
+def _warn(texts: Iterable[str]) -> None:
+    for text in texts:
+        warnings.warn(text, stacklevel=3)
 
 
 class Loop:
@@ -133,8 +137,8 @@ class Loop:
         )
         run = open_run(self.folder, manifest, mesh, resume=again, branch_at=from_frame)
         self.trajectory = run.trajectory
-        for message in (*run.messages, *self._restore(run)):
-            warnings.warn(message, stacklevel=2)
+        _warn(run.messages)
+        _warn(self._restore(run))
         if run.state is None:
             return self._start()
         self.digest = run.digests.get(run.end, self.digest)
@@ -210,9 +214,9 @@ class Loop:
         self._ask_about_garments(place)
         before, self.stretched = self.stretched, self.stretch.percentiles(place.state.x)
         if not self.asked and place.state.t >= self._sewn_at:
-            for question in about_stretch(before["max"], self.stretched["max"], place.count):
-                self.asked = True
-                warnings.warn(question, stacklevel=2)
+            questions = list(about_stretch(before["max"], self.stretched["max"], place.count))
+            self.asked = bool(questions)
+            _warn(questions)
 
     @property
     def _sewn_at(self) -> float:
@@ -229,8 +233,7 @@ class Loop:
         if cloth.sewn is not None and begin <= t < begin + 1 / (self.fps * self.steps) - 1e-9:
             x = place.state.x
             high = self.stretch.largest(x)
-            for question in about_garment(cloth, self.model.vertices(x), high, t):
-                warnings.warn(question, stacklevel=2)
+            _warn(about_garment(cloth, self.model.vertices(x), high, t))
 
     def _start(self) -> RunState:
         """Write frame 0 and return the state at the start."""
@@ -346,7 +349,7 @@ class Loop:
         path = self.folder.save_failure(f"step_{place.count + 1:06d}", arrays, text)
         near = ""
         if report.place is not None:
-            near = f" near ({', '.join(f'{c:.4g}' for c in report.place)})"
+            near = f" near ({point_text(report.place)})"
         raise SimulationError(
             f"step {place.count + 1} at t = {state.t:.6g} s{near}",
             got=report.outcome.name,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Faces, Ints, Positions
-from weft.base.errors import DegenerateFacesError, SceneProblems, WeftError
+from weft.base.errors import DegenerateFacesError, SceneProblems, WeftError, point_text
 from weft.cloth.cloth import Cloth
 from weft.contact import intersections
 from weft.discretization.linear_triangle import linear_triangle
@@ -152,7 +152,7 @@ def show_crossings(scene: Scene, found: Findings) -> None:
     faces = contact.mesh.faces
     names = [contact.name_of(int(v)) for v in faces[:, 0]]
     for i, j in pairs[:20].tolist():
-        place = ", ".join(f"{c:.4g}" for c in x[faces[[i, j]]].mean((0, 1)))
+        place = point_text(x[faces[[i, j]]].mean((0, 1)))
         found.warnings.append(f"{names[i]} face {i} and {names[j]} face {j} near ({place})")
     if len(pairs) > 20:
         found.warnings.append(f"... and {len(pairs) - 20} more pairs: the picture shows them")
