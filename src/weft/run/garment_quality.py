@@ -77,10 +77,9 @@ class Quality:
     @cached_property
     def parts(self) -> Sequence[tuple[str, slice]]:
         """The names of panels or cloths, each with the slice of its faces."""
-        told = self.run.manifest.get("scene", {}).get("parts") or [{"faces": len(self.mesh.faces)}]
-        ends = np.cumsum([0, *(int(p["faces"]) for p in told)]).tolist()
-        names = [str(p.get("name", "cloth")) for p in told]
-        return [(name, slice(a, b)) for name, a, b in zip(names, ends[:-1], ends[1:])]
+        parts = self.run.parts()
+        ends = np.cumsum([0, *(count for _, count in parts)]).tolist()
+        return [(name, slice(a, b)) for (name, _), a, b in zip(parts, ends[:-1], ends[1:])]
 
     @cached_property
     def seams(self) -> Sequence[tuple[str, Ints]]:

@@ -225,7 +225,8 @@ def about_haste(bodies: Sequence[Body], sewn: float) -> Iterator[str]:
 
 
 def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) -> Iterator[str]:
-    """Yield warnings about a garment at the time t [s] when it should be sewn.
+    """Yield warnings about a garment at the time t [s] when it should be sewn: seams that are still
+    open, and parts that are too small.
 
     Args:
         cloth: the garment.
@@ -233,12 +234,6 @@ def about_garment(cloth: Cloth, x: Positions, high: Sequence[Floats], t: float) 
         high: (q,) largest principal stretches of the samples, one array per part.
         t: [s] time.
     """
-    yield from about_seams(cloth, x, t)
-    yield from about_tightness(cloth, high, t)
-
-
-def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
-    """Yield warnings about seams that are still open: the garment is too small or caught."""
     for name, pairs in cloth.seams:
         if cloth.sewn is None or (cloth.sewn[pairs[:, 0]] != cloth.sewn[pairs[:, 1]]).any():
             continue  # a zip or buttons
@@ -250,10 +245,6 @@ def about_seams(cloth: Cloth, x: Positions, t: float) -> Iterator[str]:
                 f"seam {name} is open by {1e3 * gap[k]:.3g} mm at t = {t:.3g} s near ({where}): "
                 "the garment is too small there, or something is in its way"
             )
-
-
-def about_tightness(cloth: Cloth, high: Sequence[Floats], t: float) -> Iterator[str]:
-    """Yield warnings about parts that are too small, judged by their largest stretches (q,)."""
     for part, stretches in zip(cloth.parts, high, strict=True):
         tight = float(np.percentile(stretches, 95))
         if tight > 1 + TIGHT:
