@@ -137,7 +137,7 @@ def test_quality_says_where_the_garment_is(sewn):
     _, run = sewn
     quality = Quality(run)
     assert quality.since == 20
-    last = quality.of_frame(-1)
+    last = quality.measure_frame(-1)
     assert set(last["parts"]) == {"front", "back"}
     radius = np.hypot(*run.positions(-1)[:, [0, 2]].T)
     ease = quality.ease(len(run) - 1)

@@ -68,7 +68,7 @@ def check(
     target = picture or path.with_suffix(".check.png")
     if found.marked is not None:
         mesh, ids = found.marked
-        _draw_marked(mesh, ids, target)
+        _draw_faces(mesh, ids, target)
         say(f"picture  {target} (marked in red: {', '.join(map(str, ids.tolist()))})")
     if found.crossing is not None:
         _show_crossing(found.crossing, target)
@@ -80,7 +80,7 @@ def check(
     end_check(len(found.warnings), found.errors)
 
 
-def _draw_marked(mesh: "TriangleMesh", faces: "Ints", target: Path) -> None:
+def _draw_faces(mesh: "TriangleMesh", faces: "Ints", target: Path) -> None:
     """Draw a mesh with some faces in red."""
     from weft.show.picture.renderer import Renderer, Style, save_png
 
@@ -95,7 +95,7 @@ def _show_crossing(crossing: "tuple[TriangleMesh, Ints]", target: Path) -> None:
 
     mesh, pairs = crossing
     faces = np.unique(pairs)
-    _draw_marked(mesh, faces, target)
+    _draw_faces(mesh, faces, target)
     file = target.with_suffix(".obj")
     used, corners = np.unique(mesh.faces[faces], return_inverse=True)
     write_obj(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from weft.base.errors import WeftError
-from weft.cli.examples import example_named
+from weft.cli.examples import find_example
 from weft.cli.options import Device, Quiet, Threads, configure, say
 from weft.cli.run import simulate_into
 
@@ -64,7 +64,7 @@ def _example(name: str, out: Path | None, quiet: bool) -> None:
     from weft.run.run import Run
     from weft.scene.build import load_scene
 
-    example = example_named(name)
+    example = find_example(name)
     if not example.is_scene:
         how = {"script": "python", "fabric": "weft fabrics fit"}.get(example.kind, "weft sweep")
         raise WeftError(

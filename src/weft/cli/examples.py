@@ -60,7 +60,7 @@ def examples_by_name() -> dict[str, Example]:
     return {e.name: e for e in sorted(found, key=lambda e: (not e.is_scene, e.name))}
 
 
-def example_named(name: str) -> Example:
+def find_example(name: str) -> Example:
     """One by its name, or by the last part of it where only one has that.
 
     Raises:
@@ -95,7 +95,7 @@ def examples(
 ) -> None:
     """List the examples, or print one: `weft examples flag > my_scene.yaml`."""
     if name is not None:
-        typer.echo(example_named(name).path.read_text(encoding="utf-8"), nl=False)
+        typer.echo(find_example(name).path.read_text(encoding="utf-8"), nl=False)
         return
     known = examples_by_name().values()
     width = max(len(e.name) for e in known)

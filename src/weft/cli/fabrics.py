@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -102,15 +103,16 @@ def _all(chosen: "list[Fabric]") -> None:
     )
     table = new_table("name", *([""] if wide else []), *numbers, right=numbers)
     for f in chosen:
+        shown = partial(_marked_number, f)
         measured = sum(f.origin(field) == "measured" for field in COUNTED)
         table.add_row(
             f.name,
             *([f.title] if wide else []),
-            _marked(f, "density"),
-            f"{_marked(f, 'stretch_warp', form='.0f')}/{_marked(f, 'stretch_weft', form='.0f')}",
-            _marked(f, "shear", form=".0f"),
-            f"{_marked(f, 'bending_warp', 1e6)}/{_marked(f, 'bending_weft', 1e6)}",
-            _marked(f, "thickness", 1e3),
+            shown("density"),
+            f"{shown('stretch_warp', form='.0f')}/{shown('stretch_weft', form='.0f')}",
+            shown("shear", form=".0f"),
+            f"{shown('bending_warp', 1e6)}/{shown('bending_weft', 1e6)}",
+            shown("thickness", 1e3),
             f"{measured}",
         )
     console.print(table)
@@ -119,7 +121,7 @@ def _all(chosen: "list[Fabric]") -> None:
     console.print("sources, methods and titles: weft fabrics NAME")
 
 
-def _marked(f: "Fabric", field: str, scale: float = 1.0, form: str = ".3g") -> str:
+def _marked_number(f: "Fabric", field: str, scale: float = 1.0, form: str = ".3g") -> str:
     """Return a number of a fabric with the mark of its origin."""
     return f"{MARKS.get(f.origin(field), '')}{scale * getattr(f, field):{form}}"
 

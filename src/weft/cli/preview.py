@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 640, 360
 PART = 0.1  # of the time that pictures may take; frames in between have none
 
 
-def previewing(
+def draw_previews(
     folder: Path, picture: Path, on_progress: Callable[[Progress], None]
 ) -> Callable[[Progress], None]:
     """``on_progress``, which also draws frames of the run in ``folder`` into one PNG: the last

@@ -114,13 +114,13 @@ def simulate_into(
     """Simulate with a progress bar, with JSON lines on stdout, or quietly; Ctrl-C says how to go on
     and exits with status 130.
     """
-    from weft.cli.preview import previewing
+    from weft.cli.preview import draw_previews
     from weft.scene.simulate import simulate
 
     place = folder if isinstance(folder, Path) else folder.path
     try:
         with _progress(place, last, quiet, json) as told, _interrupts(told) as update:
-            shown = update if preview is None else previewing(place, preview, update)
+            shown = update if preview is None else draw_previews(place, preview, update)
             simulate(
                 scene,
                 frames=last,

@@ -109,7 +109,7 @@ def _page(
     from weft.show.looks import LOOKS
     from weft.show.viewer.page import content_of, errors_of, write_page
 
-    out = html if html is not None else beside(run.path)
+    out = html if html is not None else page_path(run.path)
     # Looks without numbers take no room: they are on every page.
     colors = [name for name, chosen in LOOKS.items() if chosen.values is None]
     looks = None if look is None else [n for n in split_names(look) if n not in colors]
@@ -130,7 +130,7 @@ def _page(
         say("next     copy the file to a machine with a browser and open it there")
 
 
-def beside(folder: Path) -> Path:
+def page_path(folder: Path) -> Path:
     """The page of a run whose place nobody chose."""
     whole = folder.resolve()
     return whole.with_name(f"{whole.name}.html")

@@ -106,7 +106,7 @@ class Quality:
         then = self.at(self.since)
         return NearestPoints.of(then.x, then.body, self.run.body_faces)
 
-    def of_frame(self, frame: int) -> Json:
+    def measure_frame(self, frame: int) -> Json:
         """Return all measurements of one frame."""
         frame = frame if frame >= 0 else len(self.run) + frame
         x = self.at(frame).x
@@ -207,7 +207,7 @@ class Quality:
         numbers = list(range(len(self.run))) if frames is None else list(frames)
         lines = []
         for k, number in enumerate(numbers):
-            lines.append(self.of_frame(number))
+            lines.append(self.measure_frame(number))
             if on_frame is not None:
                 on_frame(k + 1, len(numbers))
         return {"since": self.since, "worst": worst(lines, self.since), "frames": lines}

@@ -33,9 +33,9 @@ from weft.run.scene_interface import SceneLike
 from weft.run.step_record import (
     RunState,
     Stretch,
-    manifest_of,
+    build_manifest,
     mesh_arrays,
-    plain,
+    report_as_dict,
 )
 
 MOST_FRAMES = 10_000_000
@@ -132,7 +132,7 @@ class Loop:
     def begin(self, frames: int, again: bool, from_frame: int | None) -> RunState:
         """Return the state to start from, after preparing and repairing the folder."""
         mesh = mesh_arrays(self.scene)
-        manifest = manifest_of(
+        manifest = build_manifest(
             self.scene, mesh, self.folder.path, frames=frames, fps=self.fps, steps=self.steps
         )
         run = open_run(self.folder, manifest, mesh, resume=again, branch_at=from_frame)
@@ -160,12 +160,14 @@ class Loop:
         """Take steps and yield the progress after each one, until frame ``frames`` is on disk."""
         while place.frame < frames:
             place, parts = self._step(place)
-            wrote = self.took(place, parts)
+            wrote = self.write_step(place, parts)
             frame = place.frame + (place.step > 0)
             last = parts[-1].report
             yield Progress(frame, frames, place.step or self.steps, self.steps, last, wrote)
 
-    def took(self, place: RunState, parts: Sequence[TakenStep], every_step: bool = True) -> str:
+    def write_step(
+        self, place: RunState, parts: Sequence[TakenStep], every_step: bool = True
+    ) -> str:
         """Write the metrics of a finished step, and its frame and checkpoint.
 
         Args:
@@ -176,7 +178,7 @@ class Loop:
         Returns:
             The name of the frame that was written, or an empty string.
         """
-        self._look_at(place)
+        self._check_state(place)
         digests: dict[int, str] = {}
         if place.step == 0:
             digests[place.frame - 1] = self.digest
@@ -195,7 +197,7 @@ class Loop:
             )
         return frame_name(place.frame) if place.step == 0 else ""
 
-    def _look_at(self, place: RunState) -> None:
+    def _check_state(self, place: RunState) -> None:
         """Check that a new state is finite, and warn once per run about a stretch that no cloth
         has.
 
@@ -242,7 +244,7 @@ class Loop:
         self.digest = self._write_frame(place)
         return place
 
-    def _at_frame(self, place: RunState) -> Arrays:
+    def _frame_arrays(self, place: RunState) -> Arrays:
         """Return the arrays that a frame holds besides the state: bodies, contact forces, ropes and
         springs, and recorded fields.
         """
@@ -272,7 +274,7 @@ class Loop:
 
     def _write_frame(self, place: RunState) -> str:
         """Write a frame; return its digest."""
-        arrays = {**place.arrays(), **self._at_frame(place)}
+        arrays = {**place.arrays(), **self._frame_arrays(place)}
         return self.folder.write(frame_name(place.frame), arrays, self.trajectory)
 
     def _restore(self, run: RunCondition) -> Iterator[str]:
@@ -342,7 +344,7 @@ class Loop:
             SimulationError: always.
         """
         before = dataclasses.replace(place, state=state, memory=memory)
-        text = {**plain(report), "t": state.t, "outcome": report.outcome.name}
+        text = {**report_as_dict(report), "t": state.t, "outcome": report.outcome.name}
         arrays = {**before.arrays(), "dt": report.dt}
         if report.reached is not None:
             arrays["reached"] = report.reached
@@ -367,7 +369,7 @@ class Loop:
         frame_end = whole and place.step == 0 and self.model.contact is not None
         return {
             **line,
-            **plain(part.report),
+            **report_as_dict(part.report),
             "kinetic": 0.5 * float(np.sum(self.model.mass * (state.v**2).sum(1))),
             "stretch": self.stretched if whole else self.stretch.percentiles(state.x),
             **({"intersections": self.crossing} if frame_end else {}),

@@ -89,7 +89,7 @@ def _between(ranked: Floats, at: float) -> float:
     return a + (b - a) * t if t < 0.5 else b - (b - a) * (1.0 - t)
 
 
-def plain(report: StepReport) -> Json:
+def report_as_dict(report: StepReport) -> Json:
     """Return the report of a step as a tree of numbers and names."""
     tree = {**vars(report), "outcome": report.outcome.name}
     del tree["reached"], tree["divisible"], tree["place"], tree["parts"]
@@ -122,7 +122,7 @@ def mesh_arrays(scene: SceneLike) -> Arrays:
     return arrays
 
 
-def manifest_of(
+def build_manifest(
     scene: SceneLike, mesh: Arrays, folder: Path, *, frames: int, fps: float, steps: int
 ) -> Json:
     """Return the manifest of a run.
@@ -159,11 +159,11 @@ def manifest_of(
     if scene.resolved is not None:
         manifest["resolved"] = str(scene.resolved)
     if scene.scene_file is not None:
-        manifest["scene_file"] = path_from(folder, scene.scene_file)
+        manifest["scene_file"] = relative_path(folder, scene.scene_file)
     return manifest
 
 
-def path_from(folder: Path, file: Path) -> str:
+def relative_path(folder: Path, file: Path) -> str:
     """Return the path of a file relative to a folder, so that it stays right if both are moved
     together. If the file is on another drive, return its absolute path.
     """

@@ -59,7 +59,7 @@ def write_worlds(
             loop.begin(frames, False, None)
 
         def after_step(world: World) -> None:
-            loops[world.number].took(world.place, world.parts, every_step=False)
+            loops[world.number].write_step(world.place, world.parts, every_step=False)
 
         for k in range(frames):
             batch.advance(after_step)

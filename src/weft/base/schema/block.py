@@ -109,11 +109,11 @@ class BuiltField:
         # a block with one required number may be written as that number: {static: 0.3}, or 0.3
         bare = first.is_required() and first.annotation is float
 
-        def expanded(value: object) -> object:
+        def expand(value: object) -> object:
             return {name: value} if bare and isinstance(value, str | int | float) else value
 
         made = core_schema.no_info_after_validator_function(_make, handler.generate_schema(block))
-        return core_schema.no_info_before_validator_function(expanded, made)
+        return core_schema.no_info_before_validator_function(expand, made)
 
 
 T = TypeVar("T")

@@ -163,12 +163,12 @@ class _Evaluation:
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self.value(operand)
             case ast.BinOp(left=left, op=sign, right=right):
-                return self.combined(sign, self.value(left), self.value(right))
+                return self.combine(sign, self.value(left), self.value(right))
             case ast.Call(func=ast.Name(id=name), args=[_, *_] as given) if name in FUNCTIONS:
-                return self.applied(name, [self.value(a) for a in given])
+                return self.apply(name, [self.value(a) for a in given])
         return self.refuse("a number or a name in parentheses, after an operator or a function")
 
-    def combined(self, sign: ast.operator, a: UnitValue, b: UnitValue) -> UnitValue:
+    def combine(self, sign: ast.operator, a: UnitValue, b: UnitValue) -> UnitValue:
         """Return the sum, difference, product, quotient or power of two numbers."""
         dimension = a.dimension
         if isinstance(sign, ast.Add | ast.Sub):
@@ -190,7 +190,7 @@ class _Evaluation:
             self.refuse("no root of a negative number")
         return self.finite(value, dimension)
 
-    def applied(self, name: str, given: Sequence[UnitValue]) -> UnitValue:
+    def apply(self, name: str, given: Sequence[UnitValue]) -> UnitValue:
         """Return the value of a function."""
         function, count, wanted, result = FUNCTIONS[name]
         if count not in (0, len(given)):

@@ -168,9 +168,9 @@ class _Reader:
         else:
             hint = did_you_mean(token.text, UNITS) if token.kind == "name" else None
             self.refuse(f"{EXAMPLES} in place of {token.text!r}", hint)
-        return self._raised(base, token)
+        return self._raise(base, token)
 
-    def _raised(self, base: tuple[float, Dimension], token: Token) -> tuple[float, Dimension]:
+    def _raise(self, base: tuple[float, Dimension], token: Token) -> tuple[float, Dimension]:
         """Return the base raised to the power that follows, if there is one."""
         caret = self._take("^")
         follows = self.here
