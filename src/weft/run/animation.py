@@ -1,11 +1,14 @@
-"""Conversion of a run into an ``io.animation.Animation``: selection of frames, times, axes, units,
-and fields on the cloth.
+"""Conversion of frames of a run into mesh files and into an ``io.animation.Animation``.
+
+That is: selection of frames, times, axes, units, and fields on the cloth.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -26,9 +29,10 @@ from weft.cloth.fields import (
 from weft.cloth.regions import material_pieces
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.samples import principal_stretches
+from weft.io import format_to_write, write_mesh
 from weft.io.animation import Animation, AnimationFrame, Convention, Fields, SurfaceTopology
 from weft.run.frame_selection import FrameSelection
-from weft.run.run import Run, check_finite
+from weft.run.run import Run
 
 STRANDS = "ropes and springs"  # name of the surface that holds all of them
 MOST_PANELS = 256  # of one cloth; a cloth with more is exported as one region without panels
@@ -278,3 +282,62 @@ def _list_bodies(run: Run, faces: Faces) -> list[tuple[SurfaceTopology, slice]]:
         found.append((shape, slice(vertex, vertex + n)))
         vertex, face = vertex + n, face + m
     return found
+
+
+def check_finite(run: Run, frame: int, x: Positions) -> None:
+    """Check the positions (n,3) [m] of a frame.
+
+    Raises:
+        RunError: some are not finite.
+    """
+    bad = int((~np.isfinite(x).all(1)).sum())
+    if bad:
+        raise RunError(
+            f"frame {frame}",
+            got=f"{bad} positions that are not finite",
+            where=str(run.path),
+            expected="numbers",
+            hint="take earlier frames (--frames)",
+        )
+
+
+def save_frame(
+    run: Run,
+    path: Path,
+    frame: int,
+    *,
+    density: int | None,
+    net: bool,
+    weld: bool,
+    fields: Sequence[str],
+    physics: Physics | None,
+) -> Path:
+    """Write a frame of a run as a mesh file; arguments and errors as of ``Run.save``."""
+
+    def refuse(what: str, got: str, expected: str) -> NoReturn:
+        raise RunError(what, got=got, expected=expected, where=str(run.path))
+
+    chosen = format_to_write(path)
+    if net and run.surfaces.embedding is None:
+        refuse("control net", "a run of triangles", "a run of splines")
+    faces, corner_uv = run.surfaces.net() if net else run.tessellation(density)
+    x = run.points(frame) if net else run.positions(frame, density)
+    if weld:
+        from weft.garment.garment import merge_vertices
+
+        if density is not None and run.surfaces.embedding is not None:
+            expected = "no density: seams join the vertices of the run's own mesh"
+            refuse("weld", f"density {density}", expected)
+        sewn = run.folder.mesh().get("sewn")
+        if sewn is None:
+            refuse("weld", "a run without seams", "a garment's")
+        x, new = merge_vertices(sewn, x)
+        faces = new[faces]
+    check_finite(run, frame, x)
+    carried = None
+    if chosen.carries_fields and not (net or weld):
+        names = fields or run.recorded(frame)
+        values = {n: run.field(n, frame, density=density, physics=physics) for n in names}
+        carried = as_fields(values)
+    write_mesh(path, x, faces, corner_uv, carried)
+    return path

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -74,9 +74,6 @@ class Run:
     def path(self) -> Path:
         """The run folder."""
         return self.folder.path
-
-    def _refuse(self, what: str, got: str, expected: str) -> NoReturn:
-        raise RunError(what, got=got, expected=expected, where=str(self.path))
 
     def __len__(self) -> int:
         return (self.folder.numbers() or [-1])[-1] + 1
@@ -181,7 +178,8 @@ class Run:
         """
         arrays = self._frame(frame)
         if "pressure" not in arrays:
-            self._refuse("contacts", "a run without contact", "a scene with a contact block")
+            got, wanted = "a run without contact", "a scene with a contact block"
+            raise RunError("contacts", got=got, expected=wanted, where=str(self.path))
         return arrays["contact_points"], arrays["contact_forces"], arrays["pressure"]
 
     @property
@@ -410,34 +408,10 @@ class Run:
             RunError: the suffix, frame or field does not exist; ``net`` for a run without splines;
                 ``weld`` for a run without seams or together with ``density``.
         """
-        from weft.io import format_to_write, write_mesh
-        from weft.run.animation import as_fields
+        from weft.run.animation import save_frame
 
-        path = Path(path)
-        chosen = format_to_write(path)
-        if net and self.surfaces.embedding is None:
-            self._refuse("control net", "a run of triangles", "a run of splines")
-        faces, corner_uv = self.surfaces.net() if net else self.tessellation(density)
-        x = self.points(frame) if net else self.positions(frame, density)
-        if weld:
-            from weft.garment.garment import merge_vertices
-
-            if density is not None and self.surfaces.embedding is not None:
-                expected = "no density: seams join the vertices of the run's own mesh"
-                self._refuse("weld", f"density {density}", expected)
-            sewn = self.folder.mesh().get("sewn")
-            if sewn is None:
-                self._refuse("weld", "a run without seams", "a garment's")
-            x, new = merge_vertices(sewn, x)
-            faces = new[faces]
-        check_finite(self, frame, x)
-        carried = None
-        if chosen.carries_fields and not (net or weld):
-            names = fields or self.recorded(frame)
-            values = {n: self.field(n, frame, density=density, physics=physics) for n in names}
-            carried = as_fields(values)
-        write_mesh(path, x, faces, corner_uv, carried)
-        return path
+        chosen = {"density": density, "net": net, "weld": weld, "fields": fields}
+        return save_frame(self, Path(path), frame, physics=physics, **chosen)  # type: ignore[arg-type]
 
     def render(
         self,
@@ -519,20 +493,3 @@ class Run:
 
         found = content_of(self, frames, density=density, looks=looks, physics=physics)
         return NotebookViewer(found, height)
-
-
-def check_finite(run: Run, frame: int, x: Positions) -> None:
-    """Check the positions (n,3) [m] of a frame.
-
-    Raises:
-        RunError: some are not finite.
-    """
-    bad = int((~np.isfinite(x).all(1)).sum())
-    if bad:
-        raise RunError(
-            f"frame {frame}",
-            got=f"{bad} positions that are not finite",
-            where=str(run.path),
-            expected="numbers",
-            hint="take earlier frames (--frames)",
-        )

@@ -15,8 +15,8 @@ from weft.base.trees import Json
 from weft.cloth.fields import Physics
 from weft.discretization.mesh import TriangleMesh
 from weft.io.animation import SurfaceTopology
-from weft.run.animation import bodies_of, regions_of
-from weft.run.run import Run, check_finite
+from weft.run.animation import bodies_of, check_finite, regions_of
+from weft.run.run import Run
 from weft.show.looks import (
     CHECKERS,
     CLOTH,
