@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import weft
+from tests.attachments.stepping import take_steps
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.bodies.body import Body
@@ -44,12 +45,7 @@ def test_every_kind_with_every_integrator(integrator, surface):
     scene = weft.Scene(cloth, attachments=every_kind(cloth), integrator=integrator, damping=0.0)
     if integrator == "backward_euler":  # iterative solvers leave as much of a sum as is allowed
         scene = scene.with_(settings=weft.StepSettings(tolerance=1e-6))
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(4):
-        before = state
-        state, memory, report = stepper.step(model, state, memory, 0.01)
-        assert report.outcome.ok
+    model, before, state, report = take_steps(scene, 4)
     said = report.attachments
     assert said.keys() == {"rings", "rope", "spring", "tie"}
     assert said["rings"]["holds"] == len(cloth.border("top")) and said["tie"]["holds"] == 1
@@ -104,11 +100,7 @@ def test_points_follow_a_body_that_turns_and_deforms(surface):
     # swelling moves the face out by 0.4 t of its distance from the middle; the offset is kept
     swell = np.linalg.norm(at - wanted, axis=1)
     np.testing.assert_allclose(swell, 0.4 * t * 0.1, rtol=0.1)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(15):
-        state, memory, report = stepper.step(model, state, memory, 0.01)
-        assert report.outcome.ok
+    model, _, state, report = take_steps(scene, 15)
     x = model.vertices(state.x)[ids]
     most = report.attachments["button"]["largest"] / scene.attached.energies[0].stiffness[0]
     np.testing.assert_allclose(x, at, atol=1.01 * most + 1e-12)
@@ -138,7 +130,7 @@ def test_what_touches_the_body_it_is_attached_to_does_not_meet_it():
         weft.Scene(cloth, bodies=[body], contact=contact).model()
     tied = weft.AttachToBody(near, "block", name="strap")
     scene = weft.Scene(cloth, bodies=[body], contact=contact, attachments=[tied])
-    state, _, report = _steps(scene, 5)
+    _, _, state, report = take_steps(scene, 5)
     assert report.attachments["strap"]["holds"] == len(near) > 0
     assert np.abs(state.x[near] - cloth.vertices[near]).max() < 1e-3
     loose = weft.AttachToBody(near, "block", release=weft.Release(at=1.0))
@@ -159,10 +151,10 @@ def test_pieces_are_brought_together_in_time():
         contact=weft.SelfContact(gap=2e-3),
         attachments=[weft.AttachCloth(a, b, closing=0.3, name="seam")],
     )
-    state, _, _ = _steps(scene, 15)
+    _, _, state, _ = take_steps(scene, 15)
     gap = np.linalg.norm(state.x[a] - state.x[b], axis=1)
     assert gap.min() > 0.01 and gap.max() < 0.07
-    state, _, report = _steps(scene, 35)
+    _, _, state, report = take_steps(scene, 35)
     assert np.linalg.norm(state.x[a] - state.x[b], axis=1).max() < 1e-4
     assert np.abs(state.v).max() < 2 and (report.contact["least_distance"] or 1) > 0
 
@@ -222,15 +214,6 @@ def test_identity_knows_attachments():
     assert "attachments" not in other.identity()
 
 
-def _steps(scene, count, dt=0.01):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(count):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
-    return state, memory, report
-
-
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
 def test_a_rod_carries_its_rings_and_ropes(integrator):
     """A pole that moves with a body takes its rings along, a radius away; ropes to it go slack."""
@@ -249,7 +232,7 @@ def test_a_rod_carries_its_rings_and_ropes(integrator):
         integrator=integrator,
         contact=weft.SelfContact(gap=3e-3),
     )
-    state, _, report = _steps(scene, 35)
+    _, _, state, report = take_steps(scene, 35)
     x = state.x[cloth.border("top")]
     np.testing.assert_allclose(np.hypot(x[:, 1] - 0.25, x[:, 2] + 0.15), 0.05, atol=1e-5)
     assert report.attachments["rope"]["largest"] == 0

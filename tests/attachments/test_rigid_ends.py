@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.attachments.stepping import take_steps
 from tests.checks import InStep, clamp, rotations, still
 from tests.refusals import refused
 from weft.base.errors import SceneError
@@ -65,16 +66,6 @@ def scene_of(kind="triangles", integrator="backward_euler", **more):
     )
 
 
-def steps(scene, count, dt=0.01):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(count):
-        before = state
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
-    return model, before, state, report
-
-
 @pytest.mark.parametrize("surface", ["triangles", "splines"])
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "quasi_static"])
 def test_every_kind_with_every_integrator(integrator, surface):
@@ -85,7 +76,7 @@ def test_every_kind_with_every_integrator(integrator, surface):
     if integrator == "quasi_static":
         exact = QuasiStaticSettings(force_tolerance=1e-5)
     scene = scene_of(surface, integrator, settings=exact)
-    model, before, state, report = steps(scene, 1 if integrator == "quasi_static" else 4)
+    model, before, state, report = take_steps(scene, 1 if integrator == "quasi_static" else 4)
     said = report.attachments
     names = {"clip", "ropes", "spring", "slack", "rings"}
     assert said.keys() == names | {"rope at -0.18", "rope at 0.18"}
@@ -202,7 +193,7 @@ def test_rings_slide_down_a_rod():
                 settings=weft.StepSettings(tolerance=1e-6),
                 step=2e-3,
             )
-            _, _, state, _ = steps(scene, 60, 2e-3)
+            _, _, state, _ = take_steps(scene, 60, 2e-3)
             found.append(float(np.asarray(state.v)[:4].mean(0) @ way))
         speed, still_pole = found
         assert speed == pytest.approx(still_pole, abs=1e-3)
@@ -224,7 +215,7 @@ def test_cloth_turns_with_the_body_that_it_is_tied_to():
         attachments=[weft.AttachToBody(top, "rod")],
         contact=weft.SelfContact(gap=3e-3),
     )
-    model, _, state, _ = steps(scene, 20)
+    model, _, state, _ = take_steps(scene, 20)
     body = model.loose.affine[0]
     wanted = body.weights(cloth.vertices[top]) @ np.asarray(state.x)[body.own]
     np.testing.assert_allclose(np.asarray(state.x)[top], wanted, atol=1e-4)
@@ -243,7 +234,7 @@ def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     with refused(SceneError, "cloth at the start", got="block"):
         weft.Scene(cloth, **how).model()
     tied = weft.AttachToBody(near, "block", name="strap")
-    model, _, state, report = steps(weft.Scene(cloth, attachments=[tied], **how), 5)
+    model, _, state, report = take_steps(weft.Scene(cloth, attachments=[tied], **how), 5)
     assert report.attachments["strap"]["holds"] == len(near) > 0
     own = model.loose.affine[0]
     wanted = own.weights(cloth.vertices[near]) @ np.asarray(state.x)[own.own]

@@ -250,6 +250,11 @@ class TriangleMesh:
         return replace(self, vertices=vertices)
 
 
+def half_edges(faces: Faces) -> Ints:
+    """Return start and end (3m,2) of half-edges of faces (m,3), face-major, from corner c to c+1."""
+    return np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+
+
 def unique_edges(faces: Faces) -> tuple[Ints, Ints]:
     """Compute the undirected edges of faces.
 
@@ -260,7 +265,7 @@ def unique_edges(faces: Faces) -> tuple[Ints, Ints]:
         The edges (ne,2), sorted, each with the lower vertex first; and the edge of each half-edge,
         (3m,) (face-major, c to c+1).
     """
-    a, b = faces.reshape(-1).astype(np.int64), np.roll(faces, -1, axis=1).reshape(-1)
+    a, b = half_edges(faces).astype(np.int64).T
     n = int(faces.max(initial=0)) + 1
     keys, inverse = np.unique(np.minimum(a, b) * n + np.maximum(a, b), return_inverse=True)
     return np.stack(np.divmod(keys, n), axis=1).astype(np.int32), inverse.astype(np.int32)

@@ -32,8 +32,7 @@ def check_loop(points: ArrayLike, name: str) -> Floats:
     if not np.isfinite(p).all():
         bad = int(np.flatnonzero(~np.isfinite(p).all(1))[0])
         raise MeshError(f"{name}, point {bad}", got=p[bad].tolist(), expected="finite numbers")
-    if len(p) > 3 and np.array_equal(p[0], p[-1]):
-        p = p[:-1]
+    p = drop_repeated_end(p)
     edge = np.roll(p, -1, axis=0) - p
     size = float(np.ptp(p, axis=0).max())
     short = np.flatnonzero(np.linalg.norm(edge, axis=1) <= 1e-9 * size)
@@ -53,6 +52,16 @@ def check_loop(points: ArrayLike, name: str) -> Floats:
             expected="edges that meet at their ends only",
             hint=f"near {p[i].tolist()} and {p[j].tolist()}",
         )
+    return orient_loop(p)
+
+
+def drop_repeated_end(p: Floats) -> Floats:
+    """Return a polygon p (k,2) without a last point that repeats its first one."""
+    return p[:-1] if len(p) > 3 and np.array_equal(p[0], p[-1]) else p
+
+
+def orient_loop(p: Floats) -> Floats:
+    """Return a polygon p (k,2) in counter-clockwise order."""
     return p if signed_area(p) > 0 else p[::-1].copy()
 
 

@@ -8,7 +8,12 @@ from numpy.typing import ArrayLike
 
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError, WeftError
-from weft.discretization.polygon import contains, first_crossing, signed_area
+from weft.discretization.polygon import (
+    contains,
+    drop_repeated_end,
+    first_crossing,
+    signed_area,
+)
 from weft.garment.curves import edge_curve, outline_polygon
 from weft.garment.pattern import BorderCurve, Panel
 
@@ -158,7 +163,7 @@ def _check_outline(panel: Panel, what: str) -> Iterator[WeftError]:
         return
     loops = [points]
     for i, given in enumerate(panel.holes):
-        hole = _drop_repeated_end(np.asarray(given, dtype=np.float64))
+        hole = drop_repeated_end(np.asarray(given, dtype=np.float64))
         if first_crossing([hole]) is not None:
             yield PatternError(f"{what}: hole {i}", got="edges that cross", expected="a polygon")
         elif first_crossing([*loops, hole]) is not None or not contains(loops, hole[:1])[0]:
@@ -190,8 +195,3 @@ def _points(given: ArrayLike) -> Floats | None:
     if points.size == 0:
         return points.reshape(0, 2)
     return points if points.ndim == 2 and points.shape[1] == 2 else None
-
-
-def _drop_repeated_end(loop: Floats) -> Floats:
-    """Return a polygon without a last point that repeats its first one."""
-    return loop[:-1] if len(loop) > 3 and np.array_equal(loop[0], loop[-1]) else loop

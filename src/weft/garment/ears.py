@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.base.arrays import Faces, Ints
+from weft.discretization.mesh import unique_edges
 from weft.garment.garment import representatives
 from weft.garment.panel_mesh import PanelMesh
 
@@ -45,9 +46,8 @@ def _find_coinciding_edges(meshes: Mapping[str, PanelMesh], welded: Ints) -> dic
     """
     keys, own, start = [], [], 0
     for m in meshes.values():
-        half = np.stack([m.faces, np.roll(m.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
-        edges, count = np.unique(np.sort(half, axis=1), axis=0, return_counts=True)
-        own.append((edges, count == 2))
+        edges, of_half_edge = unique_edges(m.faces)
+        own.append((edges, np.bincount(of_half_edge) == 2))
         keys.append(np.sort(welded[edges + start], axis=1).astype(np.int64))
         start += len(m.points)
     every = np.concatenate(keys)

@@ -7,7 +7,14 @@ import numpy as np
 
 from weft.base.arrays import Faces, Floats, Ints
 from weft.base.errors import PatternError, WeftError
-from weft.discretization.polygon import contains, divide_loop, first_crossing, signed_area
+from weft.discretization.polygon import (
+    contains,
+    divide_loop,
+    drop_repeated_end,
+    first_crossing,
+    orient_loop,
+    signed_area,
+)
 from weft.garment.curves import edge_curve
 from weft.garment.inner_lines import InnerLine
 from weft.garment.pattern import Panel
@@ -71,9 +78,8 @@ def panel_mesh(
         )
     loops = [border]
     for given in panel.holes:
-        hole = np.array(given, dtype=np.float64)
-        hole = hole[:-1] if np.array_equal(hole[0], hole[-1]) else hole
-        loops.append(divide_loop(hole if signed_area(hole) > 0 else hole[::-1].copy(), size, False))
+        hole = drop_repeated_end(np.array(given, dtype=np.float64))
+        loops.append(divide_loop(orient_loop(hole), size, False))
     extra = _Extra(sum(map(len, loops)))
     ids = [_sample_line(line, outline, fractions, extra, size) for line in lines]
     if len(extra.points) and not contains(loops, np.array(extra.points)).all():

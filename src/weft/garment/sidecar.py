@@ -18,6 +18,7 @@ Drawings have no seams and no placement. The side-car file has both; all of its 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 from weft.base.errors import PatternError, did_you_mean
@@ -133,16 +134,9 @@ def _assign_fabrics(car: Sidecar, used: dict[str, DrawnPiece], panels: list[Pane
 def _find_runs(marked: Sequence[bool]) -> list[list[int]]:
     """Return the runs of neighboring marked entries around a loop."""
     n = len(marked)
-    if all(marked):
-        return [list(range(n))]
-    first = list(marked).index(False)
-    runs: list[list[int]] = []
-    for i in range(first, first + n):
-        if marked[i % n]:
-            if not marked[(i - 1) % n]:
-                runs.append([])
-            runs[-1].append(i % n)
-    return runs
+    first = 0 if all(marked) else list(marked).index(False)
+    order = [(first + i) % n for i in range(n)]
+    return [list(run) for is_run, run in groupby(order, lambda i: marked[i]) if is_run]
 
 
 def _match_seam_words(pieces: dict[str, DrawnPiece]) -> list[Seam]:

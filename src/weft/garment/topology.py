@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from weft.base.arrays import Ints
 from weft.base.errors import shortened
 from weft.discretization.connectivity import component_labels
-from weft.discretization.mesh import unique_edges
+from weft.discretization.mesh import half_edges, unique_edges
 from weft.garment.garment import Garment
 
 
@@ -94,8 +94,8 @@ def _orientable(faces: Ints, edge_of: Ints, n_edges: int) -> bool:
     whose orientations agree; the surface is orientable if no face is connected to its own reversed
     node.
     """
-    half = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
-    forward = half[:, 0] < half[:, 1]
+    start, end = half_edges(faces).T
+    forward = start < end
     order = np.argsort(edge_of, kind="stable")
     same = edge_of[order][:-1] == edge_of[order][1:]
     a, b = order[:-1][same], order[1:][same]

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from weft.base.arrays import Ints
+from weft.base.arrays import Floats, Ints
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Pin
 from weft.cloth.attachments.attached import Link
 from weft.cloth.cloth import Cloth
+from weft.discretization.mesh import half_edges
 
 MOST = 1.5  # largest stretch of cloth between two places that hold it
 SOURCES = 32  # most places from which shortest paths are computed, to limit the time
@@ -36,25 +37,23 @@ def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> N
         held += pin.vertices.tolist()
         places += list(pin.targets(x[pin.vertices], 0.0))
         said += [pin.name] * len(pin.vertices)
-    extra = n
+    count = n
     for link in links:
-        if link.others is not None:
-            rows, columns = np.append(rows, link.vertices), np.append(columns, link.others)
-            lengths = np.append(lengths, link.length)
-            continue
-        assert link.places is not None
-        ids = np.arange(extra, extra + len(link.vertices))
-        rows, columns = np.append(rows, link.vertices), np.append(columns, ids)
+        others = link.others
+        if others is None:  # the other ends are places: nodes of their own
+            assert link.places is not None
+            others = np.arange(count, count + len(link.vertices), dtype=np.int32)
+            count += len(others)
+            held += others.tolist()
+            places += list(link.places)
+            said += [link.name] * len(others)
+        rows, columns = np.append(rows, link.vertices), np.append(columns, others)
         lengths = np.append(lengths, link.length)
-        held += ids.tolist()
-        places += list(link.places)
-        said += [link.name] * len(ids)
-        extra += len(ids)
     if len(held) < 2:
         return
     # A sparse matrix would treat a length of zero as a missing edge.
     lengths = np.maximum(lengths, 1e-12)
-    graph = sp.coo_matrix((lengths, (rows, columns)), shape=(extra, extra)).tocsr()
+    graph = sp.coo_matrix((lengths, (rows, columns)), shape=(count, count)).tocsr()
     nodes, at = np.array(held), np.array(places)
     chosen = _spread(len(nodes))
     way = sp.csgraph.dijkstra(graph, directed=False, indices=nodes[chosen])[:, nodes]
@@ -71,16 +70,13 @@ def check_stretch(cloth: Cloth, pins: Sequence[Pin], links: Sequence[Link]) -> N
         )
 
 
-def _edges(cloth: Cloth) -> tuple[Ints, Ints, "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
+def _edges(cloth: Cloth) -> tuple[Ints, Ints, Floats]:
     """Return the edges of the mesh and the seams, with their lengths [m] in the material."""
-    faces, uv = cloth.faces, cloth.corner_uv
-    a = faces.ravel()
-    b = np.roll(faces, -1, axis=1).ravel()
+    uv = cloth.corner_uv
     size = np.linalg.norm(np.roll(uv, -1, axis=1) - uv, axis=2).ravel()
-    pair = np.sort(np.stack([a, b], axis=1), axis=1)
-    for _, sewn in cloth.seams:
-        pair = np.concatenate([pair, np.sort(sewn, axis=1)])
-        size = np.concatenate([size, np.zeros(len(sewn))])
+    sewn = [pairs for _, pairs in cloth.seams]
+    pair = np.sort(np.concatenate([half_edges(cloth.faces), *sewn]), axis=1)
+    size = np.concatenate([size, np.zeros(len(pair) - len(size))])
     pair, first = np.unique(pair, axis=0, return_index=True)
     return pair[:, 0], pair[:, 1], size[first]
 

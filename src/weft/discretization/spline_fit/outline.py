@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.base.arrays import Floats, Ints
 from weft.base.errors import MeshError
-from weft.discretization.mesh import TriangleMesh
+from weft.discretization.mesh import TriangleMesh, half_edges
 from weft.discretization.polygon import (
     arc_lengths,
     first_crossing,
@@ -84,7 +84,7 @@ def outline_of(mesh: TriangleMesh) -> BoundaryPolygon:
 
 def _loops(mesh: TriangleMesh) -> list[Ints]:
     """Return the borders of a mesh, each in the direction of its faces."""
-    half = np.stack([mesh.faces, np.roll(mesh.faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+    half = half_edges(mesh.faces)
     n = mesh.n_vertices
     keys = half[:, 0].astype(np.int64) * n + half[:, 1]
     border = half[~np.isin(half[:, 1].astype(np.int64) * n + half[:, 0], keys)]
