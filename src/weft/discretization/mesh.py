@@ -251,7 +251,7 @@ class TriangleMesh:
 
 
 def half_edges(faces: Faces) -> Ints:
-    """Return start and end (3m,2) of half-edges of faces (m,3), face-major, from corner c to c+1."""
+    """Return start and end (3m,2) of the half-edges of faces (m,3), from corner c to c + 1."""
     return np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
 
 

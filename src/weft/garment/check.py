@@ -27,6 +27,10 @@ class Report:
     seams: list[Match] = field(default_factory=list)  # seams without errors
     elastics: list[tuple[Elastic, EdgeChain]] = field(default_factory=list)
 
+    def add(self, what: str, got: object, expected: str, hint: str | None = None) -> None:
+        """Add an error."""
+        self.errors.append(PatternError(what, got=got, expected=expected, hint=hint))
+
 
 def check_pattern(pattern: Pattern) -> Report:
     """Return the pattern's seams and elastics with their chains, and its warnings.
@@ -44,21 +48,19 @@ def examine_pattern(pattern: Pattern) -> Report:
     """Return all errors and warnings of a pattern, without raising."""
     report = Report(pattern)
     if not pattern.panels:
-        report.errors.append(PatternError("panels", got="none", expected="at least one"))
-    for kind, things in (
-        ("panel", pattern.panels),
-        ("seam", pattern.seams),
-        ("elastic", pattern.elastics),
-    ):
-        for name, count in Counter(t.name for t in things).items():
+        report.add("panels", "none", "at least one")
+    names = {
+        "panel": [p.name for p in pattern.panels],
+        "seam": [s.name for s in pattern.seams],
+        "elastic": [e.name for e in pattern.elastics],
+    }
+    for kind, own in names.items():
+        for name, count in Counter(own).items():
             if count > 1:
-                report.errors.append(
-                    PatternError(f"{kind} {name}", got=f"{count} of them", expected="names once")
-                )
+                report.add(f"{kind} {name}", f"{count} of them", "names once")
     good: dict[str, Panel] = {}
     for panel in pattern.panels:
-        problems = panel_problems(panel)
-        problems = problems or _check_placement(panel)
+        problems = panel_problems(panel) or _placement_problems(panel)
         report.errors += problems
         if not problems:
             good[panel.name] = panel
@@ -78,7 +80,7 @@ def _locate(pattern: Pattern, what: str) -> str | None:
     return pattern.places[max(known, key=len)] if known else pattern.source or None
 
 
-def _check_placement(panel: Panel) -> list[WeftError]:
+def _placement_problems(panel: Panel) -> list[WeftError]:
     try:
         place_points(panel, np.asarray(panel.corners, dtype=np.float64))
     except WeftError as error:
@@ -86,76 +88,67 @@ def _check_placement(panel: Panel) -> list[WeftError]:
     return []
 
 
-def _find_unknown_sides(
-    what: str, sides: Sequence[SeamSide], every: dict[str, Panel]
-) -> list[WeftError]:
-    """Return errors for sides whose panel or edge does not exist."""
-    found: list[WeftError] = []
+def _check_sides(
+    report: Report, what: str, sides: Sequence[SeamSide], every: dict[str, Panel]
+) -> None:
+    """Report sides whose panel or edge does not exist."""
     if not sides:
-        found.append(PatternError(what, got="no edges", expected="at least one on either side"))
+        report.add(what, "no edges", "at least one on either side")
     for s in sides:
         if s.panel not in every:
             known = f"one of {shortened(list(every), 12)}"
-            hint = did_you_mean(s.panel, every)
-            found.append(PatternError(f"{what}: panel", got=s.panel, expected=known, hint=hint))
+            report.add(f"{what}: panel", s.panel, known, did_you_mean(s.panel, every))
         elif not 0 <= s.edge < len(every[s.panel].edges):
-            count = len(every[s.panel].edges)
-            found.append(
-                PatternError(
-                    f"{what}: edge of panel {s.panel}", got=s.edge, expected=f"0 to {count - 1}"
-                )
-            )
-    return found
+            last = len(every[s.panel].edges) - 1
+            report.add(f"{what}: edge of panel {s.panel}", s.edge, f"0 to {last}")
 
 
 def _check_seams(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
     used: dict[tuple[str, int], Seam] = {}
     for seam in report.pattern.seams:
-        what = f"seam {seam.name}"
-        problems = [
-            e
-            for sides in (seam.first, seam.second)
-            for e in _find_unknown_sides(what, sides, every)
-        ]
-        problems += _check_values(seam, what)
+        what, sides, before = f"seam {seam.name}", [*seam.first, *seam.second], len(report.errors)
+        _check_sides(report, what, seam.first, every)
+        _check_sides(report, what, seam.second, every)
+        _check_values(report, what, seam)
         if seam.notched and len(seam.first) != len(seam.second):
             got = f"{len(seam.first)} and {len(seam.second)} edges"
-            problems.append(PatternError(f"{what}: notched", got=got, expected="as many on both"))
-        sides = [*seam.first, *seam.second]
-        if not problems:
-            mine: set[tuple[str, int]] = set()
-            for s in sides:
-                key = (s.panel, s.edge)
-                name = f"{edge_name(every[s.panel], s.edge)} of panel {s.panel}"
-                if key in mine:
-                    problems.append(PatternError(what, got=f"{name} twice", expected="once"))
-                elif key in used and Closing.SEWN in (seam.closing, used[key].closing):
-                    problems.append(
-                        PatternError(
-                            what,
-                            got=f"{name}, which seam {used[key].name} has",
-                            expected="edges in one seam",
-                            hint="cut the edge in two where the seams part",
-                        )
-                    )
-                mine.add(key)
-            used |= dict.fromkeys(mine, seam)
-        report.errors += problems
-        if not problems and all(s.panel in good for s in sides):
+            report.add(f"{what}: notched", got, "as many on both")
+        if len(report.errors) == before:
+            _check_use(report, seam, every, used)
+        if len(report.errors) == before and all(s.panel in good for s in sides):
             match = Match.of(seam, good)
             if seam.notched:
                 first, second = align_chains(match.first, match.second)
                 match = replace(match, first=first, second=second)
             report.seams.append(match)
     for match in report.seams:
-        report.errors += _check_consecutive(report, match)
+        _check_consecutive(report, match)
         _check_lengths(report, match)
     _check_orientations(report)
 
 
-def _check_values(seam: Seam, what: str) -> list[WeftError]:
-    """Return errors for numbers of a seam that are out of range."""
-    found: list[WeftError] = []
+def _check_use(
+    report: Report, seam: Seam, every: dict[str, Panel], used: dict[tuple[str, int], Seam]
+) -> None:
+    """Report edges that are in the seam twice, or in another one that is sewn for good, and note
+    the seam's edges in ``used``.
+    """
+    mine: set[tuple[str, int]] = set()
+    for s in (*seam.first, *seam.second):
+        key = (s.panel, s.edge)
+        name = f"{edge_name(every[s.panel], s.edge)} of panel {s.panel}"
+        if key in mine:
+            report.add(f"seam {seam.name}", f"{name} twice", "once")
+        elif key in used and Closing.SEWN in (seam.closing, used[key].closing):
+            got = f"{name}, which seam {used[key].name} has"
+            hint = "cut the edge in two where the seams part"
+            report.add(f"seam {seam.name}", got, "edges in one seam", hint)
+        mine.add(key)
+    used |= dict.fromkeys(mine, seam)
+
+
+def _check_values(report: Report, what: str, seam: Seam) -> None:
+    """Report numbers of a seam that are out of range."""
     for name, least in (
         ("angle", -np.inf),
         ("fold_stiffness", 0.0),
@@ -163,53 +156,41 @@ def _check_values(seam: Seam, what: str) -> list[WeftError]:
         ("open_at", -np.inf),
         ("close_at", -np.inf),
     ):
-        given = getattr(seam, name)
-        for value in () if given is None else _keyframe_values(given):
-            if not (np.isfinite(value) and value >= least):
-                expected = "a finite number" if least < 0 else "must be >= 0"
-                found.append(PatternError(f"{what}: {name}", got=value, expected=expected))
+        value = getattr(seam, name)
+        if value is not None and not (np.isfinite(value) and value >= least):
+            expected = "a finite number" if least < 0 else "must be >= 0"
+            report.add(f"{what}: {name}", value, expected)
     if seam.closing is Closing.BUTTONS and seam.buttons < 1:
-        found.append(PatternError(f"{what}: buttons", got=seam.buttons, expected="at least one"))
-    return found
+        report.add(f"{what}: buttons", seam.buttons, "at least one")
 
 
-def _check_consecutive(report: Report, match: Match) -> list[WeftError]:
-    """Return errors for chains whose edges do not follow one another, even through other seams."""
+def _check_consecutive(report: Report, match: Match) -> None:
+    """Report chains whose edges do not follow one another, even through other seams."""
     corners = SewnCorners(other for other in report.seams if other is not match)
-    found: list[WeftError] = []
+    panels = match.first.panels
     for sides in (match.seam.first, match.seam.second):
-        i = find_gap(sides, match.first.panels, corners.coincide)
+        i = find_gap(sides, panels, corners.coincide)
         if i is not None:
             one, two = (
-                f"{s.panel}, {edge_name(match.first.panels[s.panel], s.edge)}"
-                for s in (sides[i - 1], sides[i])
+                f"{s.panel}, {edge_name(panels[s.panel], s.edge)}" for s in sides[i - 1 : i + 1]
             )
-            found.append(
-                PatternError(
-                    f"seam {match.seam.name}",
-                    got=f"{one}, then {two}",
-                    expected="edges that follow one another",
-                    hint="they share no corner, and no seam joins their ends",
-                )
+            report.add(
+                f"seam {match.seam.name}",
+                f"{one}, then {two}",
+                "edges that follow one another",
+                "they share no corner, and no seam joins their ends",
             )
-    return found
 
 
 def _check_lengths(report: Report, match: Match) -> None:
     """Report lengths of the two chains that differ by more than gathers do."""
+    ratio = max(match.ratio, 1 / match.ratio)
     a, b = match.first.length, match.second.length
-    ratio = max(a, b) / min(a, b)
     text = f"{100 * a:.1f} cm and {100 * b:.1f} cm"
     what = f"seam {match.seam.name}"
     if ratio > MOST_RATIO:
-        report.errors.append(
-            PatternError(
-                what,
-                got=text,
-                expected=f"lengths within a factor of {MOST_RATIO:g}",
-                hint="are these the edges that belong together?",
-            )
-        )
+        expected = f"lengths within a factor of {MOST_RATIO:g}"
+        report.add(what, text, expected, "are these the edges that belong together?")
     elif ratio > WARN_RATIO:
         report.warnings.append(
             f"{what} joins {text}: the longer side is gathered {ratio:.2f} times"
@@ -241,27 +222,23 @@ def _panels_of(match: Match) -> list[str]:
     return list(dict.fromkeys(s.panel for s in (*match.first.sides, *match.second.sides)))
 
 
+def _check_elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
+    for elastic in report.pattern.elastics:
+        what, before = f"elastic {elastic.name}", len(report.errors)
+        _check_sides(report, what, elastic.chain, every)
+        for ratio in _keyframe_values(elastic.ratio):
+            if not 0 < ratio <= 2:
+                report.add(f"{what}: ratio", ratio, "must be > 0 and <= 2")
+        for stiffness in _keyframe_values(elastic.stiffness):
+            if not 0 < stiffness < np.inf:
+                report.add(f"{what}: stiffness", stiffness, "must be > 0 [N]")
+        if len(report.errors) == before and all(s.panel in good for s in elastic.chain):
+            report.elastics.append((elastic, EdgeChain(tuple(elastic.chain), good)))
+
+
 def _keyframe_values(number: float | Keys) -> Sequence[float]:
     """Return the number at all keyframes; it may be infinite or NaN."""
     return number.values if isinstance(number, Keys) else (number,)
-
-
-def _check_elastics(report: Report, every: dict[str, Panel], good: dict[str, Panel]) -> None:
-    for elastic in report.pattern.elastics:
-        what = f"elastic {elastic.name}"
-        problems = _find_unknown_sides(what, elastic.chain, every)
-        ratios, pulls = _keyframe_values(elastic.ratio), _keyframe_values(elastic.stiffness)
-        for ratio in [r for r in ratios if not (np.isfinite(r) and 0 < r <= 2)]:
-            problems.append(
-                PatternError(f"{what}: ratio", got=ratio, expected="must be > 0 and <= 2")
-            )
-        for pull in [k for k in pulls if not (np.isfinite(k) and k > 0)]:
-            problems.append(
-                PatternError(f"{what}: stiffness", got=pull, expected="must be > 0 [N]")
-            )
-        report.errors += problems
-        if not problems and all(s.panel in good for s in elastic.chain):
-            report.elastics.append((elastic, EdgeChain(tuple(elastic.chain), good)))
 
 
 def _check_unsewn(report: Report) -> None:
