@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from weft.base.arrays import Floats
 from weft.base.errors import PatternError
 from weft.garment.curves import reverse_edge
-from weft.garment.darts import Dart, Feature, Pleat
+from weft.garment.darts import Feature
 from weft.garment.pattern import BorderCurve, Panel, Placement
 
 MIRRORED = "_mirrored"  # appended to names of edges in the half that is not drawn
@@ -72,7 +72,7 @@ def mirror_placement(placement: Placement) -> Placement:
 def mirror_features(panel: Panel, features: Sequence[Feature]) -> list[Feature]:
     """Return the darts and pleats of a panel, which is not mirrored yet, on the mirrored one."""
     k = len(panel.corners)
-    return [((k - 2 - e) % k, _reverse_feature(f)) for e, f in features]
+    return [((k - 2 - e) % k, f.reverse()) for e, f in features]
 
 
 def unfold_panel(
@@ -141,16 +141,9 @@ def _unfold_features(
                 expected="a dart on another edge",
             )
         j = order.index(e)
-        twin = replace(_reverse_feature(f), name=f.name + MIRRORED)
+        twin = replace(f.reverse(), name=f.name + MIRRORED)
         both += [(j, f), (2 * len(order) - 1 - j, twin)]
     return both
-
-
-def _reverse_feature(feature: Dart | Pleat) -> Dart | Pleat:
-    """Return the feature on an edge that runs in the other direction."""
-    if isinstance(feature, Pleat):
-        return replace(feature, at=1 - feature.at, to_end=not feature.to_end)
-    return replace(feature, at=1 - feature.at)
 
 
 def _mirror_vector(v: tuple[float, float, float]) -> tuple[float, float, float]:
