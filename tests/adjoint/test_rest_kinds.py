@@ -14,7 +14,6 @@ from tests.refusals import refused
 from weft.adjoint import Outline, Strain, cut, material_points, recut
 from weft.adjoint.adjoint import Adjoint
 from weft.base.errors import SceneError
-from weft.energies.elastic.curvature_damping import curvatures, late_slopes
 from weft.energies.elastic.pair_geometry import strip_factor, strip_slopes
 
 WIND = weft.Wind((1.0, 0.2, 0.5))
@@ -151,26 +150,6 @@ def test_strain_of_several_fabrics():
     scene, loss = patched(), Strain(0.0)
     got, expected = of_runs(scene, loss=loss)
     assert got == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("least", [1e-30, 0.5])
-def test_curvature_and_its_slopes(least):
-    rng = np.random.default_rng(1)
-    frame, way, turn, bend = rng.normal(size=(4, 20, 3, 3))
-    start = rng.normal(size=20)
-
-    def late(frame, way):
-        h, slope = curvatures(frame, least)
-        return (h - start) * (slope * way).sum((1, 2))
-
-    by = quotient(lambda s: curvatures(frame + s * way, least)[0], 1e-4)
-    slope = curvatures(frame, least)[1]
-    np.testing.assert_allclose((slope * way).sum((1, 2)), by, rtol=1e-6, atol=1e-9)
-    by = quotient(lambda s: late(frame + s * turn, way + s * bend), 1e-4)
-    by_frame, by_way, by_start = late_slopes(frame, way, start, least)
-    both = (by_frame * turn + by_way * bend).sum((1, 2))
-    np.testing.assert_allclose(both, by, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(-by_start, (slope * way).sum((1, 2)), rtol=1e-12, atol=1e-12)
 
 
 def test_strip_factor_and_its_slopes():

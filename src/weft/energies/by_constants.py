@@ -12,7 +12,8 @@ with them:
 
 One number of a scene is many constants: a rigidity is a weight of every hinge. ``by_constants`` and
 ``along_constants`` contract the mixed derivatives with a vector or with a change of the constants.
-An energy that can do this faster than by local arrays (``Membrane``) has methods of these names.
+Most energies know the first of these contractions (``ContractedEnergy.contract``), by reverse mode,
+from which the mixed derivatives follow entry by entry of the gradient.
 ``weft.adjoint`` needs nothing else of an energy; for an energy without constants it takes
 differences of the gradient.
 """
@@ -29,6 +30,29 @@ from weft.base.runtime_types import checked
 from weft.energies.step import Step
 
 ByName = Mapping[str, Floats]
+
+# [s] time constant by which derivatives of damping are taken where there is none
+TINY = 1e-200
+
+
+class ContractedEnergy:
+    """An energy that knows derivatives of its local gradients in a direction by its constants."""
+
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (m,...), for ``by`` (m,k,3) of every element."""
+        raise NotImplementedError
+
+    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
+        """Return d gradient/dc by constant, (m,k,3,...), entry by entry of the gradient."""
+        energy: Any = self
+        (m, k), constants = energy.stencil.shape, energy.constants
+        out = {name: np.zeros((m, k, 3, *np.shape(c)[1:])) for name, c in constants.items()}
+        for a, i in np.ndindex(k, 3):
+            by = np.zeros((m, k, 3))
+            by[:, a, i] = 1.0
+            for name, d in self.contract(x, by, step).items():
+                out[name][:, a, i] = d
+        return out
 
 
 def has_constants(thing: object) -> bool:
@@ -59,10 +83,10 @@ def by_constants(energy: Any, x: Positions, by: Floats, step: Step | None = None
         LawError: an energy that does not know its mixed derivatives, or arrays of another shape.
     """
     check(energy)
-    if hasattr(energy, "by_constants"):
-        found: ByName = energy.by_constants(x, by, step)
-        return found
     local = np.asarray(by)[energy.stencil]
+    if getattr(type(energy), "mixed_derivatives", None) is ContractedEnergy.mixed_derivatives:
+        contracted: ByName = energy.contract(x, local, step)
+        return contracted
     mixed = _check_shapes(energy, energy.mixed_derivatives(x, step))
     return {name: np.einsum("mak...,mak->m...", d, local) for name, d in mixed.items()}
 
@@ -81,8 +105,6 @@ def along_constants(energy: Any, x: Positions, change: ByName, step: Step | None
         LawError: as ``by_constants``.
     """
     check(energy)
-    if hasattr(energy, "along_constants"):
-        return np.asarray(energy.along_constants(x, change, step))
     mixed = _check_shapes(energy, energy.mixed_derivatives(x, step))
     m, k = energy.stencil.shape
     total = np.zeros((m, k, 3))

@@ -22,9 +22,9 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Floats, Ints, Positions
 from weft.energies.base import DampedBound
-from weft.energies.by_constants import ByName
+from weft.energies.by_constants import TINY, ByName, ContractedEnergy, damping_rate
 from weft.energies.eigenvalue_clamp import clamp_eigenvalues
 from weft.energies.gather import BlockLayout, GatherMap
 from weft.energies.rest_shape import RestShape
@@ -33,8 +33,6 @@ from weft.energies.step_cotangents import StepCotangents
 from weft.kernel import Kernel, Scalar, Scratch, WarpArray, WarpStruct, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
-
-DIFFERENCE = 1e-5  # step of difference quotients, relative to the size of an element
 
 
 @wp.struct
@@ -71,7 +69,7 @@ class ElementKernels:
         return *self.hessian.get(psd, self.hessian[Psd.EXACT]), psd not in self.hessian
 
 
-class ElementEnergy(ABC):
+class ElementEnergy(ContractedEnergy, ABC):
     """An energy of m elements with k vertices each. Subclasses are frozen dataclasses."""
 
     kernels: ElementKernels  # fixed by the class
@@ -95,20 +93,6 @@ class ElementEnergy(ABC):
     def parameters(self) -> WarpStruct:
         """Return new parameters on the device, because ``freeze`` writes into them."""
 
-    def unit_measure(self, parameters: WarpStruct) -> WarpStruct:
-        """Return parameters for which the gradient is that of the measured quantity itself.
-
-        An energy that damps one quantity theta of every element has weight 1 and rest value theta -
-        1 there; ``parameters`` are frozen at theta. Then its derivatives by the start of a step are
-        exact. None (the default): they are differences.
-        """
-        return None
-
-    @property
-    def damped_weight(self) -> Floats:
-        """Weights w (m,) of the damping beta/(2h) w (theta - theta_r)^2, with ``unit_measure``."""
-        raise NotImplementedError
-
     @cached_property
     def device_stencil(self) -> WarpArray:
         """The stencil on the device, (m,k) int32."""
@@ -126,17 +110,23 @@ class ElementEnergy(ABC):
         out = kernel.empty(self.stencil.shape, vec3)
         return self._evaluate(x, self.kernels.gradient, out, parameters)
 
+    def parameters_in(self, step: Step | None) -> WarpStruct:
+        """Return new parameters with the damping of a step; None: without damping.
+
+        The rate is above zero even if nothing is damped, so that derivatives by it are known.
+        """
+        p, rate = self.parameters(), damping_rate(step)
+        if step is not None and rate > 0 and self.kernels.freeze is not None:
+            self.freeze(step, max(self.damping, TINY) * rate, p)
+        return p
+
     def freeze(self, step: Step, rate: float, parameters: WarpStruct) -> None:
         """Freeze the damping of parameters on the device for a step, with the rate beta/h."""
         numbers = damped_step(rate, past=step.past_part)
         self.freeze_at((step.device_state, step.device_past), numbers, parameters)
 
     def freeze_at(
-        self,
-        at: Sequence[WarpArray],
-        numbers: WarpStruct,
-        out: WarpStruct,
-        stencil: WarpArray | None = None,
+        self, at: Sequence[WarpArray], numbers: WarpStruct, parameters: WarpStruct
     ) -> None:
         """Launch the kernel that freezes damping.
 
@@ -144,11 +134,50 @@ class ElementEnergy(ABC):
             at: positions, and velocities if h of the numbers is not 0, or else the positions
                 before.
             numbers: ``DampedStep``.
-            out: parameters.
-            stencil: (m,k) int32 vertices of each element; None: those of the energy.
+            parameters: in which it is frozen.
         """
-        stencil = self.device_stencil if stencil is None else stencil
-        kernel.launch(self.kernels.freeze, len(self.stencil), *at, stencil, numbers, out)
+        arguments = (*at, self.device_stencil, numbers, parameters)
+        kernel.launch(self.kernels.freeze, len(self.stencil), *arguments)
+
+    def track(self, parameters: WarpStruct) -> WarpStruct:
+        """Return the parameters with derivatives by them, which are zeros (``kernel.reverse``)."""
+        return kernel.track(parameters)
+
+    def derivatives(self, parameters: WarpStruct) -> AnyArray:
+        """Return the derivatives by the numbers of elements, (m,) records."""
+        return kernel.derivatives(parameters)
+
+    def pull_back_gradient(self, x: Positions, by: Floats, parameters: WarpStruct) -> None:
+        """Add the derivatives of by . gradient by the parameters, for by (m,k,3)."""
+        m, k = self.stencil.shape
+        out = kernel.track(kernel.empty((m, k), vec3), kernel.array(by, vec3))
+        arguments = (kernel.points(x), self.device_stencil, parameters, out)
+        kernel.pull_back(self.kernels.gradient, m, *arguments)
+
+    def pull_back_freeze(
+        self, step: Step, rate: float, parameters: WarpStruct
+    ) -> tuple[Floats, Floats]:
+        """Return derivatives by both states of the past, (n,3), from those by frozen parameters.
+
+        Derivatives by parameters that are not frozen are added to what they are already.
+        """
+        states = step.state.x, step.state.x if step.past is None else step.past[0]
+        now, past = (kernel.track(kernel.points(np.array(x))) for x in states)
+        numbers = damped_step(rate, past=step.past_part)
+        arguments = (now, past, self.device_stencil, numbers, parameters)
+        kernel.pull_back(self.kernels.freeze, len(self.stencil), *arguments)
+        return kernel.derivatives(now), kernel.derivatives(past)
+
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (m,...), for ``by`` (m,k,3) of every element.
+
+        By default constants are numbers of the kernels' parameters, with the same names, and
+        damping is not among them.
+        """
+        p = self.track(self.parameters_in(step))
+        self.pull_back_gradient(x, by, p)
+        found = self.derivatives(p)
+        return {name: found[name] for name in self.constants}  # type: ignore[attr-defined]
 
     def hessian(self, x: Positions, psd: Psd = Psd.EXACT) -> Floats:
         """Return the Hessian of each element's energy, (m,k,k,3,3) [N/m], undamped."""
@@ -232,75 +261,15 @@ class BoundElementEnergy(DampedBound):
             self.energy.freeze(step, self.energy.damping / step.span, self.parameters)
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-        """Add the derivatives by the frozen measures of damped elements.
-
-        They are exact for an energy with ``unit_measure``, ds/dtheta_r = -w beta/h (dtheta . by)
-        with theta_r = (1 + a) theta_n - a theta_(n-1), and differences for others.
-        """
-        e, a = self.energy, step.past_part
-        damped = self.kernels.freeze is not None and e.damping > 0 and np.isfinite(step.span)
-        if not (damped and self.acts):
+        """Add the derivatives by what damping is measured from."""
+        e, rate = self.energy, damping_rate(step)
+        if self.kernels.freeze is None or e.damping * rate == 0 or not self.acts:
             return
-        measured = self.measure_gradient(x)
-        if measured is None:
-            self._pull_back_by_differences(step, x, by, into)
-            return
-        slope = np.einsum("mai,mai->m", measured, by[e.stencil])
-        s = (-e.damping / step.span * np.asarray(e.damped_weight) * slope)[:, None, None]
-        self._scatter((1 + a) * s * self.measure_gradient(step.device_state), into.state_x)
-        if a != 0:
-            self._scatter(-a * s * self.measure_gradient(step.device_past), into.past)
-
-    def measure_gradient(self, x: WarpArray) -> Floats | None:
-        """Return (m,k,3) dtheta/dx of what the elements measure; None if it is not known."""
-        e, p = self.energy, self.energy.parameters()
-        e.freeze_at((x, x), damped_step(1.0), p)
-        unit = e.unit_measure(p)
-        if unit is None:
-            return None
-        out = kernel.empty(self.shape, vec3)
-        self._launch(self.kernels.gradient, x, out, unit)
-        return np.array(kernel.numpy(out))
-
-    def _pull_back_by_differences(
-        self, step: Step, x: WarpArray, by: Floats, into: StepCotangents
-    ) -> None:
-        """Add ds/d(start of the step) by differences.
-
-        Every element gets vertices of its own, so one coordinate of all elements is moved at a
-        time.
-        """
-        m, k = self.shape
-        own = kernel.array(np.arange(m * k, dtype=np.int32).reshape(m, k), wp.int32)
-        stencil, past = self.energy.stencil, kernel.numpy(step.device_past)
-        starts = [np.asarray(step.state.x)[stencil], np.asarray(past)[stencil]]
-        size = np.abs(starts[0] - starts[0][:, :1]).max(axis=(1, 2))
-        for which, to in enumerate((into.state_x, into.past)[: 1 if step.past is None else 2]):
-            slope = np.zeros((m, k, 3))
-            for a, j in np.ndindex(k, 3):
-                values = []
-                for sign in (1, -1):
-                    moved = [np.array(start) for start in starts]
-                    moved[which][:, a, j] += sign * DIFFERENCE * size
-                    values.append(self._contract(step, x, by, own, moved))
-                slope[:, a, j] = (values[0] - values[1]) / (2 * DIFFERENCE * size)
-            self._scatter(slope, to)
-
-    def _contract(
-        self, step: Step, x: WarpArray, by: Floats, own: WarpArray, starts: Sequence[Floats]
-    ) -> Floats:
-        """Return (m,) by . gradient of every element, frozen at positions (m,k,3) of its own."""
-        e, out, p = self.energy, kernel.empty(self.shape, vec3), self.energy.parameters()
-        points = [kernel.points(start.reshape(-1, 3)) for start in starts]
-        e.freeze_at(points, damped_step(e.damping / step.span, past=step.past_part), p, own)
-        self._launch(self.kernels.gradient, x, out, p)
-        return np.asarray(np.einsum("mai,mai->m", kernel.numpy(out), by[e.stencil]))
-
-    def _scatter(self, local: Floats, into: Floats) -> None:
-        """Add local derivatives (m,k,3) to those by vertices (n,3)."""
-        g = kernel.zeros(len(into), vec3)
-        self.rows.add_gradient(kernel.array(local, vec3), g)
-        into += kernel.numpy(g)
+        p = e.track(self.parameters)
+        e.pull_back_gradient(x, by[e.stencil], p)
+        now, past = e.pull_back_freeze(step, e.damping * rate, p)
+        into.state_x += now
+        into.past += past
 
     def add_condition_hessian(
         self, x: WarpArray, step: Step, beta: float, psd: Psd, A: BlockCsr

@@ -18,7 +18,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.embedding import Embedding
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName
+from weft.energies.by_constants import ByName, ContractedEnergy
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.state import State
 from weft.energies.step import Step
@@ -33,7 +33,7 @@ WIDEST = 9
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddedEnergy:
+class EmbeddedEnergy(ContractedEnergy):
     """An energy of vertices as an energy of the points that move them.
 
     Args:
@@ -111,15 +111,11 @@ class EmbeddedEnergy:
         inner: Any = self.source
         return type(inner), inner.structure, self.weights.stencil, self.weights.weight
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (m,K,3,...)."""
-        inner: Any = self.source
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (m,...), for ``by`` (m,K,3)."""
         seen = None if step is None else of_vertices(step, self.weights)
-        share = self._shares[1]
-        return {
-            name: np.einsum("mka,mki...->mai...", share, d)
-            for name, d in inner.mixed_derivatives(self.weights.of(x), seen).items()
-        }
+        of_source = np.einsum("mka,mai->mki", self._shares[1], by)
+        return self.source.contract(self.weights.of(x), of_source, seen)
 
     def bind(self, pattern: BlockPattern) -> "BoundEmbeddedEnergy":
         """Return the term for simulations, bound to the block pattern of a matrix."""

@@ -9,6 +9,7 @@ No other package knows about these. Read it in this order:
 5. ``recorded_launches``: sequences of launches that are replayed by one native call.
 6. ``granularity``: how much one kernel index works on, by device.
 7. ``segments``: launches and sums for some of several worlds in one array.
+8. ``reverse``: derivatives of what kernels compute.
 
 ``thread_pool`` holds the threads, ``warp_private`` everything that uses private parts of Warp, and
 ``bitmask`` functions on sets of bits.
@@ -72,6 +73,7 @@ from weft.kernel.memory import (
     zeros,
 )
 from weft.kernel.recorded_launches import RecordedLaunches, RecordedLoop
+from weft.kernel.reverse import derivatives, pull_back, track, track_fields
 from weft.kernel.segments import shared, shares
 from weft.kernel.types import (
     BitsArray,
@@ -162,6 +164,7 @@ __all__ = [
     "copy",
     "corners",
     "count_traffic",
+    "derivatives",
     "device",
     "empty",
     "initialize",
@@ -182,6 +185,7 @@ __all__ = [
     "numpy",
     "points",
     "prefix_sums",
+    "pull_back",
     "records",
     "rows_per_thread",
     "scalar",
@@ -195,6 +199,8 @@ __all__ = [
     "sum_into",
     "threads",
     "total",
+    "track",
+    "track_fields",
     "use",
     "vec2",
     "vec3",

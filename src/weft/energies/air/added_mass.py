@@ -26,7 +26,6 @@ from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import TriangleMesh, unique_edges
 from weft.discretization.samples import Samples
-from weft.energies.air.added_mass_by_start import pull_back_added_mass
 from weft.energies.air.added_mass_kernels import (
     add_blocks,
     add_gradients,
@@ -35,7 +34,7 @@ from weft.energies.air.added_mass_kernels import (
     faces,
     gather_masses,
 )
-from weft.energies.air.expected_motion import extrapolate
+from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.lift_and_drag import place, sheet_of
 from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
@@ -178,6 +177,41 @@ class AddedMassLoad:
         kernel.launch(edges, q, x, v, air, self.edges, self.outward, mu, local)
         rim.add_gradient(local, self.load)
 
+    def pull_back(
+        self,
+        energy: AddedMass,
+        x: Positions,
+        v: Velocities,
+        t: float,
+        by_M: Floats,
+        by_load: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Return derivatives by x and v, (n,3), from those by M (n,3,3) and by ``load`` (n,3)."""
+        at, speed = (kernel.track(kernel.points(np.array(a))) for a in (x, v))
+        s, (rim, _), mu = energy.samples, energy.rim, Scalar(energy.mass)
+        own = kernel.track(self.own, kernel.array(by_M[s.stencil].sum(1), mat33))
+        air = kernel.track(self._air(energy, at, self.faces, t))
+        local = kernel.track(kernel.empty((len(s.stencil), 3), vec3), _local(by_load, s))
+        kernel.pull_back(faces, len(s.stencil), at, speed, air, self.faces, mu, own, local)
+        self._pull_back_air(energy, at, air, self.faces, t)
+        air = kernel.track(self._air(energy, at, self.edges, t))
+        local = kernel.track(kernel.empty((len(rim.stencil), 3), vec3), _local(by_load, rim))
+        arguments = at, speed, air, self.edges, self.outward, mu, local
+        kernel.pull_back(edges, len(rim.stencil), *arguments)
+        self._pull_back_air(energy, at, air, self.edges, t)
+        return kernel.derivatives(at), kernel.derivatives(speed)
+
+    def _pull_back_air(
+        self, energy: AddedMass, x: WarpArray, air: WarpArray, s: WarpStruct, t: float
+    ) -> None:
+        """Add derivatives by x from those by the velocity of the air at samples."""
+        q = s.stencil.shape[0]
+        at = kernel.empty(q, vec3)
+        kernel.launch(place, q, x, s, at)
+        by, places = kernel.derivatives(air), np.array(kernel.numpy(at))
+        by_place = energy.wind.pull_back(places, t, by, energy.carried)
+        kernel.pull_back(place, q, x, s, kernel.track(at, kernel.points(by_place)))
+
     def _air(self, energy: AddedMass, x: WarpArray, s: WarpStruct, t: float) -> WarpArray:
         """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
         q = s.stencil.shape[0]
@@ -230,7 +264,15 @@ class BoundAddedMass(SummedBound):
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivatives by the prediction, and by expected positions and velocities."""
-        pull_back_added_mass(self, step, x, by, into)
+        assert step.scale is not None
+        at = extrapolate(step) if into.at is None else (into.at, step.velocity(into.at))
+        off = (np.array(kernel.numpy(x)) - step.predicted) / step.scale
+        into.predicted -= np.einsum("vij,vj->vi", kernel.numpy(self.air.M), by)
+        by_M, load = (
+            np.einsum("vi,vj->vij", by, off),
+            AddedMassLoad(self.energy, len(by), Scratch()),
+        )
+        pull_back_extrapolated(step, *load.pull_back(self.energy, *at, step.t, by_M, by), into)
 
     def _take(self, x: WarpArray, v: WarpArray, step: Step) -> None:
         """Compute masses and loads at x and v, in the air at the end of the step."""
@@ -257,3 +299,8 @@ class BoundAddedMass(SummedBound):
             p = A.pattern
             kernel.launch(add_blocks, p.n, p.device_diagonal, self.air.M, A.values)
         return A
+
+
+def _local(by: Floats, s: Samples) -> WarpArray:
+    """Return derivatives by vertices, (n,3), at the vertices of samples, (q,3) vec3."""
+    return kernel.array(by[s.stencil], vec3)

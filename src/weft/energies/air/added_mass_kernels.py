@@ -5,7 +5,7 @@
 
 import warp as wp
 
-from weft.energies.air.lift_and_drag import ClothSamples
+from weft.energies.air.lift_and_drag import ClothSamples, relative_velocity, tangents
 from weft.kernel import (
     IntArray,
     Mat33Array,
@@ -39,19 +39,9 @@ class SampleFlow:
 @wp.func
 def flow_at(q: int, x: Vec3Array, v: Vec3Array, air: Vec3Array, s: ClothSamples):
     """Return the flow at sample q of cloth at x that moves with v."""
-    f0 = vec3(Scalar(0.0))
-    f1 = vec3(Scalar(0.0))
-    g0 = vec3(Scalar(0.0))
-    g1 = vec3(Scalar(0.0))
-    w = -air[q]
-    for a in range(s.stencil.shape[1]):
-        i = s.stencil[q, a]
-        d = s.dN[q, a]
-        f0 += d[0] * x[i]
-        f1 += d[1] * x[i]
-        g0 += d[0] * v[i]
-        g1 += d[1] * v[i]
-        w += s.N[q, a] * v[i]
+    f0, f1 = tangents(q, x, s)
+    g0, g1 = tangents(q, v, s)
+    w = relative_velocity(q, v, air, s)
     out = SampleFlow()
     normal = wp.cross(f0, f1)
     out.area = wp.length(normal)

@@ -33,11 +33,10 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.discretization.samples import Samples
-from weft.energies.air.air_slopes import air_slopes
 from weft.energies.air.expected_motion import extrapolate, pull_back_extrapolated
 from weft.energies.air.wind import Wind
 from weft.energies.base import SummedBound
-from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
 from weft.energies.gather import SHARED, GatherMap, Shared
 from weft.energies.point_masses import StepEnergy
 from weft.energies.rest_shape import RestShape
@@ -49,6 +48,7 @@ from weft.kernel import (
     Scalar,
     ScalarArray,
     ScalarArray2d,
+    Scratch,
     Vec2Array2d,
     Vec3Array,
     Vec3Array2d,
@@ -94,6 +94,27 @@ def place(o: int, x: Vec3Array, s: ClothSamples, out: Vec3Array):
     out[q] = sum
 
 
+@wp.func
+def tangents(q: int, x: Vec3Array, s: ClothSamples):
+    """Return the columns of dx/dX at sample q."""
+    f0 = vec3(Scalar(0.0))
+    f1 = vec3(Scalar(0.0))
+    for a in range(s.stencil.shape[1]):
+        i = s.stencil[q, a]
+        f0 += s.dN[q, a][0] * x[i]
+        f1 += s.dN[q, a][1] * x[i]
+    return f0, f1
+
+
+@wp.func
+def relative_velocity(q: int, v: Vec3Array, air: Vec3Array, s: ClothSamples):
+    """Return the velocity of the cloth relative to the air at sample q."""
+    w = -air[q]
+    for a in range(s.stencil.shape[1]):
+        w += s.N[q, a] * v[s.stencil[q, a]]
+    return w
+
+
 @wp.kernel(module=_module)
 def resist(
     o: int,
@@ -112,14 +133,8 @@ def resist(
     |u.n|.
     """
     q = o + wp.tid()
-    f0 = vec3(Scalar(0.0))
-    f1 = vec3(Scalar(0.0))
-    u = wind[q]
-    for a in range(s.stencil.shape[1]):
-        i = s.stencil[q, a]
-        f0 += s.dN[q, a][0] * x[i]
-        f1 += s.dN[q, a][1] * x[i]
-        u -= s.N[q, a] * v[i]
+    f0, f1 = tangents(q, x, s)
+    u = -relative_velocity(q, v, wind, s)
     normal = wp.cross(f0, f1)  # its length is the ratio of deformed to rest area
     size = wp.length(normal)
     K = mat33(Scalar(0.0))
@@ -162,7 +177,7 @@ def gradients(o: int, x: Vec3Array, s: ClothSamples, frozen: Frozen, out: Vec3Ar
 
 
 @dataclass(frozen=True, eq=False)
-class AirForce(StepEnergy):
+class AirForce(ContractedEnergy, StepEnergy):
     """Lift and drag of a wind on cloth, at its samples.
 
     Local arrays are those without a step, zeros.
@@ -199,23 +214,38 @@ class AirForce(StepEnergy):
             w.velocity if w.gusts else None,
         )
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (q,k,3) or (q,k,3,3); zero without a step."""
-        (q, k), w = self.stencil.shape, self.wind
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (q,...), for ``by`` (q,k,3); zero without a step.
+
+        K is linear in the coefficients of its two parts, ``straight`` and ``bent``.
+        """
         if step is None:
-            return {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
-        by: dict[str, list[Floats]] = {name: [] for name in self.constants}
-        for axis in np.eye(3):
-            found = air_slopes(self, step, x, np.tile(axis, (q, 1)))
-            by["density"].append(found.s / w.density)
-            by["drag"].append(found.straight)
-            by["lift"].append(found.bent - found.straight)
-            if not w.gusts:
-                by["velocity"].append(found.by_u - found.K_along)
-        N = self.samples.shares
-        return {
-            name: np.einsum("qa,qi...->qai...", N, np.stack(d, axis=1)) for name, d in by.items()
+            return {name: np.zeros(c.shape) for name, c in self.constants.items()}
+        w, found = self.wind, AirReverse(self, step, x, by)
+        straight, bent = (0.5 * found.by_coefficient(*c) for c in ((1.0, 0.0), (0.0, 1.0)))
+        values = {
+            "density": straight * (w.drag - w.lift) + bent * w.lift,
+            "drag": w.density * straight,
+            "lift": w.density * (bent - straight),
+            "velocity": kernel.derivatives(found.air),
         }
+        return {name: values[name] for name in self.constants}
+
+    @property
+    def coefficients(self) -> tuple[Scalar, Scalar, int]:
+        """Arguments of ``resist``: rho (C_D - C_L)/2, rho C_L/2, and whether in crossflow."""
+        w, half = self.wind, 0.5 * self.wind.density
+        return Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift), int(w.crossflow)
+
+    def blow(
+        self, x: WarpArray, t: float, sheet: WarpStruct, scratch: Scratch, gusts: bool
+    ) -> WarpArray:
+        """Return the velocity of the air at samples, (q,) vec3 [m/s], for x (n,) vec3."""
+        q = len(self.stencil)
+        at, air = scratch.take(q, vec3), kernel.empty(q, vec3)
+        kernel.launch(place, q, x, sheet, at)
+        self.wind.blow(at, t, air, self.carried, gusts=gusts)
+        return air
 
     def bind(self, pattern: BlockPattern) -> "BoundAir":
         """Return the term for simulations, bound to the block pattern of a matrix."""
@@ -230,19 +260,12 @@ class BoundAir(SummedBound):
     def __init__(self, energy: AirForce, pattern: BlockPattern) -> None:
         super().__init__(energy, pattern)
         self.rows, self.shape = GatherMap.of(energy.stencil, pattern), energy.stencil.shape
-        self.update_constants(energy)
         self._step: Step | None = None
-        self._frozen = Frozen()
-        self._frozen.K = kernel.zeros(self.shape[0], mat33)
-        self._frozen.push = kernel.zeros(self.shape[0], vec3)
-        self._frozen.origin = kernel.zeros(pattern.n, vec3)
+        self._frozen = frozen_flow(self.shape[0], kernel.zeros(pattern.n, vec3), 0.0)
 
     def update_constants(self, energy: AirForce) -> None:
         """Take the wind of another energy."""
-        self.energy, w = energy, energy.wind
-        half = 0.5 * w.density
-        along, across = Scalar(half * (w.drag - w.lift)), Scalar(half * w.lift)
-        self._coefficients = along, across, int(w.crossflow)
+        self.energy = energy
 
     @cached_property
     def _sheet(self) -> WarpStruct:
@@ -269,15 +292,10 @@ class BoundAir(SummedBound):
         """Add the derivatives by lagged positions and velocities, and by the origin of
         velocities.
         """
-        s = self.energy.samples
-        found = air_slopes(self.energy, step, kernel.numpy(x), s.mean(by), into.at)
-        N = s.shares[:, :, None]
-        to_x, to_v = np.zeros_like(found.place_x), np.zeros_like(found.place_v)
-        np.add.at(to_x, s.stencil, np.einsum("qij,qaj->qai", found.by_F, s.gradient))
-        np.add.at(to_x, s.stencil, N * found.by_place[:, None])
-        np.add.at(to_v, s.stencil, -N * found.by_u[:, None])
-        np.add.at(into.origin, s.stencil, -found.rate * N * found.K_along[:, None])
-        pull_back_extrapolated(step, to_x, to_v, into)
+        found = AirReverse(self.energy, step, x, by[self.energy.stencil], into.at)
+        into.origin += kernel.derivatives(found.frozen.origin)
+        by_flow = kernel.derivatives(found.x), kernel.derivatives(found.v)
+        pull_back_extrapolated(step, *by_flow, into)
 
     def zero_tables(self) -> dict[str, Floats]:
         """Return zeros for slopes, areas and values of the samples."""
@@ -287,19 +305,9 @@ class BoundAir(SummedBound):
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
         """Return the derivatives of s by slopes, areas and values of the samples."""
-        s, end = self.energy.samples, np.asarray(kernel.numpy(x))
-        found, moved = air_slopes(self.energy, step, end, s.mean(by), at), end - step.origin
-        means = (
-            (found.K_pull, by),
-            (found.rate * found.K_along, moved),
-            (found.by_place, found.place_x),
-            (-found.by_u, found.place_v),
-        )
-        return {
-            "gradient": np.einsum("qij,qai->qaj", found.by_F, found.place_x[s.stencil]),
-            "shares": sum(np.einsum("qi,qai->qa", slope, y[s.stencil]) for slope, y in means),
-            "weight": found.s / s.weight,
-        }
+        sheet = AirReverse(self.energy, step, x, by[self.energy.stencil], at).sheet
+        fields = {"gradient": sheet.dN, "shares": sheet.N, "weight": sheet.weight}
+        return {name: kernel.derivatives(field) for name, field in fields.items()}
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by samples."""
@@ -307,12 +315,9 @@ class BoundAir(SummedBound):
 
     def _lag(self, x: WarpArray, v: WarpArray, t: float) -> None:
         """Compute K and K w with normals at x, velocities v and the air at time t."""
-        q = self.shape[0]
-        at, air = self.scratch.take(q, vec3), kernel.empty(q, vec3)
-        kernel.launch(place, q, x, self._sheet, at)
-        gusts = self._frozen.rate > 0.0
-        self.energy.wind.blow(at, t, air, self.energy.carried, gusts=gusts)
-        kernel.launch(resist, q, x, v, self._sheet, air, *self._coefficients, self._frozen)
+        e, gusts = self.energy, self._frozen.rate > 0.0
+        air = e.blow(x, t, self._sheet, self.scratch, gusts)
+        kernel.launch(resist, self.shape[0], x, v, self._sheet, air, *e.coefficients, self._frozen)
 
     def energies(self, x: WarpArray) -> WarpArray:
         """Return the lagged potential [J]: half of the dissipated energy minus the wind's work."""
@@ -343,3 +348,64 @@ def sheet_of(s: Samples) -> WarpStruct:
     out.dN = kernel.array(s.gradient, vec2)
     out.weight = kernel.array(s.weight, Scalar)
     return out
+
+
+def frozen_flow(q: int, origin: WarpArray, rate: float) -> WarpStruct:
+    """Return ``Frozen`` without forces at q samples."""
+    out = Frozen()
+    out.K, out.push = kernel.zeros(q, mat33), kernel.zeros(q, vec3)
+    out.origin, out.rate = origin, Scalar(rate)
+    return out
+
+
+class AirReverse:
+    """Derivatives of by . gradient by what lift and drag take from a step and from samples.
+
+    They are in ``grad`` of the arrays (``kernel.reverse``).
+
+    Args:
+        energy: lift and drag.
+        step: the step that it is frozen for.
+        x: (n,3) [m] end of the step.
+        by: (q,k,3).
+        at: (n,3) [m] positions at which it was lagged; None: those expected at the beginning of the
+            step.
+    """
+
+    def __init__(
+        self,
+        energy: AirForce,
+        step: Step,
+        x: Positions | WarpArray,
+        by: Floats,
+        at: Positions | None = None,
+    ) -> None:
+        (q, k), s, self.energy = energy.stencil.shape, energy.samples, energy
+        lagged = extrapolate(step) if at is None else (at, step.velocity(at))
+        self.x, self.v = (kernel.track(kernel.points(np.array(a))) for a in lagged)
+        self.sheet = kernel.track_fields(sheet_of(s), "N", "dN", "weight")
+        origin, rate = kernel.points(np.array(step.origin)), damping_rate(step)
+        self.frozen = frozen_flow(q, origin, rate)
+        air = energy.blow(self.x, step.t, self.sheet, Scratch(), rate > 0)
+        self.air = kernel.track(air)
+        flow = (self.x, self.v, self.sheet, self.air, *energy.coefficients, self.frozen)
+        kernel.launch(resist, q, *flow)
+        kernel.track_fields(self.frozen, "K", "push", "origin")
+        out = kernel.track(kernel.empty((q, k), vec3), kernel.array(by, vec3))
+        kernel.pull_back(gradients, q, kernel.points(x), self.sheet, self.frozen, out)
+        self._by_K = kernel.derivatives(self.frozen.K)
+        self._by_push = kernel.derivatives(self.frozen.push)
+        kernel.pull_back(resist, q, *flow)
+        places, by_air = s.mean(lagged[0]), kernel.derivatives(self.air)
+        by_place = energy.wind.pull_back(places, step.t, by_air, energy.carried, gusts=rate > 0)
+        middle = kernel.track(kernel.points(places), kernel.points(by_place))
+        kernel.pull_back(place, q, self.x, self.sheet, middle)
+
+    def by_coefficient(self, straight: float, bent: float) -> Floats:
+        """Return the part of by . gradient of each sample, (q,), with other ``coefficients``."""
+        q, e = len(self._by_K), self.energy
+        frozen = frozen_flow(q, self.frozen.origin, 0.0)
+        numbers = Scalar(straight), Scalar(bent), e.coefficients[2]
+        kernel.launch(resist, q, self.x, self.v, self.sheet, self.air, *numbers, frozen)
+        parts = np.einsum("qij,qij->q", self._by_K, kernel.numpy(frozen.K))
+        return np.asarray(parts + (self._by_push * kernel.numpy(frozen.push)).sum(1))

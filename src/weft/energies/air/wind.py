@@ -24,7 +24,10 @@ from weft.kernel import WarpArray, vec3
 FieldOf = Callable[[Positions, float], Velocities]  # (m,3) [m] and t [s] to (m,3) [m/s]
 
 
-@checked(SceneError, "wind", unchecked=("blow",))
+DIFFERENCE = 1e-6  # [m] step of places, for derivatives of gusts and fields
+
+
+@checked(SceneError, "wind", unchecked=("blow", "pull_back"))
 @documented
 @dataclass(frozen=True)
 class Wind:
@@ -150,6 +153,32 @@ class Wind:
             given = self._user_velocities(np.array(kernel.numpy(x)), t)
             now = np.array(kernel.numpy(out)) + given
             out.assign(kernel.points(now))
+
+    def pull_back(
+        self,
+        x: Positions,
+        t: float,
+        by: Floats,
+        carried: tuple[float, float, float] | None = None,
+        *,
+        gusts: bool = True,
+    ) -> Floats:
+        """Return derivatives by places x, (m,3), from those by the velocity there, by differences.
+
+        Args:
+            x: (m,3) [m].
+            t: [s].
+            by: (m,3).
+            carried: as of ``at``.
+            gusts: as of ``at``.
+        """
+        out = np.zeros_like(by)
+        if self.gusts is None and self.field is None:
+            return out
+        for j, shift in enumerate(DIFFERENCE * np.eye(3)):
+            high, low = (self.at(x + s, t, carried, gusts=gusts) for s in (shift, -shift))
+            out[:, j] = ((high - low) / (2 * DIFFERENCE) * by).sum(1)
+        return out
 
     def _user_velocities(self, x: Positions, t: float) -> Floats:
         """Return the velocities of the user's function, (m,3) [m/s].

@@ -7,6 +7,6 @@ three bending models for triangles. ``condition`` and ``bend_condition`` are the
 & Witkin (1998). ``plasticity`` is the model of yielding that ``creases`` and ``permanent_stretch``
 use; ``pressed_lines`` sets rest angles; ``strain_limit`` is a barrier on strain and bounds the
 steps of a search (its law is ``laws.strain_limit``). ``damping`` and ``curvature_damping`` are
-Rayleigh damping with the stiffness frozen per step. ``membrane_by_constants``,
-``hinge_by_constants`` and ``hinge_weights`` have derivatives by constants and by the rest shape.
+Rayleigh damping with the stiffness frozen per step. ``hinge_weights`` has derivatives of weights
+by the rest shape.
 """

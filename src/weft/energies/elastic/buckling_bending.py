@@ -30,14 +30,13 @@ from functools import cached_property
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import AnyArray, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Bools, Floats, Ints, Positions
 from weft.base.errors import MeshError, SceneError
 from weft.base.runtime_types import checked
 from weft.base.settings import MATERIAL, documented, setting
 from weft.discretization.mesh import TriangleMesh
-from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
+from weft.energies.by_constants import TINY, ByName, damping_rate
 from weft.energies.elastic.buckled_arc import arc_energy, inverse_sinc
-from weft.energies.elastic.pair_derivatives import by_logarithms
 from weft.energies.elastic.pair_geometry import (
     material_pairs,
     strip_factor,
@@ -51,12 +50,11 @@ from weft.energies.elastic.pair_kernels import (
     pair_gradient,
     pair_hessian,
 )
-from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
+from weft.energies.element_energy import ElementEnergy, ElementKernels
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.kernel import WarpArray
 from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockPattern
 
 
 @checked(SceneError, "buckling")
@@ -156,6 +154,11 @@ class BucklingBending(ElementEnergy):
         """Vertices of each pair, (m,2)."""
         return self.pairs
 
+    @property
+    def _bounded(self) -> Bools:
+        """Which pairs have springs, (m,)."""
+        return np.isfinite(self.compression)
+
     @cached_property
     def start(self) -> Floats:
         """Ratio d/L below which the arc replaces the spring, (m,): there both push alike."""
@@ -164,7 +167,7 @@ class BucklingBending(ElementEnergy):
     @cached_property
     def records(self) -> AnyArray:
         """Parameters as (m,) records of ``Pair``, without damping."""
-        bounded = np.isfinite(self.compression)
+        bounded = self._bounded
         spring = np.where(bounded, self.compression, 0.0) * self.area
         e = self.stiffness * self.area / self.length**2
         at_start = arc_energy(np.maximum(self.start, 0.0))[:, 0]
@@ -179,13 +182,8 @@ class BucklingBending(ElementEnergy):
             offset=0.5 * spring * (1 - self.start) ** 2 - e * at_start,
         )
 
-    def bind(self, pattern: BlockPattern) -> "BoundPairs":
-        """Return the term for simulations, bound to the block pattern of a matrix."""
-        return BoundPairs(self, pattern)
-
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
-        """Add derivatives by the rest shape, from those by logarithms of lengths, areas and
-        stiffness.
+        """Add derivatives by the rest shape, from those by lengths, areas and stiffness.
 
         The stiffness is a rigidity that depends on the direction of a pair and, if it is
         calibrated, on all pairs of the mesh.
@@ -193,14 +191,14 @@ class BucklingBending(ElementEnergy):
         hinges, D = rest.rigidity_of_pairs(self.pairs)
         _, along = unfold_pairs(rest.hinge_corners(hinges))
         factor = strip_factor(along, self.area) if self.calibrated else (1.0, 1.0)
-        k, by_k = np.array(factor) * D, by["stiffness"] / np.maximum(self.stiffness, 1e-300) ** 2
+        k, by_k = np.array(factor) * D, by["stiffness"] / np.maximum(self.stiffness, 1e-300)
         by_along = np.zeros_like(along)
         by_along[:, :2] = by_k[:, None] * k**2 / 2
-        by_area = by["area"] / self.area
+        by_area = by["area"]
         if self.calibrated:
             more = strip_slopes(along, self.area, (by_k @ along[:, :2]) * k * D)
             by_along, by_area = by_along + more[0], by_area + more[1]
-        rest.add_hinge_tables(hinges, unfold_pairs, (by["length"] / self.length, by_along))
+        rest.add_hinge_tables(hinges, unfold_pairs, (by["length"], by_along))
         rest.add_hinge_areas(hinges, by_area)
 
     def parameters(self) -> WarpArray:
@@ -209,48 +207,39 @@ class BucklingBending(ElementEnergy):
 
     @property
     def constants(self) -> ByName:
-        """Constants by name: stiffness [N m], ``compression`` [N/m], and ``damping`` [s]."""
-        beta = repeat_per_element(self.damping, len(self.pairs))
-        springs = np.where(np.isfinite(self.compression), self.compression, 0.0)
-        return {"stiffness": self.stiffness, "compression": springs, "damping": beta}
+        """Constants by name: stiffness [N m], compression [N/m], damping [s], length, area."""
+        m, springs = len(self.pairs), np.where(self._bounded, self.compression, 0.0)
+        sizes = {"length": self.length, "area": self.area, "damping": np.full(m, self.damping)}
+        return {"stiffness": self.stiffness, "compression": springs, **sizes}
 
     @property
     def structure(self) -> object:
-        """Data besides the constants: pairs, rest lengths, areas, and which pairs have springs."""
-        bounded = np.isfinite(self.compression)
-        return self.pairs, self.length, self.area, bounded, self.n_vertices
+        """Data besides the constants: the pairs, and which of them have springs."""
+        return self.pairs, self._bounded, self.n_vertices
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (m,2,3).
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (m,), for ``by`` (m,2,3).
 
-        Forces are linear in the stiffness of arcs and springs, and continuous where an arc replaces
-        a spring, so the change of the ratio ``start`` itself contributes nothing.
+        Forces are continuous where an arc replaces a spring, so the change of the ratio ``start``
+        itself contributes nothing.
         """
-        bounded, none = np.isfinite(self.compression), np.zeros(len(self.pairs))
-        springs = np.where(bounded, self.compression, 0.0)
-        beta, zero = self.damping, none
-        ways = {
-            "stiffness": (self.area / self.length**2, zero, beta),
-            "compression": (zero, np.where(bounded, self.area, 0.0), beta),
+        p = self.track(self.parameters_in(step))
+        viscous = kernel.numpy(p)["viscous"].copy()
+        self.pull_back_gradient(x, by, p)
+        beta = max(self.damping, TINY)
+        damping = kernel.derivatives(p)["viscous"] * viscous / beta
+        if step is not None and damping_rate(step) > 0:
+            self.pull_back_freeze(step, beta * damping_rate(step), p)
+        by_p, sq = kernel.derivatives(p), self.length**2
+        by_arc, by_spring = by_p["arc"], np.where(self._bounded, by_p["spring"], 0.0)
+        springs = self.constants["compression"]
+        return {
+            "stiffness": by_arc * self.area / sq,
+            "compression": by_spring * self.area,
+            "damping": damping,
+            "length": by_p["length"] - 2 * by_arc * self.records["arc"] / self.length,
+            "area": by_arc * self.stiffness / sq + by_spring * springs,
         }
-        found = {name: self._linear(x, step, *way) for name, way in ways.items()}
-        arcs = self.records["arc"]
-        both = [self._linear(x, step, arcs, springs * self.area, b) for b in (1.0, 0.0)]
-        return {**found, "damping": both[0] - both[1]}
-
-    def _linear(
-        self, x: Positions, step: Step | None, arc: Floats, spring: Floats, beta: float
-    ) -> Floats:
-        """Return the forces, (m,2,3) [N], for other arcs, springs and damping.
-
-        The ratio ``start`` stays the same.
-        """
-        records, rate = self.records.copy(), beta * damping_rate(step)
-        records["arc"], records["spring"] = arc, spring
-        p = kernel.array(records, Pair)
-        if step is not None and rate > 0:
-            self.freeze(step, rate, p)
-        return self.gradient(x, p)
 
     def curvature(self, x: Positions) -> Floats:
         """Return the curvature of the predicted arcs at positions x, (m,) [1/m]. Eq. 6.
@@ -259,20 +248,6 @@ class BucklingBending(ElementEnergy):
         """
         d = np.linalg.norm(x[self.pairs[:, 1]] - x[self.pairs[:, 0]], axis=1)
         return np.asarray(2 / self.length * inverse_sinc(np.minimum(d / self.length, 1.0)))
-
-
-class BoundPairs(BoundElementEnergy):
-    """Pairs bound to a block pattern."""
-
-    energy: BucklingBending
-
-    def zero_tables(self) -> dict[str, Floats]:
-        """Return zeros for every table."""
-        return {name: np.zeros(self.shape[0]) for name in self.energy.rest_tables}
-
-    def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
-        """Return the derivatives of s by logarithms of lengths, areas and stiffness."""
-        return by_logarithms(self.energy, step, np.asarray(kernel.numpy(x)), by)
 
 
 def arc_starts(stiffness: Floats, compression: Floats, length: Floats) -> Floats:

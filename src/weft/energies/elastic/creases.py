@@ -16,18 +16,16 @@ from typing import ClassVar
 import numpy as np
 
 from weft import kernel
-from weft.base.arrays import Floats, Positions
+from weft.base.arrays import Floats
 from weft.base.errors import FabricError
 from weft.discretization.mesh import TriangleMesh
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName
 from weft.energies.elastic.hinge_bending import (
     HingeBending,
     hinge_weight,
     material_edges,
     rest_angles,
 )
-from weft.energies.elastic.hinge_by_constants import hinge_mixed
 from weft.energies.elastic.hinge_kernels import angles
 from weft.energies.elastic.plasticity import Plasticity
 from weft.energies.element_energy import BoundElementEnergy
@@ -96,11 +94,12 @@ class Creases(HingeBending):
         """Data besides the constants: the hinges, the limits and the plasticity."""
         return *super().structure, self.limit, self.plasticity
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3), with plastic angles of the step's start."""
-        none = Plasticity.initial_memory(len(self.hinges))
-        kept = none if step is None else np.asarray(step.kept.get(self.key, none))
-        return hinge_mixed(self, x, step, Plasticity.plastic_strain(kept))
+    def parameters_in(self, step: Step | None) -> WarpArray:
+        """Return the parameters with damping and plastic angles at the start of a step."""
+        if step is None or self.key not in step.kept:
+            return super().parameters_in(step)
+        plastic = Plasticity.plastic_strain(np.asarray(step.kept[self.key]))
+        return HingeBending.parameters_in(replace(self, rest_angle=self.rest_angle + plastic), step)
 
     def bind(self, pattern: BlockPattern) -> "BoundCreases":
         """Bind the energy to the block pattern of a matrix."""

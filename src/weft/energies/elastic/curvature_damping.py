@@ -14,12 +14,11 @@ derivatives bounded: n = N/sqrt(|N|^2 + least_normal^2).
 
 from dataclasses import dataclass
 
-import numpy as np
 import warp as wp
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
-from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
+from weft.energies.by_constants import TINY, ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.quadratic_form import QuadraticForm
 from weft.energies.element_energy import DampedStep, ElementEnergy, ElementKernels
 from weft.energies.gather import FACTOR
@@ -28,7 +27,6 @@ from weft.energies.step import Step
 from weft.kernel import (
     IntArray2d,
     Kernel,
-    Mat33Array,
     Scalar,
     ScalarArray,
     ScalarArray2d,
@@ -45,7 +43,7 @@ from weft.solve.newton.psd import Psd
 
 _module = wp.get_module("weft.curvature_damping")
 
-TINY = 1e-30  # least length of a normal, which only avoids a division by zero
+LEAST = 1e-30  # length of a normal that only avoids a division by zero
 
 
 @wp.struct
@@ -161,40 +159,6 @@ def _derivative(root: int) -> Kernel:
     return derivative
 
 
-@wp.kernel(module=_module)
-def measure_curvatures(o: int, frame: Mat33Array, least: Scalar, h: ScalarArray, slope: Mat33Array):
-    """Write h of every frame, and its derivative."""
-    q = o + wp.tid()
-    h_q, slope_q = curvature_slope(frame[q], least)
-    h[q] = h_q
-    slope[q] = slope_q
-
-
-@wp.func
-def late_rate(frame: mat33, way: mat33, start: Scalar, least: Scalar):
-    """Return (h - start) dh, with dh the change of h along ``way``."""
-    h, slope = curvature_slope(frame, least)
-    return (h - start) * wp.ddot(slope, way)
-
-
-# It has a module of its own, as the kernel in ``spring._force_by_parameters`` has.
-@wp.kernel(module=wp.get_module("weft.curvature_damping.late_rate"))
-def differentiate_late_rate(
-    o: int,
-    start: ScalarArray,
-    least: Scalar,
-    frame: Mat33Array,
-    way: Mat33Array,
-    by_start: ScalarArray,
-):
-    """Replace frame and way by the derivatives of ``late_rate``, and write those by start."""
-    q = o + wp.tid()
-    by_frame, by_way, by_start_q, _by_least = wp.grad(late_rate)(frame[q], way[q], start[q], least)
-    frame[q] = by_frame
-    way[q] = by_way
-    by_start[q] = by_start_q
-
-
 @dataclass(frozen=True, eq=False)
 class CurvatureDamping(ElementEnergy):
     """Damping energy of quadratic bending; it is zero before a step has begun.
@@ -207,7 +171,7 @@ class CurvatureDamping(ElementEnergy):
     damping: float  # [s]
     n_vertices: int
     name: str = "bending"
-    least_normal: float = TINY  # [1] |dx/du x dx/dv| that counts as no normal
+    least_normal: float = LEAST  # [1] |dx/du x dx/dv| that counts as no normal
 
     kernels = ElementKernels(
         rate_energy,
@@ -245,70 +209,27 @@ class CurvatureDamping(ElementEnergy):
         """Data besides the constants: the stencil and the least normal."""
         return self.source.structure, self.least_normal
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (q,k,3,...), entry by entry of the gradient."""
-        q, k = self.stencil.shape
-        out = {name: np.zeros((q, k, 3, *c.shape[1:])) for name, c in self.constants.items()}
-        for a, i in np.ndindex(k, 3):
-            by = np.zeros((q, k, 3))
-            by[:, a, i] = 1.0
-            for name, d in self._contract(np.asarray(x), by, step).items():
-                out[name][:, a, i] = d
-        return out
+    def track(self, parameters: WarpStruct) -> WarpStruct:
+        """Return the parameters with derivatives by them, which are zeros."""
+        return kernel.track_fields(parameters, "dN", "c", "weight", "start")
 
-    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-        """Return d(by . dE/dx)/dc by constant, (q,...), in one pass."""
-        return self._contract(np.asarray(x), np.asarray(by)[self.stencil], step)
-
-    def _contract(self, x: Positions, by: Floats, step: Step | None) -> ByName:
-        """Return the derivatives of s = by . gradient by constants, for by (q,k,3) of each point.
-
-        It is s = beta/h w (h(x) - h_r) dh(x)[by], with h_r = (1 + a) h_n - a h_(n-1); zero without
-        a step.
-        """
-        rate, a, w = damping_rate(step), 0.0 if step is None else step.past_part, self.source.weight
-        if step is None or rate == 0:
-            return {name: np.zeros(c.shape) for name, c in self.constants.items()}
-        at, states = x[self.stencil], [(1 + a, np.asarray(step.state.x))]
-        if step.past is not None and a != 0:
-            states.append((-a, np.asarray(step.past[0])))
-        start, past = np.zeros(len(w)), []
-        for part, state in states:
-            y = state[self.stencil]
-            h_r, slope = curvatures(self._frames(y), self.least_normal)
-            start += part * h_r
-            past.append((part * slope, y))
-        frames, way = self._frames(at), self._frames(by)
-        since = curvatures(frames, self.least_normal)[0] - start
-        by_frame, by_way, by_start = late_slopes(frames, way, start, self.least_normal)
-        parts = [(by_start[:, None, None] * slope, y) for slope, y in past]
-        parts += [(by_frame, at), (by_way, by)]
-        scale = (self.damping * rate * w)[:, None, None]
-        by_rows = sum(np.einsum("qri,qai->qar", scale * slope, y) for slope, y in parts)
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (q,...), for ``by`` (q,k,3) of each point."""
+        beta, w, p = (
+            max(self.damping, TINY),
+            self.source.weight,
+            self.track(self.parameters_in(step)),
+        )
+        self.pull_back_gradient(x, by, p)
+        if step is not None and damping_rate(step) > 0:
+            self.pull_back_freeze(step, beta * damping_rate(step), p)
+        by_weight = kernel.derivatives(p.weight)
         return {
-            "weight": -self.damping * rate * since * by_start,
-            "coefficient": by_rows[:, :, 2],
-            "gradient": by_rows[:, :, :2],
-            "damping": -rate * w * since * by_start,
+            "weight": self.damping / beta * by_weight,
+            "coefficient": self.damping / beta * kernel.derivatives(p.c),
+            "gradient": self.damping / beta * kernel.derivatives(p.dN),
+            "damping": by_weight * w / beta,
         }
-
-    def _frames(self, y: Positions) -> Floats:
-        """Return (q,3,3) frames of points y (q,k,3), with rows t_0, t_1 and the Laplacian."""
-        G = self.gradient_of_points
-        rows = (G[:, :, 0], G[:, :, 1], self.source.coefficient)
-        return np.stack([np.einsum("qa,qai->qi", c, y) for c in rows], axis=1)
-
-    def unit_measure(self, parameters: WarpStruct) -> WarpStruct:
-        """Return parameters for which the gradient is that of the curvature."""
-        p = parameters
-        p.start = kernel.array(np.array(kernel.numpy(p.start)) - 1.0, Scalar)
-        p.weight = kernel.array(np.ones(len(self.damped_weight)), Scalar)
-        return p
-
-    @property
-    def damped_weight(self) -> Floats:
-        """Weights (q,) of damping: those of bending."""
-        return self.source.weight
 
     def parameters(self) -> WarpStruct:
         """Return ``BendingPoints`` on the device, without damping."""
@@ -318,25 +239,3 @@ class CurvatureDamping(ElementEnergy):
         p.start, p.rate = kernel.zeros(len(f.weight)), kernel.zeros(1)
         p.least = Scalar(self.least_normal)
         return p
-
-
-def curvatures(frames: Floats, least: float) -> tuple[Floats, Floats]:
-    """Return h (q,) of frames (q,3,3) with rows t_0, t_1 and L, and its derivatives (q,3,3).
-
-    ``least`` is the length of a normal below which n gets shorter than 1.
-    """
-    q = len(frames)
-    h, slope = kernel.empty(q), kernel.empty(q, mat33)
-    kernel.launch(measure_curvatures, q, kernel.array(frames, mat33), Scalar(least), h, slope)
-    return np.array(kernel.numpy(h)), np.array(kernel.numpy(slope))
-
-
-def late_slopes(
-    frames: Floats, ways: Floats, start: Floats, least: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return the derivatives of ``late_rate`` by frames and ways, (q,3,3), and by start, (q,)."""
-    arrays = [kernel.array(np.array(a), mat33) for a in (frames, ways)] + [kernel.empty(len(start))]
-    numbers = kernel.array(start, Scalar), Scalar(least)
-    kernel.launch(differentiate_late_rate, len(start), *numbers, *arrays)
-    by_frame, by_way, by_start = (np.array(kernel.numpy(a)) for a in arrays)
-    return by_frame, by_way, by_start

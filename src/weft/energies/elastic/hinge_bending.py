@@ -24,8 +24,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.base.errors import MeshError
 from weft.discretization.mesh import TriangleMesh, non_manifold_warning
-from weft.energies.by_constants import ByName, repeat_per_element
-from weft.energies.elastic.hinge_by_constants import hinge_mixed
+from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
 from weft.energies.elastic.hinge_kernels import HINGE_KERNELS, Hinge, angles
 from weft.energies.element_energy import ElementEnergy
 from weft.energies.rest_shape import RestShape
@@ -179,17 +178,6 @@ class HingeBending(ElementEnergy):
         """Add derivatives by the rest shape, from those by the weights."""
         rest.add_hinge_weights(self.hinges, by["weight"])
 
-    def unit_measure(self, parameters: WarpArray) -> WarpArray:
-        """Return parameters for which the gradient is that of the angle."""
-        records = kernel.numpy(parameters)
-        records["rest"], records["rate"], records["weight"] = records["start"] - 1.0, 0.0, 1.0
-        return kernel.array(records, parameters.dtype)
-
-    @property
-    def damped_weight(self) -> Floats:
-        """Weights (h,) [J] of damping: those of bending."""
-        return self.weight
-
     @property
     def constants(self) -> ByName:
         """Constants by name: weights [J], rest angles [rad], time constant of damping [s]."""
@@ -201,9 +189,13 @@ class HingeBending(ElementEnergy):
         """Data besides the constants: the hinges and the number of vertices."""
         return self.hinges, self.n_vertices
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3) (``energies.by_constants``)."""
-        return hinge_mixed(self, x, step)
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (h,), for ``by`` (h,4,3)."""
+        p = self.track(self.parameters_in(step))
+        self.pull_back_gradient(x, by, p)
+        found = kernel.derivatives(p)
+        damping = damping_rate(step) * found["rate"]
+        return {"weight": found["weight"], "rest_angle": found["rest"], "damping": damping}
 
 
 def dihedral_angles(x: Positions, hinges: Ints) -> Floats:

@@ -121,27 +121,14 @@ class QuadraticBending(QuadraticForm):
         """Data besides the constants: the edges."""
         return super().structure, self.n_vertices
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3,...)."""
-        return _sum(super().mixed_derivatives(x), self.rate.mixed_derivatives(x, step))
-
-    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-        """Return d(by . dE/dx)/dc by constant, (h,...)."""
-        local = np.asarray(by)[self.stencil]
-        elastic = {
-            name: np.einsum("mak...,mak->m...", d, local)
-            for name, d in super().mixed_derivatives(x).items()
-        }
-        return _sum(elastic, self.rate.by_constants(x, by, step))
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (h,...), for ``by`` (h,4,3) of each edge."""
+        elastic, late = super().contract(x, by), self.rate.contract(x, by, step)
+        return {**late, **{name: elastic[name] + late[name] for name in ("weight", "coefficient")}}
 
     def bind(self, pattern: BlockPattern) -> "BoundQuadratic":
         """Bind the energy and its damping to the block pattern of a matrix."""
         return BoundQuadratic(self, pattern)
-
-
-def _sum(elastic: ByName, late: ByName) -> ByName:
-    """Return derivatives by constants of bending, from those of its form and of its damping."""
-    return {**late, **{name: elastic[name] + late[name] for name in ("weight", "coefficient")}}
 
 
 class BoundQuadratic(BoundQuadraticForm):

@@ -16,7 +16,12 @@ import warp as wp
 from weft import kernel
 from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.base import DampedBound
-from weft.energies.by_constants import ByName, damping_rate, repeat_per_element
+from weft.energies.by_constants import (
+    ByName,
+    ContractedEnergy,
+    damping_rate,
+    repeat_per_element,
+)
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
@@ -95,7 +100,7 @@ def add_form_rows(
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticForm:
+class QuadraticForm(ContractedEnergy):
     """Quadratic energy 1/2 sum_q weight_q |sum_a coefficient_qa x_a|^2 of conditions linear in x.
 
     Its damping with the time constant beta is beta/h times the same form of x - x_n. This damping
@@ -146,18 +151,17 @@ class QuadraticForm:
         """Data besides the constants: the stencil."""
         return (self.stencil,)
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc: ``weight``, ``damping`` (q,k,3), and ``coefficient`` (q,k,3,k)."""
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (q,) or (q,k), for ``by`` (q,k,3)."""
         c, w, rate = self.coefficient, self.weight, damping_rate(step)
         late = np.zeros((len(x), 3)) if step is None else rate * (np.asarray(x) - step.origin)
         pulled = np.asarray(x) + self.damping * late
-        y = self.amount(pulled)
-        by_c = np.einsum("q,ab,qi->qaib", w, np.eye(c.shape[1]), y)
-        by_c += np.einsum("q,qa,qbi->qaib", w, c, pulled[self.stencil])
+        y, along = self.amount(pulled), np.einsum("qa,qai->qi", c, by)
+        by_c = np.einsum("qi,qai->qa", y, by) + np.einsum("qi,qai->qa", along, pulled[self.stencil])
         return {
-            "weight": c[:, :, None] * y[:, None],
-            "coefficient": by_c,
-            "damping": np.einsum("q,qa,qi->qai", w, c, self.amount(late)),
+            "weight": (along * y).sum(1),
+            "coefficient": w[:, None] * by_c,
+            "damping": w * (along * self.amount(late)).sum(1),
         }
 
     def matrix(self, n: int) -> "sp.csr_matrix":

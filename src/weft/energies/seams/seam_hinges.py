@@ -45,12 +45,10 @@ class SeamHinges(HingeBending):
         """Return whether seams are closed in a step that ends at t [s]."""
         return t > self.begin * (1 + 1e-12)
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (h,4,3); zero before seams are closed."""
-        mixed = super().mixed_derivatives(x, step)
-        if step is not None and not self.acts(step.t):
-            return {name: np.zeros_like(d) for name, d in mixed.items()}
-        return mixed
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (h,); zero before seams are closed."""
+        acts = step is None or self.acts(step.t)
+        return super().contract(x, by if acts else np.zeros_like(by), step)
 
     def recut(self, mesh: TriangleMesh, mass: Floats) -> "SeamHinges":
         """Return the hinges of panels with another cut, ``mesh``."""

@@ -197,19 +197,15 @@ class Bonds(SpringEnergy):
         """
         return self.pairs, self.closing, self.life, self.bands, self.n_vertices
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (m,2,3), of bonds that act at the end of the step."""
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (m,), for ``by`` (m,2,3)."""
         begin, done = np.asarray(self.closing).T
-        t = self.end if step is None else step.t
+        t, p = self.end if step is None else step.t, self.track(self.parameters(step))
         s = np.clip((t - begin) / np.maximum(done - begin, 1e-300), 0.0, 1.0)
-        part = (s * s * (3 - 2 * s))[:, None, None]
-        by = self.by_parameters(x, step)
-        length = by["length"]
-        return {
-            "stiffness": by["stiffness"],
-            "first": (1 - part) * length,
-            "last": part * length,
-        }
+        self.pull_back_gradient(x, by, p)
+        law, part = self.derivatives(p), s * s * (3 - 2 * s)
+        lengths = {"first": (1 - part) * law["length"], "last": part * law["length"]}
+        return {"stiffness": law["stiffness"], **lengths}
 
     @property
     def end(self) -> float:
@@ -262,16 +258,15 @@ class BoundBonds(SteppedSpring):
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
         """Return the derivatives of s by the lengths of cloth along bonds.
 
-        The rest length g of a bond is proportional to it, and the stiffness k is inversely
-        proportional: s = k (1 - g/|d|) d.by.
+        Rest lengths are proportional to them, and stiffness is inversely proportional.
         """
-        e, law = self.energy, self.law_numbers
+        e, law, p = self.energy, self.law_numbers, self.energy.track(self.parameters)
         if e.along is None:
             return {}
-        d, moved = (y[e.pairs[:, 1]] - y[e.pairs[:, 0]] for y in (kernel.numpy(x), by))
-        pulls = (np.linalg.norm(d, axis=1) > law["length"]) & ~np.isnan(e.along)
-        on = law["stiffness"] * law["holds"] * (d * moved).sum(1) / np.where(pulls, e.along, 1.0)
-        return {"along": -np.where(pulls, on, 0.0)}
+        e.pull_back_gradient(x, by[e.pairs], p)
+        found, depends = e.derivatives(p), ~np.isnan(e.along)
+        by_log = found["length"] * law["length"] - found["stiffness"] * law["stiffness"]
+        return {"along": np.where(depends, by_log / np.where(depends, e.along, 1.0), 0.0)}
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by lengths along bonds."""

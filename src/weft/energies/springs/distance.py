@@ -111,22 +111,34 @@ class Distance:
 
 
 @wp.func
-def measure(i: int, x: Vec3Array, stencil: IntArray2d, p: AttachedPoints):
-    """Return the distance of point i from what holds it."""
+def attached_point(i: int, x: Vec3Array, stencil: IntArray2d, p: AttachedPoints):
+    """Return A. Reverse mode needs a function of its own for the sum (``kernel.reverse``)."""
     A = vec3(Scalar(0.0))
     for a in range(p.c.shape[1]):
         A += p.c[i, a] * x[stencil[i, a]]
+    return A
+
+
+@wp.func
+def measure(i: int, x: Vec3Array, stencil: IntArray2d, p: AttachedPoints):
+    """Return the distance of point i from what holds it."""
+    A = attached_point(i, x, stencil, p)
+    place = p.place[i]
+    t = p.axis[i]
     foot = RailFoot()
-    foot.place = p.place[i]
-    foot.t = p.axis[i]
     foot.size = Scalar(1.0)
     if p.rail.shape[0] > 0:
         foot = foot_on(A, p.low[i], p.high[i], i, x, stencil, p)
+        place = foot.place
+        t = foot.t
+    foot.place = place
+    foot.t = t
+    d = A - place
+    across = d - wp.dot(d, t) * t
+    r = wp.sqrt(wp.dot(across, across) + NEAR * NEAR)
     m = Distance()
-    d = A - foot.place
-    m.d = d - wp.dot(d, foot.t) * foot.t
-    r = wp.sqrt(wp.dot(m.d, m.d) + NEAR * NEAR)
-    m.n = m.d / r
+    m.d = across
+    m.n = across / r
     m.q = vec2(r, foot.s)
     m.foot = foot
     return m

@@ -19,7 +19,7 @@ from weft import kernel
 from weft.base.arrays import Bools, Floats, Ints, Positions
 from weft.base.errors import SceneError
 from weft.base.trees import Json
-from weft.energies.by_constants import ByName, damping_rate
+from weft.energies.by_constants import TINY, ByName, damping_rate
 from weft.energies.springs.distance import DISTANCE, AttachedPoints
 from weft.energies.springs.release import NEVER, Held, Release
 from weft.energies.springs.spring import (
@@ -30,15 +30,13 @@ from weft.energies.springs.spring import (
     spring_kernels,
 )
 from weft.energies.springs.spring_law import SPRING
-from weft.energies.springs.springs_by_start import check_places, pull_back_springs
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
-from weft.kernel import Scalar, WarpArray, WarpStruct, mat33, vec3
+from weft.kernel import Scalar, WarpArray, WarpStruct, vec2, vec3
 from weft.solve.newton.psd import Psd
 from weft.solve.sparse.block_csr import BlockPattern
 
 FARTHEST = 20.0  # [m/s] largest speed along a rail; it bounds the search for feet in a step
-TINY = 1e-300  # [s] a time constant of damping that damps nothing
 
 
 class MovedPlaces(Protocol):
@@ -204,12 +202,12 @@ class PointSprings(SpringEnergy):
     def parameters(self, step: Step | None = None) -> WarpStruct:
         """Return the parameters at the end of a step, with the step's memory, or at the start."""
         if step is None:
-            return self._body_parameters(None, 0.0, self._numbers(0.0, {}))
+            return self.parameters_at(None, 0.0, self._numbers(0.0, {}))
         numbers = self._numbers(step.t, step.kept)
         searched = -np.inf, np.inf
         if self.damping > 0 or self.along is not None:
             # Released springs have coordinates, too.
-            at_start = self._body_parameters(step.bodies[0], step.state.t, {"holds": 1})
+            at_start = self.parameters_at(step.bodies[0], step.state.t, {"holds": 1})
             r, s = self.coordinates(step.state.x, at_start).T
             numbers["before"] = r
             if step.past is not None:
@@ -221,7 +219,7 @@ class PointSprings(SpringEnergy):
                 searched = s - reach, s + reach
                 numbers["root"], numbers["pressed"] = step.kept.get(f"{self.name} root", s), r
                 numbers["friction"] = self.friction if numbers["rate"] > 0 else 0.0
-        return self._body_parameters(step.bodies[1], step.t, numbers, *searched)
+        return self.parameters_at(step.bodies[1], step.t, numbers, *searched)
 
     def _numbers(self, t: float, kept: Mapping[str, Floats]) -> Json:
         """Return the numbers of the law at the time t without damping and friction."""
@@ -235,7 +233,7 @@ class PointSprings(SpringEnergy):
             "slip": self.slip,
         }
 
-    def _body_parameters(
+    def parameters_at(
         self,
         bodies: Positions | None,
         t: float,
@@ -281,19 +279,9 @@ class PointSprings(SpringEnergy):
         rows, a = np.arange(len(self)), np.abs(self.c).argmax(axis=1)
         return np.asarray(g[rows, a] / self.c[rows, a, None])
 
-    def by_places(self, x: Positions, parameters: WarpStruct) -> Floats:
-        """Return d2E/dA2, (m,3,3) [N/m], of springs that are not on a pole.
-
-        It is minus the derivative of dE/dA by the place, and the Hessian of springs of one point.
-        """
-        m, one = len(self), AttachedPoints()
-        for name in AttachedPoints.vars:  # type: ignore[attr-defined]
-            setattr(one, name, getattr(parameters, name))
-        one.c = kernel.array(np.ones((m, 1)), Scalar)
-        single = replace(self, points=np.arange(m, dtype=np.int32)[:, None])
-        exact, _ = self.kernels.hessian[Psd.EXACT]
-        out = kernel.empty((m, 1, 1), mat33)
-        return single._evaluate(self.attached_positions(x), exact, out, one)[:, 0, 0]
+    def track(self, parameters: WarpStruct) -> WarpStruct:
+        """Return the parameters with derivatives by the law and by places, which are zeros."""
+        return kernel.track_fields(parameters, "law", "place")
 
     @property
     def constants(self) -> ByName:
@@ -317,17 +305,18 @@ class PointSprings(SpringEnergy):
         held = (self.moved_places, self.axis, *rail, self.pulls, self.closing, self.release.at)
         return self.points, self.c, *held
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (m,K,3,...) (``energies.by_constants``)."""
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (m,...), for ``by`` (m,K,3)."""
         # A step measures the length at its start only for springs with damping.
-        damped = replace(self, damping=max(self.damping, TINY))
-        by = dict(damped.by_parameters(x, step))
-        part = self.closed_part(0.0 if step is None else step.t)
-        by["first"], by["length"] = (1 - part) * by["length"], part * by["length"]
-        if isinstance(self.place, np.ndarray):
-            K = self.by_places(x, self.parameters(step))
-            by["place"] = -np.einsum("ma,mij->maij", self.c, K)
-        return {name: by[name] for name in self.constants}
+        p = self.track(replace(self, damping=max(self.damping, TINY)).parameters(step))
+        self.pull_back_gradient(x, by, p)
+        law, part = self.derivatives(p), self.closed_part(0.0 if step is None else step.t)
+        changed = {
+            "first": (1 - part) * law["length"],
+            "length": part * law["length"],
+            "place": kernel.derivatives(p.place),
+        }
+        return {name: changed[name] if name in changed else law[name] for name in self.constants}
 
     def bind(self, pattern: BlockPattern) -> "BoundPointSprings":
         """Return the term for simulations, bound to the block pattern of a matrix."""
@@ -377,11 +366,49 @@ class BoundPointSprings(SteppedSpring):
             got = "friction on a rail"
         elif e.rail is not None and e.rail.follows_bodies:
             got = "a rail on a body"
-        check_places(self.name, e.moved_places, got)
+        if e.moved_places is not None and not hasattr(e.moved_places, "pull_back"):
+            got = type(e.moved_places).__name__
+        if got:
+            raise SceneError(
+                f"attachment {self.name}",
+                got=got,
+                expected="ropes, springs, clips, smooth rails that stand or move along a path",
+                hint="other attachments have no derivatives yet",
+            )
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
-        """Add the derivatives by places, and by the length that damping is measured from."""
-        pull_back_springs(self, step, x, by, into)
+        """Add the derivatives by places, and by the length that damping is measured from.
+
+        That length is (1 + a) r_n - a r_(n-1), with both measured from places at the step's start.
+        """
+        e, p, a = self.energy, self.energy.track(self.parameters), step.past_part
+        e.pull_back_gradient(x, by[e.stencil], p)
+        if e.moved_places is not None:
+            by_place = kernel.derivatives(p.place)
+            e.moved_places.pull_back(step.bodies[1], step.t, by_place, into.after)
+        if e.damping == 0:
+            return
+        states = [(step.state.x, 1 + a, into.state_x)]
+        states += [] if step.past is None else [(step.past[0], -a, into.past)]
+        for state, part, to in states:
+            by_q = np.zeros((len(e), 2))
+            by_q[:, 0] = part * e.derivatives(p)["before"]
+            self._pull_back_coordinates(step, state, by_q, to, into.before)
+
+    def _pull_back_coordinates(
+        self, step: Step, state: Positions, by: Floats, to: Floats, to_bodies: Floats
+    ) -> None:
+        """Add derivatives by a state and by bodies, from those by coordinates (m,2) at the start of
+        a step.
+        """
+        e, x = self.energy, kernel.track(kernel.points(np.array(state)))
+        p = e.track(e.parameters_at(step.bodies[0], step.state.t, {"holds": 1}))
+        out = kernel.track(kernel.empty(len(e), vec2), kernel.array(by, vec2))
+        kernel.pull_back(e.kernels.coordinates, len(e), x, e.device_stencil, p, out)
+        to += kernel.derivatives(x)
+        if e.moved_places is not None:
+            by_place = kernel.derivatives(p.place)
+            e.moved_places.pull_back(step.bodies[0], step.state.t, by_place, to_bodies)
 
     def remember(self, x: WarpArray) -> Mapping[str, Floats]:
         """Return release times and roots of bristles, as far as the springs have these."""

@@ -16,7 +16,7 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import Floats, Ints
+from weft.base.arrays import Floats, Ints, Positions
 from weft.energies.by_constants import ByName, repeat_per_element
 from weft.energies.springs.distance import RailFoot, foot_on
 from weft.energies.springs.point_springs import PointSprings
@@ -177,13 +177,12 @@ class RingSpacing(SpringEnergy):
         """Data besides the constants: the rings and the pairs of neighbors."""
         return self.rings.structure, self.pairs
 
-    def mixed_derivatives(self, x: Floats, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (q,2k,3); the onset changes with the distance."""
-        by = self.by_parameters(x, step)
-        return {
-            "apart": ONSET * by["onset"] - by["length"],
-            "stiffness": by["stiffness"],
-        }
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (q,); the onset changes with the distance."""
+        p = self.track(self.parameters(step))
+        self.pull_back_gradient(x, by, p)
+        law = self.derivatives(p)
+        return {"apart": ONSET * law["onset"] - law["length"], "stiffness": law["stiffness"]}
 
     def bind(self, pattern: BlockPattern) -> SteppedSpring:
         """Return the term for simulations, bound to the block pattern of a matrix."""

@@ -6,15 +6,13 @@ builds the kernels of an ``ElementEnergy``:
 
     dE/dx_a = phi' dq/dx_a,   d2E/dx_a dx_b = phi'' dq/dx_a dq/dx_b^T + phi' d2q/dx_a dx_b
 
-Damping and lagged friction belong to the law, with the numbers that a step freezes. The derivatives
-of forces by the numbers of the law are those of phi', by Warp's reverse mode.
+Damping and lagged friction belong to the law, with the numbers that a step freezes.
 """
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 
 import numpy as np
 import warp as wp
@@ -23,7 +21,6 @@ from numpy.typing import ArrayLike
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Positions
 from weft.energies.base import Bound
-from weft.energies.by_constants import ByName
 from weft.energies.element_energy import BoundElementEnergy, ElementEnergy, ElementKernels
 from weft.energies.gather import FULL
 from weft.energies.step import Step
@@ -35,7 +32,6 @@ from weft.kernel import (
     Vec2Array,
     Vec3Array,
     Vec3Array2d,
-    Vec3Array3d,
     WarpArray,
     WarpFunction,
     WarpStruct,
@@ -80,7 +76,6 @@ class SpringKernels(ElementKernels):
     """Kernels of springs; their parameters are a struct of arrays with a ``law``, (m,) Params."""
 
     coordinates: Kernel | None = None  # out (m,) vec2: q
-    slopes: Kernel | None = None  # out (m,2,k) vec3: dq/dx, of all coordinates
     forces: Kernel | None = None  # out (m,) vec2: phi'
     law: SpringLaw | None = None
 
@@ -123,6 +118,11 @@ def spring_kernels(
             out[i, a] = g
 
     @wp.kernel(module=module)
+    def measure_all(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
+        i = o + wp.tid()
+        out[i] = measure(i, x, stencil, p).q
+
+    @wp.kernel(module=module)
     def forces(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
         i = o + wp.tid()
         out[i] = dphi(measure(i, x, stencil, p).q, p.law[i])
@@ -136,32 +136,10 @@ def spring_kernels(
         energy,
         gradient,
         {psd: (hessians[curvature], FULL) for psd, curvature in modes.items()},
-        **_coordinate_kernels(module, Elements, coordinates),
+        coordinates=measure_all,
         forces=forces,
         law=law,
     )
-
-
-def _coordinate_kernels(
-    module: wp.Module, Elements: WarpStruct, coordinates: CoordinateFunctions
-) -> dict[str, Kernel]:
-    """Build the kernels of q and of dq/dx, by their names in ``SpringKernels``."""
-    measure, slope, count = coordinates.measure, coordinates.slope, coordinates.count
-
-    @wp.kernel(module=module)
-    def measure_all(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec2Array):
-        i = o + wp.tid()
-        out[i] = measure(i, x, stencil, p).q
-
-    @wp.kernel(module=module)
-    def slopes(o: int, x: Vec3Array, stencil: IntArray2d, p: Elements, out: Vec3Array3d):
-        i = o + wp.tid()
-        m = measure(i, x, stencil, p)
-        for a in range(stencil.shape[1]):
-            for c in range(count):
-                out[i, c, a] = slope(c, m, i, a, p)
-
-    return {"coordinates": measure_all, "slopes": slopes}
 
 
 def _hessian_kernel(
@@ -197,30 +175,6 @@ def _hessian_kernel(
     return hessian
 
 
-@cache
-def _force_by_parameters(law: SpringLaw) -> Kernel:
-    """Build the kernel (o, q, p, w, out) of d(w . phi')/dp, (m,) Params.
-
-    It has a module of its own, because Warp may leave adjoints of functions empty in a module that
-    also calls them forwards.
-    """
-    Params, force = law.Params, law.force
-
-    @wp.func
-    def contract(q: vec2, p: Params, w: vec2):
-        return wp.dot(force(q, p), w)
-
-    @wp.kernel(module=wp.get_module(f"weft.springs.by_parameters.{Params.__name__}"))
-    def by_parameters(
-        o: int, q: Vec2Array, p: wp.array(dtype=Params), w: vec2, out: wp.array(dtype=Params)
-    ):
-        i = o + wp.tid()
-        _dq, dp, _dw = wp.grad(contract)(q[i], p[i], w)
-        out[i] = dp
-
-    return by_parameters
-
-
 class SpringEnergy(ElementEnergy):
     """Springs whose kernels are those of ``spring_kernels``."""
 
@@ -246,28 +200,17 @@ class SpringEnergy(ElementEnergy):
     def _pairs(self) -> WarpArray:
         return kernel.empty(len(self.stencil), vec2)
 
-    def by_parameters(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dp by real-valued field of the law's numbers, (m,k,3)."""
-        assert self.kernels.law is not None
-        p, law, (m, k) = self.parameters(step), self.kernels.law, self.stencil.shape
-        q = kernel.array(self.coordinates(x, p), vec2)
-        out = kernel.zeros((m, 2, k), vec3)
-        slopes = self._evaluate(x, self.kernels.slopes, out, p)
-        found: dict[str, Floats] = {}
-        for c, direction in enumerate((vec2(1.0, 0.0), vec2(0.0, 1.0))):
-            by = kernel.zeros(m, law.Params)
-            kernel.launch(_force_by_parameters(law), m, q, p.law, direction, by)
-            records = kernel.numpy(by)
-            for name in records.dtype.names or ():
-                if records.dtype[name].kind == "f":
-                    part = records[name][:, None, None] * slopes[:, c]
-                    found[name] = found[name] + part if name in found else part
-        return found
+    def parameters_in(self, step: Step | None) -> WarpStruct:
+        """Return the parameters at the end of a step."""
+        return self.parameters(step)
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (m,k,3), for constants that are numbers of the law."""
-        by, names = self.by_parameters(x, step), self.constants  # type: ignore[attr-defined]
-        return {name: by[name] for name in names}
+    def track(self, parameters: WarpStruct) -> WarpStruct:
+        """Return the parameters with derivatives by the numbers of the law, which are zeros."""
+        return kernel.track_fields(parameters, "law")
+
+    def derivatives(self, parameters: WarpStruct) -> AnyArray:
+        """Return the derivatives by the numbers of the law, (m,) records."""
+        return kernel.derivatives(parameters.law)
 
     def records(self, **numbers: ArrayLike) -> WarpArray:
         """Return the law's numbers on the device, (m,) Params; fields without a number are 0."""
