@@ -150,7 +150,7 @@ class ElementEnergy(ContractedEnergy, ABC):
     def pull_back_gradient(self, x: Positions, by: Floats, parameters: WarpStruct) -> None:
         """Add the derivatives of by . gradient by the parameters, for by (m,k,3)."""
         m, k = self.stencil.shape
-        out = kernel.track(kernel.empty((m, k), vec3), kernel.array(by, vec3))
+        out = kernel.track(kernel.empty((m, k), vec3), by)
         arguments = (kernel.points(x), self.device_stencil, parameters, out)
         kernel.pull_back(self.kernels.gradient, m, *arguments)
 

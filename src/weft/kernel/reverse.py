@@ -13,17 +13,25 @@ sums has to be in another function than the loop.
 
 from functools import cache
 
+import numpy as np
 import warp as wp
 
 from weft.base.arrays import AnyArray
+from weft.kernel import memory
 from weft.kernel.context import device
 from weft.kernel.memory import numpy, zeros
 from weft.kernel.types import Kernel, WarpArray, WarpStruct
 
 
-def track(array: WarpArray, by: WarpArray | None = None) -> WarpArray:
-    """Return an array whose ``grad`` was set to ``by``, an array alike; None: to zeros."""
-    array.grad = zeros(array.shape, array.dtype) if by is None else by
+def track(array: WarpArray, by: AnyArray | None = None) -> WarpArray:
+    """Return an array whose ``grad`` was set to a copy of ``by``; None: to zeros.
+
+    The copy is needed because the derivatives by what a kernel writes are zero after it ran back.
+    """
+    if by is None:
+        array.grad = zeros(array.shape, array.dtype)
+    else:
+        array.grad = memory.array(np.array(by), array.dtype)
     return array
 
 

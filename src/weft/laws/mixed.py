@@ -10,15 +10,13 @@ for the second (``tests/laws/test_mixed.py``).
 """
 
 from collections.abc import Mapping
-from functools import cache
 
 import numpy as np
-import warp as wp
 
 from weft import kernel
 from weft.base.arrays import AnyArray, Floats, Gradients
-from weft.kernel import Kernel, Mat32Array, Mat33Array2d, WarpArray, mat32, mat33
-from weft.laws.base import LawFunctions, SingleLaw
+from weft.kernel import Kernel, WarpArray, mat32, mat33
+from weft.laws.base import SingleLaw, law_kernels
 from weft.solve.newton.psd import Psd
 
 # Distances between the points of the difference formulas, in F, which has no unit.
@@ -27,7 +25,6 @@ FIRST, SECOND = 2e-3, 2e-2
 SIX = {1: 3 / 4, 2: -3 / 20, 3: 1 / 60}
 # Weights of the second derivative at the points 0 to 3; the points -1, -2, -3 have the same.
 SEVEN = {0: -49 / 18, 1: 3 / 2, 2: -3 / 20, 3: 1 / 90}
-GAUSS_NEWTON = int(Psd.GAUSS_NEWTON)
 Contracted = Mapping[str, Floats]  # by field of Params, (q,...)
 
 
@@ -63,10 +60,8 @@ def stress_by_parameters(
                 psi = _of_psi(part, F + sign * k * way, parameters)
                 _add(found, sign * weight * size / FIRST, psi)
         return found
-    out = kernel.zeros(len(F), part.functions.Params)
-    arrays = (kernel.array(F, mat32), parameters, kernel.array(L, mat32), out)
-    kernel.launch(_stress(part.functions), len(F), *arrays)
-    return constants_of(kernel.numpy(out))
+    out = kernel.track(kernel.empty(len(F), mat32), L)
+    return _reverse(law_kernels(part.functions).pk1, F, parameters, out)
 
 
 def hessian_by_parameters(
@@ -85,10 +80,9 @@ def hessian_by_parameters(
     """
     if part.functions.hessian is None:
         return _of_generated(part, F, parameters, A)
-    out = kernel.zeros(len(F), part.functions.Params)
-    arrays = (kernel.array(F, mat32), parameters, kernel.array(A, mat33), out)
-    kernel.launch(_tangent(part.functions), len(F), *arrays)
-    return constants_of(kernel.numpy(out))
+    out = kernel.track(kernel.empty((len(F), 3), mat33), A)
+    evaluate = law_kernels(part.functions).hessian[Psd.GAUSS_NEWTON]
+    return _reverse(evaluate, F, parameters, out)
 
 
 def _of_generated(part: SingleLaw, F: Gradients, parameters: WarpArray, A: Floats) -> Contracted:
@@ -138,65 +132,12 @@ def _add(found: dict[str, Floats], weight: Floats, more: Contracted) -> None:
 
 def _of_psi(part: SingleLaw, F: Gradients, parameters: WarpArray) -> Contracted:
     """Return d psi/dp by field of ``Params``, (q,...)."""
-    out = kernel.zeros(len(F), part.functions.Params)
-    kernel.launch(_energy(part.functions), len(F), kernel.array(F, mat32), parameters, out)
-    return constants_of(kernel.numpy(out))
+    out = kernel.track(kernel.empty(len(F)), np.ones(len(F)))
+    return _reverse(law_kernels(part.functions).psi, F, parameters, out)
 
 
-@cache
-def _stress(functions: LawFunctions) -> Kernel:
-    """Build the kernel (o, F, p, L, out) of d(P : L)/dp."""
-    Params, pk1 = functions.Params, functions.pk1
-
-    @wp.func
-    def contract(F: mat32, p: Params, L: mat32):
-        return wp.ddot(pk1(F, p), L)
-
-    @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed"))
-    def mixed(
-        o: int, F: Mat32Array, p: wp.array(dtype=Params), L: Mat32Array, out: wp.array(dtype=Params)
-    ):
-        q = o + wp.tid()
-        _dF, dp, _dL = wp.grad(contract)(F[q], p[q], L[q])
-        out[q] = dp
-
-    return mixed
-
-
-@cache
-def _tangent(functions: LawFunctions) -> Kernel:
-    """Build the kernel (o, F, p, A (q,3), out) of the derivative of the Gauss-Newton Hessian."""
-    Params, hessian = functions.Params, functions.hessian
-
-    @wp.func
-    def contract(F: mat32, p: Params, A0: mat33, A1: mat33, A2: mat33):
-        uu, uv, vv = hessian(F, p, GAUSS_NEWTON)
-        return wp.ddot(uu, A0) + wp.ddot(uv, A1) + wp.ddot(vv, A2)
-
-    @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed_tangent"))
-    def mixed(
-        o: int,
-        F: Mat32Array,
-        p: wp.array(dtype=Params),
-        A: Mat33Array2d,
-        out: wp.array(dtype=Params),
-    ):
-        q = o + wp.tid()
-        _dF, dp, _a, _b, _c = wp.grad(contract)(F[q], p[q], A[q, 0], A[q, 1], A[q, 2])
-        out[q] = dp
-
-    return mixed
-
-
-@cache
-def _energy(functions: LawFunctions) -> Kernel:
-    """Build the kernel (o, F, p, out) of d psi/dp."""
-    Params, psi = functions.Params, functions.psi
-
-    @wp.kernel(module=wp.get_module(f"weft.law.{functions.name}.mixed_energy"))
-    def mixed(o: int, F: Mat32Array, p: wp.array(dtype=Params), out: wp.array(dtype=Params)):
-        q = o + wp.tid()
-        _dF, dp = wp.grad(psi)(F[q], p[q])
-        out[q] = dp
-
-    return mixed
+def _reverse(evaluate: Kernel, F: Gradients, parameters: WarpArray, out: WarpArray) -> Contracted:
+    """Return derivatives by field of ``Params`` from those by what a law's kernel writes."""
+    p = kernel.track(parameters)
+    kernel.pull_back(evaluate, len(F), kernel.array(F, mat32), p, 0, out)
+    return constants_of(kernel.derivatives(p))

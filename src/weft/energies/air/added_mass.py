@@ -189,13 +189,13 @@ class AddedMassLoad:
         """Return derivatives by x and v, (n,3), from those by M (n,3,3) and by ``load`` (n,3)."""
         at, speed = (kernel.track(kernel.points(np.array(a))) for a in (x, v))
         s, (rim, _), mu = energy.samples, energy.rim, Scalar(energy.mass)
-        own = kernel.track(self.own, kernel.array(by_M[s.stencil].sum(1), mat33))
+        own = kernel.track(self.own, by_M[s.stencil].sum(1))
         air = kernel.track(self._air(energy, at, self.faces, t))
-        local = kernel.track(kernel.empty((len(s.stencil), 3), vec3), _local(by_load, s))
+        local = kernel.track(kernel.empty((len(s.stencil), 3), vec3), by_load[s.stencil])
         kernel.pull_back(faces, len(s.stencil), at, speed, air, self.faces, mu, own, local)
         self._pull_back_air(energy, at, air, self.faces, t)
         air = kernel.track(self._air(energy, at, self.edges, t))
-        local = kernel.track(kernel.empty((len(rim.stencil), 3), vec3), _local(by_load, rim))
+        local = kernel.track(kernel.empty((len(rim.stencil), 3), vec3), by_load[rim.stencil])
         arguments = at, speed, air, self.edges, self.outward, mu, local
         kernel.pull_back(edges, len(rim.stencil), *arguments)
         self._pull_back_air(energy, at, air, self.edges, t)
@@ -210,7 +210,7 @@ class AddedMassLoad:
         kernel.launch(place, q, x, s, at)
         by, places = kernel.derivatives(air), np.array(kernel.numpy(at))
         by_place = energy.wind.pull_back(places, t, by, energy.carried)
-        kernel.pull_back(place, q, x, s, kernel.track(at, kernel.points(by_place)))
+        kernel.pull_back(place, q, x, s, kernel.track(at, by_place))
 
     def _air(self, energy: AddedMass, x: WarpArray, s: WarpStruct, t: float) -> WarpArray:
         """Return the velocity of the air at samples, (q,) vec3 [m/s]."""
@@ -299,8 +299,3 @@ class BoundAddedMass(SummedBound):
             p = A.pattern
             kernel.launch(add_blocks, p.n, p.device_diagonal, self.air.M, A.values)
         return A
-
-
-def _local(by: Floats, s: Samples) -> WarpArray:
-    """Return derivatives by vertices, (n,3), at the vertices of samples, (q,3) vec3."""
-    return kernel.array(by[s.stencil], vec3)

@@ -391,14 +391,14 @@ class AirReverse:
         flow = (self.x, self.v, self.sheet, self.air, *energy.coefficients, self.frozen)
         kernel.launch(resist, q, *flow)
         kernel.track_fields(self.frozen, "K", "push", "origin")
-        out = kernel.track(kernel.empty((q, k), vec3), kernel.array(by, vec3))
+        out = kernel.track(kernel.empty((q, k), vec3), by)
         kernel.pull_back(gradients, q, kernel.points(x), self.sheet, self.frozen, out)
         self._by_K = kernel.derivatives(self.frozen.K)
         self._by_push = kernel.derivatives(self.frozen.push)
         kernel.pull_back(resist, q, *flow)
         places, by_air = s.mean(lagged[0]), kernel.derivatives(self.air)
         by_place = energy.wind.pull_back(places, step.t, by_air, energy.carried, gusts=rate > 0)
-        middle = kernel.track(kernel.points(places), kernel.points(by_place))
+        middle = kernel.track(kernel.points(places), by_place)
         kernel.pull_back(place, q, self.x, self.sheet, middle)
 
     def by_coefficient(self, straight: float, bent: float) -> Floats:

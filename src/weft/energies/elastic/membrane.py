@@ -15,14 +15,19 @@ import numpy as np
 import warp as wp
 
 from weft import kernel
-from weft.base.arrays import AnyArray, Floats, Ints, Positions
+from weft.base.arrays import AnyArray, Floats, Gradients, Ints, Positions
 from weft.base.errors import LawError
 from weft.discretization.samples import Samples
 from weft.energies.base import SummedBound, damping_of
-from weft.energies.by_constants import ByName, repeat_per_element
+from weft.energies.by_constants import ByName, ContractedEnergy, damping_rate, repeat_per_element
 from weft.energies.elastic.damping import extrapolate_strain, freeze_tangent
-from weft.energies.elastic.membrane_by_constants import DAMPING, MembraneMixed, constant_prefix
-from weft.energies.elastic.membrane_derivatives import by_samples, by_start
+from weft.energies.elastic.membrane_reverse import (
+    DAMPING,
+    DampingReverse,
+    LawAtSamples,
+    constant_prefix,
+    contract_membrane,
+)
 from weft.energies.gather import SAMPLED, GatherMap, Sampled
 from weft.energies.rest_shape import RestShape
 from weft.energies.step import Step
@@ -121,7 +126,7 @@ class DeviceSamples:
 
 
 @dataclass(frozen=True, eq=False)
-class Membrane:
+class Membrane(ContractedEnergy):
     """Energy of a law over samples: E = sum_q weight_q psi(F_q). Kim 2020, eqs. 6 and 20.
 
     The parameters of the law are the same at all samples, or given by records, one per sample.
@@ -205,21 +210,12 @@ class Membrane:
         """Return the parameters that hold in a step, on the device: (q,) Params for each part."""
         return self.device_parameters
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (q,k,3,...) (``energies.by_constants``)."""
-        s, found = self.samples, MembraneMixed(self, self.parameters_in(step), x, step).stress()
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (q,...), for ``by`` (q,k,3) of each sample."""
+        s, elastic = self.samples, LawAtSamples(self.law, self.parameters_in(step))
         weighted = s.weight[:, None, None] * s.gradient
-        return {n: np.einsum("qij...,qaj->qai...", d, weighted) for n, d in found.items()}
-
-    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-        """Return d(by . dE/dx)/dc by constant, (q,...), in one pass.
-
-        Args:
-            x: (n,3) [m] positions.
-            by: (n,3) vector that the gradient is contracted with.
-            step: for which damping is frozen; None: undamped.
-        """
-        return MembraneMixed(self, self.parameters_in(step), x, step).by_constants(by)
+        L = np.einsum("qai,qaj->qij", by, weighted)
+        return contract_membrane(elastic, s, x, step, self.damping, L)
 
     def _local(self, x: Positions, what: "str | Psd", dtype: DataType, width: int = 0) -> Floats:
         """Evaluate psi, stress or Hessian of the law at all samples, in NumPy."""
@@ -286,11 +282,20 @@ class BoundMembrane(SummedBound):
 
     def pull_back(self, step: Step, x: WarpArray, by: Floats, into: StepCotangents) -> None:
         """Add the derivatives of damping by x_n and x_(n-1)."""
-        found = by_start(self, step, x, by)
-        if found is not None:
-            s = self.energy.samples
-            for slope, to in ((found.by_now, into.state_x), (found.by_past, into.past)):
-                np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", slope, s.gradient))
+        s = self.energy.samples
+        for (by_F, _), to in zip(self._by_past(step, x, by), (into.state_x, into.past)):
+            np.add.at(to, s.stencil, np.einsum("qij,qaj->qai", by_F, s.gradient))
+
+    def _by_past(self, step: Step, x: WarpArray, by: Floats) -> list[tuple[Gradients, Positions]]:
+        """Return derivatives of s by F, (q,3,2), at each state of the past, (n,3), if damped."""
+        s, beta = self.energy.samples, self.energy.damping
+        if beta * damping_rate(step) == 0:
+            return []
+        elastic = LawAtSamples(self.energy.law, self._elastic[1])
+        L = beta * s.weight[:, None, None] * s.deformation_gradient(by)
+        found = DampingReverse(elastic, s, kernel.numpy(x), step, L)
+        now = [(found.by_now, np.asarray(step.state.x))]
+        return now if step.past is None else [*now, (found.by_past, np.asarray(step.past[0]))]
 
     def zero_tables(self) -> dict[str, Floats] | None:
         """Return zeros for slopes and areas of the samples."""
@@ -299,7 +304,19 @@ class BoundMembrane(SummedBound):
 
     def by_tables(self, step: Step, x: WarpArray, by: Floats, at: Positions | None) -> ByName:
         """Return the derivatives of s by slopes and areas of the samples."""
-        return by_samples(self, step, x, by)
+        s, at, w = self.energy.samples, np.asarray(kernel.numpy(x)), self.energy.samples.weight
+        F, L = s.deformation_gradient(at), s.deformation_gradient(by)
+        law = LawAtSamples(*self._now)
+        P = kernel.numpy(law.evaluate("pk1", F, kernel.empty(len(F), mat32)))
+        H = kernel.numpy(law.evaluate(Psd.EXACT, F, kernel.empty((len(F), 3), mat33)))
+        uu, uv, vv = np.moveaxis(H, 1, 0)
+        full = np.block([[uu, uv], [np.swapaxes(uv, 1, 2), vv]])
+        along = np.einsum("qij,qj->qi", full, np.swapaxes(L, 1, 2).reshape(-1, 6))
+        by_F = np.swapaxes(along.reshape(-1, 2, 3), 1, 2)  # d(P : L)/dF
+        parts = [(w[:, None, None] * slope, y) for slope, y in ((by_F, at), (P, by))]
+        parts += self._by_past(step, x, by)
+        slopes = sum(np.einsum("qij,qai->qaj", slope, y[s.stencil]) for slope, y in parts)
+        return {"gradient": np.asarray(slopes), "weight": np.einsum("qij,qij->q", P, L)}
 
     def pull_back_tables(self, by: ByName, rest: RestShape) -> None:
         """Add derivatives by the rest shape, from those by samples."""

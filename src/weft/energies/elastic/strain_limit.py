@@ -17,7 +17,7 @@ from weft import kernel
 from weft.base.arrays import Floats, Positions
 from weft.energies.by_constants import ByName
 from weft.energies.elastic.membrane import BoundMembrane, Membrane
-from weft.energies.elastic.membrane_by_constants import DAMPING
+from weft.energies.elastic.membrane_reverse import DAMPING
 from weft.energies.step import Step
 from weft.energies.step_limit import StepLimit
 from weft.kernel import DataType, Mat32Array, Scalar, ScalarArray, WarpArray, mat32, vec3
@@ -168,13 +168,9 @@ class StrainLimits(Membrane):
         """Numbers of the law, by name."""
         return {n: c for n, c in super().constants.items() if n != DAMPING}
 
-    def mixed_derivatives(self, x: Positions, step: Step | None = None) -> ByName:
-        """Return d gradient/dc by constant, (q,k,3)."""
-        return {n: d for n, d in super().mixed_derivatives(x).items() if n != DAMPING}
-
-    def by_constants(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
-        """Return d(by . dE/dx)/dc by constant, (q,)."""
-        return {n: d for n, d in super().by_constants(x, by).items() if n != DAMPING}
+    def contract(self, x: Positions, by: Floats, step: Step | None = None) -> ByName:
+        """Return d(by . gradient)/dc by constant, (q,), for ``by`` (q,k,3) of each sample."""
+        return {n: d for n, d in super().contract(x, by).items() if n != DAMPING}
 
     def bind(self, pattern: BlockPattern) -> "BoundLimits":
         """Bind the limits to the block pattern of a matrix."""

@@ -403,7 +403,7 @@ class BoundPointSprings(SteppedSpring):
         """
         e, x = self.energy, kernel.track(kernel.points(np.array(state)))
         p = e.track(e.parameters_at(step.bodies[0], step.state.t, {"holds": 1}))
-        out = kernel.track(kernel.empty(len(e), vec2), kernel.array(by, vec2))
+        out = kernel.track(kernel.empty(len(e), vec2), by)
         kernel.pull_back(e.kernels.coordinates, len(e), x, e.device_stencil, p, out)
         to += kernel.derivatives(x)
         if e.moved_places is not None:
