@@ -1,6 +1,7 @@
 """What every law and every energy is tested for. STYLE: a test states mathematics."""
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from weft import kernel
@@ -89,6 +90,13 @@ class InStep:
         self.bound.add_hessian(kernel.points(x), psd, A.begin())
         return A.finish().to_scipy().toarray()
 
+    def assert_equals(self, energy, x, atol=1e-12):
+        """All three are those of an energy in NumPy."""
+        assert self.value(x) == pytest.approx(energy.value(x).sum(), rel=1e-12)
+        np.testing.assert_allclose(self.gradient(x), scatter(energy, x), atol=atol)
+        for psd in Psd:
+            np.testing.assert_allclose(self.matrix(x, psd), dense(energy, x, psd), atol=atol)
+
     def assert_derivatives(self, x, d, tolerance=1e-7, second=None):
         """Gradient and exact matrix are derivatives of the value along d."""
         slope = np.array([(self.gradient(x) * d).sum()])
@@ -107,6 +115,16 @@ def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):
     none = np.zeros((0, 3))
     origin = x if past is None else x + past[1] * (x - past[0])
     return Step(state, dt, x, None, origin, span, fixed, x, (none, none), past)
+
+
+def advance(scene, steps, dt=None):
+    """Yield state, memory and report of so many steps of a scene, none of which fails."""
+    model, stepper, state = scene.model(), scene.stepper(), scene.state()
+    memory = stepper.init(model, state)
+    for _ in range(steps):
+        state, memory, report = stepper.step(model, state, memory, dt or scene.step)
+        assert report.outcome.ok, report
+        yield state, memory, report
 
 
 def touching(contact, x, fixed=None):

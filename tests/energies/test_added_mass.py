@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import assert_derivative, dense, scatter, still
+from tests.checks import InStep, advance, assert_derivative, dense, scatter, still
 from tests.reference.air import air_flow, frozen_added_mass, frozen_air
 from tests.refusals import refused
 from weft import kernel
@@ -14,10 +14,7 @@ from weft.base.errors import SceneError
 from weft.discretization.mesh import grid
 from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.wind import Wind
-from weft.kernel import vec3
-from weft.laws import Psd
 from weft.scene.identity import identity
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 pytestmark = pytest.mark.quick
 
@@ -45,31 +42,18 @@ def test_production_face_equals_numpys(device, rng):
     at = still(x, dt=0.02, span=0.02, v=rng.normal(size=x.shape))
     at = dataclasses.replace(at, scale=4e-4, predicted=x + 0.01, origin=x - 0.003)
     energy = AddedMass(mesh, dataclasses.replace(WIND, velocity=(3.0, 1.0, -0.5)))
-    frozen, bound = (
-        frozen_added_mass(energy, at),
-        energy.bind(BlockPattern.of(len(x), [energy.stencil])),
-    )
-    bound.freeze(at)
+    frozen, made = frozen_added_mass(energy, at), InStep(energy, len(x), at)
     y = x + 0.02 * rng.normal(size=x.shape)
-    point, g = kernel.array(y, vec3), kernel.zeros(len(x), vec3)
-    assert bound.value(point) == pytest.approx(frozen.value(y).sum(), rel=1e-12)
-    bound.add_gradient(point, g)
-    np.testing.assert_allclose(kernel.numpy(g), scatter(frozen, y), atol=1e-12)
+    made.assert_equals(frozen, y)
     assert np.abs(scatter(frozen, y)).max() > 1e-3
-    for psd in Psd:
-        A = BlockCsr.zeros(BlockPattern.of(len(x), [energy.stencil]))
-        bound.add_hessian(point, psd, A.begin()).finish()
-        H = A.to_scipy().toarray()
-        np.testing.assert_allclose(H, dense(frozen, y, psd), atol=1e-12)
-        assert np.linalg.eigvalsh(H).min() > -1e-12
+    assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
     d = rng.normal(size=x.shape)
     assert_derivative(lambda z: frozen.value(z).sum(), (scatter(frozen, y) * d).sum(), y, d, 1e-8)
     exact = (dense(frozen, y) @ d.reshape(-1)).reshape(-1, 3)
     assert_derivative(lambda z: scatter(frozen, z), exact, y, d, 1e-8)
-    assert bound.lag(point)  # taken anew, with the velocity that leads there
-    again, g = frozen_added_mass(energy, at, (y, at.velocity(y))), kernel.zeros(len(x), vec3)
-    bound.add_gradient(point, g)
-    np.testing.assert_allclose(kernel.numpy(g), scatter(again, y), atol=1e-12)
+    assert made.bound.lag(kernel.points(y))  # taken anew, with the velocity that leads there
+    again = frozen_added_mass(energy, at, (y, at.velocity(y)))
+    np.testing.assert_allclose(made.gradient(y), scatter(again, y), atol=1e-12)
     assert np.abs(scatter(again, y) - scatter(frozen, y)).max() > 1e-4
 
 
@@ -221,11 +205,7 @@ def test_a_sheet_starts_to_fall_with_the_air_before_it(integrator):
     cloth = weft.sheet(5, 5, 0.5, 0.5)
     wind = Wind(density=1.2, drag=1e-9, lift=0.0, span=0.5)
     scene = weft.Scene(cloth, wind=wind, integrator=integrator, step=1e-3, damping=0.0)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(3):
-        state, memory, report = stepper.step(model, state, memory, scene.step)
-        assert report.outcome.ok
+    *_, (state, _, report) = advance(scene, 3)
     density = cloth.fabric.density
     part = density / (density + np.pi / 4 * 1.2 * 0.5)
     np.testing.assert_allclose(state.v[:, 1], -9.81 * part * 3e-3, rtol=1e-3)
@@ -246,11 +226,7 @@ def test_order_stays_two():
         settings = StepSettings(tolerance=1e-7, linear="splu")
         how = {"integrator": "bdf2", "settings": settings, "damping": 0.0, "wind": wind}
         scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], **how)
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
-        memory = stepper.init(model, state)
-        for _ in range(steps):
-            state, memory, report = stepper.step(model, state, memory, 0.2 / steps)
-            assert report.outcome.ok
+        *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
         return state.x
 
     a, b, c = (swing(80 * 2**i) for i in range(3))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.checks import advance
 from tests.refusals import refused
 from tests.test_simulation import same_run
 from weft.base.errors import FabricError, LawError, SceneError
@@ -40,11 +41,7 @@ def fold_angle(x, scene):
 
 
 def run(scene, steps, dt=0.01):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok
+    *_, (state, memory, _) = advance(scene, steps, dt)
     return state, memory
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.checks import advance
 from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import SceneError
@@ -33,13 +34,8 @@ def hung(integrator, fabric=LIMITED, kind="triangles", steps=40, **more):
         cloth = weft.spline_sheet(7, 7, fabric=fabric)
     pins = [weft.Pin(cloth.corners("top"))]
     scene = weft.Scene(cloth, pins, integrator=integrator, step=0.02, **more)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, states = stepper.init(model, state), []
-    for _ in range(steps if integrator != "quasi_static" else 1):
-        state, memory, report = stepper.step(model, state, memory, scene.step)
-        assert report.outcome.ok, report
-        states.append(state.x)
-    return scene, states, report
+    found = list(advance(scene, steps if integrator != "quasi_static" else 1))
+    return scene, [state.x for state, _, _ in found], found[-1][-1]
 
 
 @pytest.mark.parametrize("kind", ["triangles", "splines"])
@@ -61,13 +57,9 @@ def test_adaptive_and_moving_pins():
     keys = [weft.Keyframe(0.0), weft.Keyframe(0.3, (1.5, 0, 0))]
     pins = [weft.Pin(cloth.border("left"), path=weft.Path(keys, hold=True))]
     scene = weft.Scene(cloth, pins, step=0.02, adaptive=weft.AdaptiveSettings())
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, limit, most = stepper.init(model, state), limit_of(scene), np.zeros(3)
-    for _ in range(25):
-        state, memory, report = stepper.step(model, state, memory, scene.step)
-        assert report.outcome.ok, report
-        most = np.maximum(most, limit.measure_strain(state.x).max(0))
-    assert (most < MOST).all()
+    limit = limit_of(scene)
+    for state, _, _ in advance(scene, 25):
+        assert (limit.measure_strain(state.x).max(0) < MOST).all()
 
 
 @pytest.mark.parametrize("integrator", ["bdf2_semi_implicit", "baraff_witkin_1998"])

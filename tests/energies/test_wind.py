@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import assert_derivative, dense, scatter, still
+from tests.checks import InStep, advance, assert_derivative, dense, scatter, still
 from tests.reference.air import along_spectrum, blown, frozen_air
 from tests.refusals import refused
-from weft import kernel
 from weft.base.errors import SceneError
 from weft.discretization.linear_triangle import linear_triangle
 from weft.discretization.mesh import grid
@@ -18,9 +17,7 @@ from weft.energies.air.gusts import Gusts, energy_spectrum
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
 from weft.energies.air.wind_grid import WindGrid
-from weft.kernel import vec3
 from weft.laws import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 MESH = grid(6, 5, 1.0, 0.8, "random", seed=4)
 RNG = np.random.default_rng(2)
@@ -37,12 +34,6 @@ def spline():
     return weft.spline_sheet(7, 6, 1.0, 0.8)
 
 
-def bound_of(energy, n, at):
-    bound = energy.bind(BlockPattern.of(n, [energy.stencil]))
-    bound.freeze(at)
-    return bound
-
-
 @pytest.mark.parametrize("kind", ["triangles", "splines"])
 @pytest.mark.parametrize("span", [0.02, np.inf])
 @pytest.mark.parametrize("crossflow", [False, True])
@@ -50,27 +41,15 @@ def test_production_face_equals_numpys(kind, span, crossflow, device):
     """Energy, forces and matrix of a step, on the device and in NumPy."""
     cloth = spline()
     samples = linear_triangle(MESH) if kind == "triangles" else cloth.samples()
-    x = (
-        X
-        if kind == "triangles"
-        else np.array(cloth.points) + 0.05 * RNG.normal(size=cloth.points.shape)
-    )
-    at = dataclasses.replace(
-        still(x, dt=0.02, span=span, v=RNG.normal(size=x.shape)), origin=x - 0.003
-    )
+    x = X
+    if kind == "splines":
+        x = np.array(cloth.points) + 0.05 * RNG.normal(size=cloth.points.shape)
+    at = still(x, dt=0.02, span=span, v=RNG.normal(size=x.shape))
+    at = dataclasses.replace(at, origin=x - 0.003)
     energy = AirForce(samples, dataclasses.replace(WIND, crossflow=crossflow))
-    frozen, bound = frozen_air(energy, at), bound_of(energy, len(x), at)
-    y = x + 0.02 * RNG.normal(size=x.shape)
-    point, g = kernel.array(y, vec3), kernel.zeros(len(x), vec3)
-    assert bound.value(point) == pytest.approx(frozen.value(y).sum(), rel=1e-12)
-    bound.add_gradient(point, g)
-    np.testing.assert_allclose(kernel.numpy(g), scatter(frozen, y), atol=1e-13)
-    for psd in Psd:
-        A = BlockCsr.zeros(BlockPattern.of(len(x), [energy.stencil]))
-        bound.add_hessian(point, psd, A.begin()).finish()
-        H = A.to_scipy().toarray()
-        np.testing.assert_allclose(H, dense(frozen, y, psd), atol=1e-12)
-        assert np.linalg.eigvalsh(H).min() > -1e-12
+    made, y = InStep(energy, len(x), at), x + 0.02 * RNG.normal(size=x.shape)
+    made.assert_equals(frozen_air(energy, at), y)
+    assert np.linalg.eigvalsh(made.matrix(y)).min() > -1e-12
 
 
 def test_derivatives(rng):
@@ -251,15 +230,14 @@ def test_terminal_velocity_with_every_integrator(integrator, kind):
     scene = weft.Scene(
         cloth, wind=wind, integrator=integrator, step=0.02, damping=0.0, settings=settings
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(150):
-        state, memory, report = stepper.step(model, state, memory, scene.step)
-        assert report.outcome.ok
+    *_, (state, _, report) = advance(scene, 150)
     speed = np.sqrt(2 * cloth.fabric.density * 9.81 / (1.2 * 1.1))
     mean = (cloth.mass[:, None] * state.v).sum(0) / cloth.mass.sum()
     np.testing.assert_allclose(mean, [0, -speed, 0], atol=2e-3 * speed)
     assert "wind" in report.terms
+
+
+SOFT = {"preset": "freecloth", "stretch": "20 N/m", "shear": "5 N/m", "bending": "1e-3 N*m"}
 
 
 @pytest.mark.filterwarnings("ignore:fabric.*all fabrics")
@@ -270,18 +248,7 @@ def test_order_stays_two_in_wind(integrator):
     from weft.integrators.semi_implicit_bdf2 import SemiImplicitSettings
 
     def swing(steps):
-        cloth = weft.sheet(
-            4,
-            4,
-            0.4,
-            0.4,
-            fabric={
-                "preset": "freecloth",
-                "stretch": "20 N/m",
-                "shear": "5 N/m",
-                "bending": "1e-3 N*m",
-            },
-        )
+        cloth = weft.sheet(4, 4, 0.4, 0.4, fabric=SOFT)
         wind = Wind((2.0, 0.5, 1.0), gusts=Gusts(0.2, 0.5))
         settings = SemiImplicitSettings(Psd.EXACT, linear="splu")
         if integrator == "bdf2":
@@ -289,11 +256,7 @@ def test_order_stays_two_in_wind(integrator):
         pins = [weft.Pin(cloth.border("top"))]
         how = {"integrator": integrator, "settings": settings, "damping": 0.0}
         scene = weft.Scene(cloth, pins, wind=wind, **how)
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
-        memory = stepper.init(model, state)
-        for _ in range(steps):
-            state, memory, report = stepper.step(model, state, memory, 0.2 / steps)
-            assert report.outcome.ok
+        *_, (state, _, _) = advance(scene, steps, 0.2 / steps)
         return state.x
 
     a, b, c = (swing(80 * 2**i) for i in range(3))
