@@ -10,9 +10,11 @@ import pytest
 
 from tests.refusals import refused
 from tests.sweep.conftest import statuses
+from weft.base.errors import SweepError
 from weft.io.folder_lock import FolderInUseError, FolderLock, is_written
 from weft.io.safe_folder import SafeFolder
 from weft.sweep.faults import DiskFullError, StoppedError
+from weft.sweep.folder import open_sweep
 from weft.sweep.quality import Filters
 from weft.sweep.sample import run_sample
 from weft.sweep.status import MOST_ATTEMPTS, SampleKind, Status, write_status
@@ -195,6 +197,18 @@ def test_a_status_that_is_damaged_runs_again(planned):
     (sweep.place(sweep.plan[0]) / "status.json").write_text('{"state": "do')
     assert sweep.look()[0].kind is SampleKind.PENDING
     assert run_sample(sweep, sweep.plan[0]).digest == wanted
+
+
+@pytest.mark.parametrize(
+    "line", ["[", "{}", '{"id": "no-digest", "seed": 1, "values": {}}', '{"id": 1}', "\xff"]
+)
+def test_a_plan_that_is_damaged_is_named(planned, line):
+    sweep = planned()
+    plan = sweep.path / "plan.jsonl"
+    first, _, *others = plan.read_text().splitlines(keepends=True)
+    plan.write_text("".join([first, f"{line}\n", *others]))
+    with refused(SweepError, "plan.jsonl", got="line 2", where=str(sweep.path)):
+        open_sweep(sweep.path)
 
 
 def test_filters():

@@ -32,7 +32,7 @@ class TimeUpError(Exception):
 
 
 @contextmanager
-def find_full_disk(folder: Path) -> Iterator[None]:
+def translate_full_disk(folder: Path) -> Iterator[None]:
     """Raise ``DiskFullError`` in place of the errors of a full disk."""
     try:
         yield

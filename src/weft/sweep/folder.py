@@ -23,7 +23,7 @@ from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.run.step_record import differences
 from weft.sweep.file import MOST_THREADS, SweepFile, overrides
-from weft.sweep.plan import Sample, plan_of, read_plan, write_plan
+from weft.sweep.plan import ANEW, Sample, damage_error, plan_of, read_plan, write_plan
 from weft.sweep.quality import Filters
 from weft.sweep.status import SAMPLES, SampleStatus, look
 
@@ -275,23 +275,17 @@ def _read(inside: SafeFolder) -> Json:
             content: Yaml = json.loads(file.read())
         if not isinstance(content, dict):
             raise ValueError("no sweep")
+        checksum = content.pop(_SUM, None)
+        if content.get("format") != FORMAT or checksum != _digest(_text(content)):
+            raise ValueError("its checksum is not that of its contents")
     except FileNotFoundError as error:
         expected = "a folder that `weft sweep` made (with a sweep.json)"
         raise SweepError("sweep folder", got=str(inside.path), expected=expected) from error
     except (OSError, ValueError, RecursionError) as error:
         got = getattr(error, "strerror", None) or str(error)
-        raise SweepError(
-            NAME, got=got, where=str(inside.path), expected="what weft wrote", hint=_ANEW
-        ) from error
-    checksum = content.pop(_SUM, None)
-    if content.get("format") != FORMAT or checksum != _digest(_text(content)):
-        got = "its checksum is not that of its contents"
-        where = str(inside.path)
-        raise SweepError(NAME, got=got, where=where, expected="what weft wrote", hint=_ANEW)
+        hint = f"remove it: {ANEW}, and finds the samples that are there"
+        raise damage_error(inside, NAME, got, hint) from error
     return content
-
-
-_ANEW = "remove it: `weft sweep SWEEP.yaml` writes it anew, and finds the samples that are there"
 
 
 def _write(inside: SafeFolder, about: YamlMapping) -> None:

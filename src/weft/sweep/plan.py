@@ -9,16 +9,28 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from weft.base.errors import SweepError, shortened
-from weft.base.trees import Yaml, YamlMapping
+from pydantic import BaseModel, StringConstraints
+
+from weft.base.errors import SweepError
+from weft.base.trees import Json, Yaml, YamlMapping
 from weft.io.safe_folder import SafeFolder
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.varied import yaml_text
 
 PLAN = "plan.jsonl"
+ANEW = "`weft sweep SWEEP.yaml` writes it anew"
 SEEDS = 2**31  # upper bound of a sample's own seed
 NAME = 12  # hexadecimal digits of an id
+
+
+class _Line(BaseModel, extra="forbid", strict=True):
+    """A line of the plan."""
+
+    id: Annotated[str, StringConstraints(pattern=rf"^[0-9a-f]{{{NAME}}}$")]
+    seed: int
+    values: Json
 
 
 @dataclass(frozen=True)
@@ -97,35 +109,23 @@ def read_plan(inside: SafeFolder) -> list[Sample]:
     Raises:
         SweepError: the plan is missing or damaged.
     """
+    samples: list[Sample] = []
     try:
         with inside.reader(PLAN) as file:
-            lines = [json.loads(line) for line in file]
-    except (OSError, ValueError, RecursionError) as error:
-        got = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-        raise _damaged_plan(inside, got) from error
-    invalid = [k for k, line in enumerate(lines, 1) if not _is_sample(line)]
-    if invalid:
-        raise _damaged_plan(inside, f"no samples in lines {shortened(invalid)}")
-    return [Sample(r["id"], r["values"], r["seed"], k) for k, r in enumerate(lines)]
+            for line in file:
+                row = _Line.model_validate_json(line)
+                samples.append(Sample(row.id, row.values, row.seed, len(samples)))
+    except OSError as error:
+        raise damage_error(inside, PLAN, error.strerror) from error
+    except ValueError as error:
+        raise damage_error(inside, PLAN, f"line {len(samples) + 1} is no sample") from error
+    return samples
 
 
-def _is_sample(line: Yaml) -> bool:
-    """Return whether a line of the plan is one that ``write_plan`` writes."""
-    if not isinstance(line, dict) or line.keys() != {"id", "seed", "values"}:
-        return False
-    name, values = line["id"], line["values"]
-    has_id = isinstance(name, str) and len(name) == NAME and name.isalnum()
-    return has_id and isinstance(line["seed"], int) and isinstance(values, dict)
-
-
-def _damaged_plan(inside: SafeFolder, got: str) -> SweepError:
-    return SweepError(
-        PLAN,
-        got=got,
-        where=str(inside.path),
-        expected="what weft wrote",
-        hint="`weft sweep SWEEP.yaml` writes it anew",
-    )
+def damage_error(inside: SafeFolder, name: str, got: object, hint: str = ANEW) -> SweepError:
+    """Return the error of a file of a sweep that is not what weft wrote."""
+    where = str(inside.path)
+    return SweepError(name, got=got, where=where, expected="what weft wrote", hint=hint)
 
 
 def _digest(tree: Yaml) -> str:

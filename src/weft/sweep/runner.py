@@ -12,7 +12,7 @@ from weft.io.safe_folder import SafeFolder
 from weft.scene.build import load_scene
 from weft.scene.file import read_source, validate
 from weft.sweep.executors.base import Executor, SampleBatch, run_batch
-from weft.sweep.faults import find_full_disk
+from weft.sweep.faults import translate_full_disk
 from weft.sweep.file import SweepFile, overrides
 from weft.sweep.folder import SweepFolder, prepare
 from weft.sweep.plan import Sample
@@ -70,7 +70,7 @@ def run_sweep(
         FolderInUseError: another process runs samples of this folder.
     """
     hooks, place = hooks or Hooks(), out or sweep.out
-    with find_full_disk(place), FolderLock(SafeFolder(place)):
+    with translate_full_disk(place), FolderLock(SafeFolder(place)):
         folder = prepare(sweep, place, threads, check_fields)
         _run(folder, executor, retry, hooks)
     return folder

@@ -25,7 +25,7 @@ from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
 from weft.run.run_folder import RunFolder
 from weft.run.simulation import Progress, run_scene
-from weft.sweep.faults import StoppedError, TimeUpError, find_full_disk, is_full
+from weft.sweep.faults import StoppedError, TimeUpError, is_full, translate_full_disk
 from weft.sweep.folder import SweepFolder
 from weft.sweep.measures import measure_run
 from weft.sweep.plan import Sample
@@ -61,7 +61,7 @@ def run_sample(
         StoppedError: raised by ``watch``.
     """
     inside = SafeFolder(sweep.place(sample), fsync=False)
-    with one_sample, find_full_disk(inside.path), FolderLock(inside):
+    with one_sample, translate_full_disk(inside.path), FolderLock(inside):
         return _Attempt(sweep, sample, inside, watch).execute(retry)
 
 
