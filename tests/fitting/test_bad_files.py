@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved
+from tests.fitting.files import fit_file
 from tests.refusals import refused
-from weft.base.errors import FabricError, PictureError, UnitError, WeftError
+from weft.base.errors import PictureError, UnitError, WeftError
 from weft.discretization.polygon import signed_area
 from weft.fitting import picture
 from weft.fitting.edges import trace_outline
@@ -147,12 +148,6 @@ def test_two_disks_on_the_cloth(straight, tmp_path):
     assert got.area == pytest.approx(straight.area, rel=5e-3)
 
 
-def fit_file(folder, block):
-    path = folder / "fit.yaml"
-    path.write_text(f"start: cotton\nmeasurements:\n  - {{{block}}}\n")
-    return path
-
-
 def test_numbers_of_a_column_are_bounded(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x [km]\n1\n1e30\n")
@@ -182,10 +177,23 @@ def test_numbers_of_a_column_are_bounded(tmp_path):
         ("picture: a.png, warp: 3000 deg", ("measurements.0.warp", "'3000 deg'", "6.28319")),
         ("picture: [a.png, b.png], warp: [1 deg, 2 deg, 3 deg]", ("measurements.0.warp", "3", "2")),
         ("picture: a.png, seed: -1", "seed"),
+        ("picture: none.png", ("measurements.0.picture", "none.png")),
+        ("seed: 1", "measurements.0"),
+        ("picture: a.png, outline: p.csv", "measurements.0"),
+        ("picture: a.png, camera: 90", "measurements.0.camera"),
+        ("picture: a.png, camera: 2 kg", "camera"),
+        ("picture: a.png, pixel: 0.4 mm, disk: [1, 2, 3]", "measurements.0.pixel"),
+        ("picture: a.png, disk: [210, 205]", "disk.2"),
+        ("picture: a.png, mask: q.png", ("measurements.0.mask", "q.png")),
+        ("picture: a.png, drapings: 0", "drapings"),
+        ("picture: a.png, lens: 3", "field"),
+        ("picture: plain.png", "disk in the picture"),
     ],
 )
 def test_bad_blocks(block, said, tmp_path):
+    """Each says what is wrong, and in which line."""
     saved(tmp_path / "a.png", drawn())
+    saved(tmp_path / "plain.png", drawn(disk=0))
     saved(tmp_path / "b.png", drawn(shaded=0.2))
     (tmp_path / "folder").mkdir()
     with refused(WeftError, said) as caught:
@@ -275,22 +283,3 @@ def test_cells_of_columns(tmp_path):
     path.write_text("time [s],x [m],y [m]\n0,5,1,2\n")
     with refused(PictureError, "table", got="4", expected="3"):
         read_table(path, PictureError)
-
-
-@pytest.mark.parametrize(
-    ("block", "said"),
-    [
-        ("kind: value, field: density, value: 150 kg/m^2", "density"),
-        ("kind: value, field: bending_warp, value: 12 mN*m", "bending_warp"),
-        (
-            "kind: cantilever, direction: warp, bending_length: 19 m",
-            "bending_warp by cantilever warp",
-        ),
-        ("kind: bending, direction: warp, modulus: 70 gf*cm^2/cm", "bending_warp"),
-        ("kind: shear, modulus: 620 gf/(cm*deg)", "shear"),
-        ("kind: value, field: thickness, value: 0.4 m", "thickness"),
-    ],
-)
-def test_a_thousand_times_off(block, said, tmp_path):
-    with refused(FabricError, said):
-        read_fit(fit_file(tmp_path, block))

@@ -20,7 +20,6 @@ from weft.fitting.tensile import TensileTest
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "fabrics"
 WEIGHT = "  - {kind: value, field: density, value: 150 g/m^2, uncertainty: 1 %}\n"
-BENT = "{kind: bending, direction: warp, points: %s}\n"
 
 
 def file(tmp_path, measurements, head="start: cotton\n", name="sheet.yaml"):
@@ -199,6 +198,9 @@ BAD = {
         "sheet.yaml:3",
     ),
     "  - {kind: bending, direction: warp, modulus: 70 gf*cm^2/cm}\n": "bending_warp by bending",
+    "  - {kind: value, field: bending_warp, value: 12 mN*m}\n": "bending_warp",
+    "  - {kind: shear, modulus: 620 gf/(cm*deg)}\n": "shear",
+    "  - {kind: value, field: thickness, value: 0.4 m}\n": "thickness",
     "  - {kind: bending, direction: warp, modulus: 7e6 gf*cm^2/cm}\n": "bending_warp by bending",
     "  - {kind: cantilever, direction: warp, bending_length: 18 m}\n": "bending_warp by",
     "  - {kind: shear, modulus: 1e-6 gf/(cm*deg)}\n": ("shear by shear", "below"),

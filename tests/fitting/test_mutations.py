@@ -9,65 +9,50 @@ import yaml
 from weft.base.errors import WeftError
 from weft.fitting.file import read_fit
 
-SHEET = {
-    "name": "a",
-    "title": "t",
-    "start": "cotton",
-    "hold": ["shear"],
-    "measurements": [
-        {
-            "kind": "value",
-            "field": "density",
-            "value": ["150 g/m^2"],
-            "uncertainty": "1 %",
-            "name": "w",
-            "source": "s",
-            "unusual": False,
-        },
-        {
-            "kind": "tensile",
-            "cut": "warp",
-            "units": ["%", "gf/cm"],
-            "as": "straight",
-            "points": [[1, 40], [2, 80]],
-            "uncertainty": "1 gf/cm",
-        },
-        {
-            "kind": "tensile",
-            "cut": "bias",
-            "file": "a.csv",
-            "columns": ["strain", "force"],
-            "length": "20 cm",
-            "width": "5 cm",
-        },
-        {
-            "kind": "shear",
-            "points": [["1 deg", "0.6 gf/cm"], ["2 deg", "1.2 gf/cm"]],
-            "hysteresis": True,
-        },
-        {"kind": "bending", "direction": "warp", "modulus": "0.07 gf*cm^2/cm"},
-        {"kind": "cantilever", "direction": "weft", "bending_length": ["18 mm", "19 mm"]},
-        {"kind": "cusick", "drape_coefficient": "62 %", "size": "10 mm", "drapings": 2, "seed": 1},
-        {
-            "kind": "fast",
-            "E5": ["1 %", "1 %"],
-            "EB5": "4 %",
-            "C": ["18 mm", "17 mm"],
-            "W": "150 g/m^2",
-            "T2": "0.4 mm",
-            "as": "straight",
-            "uncertainty": "4 %",
-        },
-        {
-            "kind": "kes",
-            "EMT": ["5 %", "7 %"],
-            "G": ["0.5 gf/(cm*deg)"],
-            "W": "16 mg/cm^2",
-            "B": ["0.07 gf*cm^2/cm", "0.05 gf*cm^2/cm"],
-            "T": "0.4 mm",
-        },
-    ],
-}
+SHEET = yaml.safe_load("""
+name: a
+title: t
+start: cotton
+hold: [shear]
+measurements:
+  - kind: value
+    field: density
+    value: [150 g/m^2]
+    uncertainty: 1 %
+    name: w
+    source: s
+    unusual: false
+  - kind: tensile
+    cut: warp
+    units: ["%", gf/cm]
+    as: straight
+    points: [[1, 40], [2, 80]]
+    uncertainty: 1 gf/cm
+  - kind: tensile
+    cut: bias
+    file: a.csv
+    columns: [strain, force]
+    length: 20 cm
+    width: 5 cm
+  - {kind: shear, points: [[1 deg, 0.6 gf/cm], [2 deg, 1.2 gf/cm]], hysteresis: true}
+  - {kind: bending, direction: warp, modulus: 0.07 gf*cm^2/cm}
+  - {kind: cantilever, direction: weft, bending_length: [18 mm, 19 mm]}
+  - {kind: cusick, drape_coefficient: 62 %, size: 10 mm, drapings: 2, seed: 1}
+  - kind: fast
+    E5: [1 %, 1 %]
+    EB5: 4 %
+    C: [18 mm, 17 mm]
+    W: 150 g/m^2
+    T2: 0.4 mm
+    as: straight
+    uncertainty: 4 %
+  - kind: kes
+    EMT: [5 %, 7 %]
+    G: [0.5 gf/(cm*deg)]
+    W: 16 mg/cm^2
+    B: [0.07 gf*cm^2/cm, 0.05 gf*cm^2/cm]
+    T: 0.4 mm
+""")
 VALUES = [
     None,
     True,

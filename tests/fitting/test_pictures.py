@@ -198,8 +198,6 @@ def test_scales(tmp_path):
 
 def test_perspective():
     """A ring of points 5 cm below the disk is seen smaller, about the lens."""
-    from weft.fitting.drape_equilibrium import Eye
-
     x = np.array([[0.1, -0.05, 0.0], [0.0, -0.05, -0.1], [0.1, 0.0, 0.0]])
     flat = Eye(0.95, 0.02, 0.0).flat(x)
     assert flat == pytest.approx(
@@ -263,10 +261,6 @@ def test_dust_and_holes(tmp_path):
     image[10:13, 10:13] = BLUE
     cloth = segment_cloth(saved(tmp_path / "p.png", image))
     assert cloth.mask.sum() == 200 * 200
-
-
-def square(angle):
-    return 120 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
 
 
 @pytest.mark.parametrize(
@@ -356,16 +350,3 @@ def test_crossing():
 def test_heads(head, error, said, tmp_path):
     with refused(error, said):
         read_polygon(written(tmp_path / "p.csv", corners(), head))
-
-
-def test_cells(tmp_path):
-    path = tmp_path / "p.csv"
-    path.write_text("x [m],y [m]\n0.1,0.1\n0.2,none\n")
-    with refused(PictureError, "table", got="'none'", where="p.csv:3"):
-        read_polygon(path)
-    path.write_text("x [m],y [m]\n0.1\n")
-    with refused(PictureError, "table", got="1"):
-        read_polygon(path)
-    path.write_text("")
-    with refused(PictureError, "table", got="0"):
-        read_polygon(path)

@@ -6,16 +6,17 @@ import dataclasses
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw
 
 from tests.fitting.test_scenes import (
     AXES,
     PIXEL,
     STRIP,
     depth_of,
+    draw_rectangle,
     drawn_silhouette,
     measurement,
     needs_scikit_image,
+    run_of,
 )
 from weft.fabric.fabric import fabric
 from weft.fitting.fit import fit
@@ -63,9 +64,7 @@ def assert_recovered(draws, name, known):
 @pytest.mark.parametrize("name", ["wool", "cotton"])
 def test_silhouette(name, tmp_path):
     """A clamped strip from aside, a pixel a millimeter, and 2 % of its drop in every number."""
-    image = Image.new("RGB", (300, 300), (0, 0, 0))
-    ImageDraw.Draw(image).rectangle((60, 60, 160, 180), fill=(255, 255, 255))
-    image.save(tmp_path / "p.png")
+    draw_rectangle(tmp_path, 160, 180)
     block = f"kind: silhouette, picture: p.png, pixel: {PIXEL} m, azimuth: 45 deg"
     first = measurement(tmp_path, block, STRIP)
     x = first.run.positions(fabric(name))[-1]
@@ -95,8 +94,7 @@ def test_depth(tmp_path):
     """The same strip, let go and seen from above at two times, 2 % of noise in every depth."""
     assert "backward_euler" in FALLING
     name = "wool"
-    (tmp_path / "points.csv").write_text("time [s],u [cm],v [cm],x [m],y [m],z [m]\n.2,3,4,0,0,0\n")
-    run = measurement(tmp_path, "kind: track, points: points.csv", FALLING).run
+    run = run_of(tmp_path, FALLING)
     x = run.positions(fabric(name))
     exact = np.array([depth_of(x[k], run.faces, SIDE, FOCAL, EYE) for k in (1, 2)])
     rng, draws = np.random.default_rng(4), []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from tests.fitting import files
 from tests.fitting.differences import difference_jacobian
 from tests.refusals import refused
 from weft.base.errors import FabricError, PictureError, UnitError, WeftError
@@ -58,9 +59,7 @@ needs_scikit_image = pytest.mark.skipif(
 
 def fit_file(folder, block, scene=SWINGING):
     (folder / "scene.yaml").write_text(scene)
-    path = folder / "fit.yaml"
-    path.write_text(f"start: cotton\nmeasurements:\n  - {{{block}, scene: scene.yaml}}\n")
-    return path
+    return files.fit_file(folder, f"{block}, scene: scene.yaml")
 
 
 def measurement(folder, block, scene=SWINGING):
@@ -82,6 +81,12 @@ def tracked(folder, name="cotton", noise=0.0, head="time [s],u [cm],v [cm],x [m]
         rows += [",".join(f"{v:.12g}" for v in (t, *(100 * uv), *p)) for uv, p in zip(marks, at)]
     (folder / "points.csv").write_text("\n".join(rows))
     return measurement(folder, "kind: track, points: points.csv")
+
+
+def run_of(folder, scene=SWINGING):
+    """The run of a scene until 0.2 s."""
+    (folder / "points.csv").write_text("time [s],u [cm],v [cm],x [m],y [m],z [m]\n.2,3,4,0,0,0\n")
+    return measurement(folder, "kind: track, points: points.csv", scene).run
 
 
 def assert_derivatives(one, f, fields, rel=1e-3):
@@ -186,8 +191,7 @@ def depth_of(x, faces, size=24, focal=20.0, eye=EYE):
 
 
 def saved_depth(folder, **changes):
-    (folder / "points.csv").write_text("time [s],u [cm],v [cm],x [m],y [m],z [m]\n.2,3,4,0,0,0\n")
-    run = measurement(folder, "kind: track, points: points.csv").run
+    run = run_of(folder)
     x = run.positions(fabric("cotton"))
     arrays = {
         "time": np.array([0.1, 0.2]),
@@ -250,6 +254,13 @@ def test_no_depth(tmp_path):
         measurement(tmp_path, "kind: depth, depth: depth.npz")
 
 
+def draw_rectangle(folder, right, bottom):
+    """A picture p.png of a white rectangle from pixel 60 on."""
+    image = Image.new("RGB", (300, 300), (0, 0, 0))
+    ImageDraw.Draw(image).rectangle((60, 60, right, bottom), fill=(255, 255, 255))
+    image.save(folder / "p.png")
+
+
 def drawn_silhouette(folder, x, faces, fine=4):
     """A mask of triangles seen from the front, a pixel a millimeter."""
     low, high = x.min(0), x.max(0)
@@ -269,10 +280,7 @@ def test_silhouette(tmp_path):
     """A square held by a corner: widths to half a pixel, the drop between two tips, each less than
     half a pixel wide at its end, to one and a half; derivatives as of differences.
     """
-    Image.new("RGB", (300, 300), (0, 0, 0)).save(tmp_path / "p.png")
-    drawn = Image.open(tmp_path / "p.png")
-    ImageDraw.Draw(drawn).rectangle((60, 60, 200, 200), fill=(255, 255, 255))
-    drawn.save(tmp_path / "p.png")
+    draw_rectangle(tmp_path, 200, 200)
     block = "kind: silhouette, picture: p.png, pixel: 1 mm"
     first = measurement(tmp_path, block, HANGING)
     assert first.seen.drop == pytest.approx(0.141, abs=2e-4)
@@ -294,9 +302,7 @@ def test_silhouette_of_a_strip(tmp_path):
     """Held at an edge and seen from the side: a curve, whose derivatives are those of differences.
     (A square held by a corner has several equilibria, among which differences of runs jump.)
     """
-    image = Image.new("RGB", (300, 300), (0, 0, 0))
-    ImageDraw.Draw(image).rectangle((60, 60, 160, 180), fill=(255, 255, 255))
-    image.save(tmp_path / "p.png")
+    draw_rectangle(tmp_path, 160, 180)
     block = "kind: silhouette, picture: p.png, pixel: 0.5 mm, azimuth: 90 deg, error: 1 mm"
     one = measurement(tmp_path, block, STRIP)
     drop, *widths = one.model(fabric("cotton"))[:31]
@@ -315,8 +321,6 @@ def test_silhouette_of_a_strip(tmp_path):
     ],
 )
 def test_bad_silhouettes(more, said, tmp_path):
-    image = Image.new("RGB", (300, 300), (0, 0, 0))
-    ImageDraw.Draw(image).rectangle((60, 60, 200, 200), fill=(255, 255, 255))
-    image.save(tmp_path / "p.png")
+    draw_rectangle(tmp_path, 200, 200)
     with refused(WeftError, said):
         measurement(tmp_path, f"kind: silhouette, picture: p.png, {more}", HANGING)
