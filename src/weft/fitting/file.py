@@ -17,7 +17,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 import numpy as np
 
-from weft.base.errors import FabricError, WeftError, check_known
+from weft.base.errors import FabricError, WeftError, did_you_mean
 from weft.base.schema.block import block_of
 from weft.base.schema.document import read_document
 from weft.base.settings import REQUIRED, setting
@@ -94,13 +94,11 @@ def read_measurement(
     """
     if not isinstance(tree, Mapping):
         raise document.field_error(loc, repr(tree), "a block of fields")
-    kind = tree.get("kind")
-    if not isinstance(kind, str):
-        raise document.field_error((*loc, "kind"), kind, f"one of {', '.join(KINDS)}")
-    try:
-        check_known(kind, KINDS, ".".join(map(str, (*loc, "kind"))), FabricError)
-    except FabricError as error:
-        raise document.add_line(error, (*loc, "kind")) from None
+    kind, known = str(tree.get("kind")), list(KINDS)
+    if kind not in known:
+        got = None if tree.get("kind") is None else repr(kind)
+        hint = did_you_mean(kind, known)
+        raise document.field_error((*loc, "kind"), got, f"one of {', '.join(known)}", hint)
     given = document.read_settings(settings_of(kind), tree, loc)
     return given, reader_of(kind)(PlacedBlock(document, loc, given))
 
@@ -122,7 +120,7 @@ def check_measurements(
     """
     problems = []
     for one in found:
-        for field, value in _implied_numbers(one, start).items():
+        for field, value in one.implies(start).items():
             times, side = _range_excess(field, value)
             if unusual or times <= FAR:
                 continue
@@ -177,13 +175,6 @@ def check_bulk_density(
         return [error]
     warnings.warn(str(error), stacklevel=2)
     return []
-
-
-def _implied_numbers(one: Measurement | FixedFields, start: Fabric) -> Mapping[str, float]:
-    """Return the numbers of a fabric that follow from one measurement alone."""
-    if isinstance(one, FixedFields):
-        return {f: v for f, v in one.fields.items() if f in UNITS}
-    return one.implies(start)
 
 
 def _range_excess(field: str, value: float) -> tuple[float, str]:
@@ -324,15 +315,9 @@ def _read(
 
 def _make_name_unique(m: Any, taken: Sequence[Measurement | FixedFields]) -> Any:
     """Return the measurement with a name that differs from those of all earlier ones."""
-    names, name, k = (
-        {t.name for t in taken if isinstance(t, FixedFields) == isinstance(m, FixedFields)},
-        m.name,
-        1,
-    )
-    while name in names:
-        k += 1
-        name = f"{m.name} ({k})"
-    return m if k == 1 else replace(m, name=name)
+    names = {t.name for t in taken if isinstance(t, FixedFields) == isinstance(m, FixedFields)}
+    possible = (m.name, *(f"{m.name} ({k + 2})" for k in range(len(names))))
+    return replace(m, name=next(name for name in possible if name not in names))
 
 
 def _start(document: FitDocument, said: str) -> Fabric:

@@ -15,7 +15,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.trees import Json, YamlMapping
-from weft.fabric.fabric import Fabric
+from weft.fabric.fabric import UNITS, Fabric
 
 if TYPE_CHECKING:
     from weft.fitting.picture import ClothPicture
@@ -125,6 +125,10 @@ class FixedFields:
     name: str
     fields: YamlMapping
     note: str  # a sentence for the report
+
+    def implies(self, fabric: Fabric) -> Mapping[str, float]:
+        """Return the numbers [SI] among the fields."""
+        return {f: v for f, v in self.fields.items() if f in UNITS}
 
 
 def set_logarithms(fabric: Fabric, fields: Sequence[str], logs: Sequence[float] | Floats) -> Fabric:
