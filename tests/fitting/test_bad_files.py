@@ -275,11 +275,3 @@ def test_encodings(tmp_path):
     path.write_bytes(bytes(range(256)))
     with refused(PictureError, "table", where="t.txt"):
         read_table(path, PictureError)
-
-
-def test_cells_of_columns(tmp_path):
-    """A comma too many is no column to be left out."""
-    path = tmp_path / "t.csv"
-    path.write_text("time [s],x [m],y [m]\n0,5,1,2\n")
-    with refused(PictureError, "table", got="4", expected="3"):
-        read_table(path, PictureError)

@@ -15,7 +15,7 @@ from tests.fitting.make_photograph import ASIDE, HEIGHT, MESH, NAME, PATH, SEED,
 from tests.refusals import refused
 from weft.base.errors import FabricError
 from weft.fabric.fabric import fabric
-from weft.fitting.drape import build_drape
+from weft.fitting.drape import DrapeSettings, build_drape
 from weft.fitting.drape_equilibrium import (
     FIELDS,
     DrapeContinuation,
@@ -43,7 +43,9 @@ EYE = Eye(0.8, 0.01, -0.02)
 @pytest.fixture(scope="module")
 def seen():
     """A measurement of six folds, on a coarse mesh, at rest to many digits."""
-    one = build_drape("drape", [SIX], [EYE], warp=True, size=COARSE, drapings=1)
+    one = build_drape(
+        DrapeSettings(kind="drape", warp=[0.0], size=COARSE, drapings=1), [SIX], [EYE]
+    )
     tester = dataclasses.replace(one.following.tester, settings=EXACT)
     return dataclasses.replace(one, following=DrapeContinuation(tester, 1))
 

@@ -96,16 +96,6 @@ def test_a_cantilever_is_the_simulated_one(way):
     assert cantilever(cloth, way).bending_length == pytest.approx(c, rel=3e-3)
 
 
-def test_hysteresis_takes_a_constant_away_and_no_slope():
-    sigma, cloth = np.array([1.0, 2.0, 5.0, 0.5]), fabric("cotton")
-    x = np.array([1.0, 2.0, 3.0, 4.0])
-    test = SlopeData("a", "shear", x, x, 7.0 + cloth.shear * x, sigma, True, LABELS)
-    assert np.abs(test.residuals(cloth)).max() < 1e-12
-    left = dataclasses.replace(test, data=np.zeros(4)).residuals(cloth) * sigma
-    assert np.diff(left) == pytest.approx(cloth.shear * np.diff(x))
-    assert float((left / sigma**2).sum()) == pytest.approx(0.0, abs=1e-12)
-
-
 def test_the_drape_is_followed_and_differentiated():
     """A coarse specimen, at rest to many digits: its slope is that of the followed equilibria, and
     it is not zero.

@@ -13,7 +13,7 @@ from tests.fitting.drawn import BLUE, GRAY, GROUND, STAR_AREA, drawn, saved, sta
 from tests.refusals import refused
 from weft.base.errors import PictureError, UnitError
 from weft.discretization.polygon import first_crossing, signed_area
-from weft.fitting.drape import build_drape
+from weft.fitting.drape import DrapeSettings, build_drape
 from weft.fitting.drape_equilibrium import Eye
 from weft.fitting.edges import trace_outline
 from weft.fitting.outline import (
@@ -72,8 +72,8 @@ def test_shaded_cloth_that_is_taken_for_background_is_told(tmp_path, color, shad
     assert area * (1 + cloth.doubt) == pytest.approx(STAR_AREA, rel=0.05)
     radius = 1.25 * DISK * (1 + 0.1 * np.cos(6 * ray_angles()))
     outlines, eyes = [RadialOutline(radius)], [Eye()]
-    plain = build_drape("drape", outlines, eyes, warp=True)
-    wide = build_drape("drape", outlines, eyes, warp=True, pictures=[cloth])
+    settings = DrapeSettings(kind="drape", warp=[0.0])
+    plain, wide = (build_drape(settings, outlines, eyes, p) for p in ([], [cloth]))
     assert (wide.sigma > plain.sigma).all()
     lost = cloth.doubt * outlines[0].area / (np.pi * (SPECIMEN**2 - DISK**2))
     assert wide.sigma[0] ** 2 == pytest.approx(plain.sigma[0] ** 2 + lost**2)

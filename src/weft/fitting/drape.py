@@ -284,36 +284,25 @@ def _align_rotation(radius: Floats, like: Floats) -> Floats:
 
 
 def build_drape(
-    name: str,
+    settings: DrapeSettings,
     seen: Sequence[RadialOutline],
     eyes: Sequence[Eye],
-    *,
-    warp: bool = False,
-    scatter: float = SCATTER[0],
-    size: float = SIZE,
-    drapings: int | None = None,
-    seed: int = 0,
     pictures: Sequence[ClothPicture] = (),
 ) -> DrapeOutline:
     """Return the measurement of outlines.
 
     Args:
-        name: in reports.
+        settings: of the block; with ``warp`` the angle 0 of the outlines is the warp direction.
         seen: at least one outline.
         eyes: the camera position of each outline.
-        warp: true if the angle 0 of the outlines is the warp direction.
-        scatter: standard deviation of the coefficient from drape to drape.
-        size: [m] length of the edges of the simulated specimen.
-        drapings: number of simulated drapes; None: as many as are seen, 4 to 8.
-        seed: of their initial bumps.
         pictures: the sources of the outlines. Their doubtful area widens all standard deviations,
             and this part is not reduced by more pictures in the same light.
     """
-    count = int(np.clip(len(seen), *DRAPINGS)) if drapings is None else drapings
-    each = np.array([o.numbers for o in seen])[:, : 4 if warp else 3]
+    count = settings.drapings or int(np.clip(len(seen), *DRAPINGS))
+    each = np.array([o.numbers for o in seen])[:, : 3 if settings.warp is None else 4]
     _, depth, waves, _ = np.mean([o.numbers for o in seen], axis=0)
     depth = max(depth, LEAST_DEPTH)
-    usual = [scatter, SCATTER[1] * depth, SCATTER[2] * max(waves, 1.0), ALONG * depth]
+    usual = [settings.scatter, SCATTER[1] * depth, SCATTER[2] * max(waves, 1.0), ALONG * depth]
     scattered = ((each - each.mean(0)) ** 2).sum(0)
     known = KNOWN * np.array(usual[: each.shape[1]]) ** 2
     variance = (known + scattered) / (KNOWN + len(each) - 1)
@@ -324,7 +313,8 @@ def build_drape(
         more = part * float(np.mean([o.area for o in seen])) / (np.pi * (SPECIMEN**2 - DISK**2))
         doubt = [more, part * radius, part * waves, part * radius]
         variance = variance + np.square(doubt[: each.shape[1]])
-    following = DrapeContinuation(DrapeTester.of(size), count, seed)
+    following = DrapeContinuation(DrapeTester.of(settings.size), count, settings.seed)
+    name = settings.name or "drape"
     return DrapeOutline(name, seen, eyes, np.sqrt(variance), following, pictures)
 
 
@@ -346,16 +336,4 @@ def read_drape(block: PlacedBlock[DrapeSettings]) -> Sequence[Measurement]:
         every = np.broadcast_to(angle, len(found))
         found = [(o.rotate(-a), eye.rotate(-a)) for (o, eye), a in zip(found, every)]
     seen, eyes = [o for o, _ in found], [eye for _, eye in found]
-    return [
-        build_drape(
-            given.name or "drape",
-            seen,
-            eyes,
-            warp=given.warp is not None,
-            scatter=given.scatter,
-            size=given.size,
-            drapings=given.drapings,
-            seed=given.seed,
-            pictures=pictures,
-        )
-    ]
+    return [build_drape(given, seen, eyes, pictures)]
