@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from weft.base.machine import memory
 from weft.base.runtime_types import checked
 from weft.base.settings import Length, Seed, Size
 from weft.cloth.cloth import Cloth, ClothPart
-from weft.cloth.regions import fabric_regions
+from weft.cloth.regions import ContactThickness, fabric_regions
 from weft.discretization.bspline import rectangle
 from weft.discretization.compound_surface import Surfaces, merge_pieces
 from weft.discretization.mesh import Pattern, TriangleMesh, grid
@@ -48,9 +48,9 @@ def joined(
         MeshError: there are no cloths, a name occurs twice, or a cloth of splines is already
             joined.
     """
-    said = [None] * len(cloths) if thickness is None else list(thickness)
-    if len(said) != len(cloths):
-        got, expected = f"{len(said)} of them", f"one for each of {len(cloths)} cloths"
+    thickness = [None] * len(cloths) if thickness is None else thickness
+    if len(thickness) != len(cloths):
+        got, expected = f"{len(thickness)} of them", f"one for each of {len(cloths)} cloths"
         raise MeshError("joined.thickness", got=got, expected=expected)
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths) or len(names) != len(cloths):
@@ -63,11 +63,11 @@ def joined(
     parts, groups, vertex, face = [], {}, 0, 0
     n = sum(c.n_vertices for c in cloths)
     weights: dict[str, Floats] = {}
-    for k, (cloth, name) in enumerate(zip(cloths, names)):
+    for cloth, name, distance in zip(cloths, names, thickness):
         ids = np.arange(vertex, vertex + cloth.n_vertices, dtype=np.int32)
         faces = np.arange(face, face + len(cloth.faces), dtype=np.int32)
-        kept: Any = said[k]
         regions = [r.shift(face, f"{name} {r.name}") for p in cloth.parts for r in p.regions]
+        kept = cast("ContactThickness", distance)  # text with a unit is a number by now
         parts.append(ClothPart(name, cloth.fabric, ids, faces, kept, tuple(regions)))
         groups[name] = ids
         groups.update({f"{name} {g}": ids[v] for g, v in cloth.mesh.groups.items()})
@@ -327,10 +327,9 @@ def with_regions(
     regions = fabric_regions(mesh, fabrics, rest)
     if own:
         regions = tuple(dataclasses.replace(r, thickness=r.fabric.thickness) for r in regions)
-    vertices = np.arange(mesh.n_vertices, dtype=np.int32)
-    faces = np.arange(len(mesh.faces), dtype=np.int32)
-    first = regions[0].fabric
-    return Cloth(mesh, first, (ClothPart("cloth", first, vertices, faces, None, regions),))
+    cloth = Cloth(mesh, regions[0].fabric)
+    (whole,) = cloth.parts
+    return dataclasses.replace(cloth, given=(dataclasses.replace(whole, regions=regions),))
 
 
 @checked(MeshError)
