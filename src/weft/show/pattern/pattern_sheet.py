@@ -85,15 +85,15 @@ class PatternSheet:
         if not self.panels:
             self.pen.text((MARGIN, MARGIN), "no panel that can be drawn", WRONG, 22, "lm")
         for name in self.panels:
-            self.cloth(name)
+            self.draw_panel(name)
         for i, (match, color) in enumerate(self.rows):
-            self.seam(i, match, color)
+            self.draw_seam(i, match, color)
         for elastic, chain in self.report.elastics:
-            self.elastic(elastic, chain)
+            self.draw_elastic(elastic, chain)
         for name in self.panels:
-            self.labels(name)
-        self.listing()
-        self.scale_bar()
+            self.draw_labels(name)
+        self.draw_list()
+        self.draw_scale_bar()
         return self.pen.image()
 
     def at(self, panel: str, points: Floats) -> Floats:
@@ -101,7 +101,7 @@ class PatternSheet:
         p = (np.asarray(points).reshape(-1, 2) + self.origins[panel]) * self.scale
         return np.stack([p[:, 0] + MARGIN, self.top - p[:, 1]], axis=1)
 
-    def cloth(self, name: str) -> None:
+    def draw_panel(self, name: str) -> None:
         """Draw a panel's fabric, outline, holes and inner lines."""
         panel, pen = self.panels[name], self.pen
         wrong = bool(panel_problems(panel))
@@ -118,16 +118,18 @@ class PatternSheet:
         for corner in self.at(name, panel.corners):
             pen.disc(corner, 3.2, INK)
 
-    def labels(self, name: str) -> None:
+    def draw_labels(self, name: str) -> None:
         """Draw a panel's name, its grain, and the labels of its edges."""
         panel, pen = self.panels[name], self.pen
         center, room = self.rooms[name]
         middle, room = self.at(name, center)[0], room * self.scale
         for i in range(len(panel.corners)):
             if (name, i) not in self.legs:
-                self.edge_label(panel, i, room < NARROW)
+                self.draw_edge_label(panel, i, room < NARROW)
         size = float(np.clip(room * 0.42, 15, 30))
-        self.grain(panel, middle, room, 0.0 if room < NARROW else pen.width(name, size) / 2 + 16)
+        self.draw_grain(
+            panel, middle, room, 0.0 if room < NARROW else pen.width(name, size) / 2 + 16
+        )
         if room < NARROW:
             box = self.at(name, self.outlines[name])
             place = (box[:, 0].min() + 2, box[:, 1].min() - 14)
@@ -140,7 +142,7 @@ class PatternSheet:
         below = (middle[0], middle[1] + 0.5 * size)
         pen.text(below, small, QUIET, max(12, 0.55 * size), "mm", True)
 
-    def edge_label(self, panel: Panel, i: int, outside: bool) -> None:
+    def draw_edge_label(self, panel: Panel, i: int, outside: bool) -> None:
         """Draw number, name and length along an edge."""
         curve = edge_curve(panel, i)
         points = self.at(panel.name, curve.points(np.array([0.0, 0.47, 0.5, 0.53, 1.0])))
@@ -157,9 +159,9 @@ class PatternSheet:
             text = name if text != name else ""
         if text:
             place = points[2] + (-13 if outside else INSIDE + 13) * inward
-            self.pen.along(place, d, text, QUIET, 13)
+            self.pen.text_along(place, d, text, QUIET, 13)
 
-    def grain(self, panel: Panel, middle: Floats, room: float, text: float) -> None:
+    def draw_grain(self, panel: Panel, middle: Floats, room: float, text: float) -> None:
         """Draw an arrow along the warp, beside the name (``text`` [px] is half its width) or
         below.
         """
@@ -174,7 +176,7 @@ class PatternSheet:
         for end, sign in zip(ends, (-1, 1)):
             self.pen.arrow(end, sign * d, QUIET, 8)
 
-    def seam(self, i: int, match: Match, color: Color) -> None:
+    def draw_seam(self, i: int, match: Match, color: Color) -> None:
         """Draw both sides of a seam, with arrows in the direction in which they are joined, and its
         number.
         """
@@ -182,7 +184,7 @@ class PatternSheet:
             whole = sum(c.length for c in chain.curves)
             twin = chain is match.second and _is_dart(match)  # one number for both legs
             for side, curve in zip(chain.sides, chain.curves):
-                points, inward = self.beside(side, chain)
+                points, inward = self.offset_edge(side, chain)
                 closing = match.seam.closing
                 if closing is Closing.ZIP:
                     self.pen.dash(points, color, 4.5, 6)
@@ -202,7 +204,7 @@ class PatternSheet:
                     out = points[k] - (INSIDE + (5 if dart else 15)) * inward[k]
                     self.pen.tag(out, str(i + 1), color)
 
-    def beside(self, side: SeamSide, chain: EdgeChain) -> tuple[Floats, Floats]:
+    def offset_edge(self, side: SeamSide, chain: EdgeChain) -> tuple[Floats, Floats]:
         """Return (n,2) [px] points beside an edge, inside its panel, and (n,2) directions into the
         panel.
 
@@ -215,10 +217,10 @@ class PatternSheet:
         step = -1 if side.backward else 1
         return (points + INSIDE * inward)[::step], inward[::step]
 
-    def elastic(self, elastic: Elastic, chain: EdgeChain) -> None:
+    def draw_elastic(self, elastic: Elastic, chain: EdgeChain) -> None:
         """Draw a zigzag along the chain of an elastic."""
         for side in chain.sides:
-            points, inward = self.beside(side, chain)
+            points, inward = self.offset_edge(side, chain)
             n = max(2, int(np.linalg.norm(np.diff(points, axis=0), axis=1).sum() / 7))
             s = np.linspace(0, len(points) - 1, n)
             k = np.arange(len(points))
@@ -227,7 +229,7 @@ class PatternSheet:
             sign = np.where(np.arange(n) % 2, 2.0, 10.0)[:, None]
             self.pen.line(base + sign * into, INK, 1.5)
 
-    def listing(self) -> None:
+    def draw_list(self) -> None:
         """Draw the list that explains the numbers of the seams, and the elastics."""
         if not self.list_width:
             return
@@ -252,7 +254,7 @@ class PatternSheet:
             pen.text((x + 370, y), text, QUIET, 15, "rm")
             y += 24
 
-    def scale_bar(self) -> None:
+    def draw_scale_bar(self) -> None:
         """Draw a scale bar of 10 cm, or of another length that suits the size."""
         unit = next(
             (u for u in (0.1, 0.2, 0.5, 1.0, 0.05, 0.02, 0.01) if 60 < u * self.scale < 420), 0.1

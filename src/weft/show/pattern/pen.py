@@ -100,7 +100,9 @@ class Pen:
         self.disc(center, 11, color)
         self.text((center[0], center[1]), text, (255, 255, 255), 13, "mm")
 
-    def along(self, place: Floats, direction: Floats, text: str, color: Color, size: float) -> None:
+    def text_along(
+        self, place: Floats, direction: Floats, text: str, color: Color, size: float
+    ) -> None:
         """Draw text around a point, along a direction, never upside down."""
         angle = -np.degrees(np.arctan2(direction[1], direction[0]))
         angle = (angle + 90) % 180 - 90
