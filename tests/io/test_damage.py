@@ -1,5 +1,6 @@
 """Damaged files of every format that is read: a named error or a result, no other exception."""
 
+import json
 import random
 import struct
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.mutations import changed_bytes
+from tests.io.files import gltf
 from tests.refusals import refused
 from weft.base.errors import MeshError
 from weft.discretization.mesh import grid
@@ -106,22 +108,11 @@ def test_what_is_no_mesh_at_all(tmp_path, suffix, data):
     ],
 )
 def test_gltf_that_says_something_impossible(tmp_path, change, match):
-    import base64
-    import json
-
-    x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], dtype="<f4").tobytes()
-    tree = {
-        "asset": {"version": "2.0"},
-        "buffers": [{"uri": "data:;base64," + base64.b64encode(x).decode(), "byteLength": 36}],
-        "bufferViews": [{"buffer": 0, "byteLength": 36}],
-        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
-        "nodes": [{"mesh": 0}],
-    }
-    path = tmp_path / "a.gltf"
-    path.write_text(json.dumps(tree))
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
+    meshes = [{"primitives": [{"attributes": {"POSITION": 0}}]}]
+    path = gltf({"meshes": meshes, "nodes": [{"mesh": 0}]}, [x], tmp_path / "a.gltf")
     assert len(read_surface(path)[1]) == 1
-    path.write_text(json.dumps({**tree, **change}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with refused(MeshError, match):
         read_surface(path)
 

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.io.files import read_glb
 from tests.refusals import refused
 from weft.base.errors import RunError
 from weft.contact import load_frames
@@ -140,9 +141,7 @@ def test_gltf_of_many_frames_is_thinned_and_says_so(tmp_path):
     path = tmp_path / "a.glb"
     (note,) = write_animation(path, waving(100, 4))
     assert f"{MOST_TARGETS} of 100 frames" in note
-    data = path.read_bytes()
-    size = struct.unpack_from("<I", data, 12)[0]
-    tree = json.loads(data[20 : 20 + size])
+    tree, _ = read_glb(path)
     times = tree["accessors"][tree["animations"][0]["samplers"][0]["input"]]
     assert times["count"] == MOST_TARGETS and times["max"] == [pytest.approx(99 / 30)]
     with refused(RunError, "--up, --units", expected="y and m"):

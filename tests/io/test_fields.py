@@ -1,14 +1,13 @@
 """Fields of runs against closed forms and independent readers of what exports carry."""
 
 import dataclasses
-import json
-import struct
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import weft
+from tests.io.files import read_glb
 from tests.reference.air import frozen_air
 from tests.refusals import refused
 from weft.base.errors import RunError, SceneError
@@ -184,9 +183,7 @@ def test_usd_primvars(runs, tmp_path):
 def test_gltf_attributes(runs, tmp_path):
     (note,) = runs["with"].export(tmp_path / "a.glb")
     assert "first frame" in note
-    data = (tmp_path / "a.glb").read_bytes()
-    size = struct.unpack("<I", data[12:16])[0]
-    tree, blob = json.loads(data[20 : 20 + size]), data[28 + size :]
+    tree, blob = read_glb(tmp_path / "a.glb")
     attributes = tree["meshes"][0]["primitives"][0]["attributes"]
     assert {"_STRAIN", "_STRESS", "_CURVATURE", "_PRESSURE", "_AIR", "_VELOCITY"} <= set(attributes)
     accessor = tree["accessors"][attributes["_VELOCITY"]]

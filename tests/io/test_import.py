@@ -1,26 +1,18 @@
 """Cloth and bodies from USD, glTF and point caches that other libraries, or plain bytes, made."""
 
-import json
-import struct
-
 import numpy as np
 import pytest
 
 import weft
+from tests.io.files import GRID, QUADS, define, gltf, point_cache
 from tests.refusals import refused
 from weft.base.errors import MeshError, SceneError, SceneProblems
 from weft.contact import load_animated, load_cached
-from weft.discretization.mesh import grid
 from weft.io import read_mesh, read_moving, read_surface
 from weft.io.ply import write_ply
 from weft.scene.build import load_scene
 
 pytestmark = pytest.mark.quick
-
-GRID = grid(5, 4, 1.0, 0.8)
-QUADS = [
-    [i + 5 * j, i + 1 + 5 * j, i + 6 + 5 * j, i + 5 + 5 * j] for j in range(3) for i in range(4)
-]
 
 
 def turned(angle):
@@ -29,36 +21,24 @@ def turned(angle):
 
 
 @pytest.fixture
-def stage(tmp_path):
+def path(tmp_path):
+    return tmp_path / "a.usda"
+
+
+@pytest.fixture
+def stage(path):
     pytest.importorskip("pxr.Usd")
     from pxr import Usd, UsdGeom
 
-    stage = Usd.Stage.CreateNew(str(tmp_path / "a.usda"))
+    stage = Usd.Stage.CreateNew(str(path))
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)  # where nothing is said it is centimeters
-    return stage, tmp_path / "a.usda"
+    return stage
 
 
-def define(stage, path, x, faces, uv=None, interpolation="vertex"):
-    """A mesh, as usd-core makes it."""
-    from pxr import Sdf, UsdGeom, Vt
-
-    mesh = UsdGeom.Mesh.Define(stage, path)
-    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(np.float32(x)))
-    mesh.CreateFaceVertexCountsAttr([len(f) for f in faces])
-    mesh.CreateFaceVertexIndicesAttr([int(i) for f in faces for i in f])
-    if uv is not None:
-        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
-            "st", Sdf.ValueTypeNames.TexCoord2fArray, interpolation
-        )
-        st.Set(Vt.Vec2fArray.FromNumpy(np.float32(uv)))
-    return mesh
-
-
-def test_usd_cloth(stage):
+def test_usd_cloth(stage, path):
     """Quads in centimeters, z up, below a transform, left-handed; subsets, painted weights."""
     from pxr import Gf, Sdf, UsdGeom
 
-    stage, path = stage
     UsdGeom.SetStageUpAxis(stage, "Z")
     UsdGeom.SetStageMetersPerUnit(stage, 0.01)
     UsdGeom.Xform.Define(stage, "/top").AddTranslateOp().Set(Gf.Vec3d(0, 0, 200))
@@ -95,11 +75,10 @@ def test_usd_cloth(stage):
     assert read_mesh(path, scale=1.0, uv_scale=0.01).vertices[0, 1] == pytest.approx(200)
 
 
-def test_mirrored_cloth_keeps_its_front(stage, tmp_path):
+def test_mirrored_cloth_keeps_its_front(stage, path, tmp_path):
     """A negative scale above turns faces round, so that the front stays the front."""
     from pxr import Gf, UsdGeom
 
-    stage, path = stage
     UsdGeom.Xform.Define(stage, "/a").AddScaleOp().Set(Gf.Vec3f(-1, 1, 1))
     define(stage, "/a/b", GRID.vertices, GRID.faces, GRID.vertex_uv)
     stage.Save()
@@ -120,11 +99,10 @@ def test_mirrored_cloth_keeps_its_front(stage, tmp_path):
         assert (np.cross(b - a, c - a)[:, 1] > 0).all()
 
 
-def test_mirrored_bodies_that_move_keep_their_outside(stage, tmp_path):
+def test_mirrored_bodies_that_move_keep_their_outside(stage, path, tmp_path):
     """As those at rest do: the same faces, whether something moves or not."""
     from pxr import Gf, UsdGeom
 
-    stage, path = stage
     top = UsdGeom.Xform.Define(stage, "/a")
     move = top.AddTranslateOp()
     for code, y in ((0, 0.0), (24, 1.0)):
@@ -154,8 +132,7 @@ def test_mirrored_bodies_that_move_keep_their_outside(stage, tmp_path):
         np.testing.assert_array_equal(faces, read_surface(file)[1])
 
 
-def test_usd_of_several_meshes(stage):
-    stage, path = stage
+def test_usd_of_several_meshes(stage, path):
     define(stage, "/a/one", GRID.vertices, GRID.faces, GRID.vertex_uv)
     define(stage, "/a/two", GRID.vertices + 5, GRID.faces, GRID.vertex_uv)
     stage.Save()
@@ -183,13 +160,12 @@ def bounds_drawn(stage, code=0.0):
     return np.array([box.GetMin(), box.GetMax()])
 
 
-def test_usd_meshes_that_are_not_drawn_are_no_bodies(stage):
+def test_usd_meshes_that_are_not_drawn_are_no_bodies(stage, path):
     """Guides, proxies and what is invisible, by itself or by a prim above it; a mesh that is named
     is read all the same, and a file without any other is refused.
     """
     from pxr import UsdGeom
 
-    stage, path = stage
     define(stage, "/a/shape", GRID.vertices, GRID.faces)
     hidden = ("proxy", "guide", "away", "below/away")
     for k, name in enumerate(hidden):
@@ -217,10 +193,9 @@ def test_usd_meshes_that_are_not_drawn_are_no_bodies(stage):
         read_surface(path)
 
 
-def test_usd_visibility_that_changes_is_told(stage):
+def test_usd_visibility_that_changes_is_told(stage, path):
     from pxr import UsdGeom
 
-    stage, path = stage
     mesh = define(stage, "/a", GRID.vertices, GRID.faces)
     for code, word in ((1, "invisible"), (2, "inherited")):
         UsdGeom.Imageable(mesh).CreateVisibilityAttr().Set(word, code)
@@ -254,9 +229,8 @@ def instanced(stage, outside=False):
 
 
 @pytest.mark.parametrize("outside", [False, True])
-def test_usd_point_instances_are_all_read(stage, outside):
+def test_usd_point_instances_are_all_read(stage, path, outside):
     """Every one where it is, and prototypes nowhere by themselves."""
-    stage, path = stage
     instanced(stage, outside)
     stage.Save()
     x, faces = read_surface(path)
@@ -273,11 +247,10 @@ def test_usd_point_instances_are_all_read(stage, outside):
     np.testing.assert_allclose(read_surface(path, prim=prototype)[0], alone, atol=1e-5)
 
 
-def test_usd_instances_of_instances_that_move(stage):
+def test_usd_instances_of_instances_that_move(stage, path):
     """Places are multiplied, at every time at which one of them is said."""
     from pxr import Gf, UsdGeom
 
-    stage, path = stage
     stage.SetTimeCodesPerSecond(10)
     inner = instanced(stage)
     outer = UsdGeom.PointInstancer.Define(stage, "/rows")
@@ -300,11 +273,10 @@ def test_usd_instances_of_instances_that_move(stage):
         read_surface(path)
 
 
-def test_usd_instances_that_no_memory_holds_are_refused(stage):
+def test_usd_instances_that_no_memory_holds_are_refused(stage, path):
     """A hundred million, in a file of a few kilobytes; and those that never end."""
     from pxr import Gf, UsdGeom
 
-    stage, path = stage
     define(stage, "/l0/mesh", GRID.vertices, GRID.faces)
     for k in range(4):
         level = UsdGeom.PointInstancer.Define(stage, f"/l{k + 1}")
@@ -320,11 +292,10 @@ def test_usd_instances_that_no_memory_holds_are_refused(stage):
         read_surface(path)
 
 
-def test_usd_motion(stage):
+def test_usd_motion(stage, path):
     """Samples of points and of a transform above; seconds from time codes."""
     from pxr import Gf, UsdGeom, Vt
 
-    stage, path = stage
     stage.SetTimeCodesPerSecond(50)
     top = UsdGeom.Xform.Define(stage, "/a")
     move = top.AddTranslateOp()
@@ -346,11 +317,10 @@ def test_usd_motion(stage):
     np.testing.assert_allclose(body.at(1.01), 1.5 * GRID.vertices + [0, 0.1, 0], atol=1e-6)
 
 
-def test_usd_skin(stage):
+def test_usd_skin(stage, path):
     """A strip of two joints: the second turns by 90 degrees, and what it holds turns with it."""
     from pxr import Gf, UsdSkel
 
-    stage, path = stage
     UsdSkel.Root.Define(stage, "/root")
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 2, 0], [1, 2, 0]], dtype=float)
     mesh = define(stage, "/root/body", x, [[0, 1, 3, 2], [2, 3, 5, 4]])
@@ -381,35 +351,6 @@ def test_usd_skin(stage):
     bent = x.copy()
     bent[2:] = (x[2:] - [0, 1, 0]) @ turned(np.pi / 2).T + [0, 1, 0]
     np.testing.assert_allclose(found[-1], bent, atol=1e-6)
-
-
-def gltf(tree, arrays, path):
-    """A .gltf of a tree and of arrays, whose numbers accessors are."""
-    blob, views, accessors = b"", [], []
-    for a in arrays:
-        a = np.asarray(a)
-        a = a.astype(np.float32) if a.dtype.kind == "f" else a
-        width = 1 if a.ndim == 1 else a.shape[1]
-        kind = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}[width]
-        code = {"f4": 5126, "u2": 5123, "u1": 5121, "i8": 5125}[a.dtype.str[1:]]
-        data = (a.astype(np.uint32) if code == 5125 else a).tobytes()
-        views.append({"buffer": 0, "byteOffset": len(blob), "byteLength": len(data)})
-        accessors.append(
-            {"bufferView": len(views) - 1, "componentType": code, "count": len(a), "type": kind}
-        )
-        blob += data + b"\0" * (-len(data) % 4)
-    import base64
-
-    uri = "data:application/octet-stream;base64," + base64.b64encode(blob).decode()
-    whole = {
-        "asset": {"version": "2.0"},
-        "bufferViews": views,
-        "accessors": accessors,
-        "buffers": [{"uri": uri, "byteLength": len(blob)}],
-        **tree,
-    }
-    path.write_text(json.dumps(whole))
-    return path
 
 
 def test_gltf_cloth_hangs_together_at_seams(tmp_path):
@@ -521,8 +462,7 @@ BODY = "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n"
 def test_point_cache_moves_a_body(tmp_path):
     """Hand-made bytes; the scene file says the rest."""
     x = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]]) + np.arange(6)[:, None, None] * [0, 0.5, 0]
-    data = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 6)
-    data += x.astype("<f4").tobytes()
+    data = point_cache(x)
     (tmp_path / "walk.pc2").write_bytes(data)
     (tmp_path / "walk.obj").write_text(BODY)
     (tmp_path / "s.yaml").write_text(
@@ -543,8 +483,7 @@ def test_point_cache_moves_a_body(tmp_path):
 
 
 def test_pc2_needs_a_rate(tmp_path):
-    data = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, 3, 0.0, 1.0, 1) + bytes(36)
-    (tmp_path / "a.pc2").write_bytes(data)
+    (tmp_path / "a.pc2").write_bytes(point_cache(np.zeros((1, 3, 3))))
     (tmp_path / "a.obj").write_text(BODY)
     with refused(MeshError, "fps"):
         load_cached(tmp_path / "a.obj", tmp_path / "a.pc2")
@@ -592,11 +531,9 @@ def test_pins_by_painted_weights(tmp_path):
     assert several.weighted("pin").tolist() == [0, 1]
 
 
-def test_meshes_that_cannot_be_cloth(stage):
+def test_meshes_that_cannot_be_cloth(stage, path):
     """Each is named: empty, not finite, out of range, degenerate, changing faces."""
     from pxr import Vt
-
-    stage, path = stage
 
     def error(x, faces, uv=GRID.vertex_uv, match=""):
         stage.RemovePrim("/a")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.io.test_import import GRID, QUADS, define, gltf
+from tests.io.files import GRID, QUADS, define, gltf
 from weft.io import read_mesh
 
 pytestmark = pytest.mark.quick

@@ -85,17 +85,8 @@ def test_other_measures_come_near(woman):
 
 def test_landmarks_are_in_order(woman):
     m = woman.measurements
-    heights = [
-        m.ankle_height,
-        m.knee_height,
-        m.crotch_height,
-        m.hips_height,
-        m.waist_height,
-        m.underbust_height,
-        m.chest_height,
-        m.shoulder_height,
-        m.neck_height,
-    ]
+    names = ["ankle", "knee", "crotch", "hips", "waist", "underbust", "chest", "shoulder", "neck"]
+    heights = [getattr(m, f"{name}_height") for name in names]
     assert heights == sorted(heights)
     assert m.waist < m.high_hip < m.hips and m.underbust < m.chest
     assert m.left_shoulder[0] == -m.right_shoulder[0] > 0

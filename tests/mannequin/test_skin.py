@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.mannequin.test_shape import volume
 from tests.refusals import refused
 from weft.base.errors import MannequinError
 from weft.contact.exact.intersections import intersections
@@ -66,12 +67,8 @@ def test_poses_do_not_intersect_themselves(woman, name):
 
 def test_joints_keep_their_volume(woman):
     """Knees bent by a right angle: no collapse (a linear blend loses more than twice as much)."""
-
-    def volume(x):
-        a, b, c = np.moveaxis(x[woman.faces], 1, 0)
-        return np.einsum("mi,mi->", a, np.cross(b, c)) / 6
-
-    assert volume(woman.pose_vertices("sit")) == pytest.approx(volume(woman.vertices), rel=0.05)
+    before, after = (volume(x, woman.faces) for x in (woman.vertices, woman.pose_vertices("sit")))
+    assert after == pytest.approx(before, rel=0.05)
 
 
 def test_a_rigid_motion_of_all_joints_is_one_of_the_skin(woman):

@@ -13,33 +13,22 @@ import pytest
 
 import weft
 from tests.refusals import refused
+from tests.show.pictures import copy_run, follow, move_frames
 from weft.base.errors import RunError
 from weft.base.machine import process_start
 from weft.cloth.fields import Physics
 from weft.discretization.linear_triangle import linear_triangle
 from weft.io.folder_lock import WRITER
-from weft.run.run import Run
 from weft.show.looks import LOOKS, ShownFrame
-from weft.show.viewer.followed_run import FollowedRun
 from weft.show.viewer.page import content_of
 
 
 @pytest.fixture
 def copied(seen, tmp_path):
-    """A run that may be changed, with the files that it lacks so far: its last four frames."""
-    folder = tmp_path / "run"
-    shutil.copytree(seen.path, folder)
-    later = tmp_path / "later"
-    later.mkdir()
-    for k in (3, 4, 5, 6):
-        name = f"{k:06d}.npz"
-        (folder / "frames" / name).rename(later / name)
+    """A run that may be changed, and the folder of its last four frames, which it lacks so far."""
+    folder, later = copy_run(seen, tmp_path / "run"), tmp_path / "later"
+    move_frames(folder / "frames", later, 3, 4, 5, 6)
     return folder, later
-
-
-def arrive(folder, later, *numbers):
-    for k in numbers:
-        (later / f"{k:06d}.npz").rename(folder / "frames" / f"{k:06d}.npz")
 
 
 def written_by(folder, pid):
@@ -47,10 +36,6 @@ def written_by(folder, pid):
     start = process_start(pid)
     told = {"pid": pid, "host": socket.gethostname(), "start": start or "gone", "since": "now"}
     (folder / WRITER).write_text(json.dumps(told))
-
-
-def opened(folder, **choices):
-    return FollowedRun(lambda: Run(folder), **choices)
 
 
 def pinned(about, frame):
@@ -61,7 +46,7 @@ def pinned(about, frame):
 
 
 def test_frame_is_that_of_the_run(seen):
-    run = opened(seen.path, look="strain")
+    run = follow(seen.path, look="strain")
     arrays, scale = run.frame(4, "strain")
     np.testing.assert_array_equal(arrays["cloth"], seen.positions(4))
     np.testing.assert_array_equal(arrays["bodies"], seen.body_positions(4))
@@ -73,7 +58,7 @@ def test_frame_is_that_of_the_run(seen):
     assert run.state()["progress"] == "complete" and run.describe()["look"] == "strain"
     assert run.looks[:4] == ("panels", "checker", "plain", "strain")
     assert {"pressure", "curvature", "fit", "speed"} < set(run.looks)
-    for ask in (lambda: run.frame(4, "strian"), lambda: opened(seen.path, look="strian")):
+    for ask in (lambda: run.frame(4, "strian"), lambda: follow(seen.path, look="strian")):
         with refused(RunError, "look of run", got="'strian'", hint="'strain'"):
             ask()
 
@@ -110,23 +95,23 @@ def physics_of(run):
 
 
 def test_stress_needs_laws(seen):
-    assert "stress-warp" not in opened(seen.path).looks
-    assert "stress-warp" not in opened(seen.path, physics=Physics()).looks
-    assert "stress-warp" in opened(seen.path, physics=physics_of(seen)).looks
+    assert "stress-warp" not in follow(seen.path).looks
+    assert "stress-warp" not in follow(seen.path, physics=Physics()).looks
+    assert "stress-warp" in follow(seen.path, physics=physics_of(seen)).looks
 
 
 def test_follows_a_run_that_goes_on(copied):
     folder, later = copied
     written_by(folder, os.getpid())
-    run = opened(folder)
+    run = follow(folder)
     assert run.goes_on and list(run.numbers) == [0, 1, 2]
     assert run.state()["progress"] == "2 of 6 frames, going on"
-    arrive(folder, later, 3, 4)
+    move_frames(later, folder / "frames", 3, 4)
     run.update()
     assert list(run.numbers) == [0, 1, 2, 3, 4] and len(run.state()["plots"]["iterations"]) == 5
-    thinned = opened(folder, frames="::3")
+    thinned = follow(folder, frames="::3")
     assert list(thinned.numbers) == [0, 3]
-    arrive(folder, later, 5, 6)
+    move_frames(later, folder / "frames", 5, 6)
     thinned.update()
     assert list(thinned.numbers) == [0, 3, 6]
 
@@ -134,16 +119,13 @@ def test_follows_a_run_that_goes_on(copied):
 def test_the_scale_of_a_run_that_begins_with_zeros_follows_its_values(tmp_path):
     """Cloth at rest has speed 0, which says nothing about the speeds to come."""
     folder, later = tmp_path / "run", tmp_path / "later"
-    later.mkdir()
     scene = weft.Scene(weft.sheet(4, 4), step=0.002)
     weft.simulate(scene, frames=3, fps=500, out=folder, progress=False, fsync=False)
-    for k in (1, 2, 3):
-        name = f"{k:06d}.npz"
-        (folder / "frames" / name).rename(later / name)
+    move_frames(folder / "frames", later, 1, 2, 3)
     written_by(folder, os.getpid())
-    run = opened(folder, look="speed")
+    run = follow(folder, look="speed")
     assert run.frame(0, "speed")[1].high == 1.0  # of zeros
-    arrive(folder, later, 1, 2, 3)
+    move_frames(later, folder / "frames", 1, 2, 3)
     run.update()
     arrays, scale = run.frame(3, "speed")
     fastest = arrays["values"].max()
@@ -154,32 +136,27 @@ def test_the_scale_of_a_run_that_begins_with_zeros_follows_its_values(tmp_path):
 def test_a_run_whose_process_was_killed_has_stopped(copied):
     folder, _ = copied
     written_by(folder, 2**22 - 3)  # no such process
-    run = opened(folder)
+    run = follow(folder)
     assert not run.goes_on and run.state()["progress"] == "2 of 6 frames, stopped"
 
 
 def test_a_run_that_goes_away_is_shown_as_it_was(seen, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(seen.path, folder)
-    run = opened(folder)
+    folder = copy_run(seen, tmp_path / "run")
+    run = follow(folder)
     shutil.rmtree(folder)
     run.update()
     assert "no frames any more" in run.state()["note"] and len(run.numbers) == 7
 
 
 def test_a_damaged_frame_is_an_error_by_name(seen, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(seen.path, folder)
-    (folder / "frames" / "000004.npz").write_bytes(b"no archive")
-    run = opened(folder)
+    run = follow(copy_run(seen, tmp_path / "run", damaged=4))
     with refused(RunError, "000004.npz"):
         run.frame(4, "plain")
 
 
 def test_another_run_in_the_folder_is_shown_in_its_place(seen, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(seen.path, folder)
-    run = opened(folder, look="panels")
+    folder = copy_run(seen, tmp_path / "run")
+    run = follow(folder, look="panels")
     shutil.rmtree(folder)
     run.update()
     scene = weft.Scene(weft.sheet(4, 4), step=0.02)
@@ -193,7 +170,7 @@ def test_another_run_in_the_folder_is_shown_in_its_place(seen, tmp_path):
 def test_splines_at_a_density(tmp_path):
     scene = weft.Scene(weft.spline_sheet(4, 4), step=0.02)
     made = weft.simulate(scene, frames=2, out=tmp_path / "run", progress=False, fsync=False)
-    run = opened(tmp_path / "run", density=3, look="strain")
+    run = follow(tmp_path / "run", density=3, look="strain")
     arrays, _ = run.frame(2, "strain")
     np.testing.assert_array_equal(arrays["cloth"], made.positions(2, 3))
     assert len(arrays["values"]) == len(made.positions(2, 3)) and run.describe()["pins"] == []
@@ -213,7 +190,7 @@ def test_a_process_is_followed_and_its_kill_is_seen(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", LONG, str(folder)])
     try:
         wait(lambda: len(list(folder.glob("frames/*.npz"))) > 1)
-        run = opened(folder, look="strain")
+        run = follow(folder, look="strain")
         assert run.goes_on
         so_far = run.numbers[-1]
         wait(lambda: run.update() or run.numbers[-1] > so_far + 1)

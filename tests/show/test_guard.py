@@ -3,13 +3,12 @@
 import http.client
 import json
 import socket
-import threading
 
 import numpy as np
 import pytest
 
-from tests.show.test_followed_run import opened
-from weft.show.viewer.server import Guard, ViewerServer
+from tests.show.pictures import follow, serving
+from weft.show.viewer.server import Guard
 
 HERE = "127.0.0.1:8080"
 
@@ -51,12 +50,8 @@ def test_every_server_has_a_secret_of_its_own():
 
 @pytest.fixture(scope="module")
 def server(seen):
-    made = ViewerServer(opened(seen.path), port=0)
-    thread = threading.Thread(target=made.serve)
-    thread.start()
-    yield made
-    made.close()
-    thread.join(60)
+    with serving(follow(seen.path)) as made:
+        yield made
 
 
 def ask(server, path, **headers):

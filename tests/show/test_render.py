@@ -6,6 +6,7 @@ from PIL import Image
 
 import weft
 from tests.refusals import refused
+from tests.show.pictures import SMALL, check_threads, upright
 from weft import kernel
 from weft.base.errors import RunError, WeftError
 from weft.cli.options import LOOK_NAMES
@@ -18,14 +19,6 @@ from weft.show.picture.rasterize import DepthBuffer, rasterize
 from weft.show.picture.renderer import Renderer, Style, save_png, save_webp
 
 pytestmark = pytest.mark.quick
-
-SMALL = {"width": 320, "height": 180}
-
-
-def upright(n=21, size=1.0):
-    mesh = grid(n, n, size, size)
-    x = np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(mesh.n_vertices)], axis=1)
-    return mesh, x
 
 
 def raster(points, faces, width=64, height=48):
@@ -59,13 +52,7 @@ def test_nearest_wins():
 
 
 def test_threads_do_not_change_the_picture(threads):
-    mesh, x = upright()
-    pictures = []
-    for n in (1, 2, 3):
-        threads(n)
-        pictures.append(Renderer(mesh, [x], Style(**SMALL)).image(x))
-    np.testing.assert_array_equal(pictures[0], pictures[1])
-    np.testing.assert_array_equal(pictures[0], pictures[2])
+    check_threads(threads, *upright(), Style(**SMALL))
 
 
 def test_camera_frames_all_points(rng):
@@ -112,22 +99,11 @@ def test_antialiasing_makes_edges_soft():
     tilted = x @ np.array(
         [[np.cos(0.2), -np.sin(0.2), 0], [np.sin(0.2), np.cos(0.2), 0], [0, 0, 1]]
     )
-    style = {
-        **SMALL,
-        "look": "plain",
-        "ground": False,
-        "azimuth": 0.0,
-        "elevation": 0.0,
-    }
-    counts = [
-        len(
-            np.unique(
-                Renderer(mesh, [tilted], Style(**style, samples=n)).image(tilted).reshape(-1, 3),
-                axis=0,
-            )
-        )
-        for n in (1, 3)
-    ]
+    front = {"look": "plain", "ground": False, "azimuth": 0.0, "elevation": 0.0}
+    counts = []
+    for n in (1, 3):
+        image = Renderer(mesh, [tilted], Style(**SMALL, **front, samples=n)).image(tilted)
+        counts.append(len(np.unique(image.reshape(-1, 3), axis=0)))
     assert counts[1] > 1.5 * counts[0]
 
 

@@ -2,14 +2,14 @@
 
 import os
 import shutil
-import threading
 
 import numpy as np
 import pytest
 
 from tests.refusals import refused
 from tests.show.browsing import Tab, browser_or_skip
-from tests.show.test_followed_run import opened, written_by
+from tests.show.pictures import copy_run, follow, move_frames, serving
+from tests.show.test_followed_run import written_by
 from weft.base.errors import RunError
 from weft.show.viewer.server import ViewerServer
 
@@ -19,24 +19,16 @@ def served(seen, tmp_path_factory):
     """A run that is going on (three frames of seven), its tab, and the later frames."""
     browser_or_skip()
     folder = tmp_path_factory.mktemp("web")
-    run, later = folder / "run", folder / "later"
-    shutil.copytree(seen.path, run)
-    later.mkdir()
-    for k in (3, 4, 5, 6):
-        (run / "frames" / f"{k:06d}.npz").rename(later / f"{k:06d}.npz")
+    run, later = copy_run(seen, folder / "run"), folder / "later"
+    move_frames(run / "frames", later, 3, 4, 5, 6)
     written_by(run, os.getpid())
-    server = ViewerServer(opened(run, look="panels"), port=0)
-    thread = threading.Thread(target=server.serve)
-    thread.start()
-    try:
-        with Tab(folder, server.url, size=(1000, 700)) as tab:
-            tab.wait(lambda: "frame 2," in tab.text())
-            tab.wait(lambda: blue(tab.picture()) > 0.01)
-            yield tab, run, later
-    finally:
-        server.close()
-        thread.join(900)
-    assert not thread.is_alive()
+    with (
+        serving(follow(run, look="panels")) as server,
+        Tab(folder, server.url, size=(1000, 700)) as tab,
+    ):
+        tab.wait(lambda: "frame 2," in tab.text())
+        tab.wait(lambda: blue(tab.picture()) > 0.01)
+        yield tab, run, later
 
 
 def blue(picture):
@@ -99,11 +91,11 @@ def test_whoever_goes_to_a_frame_stays_there(served):
     tab, run, later = served
     pressed(tab, "Home")
     tab.wait(lambda: "frame 0," in tab.text())
-    (later / "000003.npz").rename(run / "frames" / "000003.npz")
+    move_frames(later, run / "frames", 3)
     tab.wait(lambda: "3 of 6 frames, going on" in tab.text())
     assert "frame 0," in tab.text()
     pressed(tab, "End")  # the last frame is followed again
-    (later / "000004.npz").rename(run / "frames" / "000004.npz")
+    move_frames(later, run / "frames", 4)
     tab.wait(lambda: "frame 4," in tab.text())
 
 
@@ -126,8 +118,7 @@ def test_the_curves_are_dragged(served):
 @pytest.mark.browser
 def test_it_follows_then_plays_then_stays_when_the_run_goes(served, seen):
     tab, run, later = served
-    for k in (5, 6):
-        (later / f"{k:06d}.npz").rename(run / "frames" / f"{k:06d}.npz")
+    move_frames(later, run / "frames", 5, 6)
     tab.wait(lambda: "frame 6," in tab.text())
     tab.click("play")  # plays what there is, and waits for more
     tab.wait(lambda: state(tab, "playing") and "pause" in tab.text())
@@ -146,28 +137,21 @@ def test_it_follows_then_plays_then_stays_when_the_run_goes(served, seen):
 @pytest.mark.browser
 def test_a_damaged_frame_is_named_and_the_one_before_stays(seen, tmp_path):
     browser_or_skip()
-    run = tmp_path / "run"
-    shutil.copytree(seen.path, run)
-    (run / "frames" / "000004.npz").write_bytes(b"no archive")
-    server = ViewerServer(opened(run), port=0)
-    thread = threading.Thread(target=server.serve)
-    thread.start()
-    try:
-        with Tab(tmp_path, f"{server.url}#frame=3", size=(1000, 700)) as tab:
-            tab.wait(lambda: tab.run("document.body.dataset.shown") == "3")
-            pressed(tab, "ArrowRight")
-            tab.wait(lambda: "000004.npz" in tab.text())
-            assert "frame 3," in tab.text() and blue(tab.picture()) > 0.01
-    finally:
-        server.close()
-        thread.join(900)
+    run = copy_run(seen, tmp_path / "run", damaged=4)
+    with (
+        serving(follow(run)) as server,
+        Tab(tmp_path, f"{server.url}#frame=3", size=(1000, 700)) as tab,
+    ):
+        tab.wait(lambda: tab.run("document.body.dataset.shown") == "3")
+        pressed(tab, "ArrowRight")
+        tab.wait(lambda: "000004.npz" in tab.text())
+        assert "frame 3," in tab.text() and blue(tab.picture()) > 0.01
 
 
 @pytest.mark.parametrize("damaged", [0, 3, 6])
 def test_a_damaged_frame_leaves_the_page_and_the_others(seen, tmp_path, damaged):
-    run = tmp_path / "run"
-    shutil.copytree(seen.path, run)
-    server = ViewerServer(opened(run), port=0)
+    run = copy_run(seen, tmp_path / "run")
+    server = ViewerServer(follow(run), port=0)
     (run / "frames" / f"{damaged:06d}.npz").write_bytes(b"no archive")
     assert server.answer("")[0] == 200
     status = [server.answer(f"frame?number={k}&look=strain")[0] for k in range(7)]
@@ -176,10 +160,10 @@ def test_a_damaged_frame_leaves_the_page_and_the_others(seen, tmp_path, damaged)
 
 def test_a_host_that_is_not_here_is_a_named_error(seen):
     with refused(RunError, "server", hint="--host"):
-        ViewerServer(opened(seen.path), host="192.0.2.1")
+        ViewerServer(follow(seen.path), host="192.0.2.1")
 
 
 def test_a_port_that_is_taken_gives_the_next_one(seen):
-    first = ViewerServer(opened(seen.path), port=0)
-    second = ViewerServer(opened(seen.path), port=first.port)
+    first = ViewerServer(follow(seen.path), port=0)
+    second = ViewerServer(follow(seen.path), port=first.port)
     assert second.port > first.port

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.show.pictures import check_threads
 from weft import kernel
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.renderer import Renderer, Style
@@ -88,12 +89,7 @@ def test_soft_pictures_do_not_depend_on_threads_or_runs(threads):
     x = np.array(mesh.vertices)
     x[:, 1] = 0.1 * np.sin(8 * x[:, 0])
     style = Style(width=160, height=90, soft=True, smooth=1, thickness=5e-3)
-    pictures = []
-    for n in (1, 2, 3):
-        threads(n)
-        pictures.append(Renderer(mesh, [x], style).image(x))
-    np.testing.assert_array_equal(pictures[0], pictures[1])
-    np.testing.assert_array_equal(pictures[0], pictures[2])
+    check_threads(threads, mesh, x, style)
 
 
 def test_folds_are_darker():

@@ -6,6 +6,7 @@ from PIL import Image
 
 import weft
 from tests.refusals import refused
+from tests.show.pictures import SMALL, upright
 from weft.base.errors import RunError, WeftError
 from weft.discretization.mesh import TriangleMesh, grid
 from weft.show.picture.camera import CameraPath, Key, read_keys, turntable
@@ -17,13 +18,7 @@ from weft.show.picture.weave import Weave, WeavePattern
 
 pytestmark = pytest.mark.quick
 
-SMALL = {"width": 320, "height": 180}
 FRONT = {**SMALL, "azimuth": 0.0, "elevation": 0.0, "ground": False, "look": "plain"}
-
-
-def upright(n=21, size=1.0):
-    mesh = grid(n, n, size, size)
-    return mesh, np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(n * n)], axis=1)
 
 
 def octahedron(levels):

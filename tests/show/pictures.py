@@ -1,0 +1,65 @@
+"""What the tests of pictures and of viewers share."""
+
+import shutil
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+
+from weft.discretization.mesh import grid
+from weft.run.run import Run
+from weft.show.picture.renderer import Renderer
+from weft.show.viewer.followed_run import FollowedRun
+from weft.show.viewer.server import ViewerServer
+
+SMALL = {"width": 320, "height": 180}
+
+
+def upright(n=21, size=1.0):
+    """A square sheet in the plane z = 0, and its vertices there."""
+    mesh = grid(n, n, size, size)
+    return mesh, np.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], np.zeros(n * n)], axis=1)
+
+
+def check_threads(threads, mesh, x, style):
+    """Check that one, two and three threads draw the same picture."""
+    pictures = []
+    for n in (1, 2, 3):
+        threads(n)
+        pictures.append(Renderer(mesh, [x], style).image(x))
+    np.testing.assert_array_equal(pictures[0], pictures[1])
+    np.testing.assert_array_equal(pictures[0], pictures[2])
+
+
+def move_frames(source, target, *numbers):
+    """Move frames of a run to another folder, which is made if it is missing."""
+    target.mkdir(exist_ok=True)
+    for k in numbers:
+        (source / f"{k:06d}.npz").rename(target / f"{k:06d}.npz")
+
+
+def copy_run(run, folder, damaged=None):
+    """Copy a run, of which one frame is damaged."""
+    shutil.copytree(run.path, folder)
+    if damaged is not None:
+        (folder / "frames" / f"{damaged:06d}.npz").write_bytes(b"no archive")
+    return folder
+
+
+def follow(folder, **choices):
+    """Return the run in a folder as a viewer follows it."""
+    return FollowedRun(lambda: Run(folder), **choices)
+
+
+@contextmanager
+def serving(run):
+    """Serve a followed run in another thread while the block runs."""
+    server = ViewerServer(run, port=0)
+    thread = threading.Thread(target=server.serve)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.close()
+        thread.join(900)
+    assert not thread.is_alive()
