@@ -18,7 +18,7 @@ from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.energies import rigid_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.contact import Joint, Rigid, box, plate, sphere
-from weft.energies.springs.guides import Guides
+from weft.energies.springs.joint_springs import Guides
 from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.bdf2 import Bdf2
 from weft.kernel import vec3

@@ -17,8 +17,7 @@ from weft.bodies.joints.motors import Drive, Motor
 from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.settings import Rigid
 from weft.contact import box
-from weft.energies.springs.joint_limits import JointLimits
-from weft.energies.springs.motors import Motors
+from weft.energies.springs.joint_springs import JointLimits, Motors
 from weft.kernel import vec3
 from weft.scene.build import load_scene
 from weft.solve.newton.psd import Psd

@@ -45,10 +45,8 @@ from weft.energies.seams.patch_seams import hinges_of_patches
 from weft.energies.seams.seam_hinges import SeamHinges
 from weft.energies.seams.sewing import SeamPanels
 from weft.energies.springs.bonds import Bonds
-from weft.energies.springs.guides import Guides
 from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
-from weft.energies.springs.joint_limits import JointLimits
-from weft.energies.springs.motors import Motors
+from weft.energies.springs.joint_springs import Guides, JointLimits, Motors
 from weft.energies.springs.point_springs import PointSprings
 from weft.energies.springs.ring_spacing import RingSpacing
 from weft.energies.state import State

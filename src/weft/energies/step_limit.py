@@ -1,6 +1,6 @@
 """Terms that bound steps: barriers in a quantity that a step can measure ahead.
 
-Strain limits (``elastic.strain_limit``) and joint limits (``springs.joint_limits``) know how far a
+Strain limits (``elastic.strain_limit``) and joint limits (``springs.joint_springs``) know how far a
 displacement may go before the first of their limits is met.
 """
 

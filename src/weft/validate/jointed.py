@@ -32,8 +32,7 @@ from weft.bodies.joints.settings import Joint
 from weft.bodies.shapes.primitives import box
 from weft.bodies.shapes.revolved import cylinder
 from weft.energies.air.wind import Wind
-from weft.energies.springs.joint_limits import JointLimits
-from weft.energies.springs.motors import Motors
+from weft.energies.springs.joint_springs import JointLimits, Motors
 from weft.energies.springs.point_springs import PointSprings
 from weft.integrators.backward_euler import BackwardEuler
 from weft.integrators.base import StepSettings

@@ -18,8 +18,8 @@ from weft.bodies.joints.settings import Joint
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.energies.base import Energy
-from weft.energies.springs.guides import Guides
 from weft.energies.springs.joint_coordinates import BilinearForm, JointCoordinates
+from weft.energies.springs.joint_springs import Guides
 from weft.energies.springs.point_springs import MovedPlaces, PointSprings
 
 ONSET = 0.01  # fraction of a rope's length over which it becomes stiff

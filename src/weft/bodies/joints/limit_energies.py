@@ -12,8 +12,7 @@ import numpy as np
 from weft.base.errors import SceneError
 from weft.bodies.joints.mechanisms import KINDS, JointKind, coordinates_of
 from weft.energies.base import Energy
-from weft.energies.springs.joint_limits import JointLimits
-from weft.energies.springs.motors import Motors
+from weft.energies.springs.joint_springs import JointLimits, Motors
 
 if TYPE_CHECKING:
     from weft.bodies.joints.energies import BoundJoint

@@ -4,6 +4,6 @@ Read ``spring`` first: it builds kernels from the functions of a coordinate and 
 spring is a file that says only these. The law of springs and ropes is in ``spring_law``, distances
 from places, lines and rails (in NumPy: ``rail``) in ``distance``. ``point_springs`` attach points
 until they are released (``release``), ``bonds`` pull pairs of points together, ``ring_spacing``
-keeps rings on a rail apart. Rigid bodies have ``joint_coordinates``, on which ``guides``,
-``motors`` and ``joint_limits`` act.
+keeps rings on a rail apart. Rigid bodies have ``joint_coordinates``, on which the guides, motors
+and limits of ``joint_springs`` act.
 """

@@ -11,15 +11,24 @@ of the angle between them. The angle about a hinge needs two products, q = atan2
 The angle does not depend on r. So it does not change if bodies grow on the way of a search.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import warp as wp
+from numpy.typing import ArrayLike
 
 from weft import kernel
 from weft.base.arrays import Floats, Ints
-from weft.energies.springs.spring import CoordinateFunctions, SpringEnergy
+from weft.energies.springs.spring import (
+    CoordinateFunctions,
+    Curvature,
+    SpringEnergy,
+    SpringKernels,
+    SpringLaw,
+    spring_kernels,
+)
 from weft.kernel import (
     IntArray2d,
     Scalar,
@@ -31,6 +40,7 @@ from weft.kernel import (
     vec2,
     vec3,
 )
+from weft.solve.newton.psd import Psd
 
 FARTHEST = wp.constant(Scalar(1.25))  # multiple of a displacement on which limits are searched
 PI = wp.constant(Scalar(np.pi))
@@ -241,6 +251,20 @@ class JointCoordinates:
         return J
 
 
+def joint_kernels(name: str, law: SpringLaw, curvatures: Mapping[Psd, Curvature]) -> SpringKernels:
+    """Build the kernels of springs of joint coordinates; arguments as of ``spring_kernels``."""
+    Params = law.Params
+
+    @wp.struct
+    class JointElements:
+        """Parameters of all springs."""
+
+        joints: Joints
+        law: wp.array(dtype=Params)
+
+    return spring_kernels(name, JointElements, JOINT_COORDINATES, law, curvatures)
+
+
 class JointSpring(SpringEnergy):
     """Springs of joint coordinates. Subclasses are frozen dataclasses."""
 
@@ -251,3 +275,9 @@ class JointSpring(SpringEnergy):
     def stencil(self) -> Ints:
         """Points of each coordinate, (m,k)."""
         return self.joints.stencil
+
+    def at_coordinates(self, near: Floats | float = 0.0, **numbers: ArrayLike) -> WarpStruct:
+        """Return parameters with numbers of the law, and angles within half a turn of ``near``."""
+        p = self.kernels.Elements()
+        p.joints, p.law = self.joints.on_device(near), self.records(**numbers)
+        return p

@@ -78,6 +78,7 @@ class SpringKernels(ElementKernels):
     coordinates: Kernel | None = None  # out (m,) vec2: q
     forces: Kernel | None = None  # out (m,) vec2: phi'
     law: SpringLaw | None = None
+    Elements: WarpStruct = None  # struct of the parameters
 
 
 def spring_kernels(
@@ -139,6 +140,7 @@ def spring_kernels(
         coordinates=measure_all,
         forces=forces,
         law=law,
+        Elements=Elements,
     )
 
 
