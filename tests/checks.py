@@ -50,19 +50,17 @@ def rotations(n, seed=3):
 
 
 def dense(energy, x, psd=Psd.EXACT):
-    """The (3n,3n) Hessian of an energy, added up from its local blocks with NumPy."""
-    n = len(x)
-    H = np.zeros((n, 3, n, 3))
-    blocks = energy.hessian(x, psd)
-    for stencil, local in zip(energy.stencil, blocks):
-        for a, i in enumerate(stencil):
-            for b, j in enumerate(stencil):
-                H[i, :, j, :] += local[a, b]
-    return H.reshape(3 * n, 3 * n)
+    """The (3n,3n) Hessian of an energy or of pairs in contact, added up from its local blocks with
+    NumPy.
+    """
+    n, stencil = len(x), np.asarray(energy.stencil)
+    H = np.zeros((n, n, 3, 3))
+    np.add.at(H, (stencil[:, :, None], stencil[:, None]), energy.hessian(x, psd))
+    return H.transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)
 
 
 def scatter(energy, x):
-    """(n,3) gradient of an energy, added up from its local values with NumPy."""
+    """(n,3) gradient of an energy or of pairs in contact, added up from its local values."""
     g = np.zeros_like(x)
     np.add.at(g, energy.stencil.reshape(-1), energy.gradient(x).reshape(-1, 3))
     return g

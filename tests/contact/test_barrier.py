@@ -4,7 +4,7 @@ import ipctk
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, clamp, rotations
+from tests.checks import assert_derivative, clamp, dense, rotations, scatter
 from tests.reference.barrier import barrier_hessian
 from tests.reference.contact_sets import (
     candidates_of,
@@ -64,16 +64,6 @@ def contacts(x, X, faces, stiffness=3.0, gap=GAP, thickness=0.0):
     return contacts_of(mesh, x, candidates, stiffness, gap)
 
 
-def assembled(set_, x, local, psd=Psd.EXACT):
-    n = len(x)
-    H = np.zeros((n, 3, n, 3))
-    for stencil, blocks in zip(set_.stencil, local):
-        for a, i in enumerate(stencil):
-            for b, j in enumerate(stencil):
-                H[i, :, j, :] += blocks[a, b]
-    return H.reshape(3 * n, 3 * n)
-
-
 @pytest.mark.parametrize("thickness", [0.0, 0.013])
 @pytest.mark.parametrize("scene", SCENES)
 def test_energy_gradient_and_hessian_are_ipctk_s(scene, thickness):
@@ -85,13 +75,12 @@ def test_energy_gradient_and_hessian_are_ipctk_s(scene, thickness):
     ours = contacts(x, X, faces, thickness=thickness)
     assert 0 < len(ours) <= len(collisions)
     assert energies(ours, x).sum() == pytest.approx(potential(collisions, mesh, x), rel=1e-12)
-    g = np.zeros_like(x)
-    np.add.at(g, ours.stencil.reshape(-1), ours.gradient(x).reshape(-1, 3))
+    g = scatter(ours, x)
     expected = potential.gradient(collisions, mesh, x).reshape(-1, 3)
     np.testing.assert_allclose(g, expected, atol=1e-10 * np.abs(expected).max())
     if scene == "aligned":
         return  # every pair is on a boundary between two cases, where second derivatives jump
-    H = assembled(ours, x, ours.hessian(x))
+    H = dense(ours, x)
     expected = potential.hessian(collisions, mesh, x).toarray()
     np.testing.assert_allclose(H, expected, atol=1e-8 * np.abs(expected).max())
 
@@ -155,15 +144,10 @@ def test_derivatives(thickness, rng):
     x, X, faces = sheets(3)
     set_ = contacts(x, X, faces, thickness=thickness)
     d = 1e-3 * rng.normal(size=x.shape)
-
-    def gradient(y):
-        g = np.zeros_like(y)
-        np.add.at(g, set_.stencil.reshape(-1), set_.gradient(y).reshape(-1, 3))
-        return g
-
-    assert_derivative(lambda y: energies(set_, y).sum(), (gradient(x) * d).sum(), x, d, 1e-6)
-    exact = (assembled(set_, x, set_.hessian(x)) @ d.reshape(-1)).reshape(-1, 3)
-    difference = (gradient(x + 1e-4 * d) - gradient(x - 1e-4 * d)) / 2e-4
+    slope = (scatter(set_, x) * d).sum()
+    assert_derivative(lambda y: energies(set_, y).sum(), slope, x, d, 1e-6)
+    exact = (dense(set_, x) @ d.reshape(-1)).reshape(-1, 3)
+    difference = (scatter(set_, x + 1e-4 * d) - scatter(set_, x - 1e-4 * d)) / 2e-4
     np.testing.assert_allclose(exact, difference, atol=1e-5 * np.abs(exact).max())
 
 
@@ -198,9 +182,9 @@ def test_projected_hessian():
     """
     x, X, faces = sheets(3)
     set_ = contacts(x, X, faces)
-    exact = set_.hessian(x).transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12)
-    projected = set_.hessian(x, Psd.PROJECTED).transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12)
-    gauss_newton = set_.hessian(x, Psd.GAUSS_NEWTON).transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12)
+    exact, projected, gauss_newton = (
+        set_.hessian(x, psd).transpose(0, 1, 3, 2, 4).reshape(-1, 12, 12) for psd in Psd
+    )
     scale = np.abs(exact).max()
     for H in (projected, gauss_newton, projected - gauss_newton):
         assert np.linalg.eigvalsh(H).min() > -1e-12 * scale
@@ -233,13 +217,7 @@ def test_momentum_and_moment_balance():
 
 def test_energy_is_infinite_at_the_thickness_and_zero_at_the_gap():
     x = np.array([[0.2, 0, 0.2], [0, 0, 0], [0, 0, 1.0], [1, 0, 0]])
-    for height, expected in (
-        (0.01, np.inf),
-        (0.0101, None),
-        (0.05, None),
-        (0.061, 0.0),
-        (0.1, 0.0),
-    ):
+    for height, expected in zip((0.01, 0.0101, 0.05, 0.061, 0.1), (np.inf, None, None, 0.0, 0.0)):
         x[0, 1] = height
         set_ = contact_set(np.array([[0, 1, 2, 3]]), np.array([0]), 1.0, 0.05, 0.01)
         value = energies(set_, x)[0]
@@ -302,7 +280,7 @@ def test_a_slow_approach_while_sliding_does_not_pass_through():
     """Vertices 4e-11 m from faces that slide a million times as fast as they come nearer: sums of
     that many tiny steps were off by more than the gap, and most of these passed through.
     """
-    rng, n = np.random.default_rng(0), 200
+    rng, n = np.random.default_rng(0), 50
     tri = 0.05 * rng.normal(size=(n, 3, 3)) + [0.03, 0.4, 0.01]
     normal = np.cross(tri[:, 1] - tri[:, 0], tri[:, 2] - tri[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

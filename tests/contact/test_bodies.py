@@ -6,6 +6,7 @@ from PIL import Image
 
 import weft
 from tests.refusals import refused
+from tests.stepping import stepped
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.contact import Body, intersections, plate, sphere
@@ -28,14 +29,11 @@ def crossings(scene, x, t):
     return int((pairs[:, 0] < len(cloth.faces)).sum())
 
 
-def run(scene, steps, dt=0.02):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
+def run(scene, steps):
+    def watch(model, state, report):
         assert crossings(scene, state.x, state.t) == 0
-    return model, state
+
+    return stepped(scene, steps, 0.02, watch)[:2]
 
 
 def test_shapes():

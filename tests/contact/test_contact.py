@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import weft
-from tests.checks import assert_derivative, touching
+from tests.checks import assert_derivative, dense, touching
 from tests.contact.test_barrier import sheets
 from tests.reference.contact_sets import contact_set
 from tests.refusals import refused
+from tests.stepping import stepped
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
@@ -41,14 +42,10 @@ def stack(n=9, height=0.02, turn=0.5):
     return Cloth(mesh, fabric("cotton")), corners
 
 
-def run(scene, steps, dt=0.02, watch=lambda state, report: None):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
-        watch(state, report)
-    return model, state
+def term_of(x, X, faces, gap):
+    """Contact of a mesh at rest at X, at x."""
+    mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
+    return touching(Contact.of(mesh, np.ones(len(x)), SelfContact(gap)), x)
 
 
 @pytest.mark.parametrize("thickness", [0.0, 2e-3])
@@ -57,21 +54,18 @@ def test_a_sheet_that_falls_on_another_stays_on_it(integrator, thickness):
     cloth, corners = stack()
     form = weft.SelfContact(GAP, thickness)
     scene = Scene(cloth, [Pin(corners)], contact=form, integrator=integrator)
-    contact = scene.model().contact
-    iterations = []
 
-    def watch(state, report):
+    def watch(model, state, report):
         assert len(intersections(state.x, cloth.faces)) == 0
-        assert contact.least_distance(state.x) > thickness
+        assert model.contact.least_distance(state.x) > thickness
         assert report.terms["contact"] >= 0
-        iterations.append(report.iterations)
 
-    _, state = run(scene, 25, watch=watch)
-    n = 81
+    model, state, reports = stepped(scene, 25, 0.02, watch)
+    n, contact = 81, model.contact
     over = state.x[n:, 1].mean() - state.x[:n, 1].mean()
     assert -0.02 < over < 0.03 and contact.least_distance(state.x) < GAP + thickness
-    assert np.mean(iterations) < 15
-    without = run(scene.with_(contact=None), 25)[1]
+    assert np.mean([report.iterations for report in reports]) < 15
+    without = stepped(scene.with_(contact=None), 25, 0.02)[1]
     assert without.x[n:, 1].mean() < state.x[n:, 1].mean() - 0.2  # it falls through
 
 
@@ -89,9 +83,8 @@ def test_momentum_and_moment_of_two_free_sheets():
         settings=weft.StepSettings(tolerance=1e-7),
     )
     before = (cloth.mass[:, None] * v).sum(0)
-    touched = []
-    _, state = run(scene, 8, 0.005, lambda s, r: touched.append(r.terms["contact"]))
-    assert max(touched) > 1e-6
+    _, state, reports = stepped(scene, 8, 0.005)
+    assert max(report.terms["contact"] for report in reports) > 1e-6
     after = (cloth.mass[:, None] * state.v).sum(0)
     np.testing.assert_allclose(after, before, atol=1e-6 * cloth.mass.sum())
     assert state.v[49:, 1].mean() > -0.6  # the upper one has been slowed down
@@ -118,8 +111,7 @@ def test_directions_of_a_search(seed, device):
     """What ``limit`` allows, and what ``truncated`` gives, passes through nothing."""
     x, X, faces = sheets(seed, apart=0.05, noise=0.004)
     rng = np.random.default_rng(seed)
-    mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
-    term = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.01)), x)
+    term = term_of(x, X, faces, 0.01)
     d = 0.1 * rng.normal(size=x.shape)
     oracle = ipctk.CollisionMesh(X, ipctk.edges(faces), faces)
     at, along = kernel.points(x), kernel.points(d)
@@ -136,20 +128,14 @@ def test_directions_of_a_search(seed, device):
 
 def test_joined_matrix_is_the_sum():
     x, X, faces = sheets(3)
-    mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
-    term = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)), x)
+    term = term_of(x, X, faces, 0.04)
     pattern = BlockPattern.of(len(x), [faces])
     rng = np.random.default_rng(0)
     A = BlockCsr(pattern, kernel.array(rng.normal(size=(pattern.n_blocks, 3, 3)), kernel.mat33))
     joined = term.add_hessian(kernel.points(x), Psd.PROJECTED, A)
     set_ = term.search.contacts(kernel.points(x))
     assert len(set_) > 20
-    H = np.zeros((len(x), 3, len(x), 3))
-    for stencil, blocks in zip(set_.stencil, set_.hessian(x, Psd.PROJECTED)):
-        for a, i in enumerate(stencil):
-            for b, j in enumerate(stencil):
-                H[i, :, j, :] += blocks[a, b]
-    expected = A.to_scipy().toarray() + H.reshape(3 * len(x), -1)
+    expected = A.to_scipy().toarray() + dense(set_, x, Psd.PROJECTED)
     np.testing.assert_allclose(
         joined.to_scipy().toarray(), expected, atol=1e-12 * np.abs(expected).max()
     )
@@ -168,11 +154,9 @@ def test_joined_matrix_is_the_sum():
 def test_order_of_contacts_does_not_depend_on_the_past():
     """A tree that was refitted on the way and a new one give the same set, row by row."""
     x, X, faces = sheets(3)
-    mesh = TriangleMesh(x, faces, X[faces][:, :, [0, 2]])
-    old = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)), x).search
+    old, new = (term_of(x, X, faces, 0.04).search for _ in range(2))
     for shift in (0.3, 0.1, 0.01):
         old.contacts(kernel.points(x + shift * np.sin(37 * x[:, ::-1])))
-    new = touching(Contact.of(mesh, np.ones(len(x)), SelfContact(0.04)), x).search
     one, two = (search.contacts(kernel.points(x)) for search in (old, new))
     assert len(one) > 20
     np.testing.assert_array_equal(one.stencil, two.stencil)
@@ -203,21 +187,6 @@ def test_pins_do_not_push_cloth_through_cloth(tmp_path):
     assert x[:36, 1].min() < -0.02
 
 
-def test_runs_resume_bitwise(tmp_path):
-    cloth, corners = stack(6)
-    scene = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01, friction=0.3))
-    whole = weft.simulate(scene, frames=12, fps=50, out=tmp_path / "whole", progress=False)
-    weft.simulate(scene, frames=7, fps=50, out=tmp_path / "parts", progress=False)
-    fresh = Scene(cloth, [Pin(corners)], contact=weft.SelfContact(0.01, friction=0.3))
-    parts = weft.simulate(
-        fresh, frames=12, fps=50, out=tmp_path / "parts", resume=True, progress=False
-    )
-    np.testing.assert_array_equal(*(r.folder.frame(12)["memory.slip"] for r in (whole, parts)))
-    assert np.abs(whole.folder.frame(7)["memory.slip"]).max() > 0  # went on from it
-    assert whole.metrics[-1]["energies"]["contact"] > 0
-    np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))
-
-
 def test_a_search_without_inertia_passes_through_nothing():
     """Equilibrium of a sheet that hangs over another one; its path is limited all the same."""
     cloth, corners = stack(7, 0.02)
@@ -237,8 +206,6 @@ def test_a_search_without_inertia_passes_through_nothing():
 
 def test_errors():
     cloth, _ = stack()
-    with refused(SceneError, "contact.gap"):
-        Scene(cloth, contact=weft.SelfContact(0.1)).model()
     with refused(SceneError, "contact.gap", got="0"):
         Scene(cloth, contact=weft.SelfContact(0.0)).model()
     with refused(SceneError, "thickness"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.contact.test_shapes import volume
+from tests.contact.test_shapes import check_closed, volume
 from tests.refusals import refused
 from weft.base.errors import SceneError
 from weft.bodies.rigid.mass_properties import mass_properties
@@ -14,7 +14,6 @@ from weft.contact import (
     disk,
     distance_grid,
     height_field,
-    intersections,
     plane,
     read_distance_grid,
     read_heights,
@@ -41,11 +40,7 @@ CLOSED = {
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_closed_shapes(name):
-    """Closed, facing outwards, of the volume of the smooth shape, and nothing intersects."""
-    body, expected = CLOSED[name]
-    assert body.flaws == [] and volume(body) == pytest.approx(expected, rel=0.02)
-    assert len(intersections(body.vertices, body.faces)) == 0
-    assert mass_properties(body.vertices, body.faces).volume == pytest.approx(volume(body))
+    check_closed(*CLOSED[name])
 
 
 def test_the_surface_of_a_distance_grid_converges():

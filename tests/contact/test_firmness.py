@@ -5,6 +5,7 @@ import pytest
 
 import weft
 from tests.reference.contact_sets import contact_set
+from tests.stepping import model_steps
 from weft.bodies.body import Body
 from weft.bodies.motion.point_sequence import BodyFrames
 from weft.cloth.cloth import Cloth
@@ -42,12 +43,10 @@ def test_a_sphere_that_grows_in_a_bag():
     gap away (it sat at 1 um and less, and steps were halved to 1.25 ms), and is hardly sheared.
     """
     scene = bag()
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, samples = stepper.init(model, state), scene.cloth.samples()
-    for _ in range(30):
-        state, memory, report = stepper.step(model, state, memory, 0.02)
-        assert report.outcome.ok, report.outcome
-        assert report.contact["least_distance"] > GAP / 8
+    model, samples = scene.model(), scene.cloth.samples()
+    taken = list(model_steps(scene, model, 30, 0.02))
+    assert min(report.contact["least_distance"] for _, _, report in taken) > GAP / 8
+    state, memory, report = taken[-1]
     assert len(model.contact.crossings(state.x, state.t)) == 0
     F = samples.deformation_gradient(state.x)
     stretch = np.linalg.norm(F, axis=1)
@@ -69,14 +68,17 @@ def test_a_sphere_that_grows_in_a_bag():
 
 
 def test_runs_resume_bitwise(tmp_path):
-    """Firmness is saved with the state."""
+    """Firmness and the slip of friction are saved with the state."""
     fps = 50.0
     whole = weft.simulate(bag(), frames=12, fps=fps, out=tmp_path / "whole", progress=False)
     weft.simulate(bag(), frames=9, fps=fps, out=tmp_path / "parts", progress=False)
     parts = weft.simulate(
         bag(), frames=12, fps=fps, out=tmp_path / "parts", resume=True, progress=False
     )
-    assert whole.folder.frame(9)["memory.firmness"][1] > 1
+    before, ends = whole.folder.frame(9), [run.folder.frame(12) for run in (whole, parts)]
+    assert before["memory.firmness"][1] > 1 and np.abs(before["memory.slip"]).max() > 0
+    assert whole.metrics[-1]["energies"]["contact"] > 0
+    np.testing.assert_array_equal(*(end["memory.slip"] for end in ends))
     np.testing.assert_array_equal(whole.positions(-1), parts.positions(-1))
 
 

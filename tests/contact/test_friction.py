@@ -9,6 +9,7 @@ from tests.checks import assert_derivative
 from tests.contact.test_barrier import GAP, SCENES, contacts
 from tests.reference.contact_sets import contact_set, uniform_friction
 from tests.refusals import refused
+from tests.stepping import steps
 from weft import kernel
 from weft.base.errors import SceneError
 from weft.bodies.motion.pins import Keyframe, Path, Pin
@@ -98,6 +99,9 @@ def test_slip_is_kept(rng):
     def of(slip):
         return FrictionSet.of(one, x, x, uniform_friction(MU), SMOOTH, slip)
 
+    def after(friction, y, slip):
+        return np.array(kernel.numpy(friction.update_slips(kernel.points(y), kernel.points(slip))))
+
     load = normal_forces(one, x)[3][0]
     on_body = of(q[:1])  # the face is of a body
     u = np.array([0.3, 0, -0.2])  # over e
@@ -105,21 +109,14 @@ def test_slip_is_kept(rng):
     force = MU * load * (2 * size - size**2) * u / size
     np.testing.assert_allclose(gradient_of(on_body, x)[0], force, atol=1e-12 * load)
     moved = x + SMOOTH * np.array([[0.1, 2.0, 0.4], *np.zeros((4, 3))])
-    kept = np.array(kernel.numpy(on_body.update_slips(kernel.points(moved), kernel.points(q[:1]))))
-    np.testing.assert_allclose(kept, [[0.4, 0.7, 0.2]], atol=1e-12)
-    far = np.array(
-        kernel.numpy(
-            on_body.update_slips(
-                kernel.points(x + [[9.0, 0, 0], *np.zeros((4, 3))]), kernel.points(q[:1])
-            )
-        )
-    )
+    np.testing.assert_allclose(after(on_body, moved, q[:1]), [[0.4, 0.7, 0.2]], atol=1e-12)
+    far = after(on_body, x + [[9.0, 0, 0], *np.zeros((4, 3))], q[:1])
     assert np.linalg.norm(far) == pytest.approx(1.0) and far[0, 0] > 0.99
     shared = of(q)
     size = np.linalg.norm(u / 2)
     force = MU * load * (2 * size - size**2) * u / 2 / size
     np.testing.assert_allclose(gradient_of(shared, x)[0], force, atol=1e-12 * load)
-    kept = np.array(kernel.numpy(shared.update_slips(kernel.points(moved), kernel.points(q))))
+    kept = after(shared, moved, q)
     np.testing.assert_allclose(kept[1:4], [[-0.1, 0, -0.4]] * 3, atol=1e-12)
     assert (kept[4] == 0).all()
 
@@ -162,12 +159,8 @@ def slope(degrees, friction, seconds=0.4, dt=0.01):
         contact=weft.SelfContact(2e-3, friction=friction, stick=2e-4),
         settings=weft.StepSettings(tolerance=1e-5),
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
     speeds = []
-    for _ in range(round(seconds / dt)):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
+    for state, _, _ in steps(scene, round(seconds / dt), dt):
         speeds.append(float(state.v[n:, 0].mean()))
     assert len(intersections(state.x, faces)) == 0
     return float((state.x[n:, 0] - upper[:, 0]).mean()), np.array(speeds)
@@ -192,12 +185,8 @@ def test_every_integrator_sticks(integrator):
     scene = Scene(
         cloth, bodies=[plate(1.0, 1.0)], gravity=pull, contact=contact, integrator=integrator
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for dt in [0.02] * 60 + [0.005] * 20:
-        before = state
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok
+    *_, (state, memory, _) = steps(scene, 60, 0.02)
+    *_, (before, _, _), (state, memory, _) = steps(scene, 20, 0.005, begin=(state, memory))
     assert np.abs(state.x - before.x).max() < 1e-9
     assert np.linalg.norm(memory["slip"], axis=1).min() > 0.1  # it is held
 
@@ -210,12 +199,8 @@ def test_a_body_carries_what_lies_on_it():
     scene = Scene(cloth, bodies=[plate(1.0, 1.0).moved((0, 0, 0), path)], contact=contact)
     # Cloth may creep by the tolerance of a step; iterative solvers use more of it than direct ones.
     stepper = weft.BackwardEuler(weft.StepSettings(tolerance=1e-6))
-    model, state = scene.model(), scene.state()
-    memory, places = stepper.init(model, state), []
-    for _ in range(60):
-        state, memory, report = stepper.step(model, state, memory, 0.02)
-        assert report.outcome.ok
-        places.append(state.x.mean(0) - cloth.vertices.mean(0))
+    moved = steps(scene, 60, 0.02, stepper)
+    places = [state.x.mean(0) - cloth.vertices.mean(0) for state, _, _ in moved]
     np.testing.assert_allclose(places[-1][[0, 2]], [0.1, 0.05], atol=2e-4)
     assert np.abs(places[-1] - places[-5]).max() < 1e-7
 

@@ -9,6 +9,7 @@ from PIL import Image
 import weft
 from studies import effort_scenes
 from tests.refusals import refused
+from tests.stepping import model_steps, stepped
 from weft import kernel
 from weft.base.errors import RunError, SceneError
 from weft.bodies.motion.pins import Pin
@@ -19,7 +20,6 @@ from weft.integrators.adaptive import AdaptiveSettings
 from weft.integrators.baraff_witkin_1998 import BaraffWitkin1998, Settings1998
 from weft.integrators.quasi_static import QuasiStaticSettings
 from weft.laws import ImmediateBuckling
-from weft.scene.build import load_scene
 from weft.scene.scene import Scene
 
 GAP = 5e-3
@@ -82,14 +82,7 @@ def test_the_1998_step_is_the_same_where_nothing_meets():
     for integrator in ("baraff_witkin_1998", "bdf2_semi_implicit"):
         free = Scene(cloth, pins, integrator=integrator, damping=0.01)
         met = free.with_(contact=SelfContact(GAP))
-        states = []
-        for scene in (free, met):
-            model, stepper, state = scene.model(), scene.stepper(), scene.state()
-            memory = stepper.init(model, state)
-            for _ in range(5):
-                state, memory, report = stepper.step(model, state, memory, 0.02)
-                assert report.outcome.ok
-            states.append(state)
+        states = [stepped(scene, 5, 0.02)[1] for scene in (free, met)]
         np.testing.assert_array_equal(states[0].x, states[1].x)
 
 
@@ -158,9 +151,7 @@ def test_searches_end_where_contact_is_in_balance():
             contact=SelfContact(4e-3),
             settings=weft.StepSettings(tolerance=tolerance),
         )
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
-        _, _, report = stepper.step(model, state, stepper.init(model, state), 1e-5)
-        assert report.outcome.ok
+        (report,) = stepped(scene, 1, 1e-5)[2]
         least.append(report.contact["least_distance"])
     assert least[0] == pytest.approx(least[1], rel=0.3) and least[1] > 1e-6
 
@@ -212,29 +203,15 @@ def test_metrics_frames_and_pictures(tmp_path):
         free.render(tmp_path / "no.png", look="pressure")
 
 
-def test_a_scene_of_1998_with_contact(tmp_path):
-    (tmp_path / "scene.yaml").write_text(
-        "cloth: {sheet: {nx: 7, ny: 7, width: 0.2, height: 0.2}, translation: [0, 1 cm, 0]}\n"
-        "integrator: baraff_witkin_1998\ncontact: {gap: 4 mm}\nbodies: [{plate: {}}]\n"
-        "seconds: 1 s\n"
-    )
-    scene = load_scene(tmp_path / "scene.yaml").scene
-    run = weft.simulate(scene, frames=8, fps=50, out=tmp_path / "run", progress=False)
-    assert run.positions()[:, 1].min() > 0 and run.positions()[:, 1].max() < 0.01
-
-
 def falls(dt, effort):
     """Kinetic energies of linen that falls on a ball, every 20 ms, solved by multigrid."""
     settings = weft.StepSettings(effort=effort, linear="multigrid")
     scene = effort_scenes.drape(25, 0).with_(step=dt, settings=settings)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, energies = stepper.init(model, state), []
-    for k in range(round(0.28 / dt)):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report
-        if (k + 1) % round(0.02 / dt) == 0:
-            energies.append(0.5 * float(np.sum(model.mass[:, None] * state.v**2)))
-    return np.array(energies)
+    model, energies = scene.model(), []
+    for state, _, _ in model_steps(scene, model, round(0.28 / dt), dt):
+        energies.append(0.5 * float(np.sum(model.mass[:, None] * state.v**2)))
+    each = round(0.02 / dt)
+    return np.array(energies[each - 1 :: each])
 
 
 def test_steps_that_end_early_do_not_drag():
@@ -253,11 +230,6 @@ def test_two_iterations_a_step_keep_what_is_pressed_in_balance():
     contact, ball = SelfContact(4e-3, friction=0.3), sphere(0.2, 0.04).moved((0, 0.202, 0))
     quick, floor = weft.StepSettings(effort="interactive"), plate(1.7, 1.7)
     scene = Scene(cloth, bodies=[ball, floor], contact=contact, settings=quick, damping=0.02)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, nearest = stepper.init(model, state), []
-    for _ in range(110):
-        state, memory, report = stepper.step(model, state, memory, scene.step)
-        assert report.outcome.ok, report
-        if report.contact["count"]:
-            nearest.append(report.contact["least_distance"])
-    assert len(nearest) > 20 and min(nearest) > 0.01 * contact.gap
+    found = [report.contact for report in stepped(scene, 110)[2]]
+    nearest = [contact["least_distance"] for contact in found if contact["count"]]
+    assert len(nearest) > 20 and min(nearest) > 0.01 * scene.contact.gap

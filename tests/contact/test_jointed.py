@@ -9,8 +9,9 @@ import pytest
 
 import weft
 from tests.checks import assert_derivative, clamp, dense, rotations, scatter
-from tests.contact.test_rigid import AWAY, door_and_bead, scene_of, stepped
+from tests.contact.test_rigid import AWAY, door_and_bead, scene_of
 from tests.refusals import refused
+from tests.stepping import stepped
 from weft import kernel
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
@@ -142,20 +143,10 @@ def test_a_double_pendulum_to_second_order():
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "quasi_static"])
 def test_a_chain_hangs(integrator):
     """Three links on ball joints and a rope, moved aside: links keep together, and come to hang."""
-    size, bodies = 0.1, []
-    for k in range(3):
-        at = (0.0, -0.07 - 0.14 * k, 0.0)
-        top = (0.0, -0.14 * k, 0.0)
-        joint = Joint("ball", top, to=f"link {k - 1}" if k else "")
-        bodies.append(
-            rigid_body(
-                box((0.02, size, 0.02), 0.2, f"link {k}").moved(at), mass=0.1, joints=[joint]
-            )
-        )
     weight = sphere(0.03, 0.03, "weight").moved((0.0, -0.6, 0.0))
     rope = Joint("rope", to="link 2", at=(0.0, -0.39, 0.0), name="last")
-    bodies.append(rigid_body(weight, mass=0.2, joints=[rope]))
-    scene = scene_of(bodies, integrator=integrator)
+    hung = rigid_body(weight, mass=0.2, joints=[rope])
+    scene = scene_of([*chain(spin=0.0), hung], integrator=integrator)
     model, state, reports = stepped(scene, 2 if integrator == "quasi_static" else 12)
     joints = next(e for e in model.energies if e.name == "joints" and e.stencil.shape[1] == 8)
     assert joints.coordinate(state.x).max() < 1e-5
@@ -311,14 +302,14 @@ def test_a_ball_in_a_wind():
     assert state.v[-4:, 2].mean() == pytest.approx(push / 0.05 * 1e-4, rel=2e-2)
 
 
-def chain():
+def chain(spin=3.0):
     """Three links on ball joints, of which the last one turns."""
     links = []
     for k in range(3):
         joint = Joint("ball", (0.0, -0.14 * k, 0.0), to=f"link {k - 1}" if k else "")
-        spin = (0.0, 0.0, 3.0 if k == 2 else 0.0)
+        spins = (0.0, 0.0, spin if k == 2 else 0.0)
         link = box((0.02, 0.1, 0.02), 0.2, f"link {k}").moved((0.0, -0.07 - 0.14 * k, 0.0))
-        links.append(rigid_body(link, mass=0.1, spin=spin, joints=[joint]))
+        links.append(rigid_body(link, mass=0.1, spin=spins, joints=[joint]))
     return links
 
 
@@ -398,10 +389,11 @@ def test_far_anchors_are_asked_about():
     assert "far.rigid.joints 1: its at is 0.45 m from near" in said[1]
 
 
-def jointed(**how):
-    bodies = how.pop("bodies", [])
-    arm = rigid_body(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=[Joint(**how)])
-    return scene_of([arm, *bodies]).model()
+def jointed(*others, bodies=(), integrator="backward_euler", **how):
+    """The model of an arm with a joint, and with other joints."""
+    joints = [Joint(**how), *others]
+    arm = rigid_body(box((0.1, 0.1, 0.1), 0.1, "arm"), mass=1.0, joints=joints)
+    return scene_of([arm, *bodies], integrator=integrator).model()
 
 
 TWINS = [plate(1, 1, name="twin").moved((0, y, 0)) for y in (1, 2)]
@@ -425,31 +417,13 @@ REFUSED = {
     "ball release": (lambda: Joint("ball", release=weft.Release(at=1.0)), ("release", "kind ball")),
     "at": (lambda: Joint("rope", at=(0, np.nan, 0)), "joints.at"),
     "names": (
-        lambda: scene_of(
-            [
-                rigid_body(
-                    box((0.1, 0.1, 0.1), 0.1, "arm"),
-                    mass=1.0,
-                    joints=[
-                        Joint("rope", at=(0, 1, 0), name="a"),
-                        Joint("rope", at=(0, 2, 0), name="a"),
-                    ],
-                )
-            ]
-        ).model(),
+        lambda: jointed(Joint("rope", at=(0, 2, 0), name="a"), kind="rope", at=(0, 1, 0), name="a"),
         ("joints 1.name", "'a'"),
     ),
     "equilibria": (
-        lambda: scene_of(
-            [
-                rigid_body(
-                    box((0.1, 0.1, 0.1), 0.1, "arm"),
-                    mass=1.0,
-                    joints=[Joint("rope", at=(0, 1, 0), release=weft.Release(force=1.0))],
-                )
-            ],
-            integrator="quasi_static",
-        ).model(),
+        lambda: jointed(
+            kind="rope", at=(0, 1, 0), release=weft.Release(force=1.0), integrator="quasi_static"
+        ),
         ("joints 0.release", "quasi_static"),
     ),
 }

@@ -7,6 +7,7 @@ import pytest
 
 import weft
 from tests.refusals import refused
+from tests.stepping import stepped
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
 from weft.bodies.rigid.affine_body import AffineBody
@@ -25,18 +26,6 @@ def scene_of(bodies, cloth=AWAY, **more):
     pins = more.pop("pins", [weft.Pin(cloth.corners("all"))])
     more.setdefault("contact", weft.SelfContact(gap=2e-3))
     return weft.Scene(cloth, pins, bodies=bodies, **{"step": 0.01, **more})
-
-
-def stepped(scene, n, dt=0.01):
-    """States and reports of n steps."""
-    model, stepper = scene.model(), scene.stepper()
-    state = scene.state()
-    memory, reports = stepper.init(model, state), []
-    for _ in range(n):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
-        reports.append(report)
-    return model, state, reports
 
 
 @pytest.mark.parametrize(
@@ -247,20 +236,18 @@ OPEN = dataclasses.replace(BALL, faces=BALL.faces[1:])
 MIXED = dataclasses.replace(BALL, faces=np.concatenate([BALL.faces[:1, ::-1], BALL.faces[1:]]))
 FLAT = Body(np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1.0]]), [[0, 1, 2], [0, 2, 1]], None, "ball")
 MOVED = Path([Keyframe(0.0)], hold=True)
+
+
+def modeled(body, *others, cloth=AWAY, **more):
+    """A function that makes the model of a scene with a rigid body and others."""
+    return lambda: scene_of([rigid_body(body, mass=1.0), *others], cloth, **more).model()
+
+
 REFUSED = {
-    "open": (
-        lambda: scene_of([rigid_body(OPEN, mass=1.0)]).model(),
-        ("ball.rigid", "3 border edges"),
-    ),
-    "both ways": (
-        lambda: scene_of([rigid_body(MIXED, mass=1.0)]).model(),
-        ("ball.rigid", "3 edges between faces"),
-    ),
-    "flat": (lambda: scene_of([rigid_body(FLAT, mass=1.0)]).model(), ("ball.rigid", "0 m^3")),
-    "plate": (
-        lambda: scene_of([rigid_body(plate(1, 1), mass=1.0)]).model(),
-        ("plate.rigid", "20 border edges"),
-    ),
+    "open": (modeled(OPEN), ("ball.rigid", "3 border edges")),
+    "both ways": (modeled(MIXED), ("ball.rigid", "3 edges between faces")),
+    "flat": (modeled(FLAT), ("ball.rigid", "0 m^3")),
+    "plate": (modeled(plate(1, 1)), ("plate.rigid", "20 border edges")),
     "no mass": (lambda: Rigid(mass=0.0), "rigid.mass"),
     "negative density": (lambda: Rigid(density=-1.0), "rigid.density"),
     "neither": (Rigid, ("rigid.mass, rigid.density", "neither")),
@@ -274,20 +261,18 @@ REFUSED = {
         ("ball.rigid", "path"),
     ),
     "intersecting": (
-        lambda: scene_of([rigid_body(BALL, mass=1.0), plate(1, 1, name="floor")]).model(),
+        modeled(BALL, plate(1, 1, name="floor")),
         ("bodies at the start", "84 pairs of faces", "ball and floor"),
     ),
     "too near": (
-        lambda: scene_of(
-            [rigid_body(BALL, mass=1.0), plane(name="floor").moved((0, -0.101, 0))],
+        modeled(
+            BALL,
+            plane(name="floor").moved((0, -0.101, 0)),
             contact=weft.SelfContact(gap=2e-3, thickness=2e-3),
-        ).model(),
+        ),
         ("bodies at the start", "ball and floor", "0.001 m"),
     ),
-    "in cloth": (
-        lambda: scene_of([rigid_body(BALL, mass=1.0)], CLOTH).model(),
-        "cloth at the start",
-    ),
+    "in cloth": (modeled(BALL, cloth=CLOTH), "cloth at the start"),
     "resolve": (
         lambda: (
             scene_of([rigid_body(BALL, mass=1.0)], contact=weft.SelfContact(resolve=True)).resolved

@@ -6,6 +6,7 @@ import warp as wp
 
 import weft
 from tests.reference.contact_sets import contact_set
+from tests.stepping import steps
 from weft import kernel
 from weft.contact.assembly import contact_matrix as rows
 from weft.contact.assembly import embedding
@@ -29,28 +30,21 @@ def falling(linear):
     )
 
 
-def steps(scene, n, begin=None):
-    model, stepper = scene.model(), scene.stepper()
-    state, memory = begin or (scene.state(), None)
-    memory = stepper.init(model, state) if memory is None else memory
-    out = []
-    for _ in range(n):
-        state, memory, report = stepper.step(model, state, memory, scene.step)
-        assert report.outcome.ok
-        out.append((state, memory, report))
-    return out
+def resumes_bitwise(scene, whole, places):
+    """Runs that go on from the k-th of all steps, by another stepper and model, have their bits."""
+    for k in places:
+        rest = steps(scene, len(whole) - k, begin=whole[k - 1][:2])
+        for (a, _, _), (b, _, _) in zip(whole[k:], rest, strict=True):
+            assert np.array_equal(a.x, b.x) and np.array_equal(a.v, b.v)
 
 
 @pytest.mark.parametrize("linear", ["multigrid", "pcg", "splu"])
 def test_steps_do_not_depend_on_patterns_before(linear):
     """A run that is taken up in the middle, by another stepper and model, has the same bits."""
     scene = falling(linear)
-    whole = steps(scene, 24)
+    whole = list(steps(scene, 24))
     assert whole[-1][2].contact["count"] > 100
-    for k in (12, 17):
-        rest = steps(scene, 24 - k, whole[k - 1][:2])
-        for (a, _, _), (b, _, _) in zip(whole[k:], rest, strict=True):
-            assert np.array_equal(a.x, b.x) and np.array_equal(a.v, b.v)
+    resumes_bitwise(scene, whole, (12, 17))
 
 
 def test_what_iterates_makes_few_patterns(monkeypatch):
@@ -66,7 +60,7 @@ def test_what_iterates_makes_few_patterns(monkeypatch):
     counts = {}
     for linear in ("multigrid", "splu"):
         made.clear()
-        found = steps(falling(linear), 30)
+        found = list(steps(falling(linear), 30))
         touching = sum(report.contact["count"] > 0 for _, _, report in found)
         counts[linear] = len(made) / touching
     assert counts["splu"] >= 1
@@ -105,23 +99,20 @@ def test_who_comes_late_is_lumped(monkeypatch):
     monkeypatch.setattr(latecomers.LumpedPairs, "among", told)
     monkeypatch.setattr(embedding, "pattern_with_pairs", lambda *a: made.append(1) or extend(*a))
     scene = heap(effort="interactive")
-    whole = steps(scene, 14)
+    whole = list(steps(scene, 14))
     assert whole[-1][2].contact["count"] > 1.5 * len(scene.cloth.points)
     assert np.count_nonzero(found) > 5 and len(scene.model().contact.crossings(whole[-1][0].x)) == 0
-    for k in (9, 11):
-        rest = steps(scene, 14 - k, whole[k - 1][:2])
-        for (a, _, _), (b, _, _) in zip(whole[k:], rest, strict=True):
-            assert np.array_equal(a.x, b.x) and np.array_equal(a.v, b.v)
+    resumes_bitwise(scene, whole, (9, 11))
     patterns = []
     for few in (latecomers.FEW, -1.0):
         monkeypatch.setattr(latecomers, "FEW", few)
         made.clear()
         for before in whole[6:13]:
-            steps(scene, 1, before[:2])
+            list(steps(scene, 1, begin=before[:2]))
         patterns.append(len(made))
     assert patterns[0] < patterns[1]
     found.clear()
-    steps(heap(), 10)
+    list(steps(heap(), 10))
     assert not found  # what has to converge lumps nothing
 
 

@@ -8,6 +8,7 @@ import pytest
 import weft
 from tests.checks import touching
 from tests.refusals import refused
+from tests.stepping import nothing_crosses, stepped
 from weft import kernel
 from weft.base.errors import SceneError, WeftError
 from weft.bodies.motion.pins import Keyframe, Path
@@ -17,17 +18,6 @@ from weft.integrators.assembly import sum_energies
 from weft.kernel import vec3
 from weft.scene.build import load_scene
 from weft.scene.scene import Scene
-
-
-def advance(scene, steps, dt=0.01):
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory, reports = stepper.init(model, state), []
-    for _ in range(steps):
-        state, memory, report = stepper.step(model, state, memory, dt)
-        assert report.outcome.ok, report.outcome
-        assert len(model.contact.crossings(state.x, state.t)) == 0
-        reports.append(report)
-    return model, state, reports
 
 
 def two(height=0.012, names=("lower", "upper"), thickness=None):
@@ -75,7 +65,7 @@ def test_cloth_rests_at_its_thickness():
     cloth = two(0.02, thickness=(1e-3, 5e-3)).moved((0, 6e-3, 0))
     table = plate(1.0, 1.0)
     scene = Scene(cloth, bodies=[table], contact=SelfContact(2e-3, thickness=3e-3))
-    _, state, _ = advance(scene, 20)
+    _, state, _ = stepped(scene, 20, 0.01, nothing_crosses)
     low, high = state.x[:81, 1], state.x[81:, 1]
     assert low.min() > 2e-3 and low.max() < 4.5e-3  # (1 + 3)/2
     assert high.min() > 2e-3 + 3e-3  # and (1 + 5)/2 above
@@ -93,7 +83,7 @@ def test_friction_by_pair():
     contact = SelfContact(4e-3, pairs=pairs)
     cloth = weft.joined([one, other], ["rough", "slick"])
     scene = Scene(cloth, bodies=[table], contact=contact, damping=0.0)
-    _, state, reports = advance(scene, 40, 0.0125)
+    _, state, reports = stepped(scene, 40, 0.0125, nothing_crosses)
     moved = (state.x - cloth.vertices)[:, 0]
     there = float(aside.positions(np.zeros((1, 3)), 0.5)[0, 0])
     assert moved[:25].mean() == pytest.approx(there, rel=0.05)
@@ -107,7 +97,7 @@ def test_pairs_that_ignore_each_other():
     table = dataclasses.replace(plate(1.0, 1.0), name="table")
     pairs = (Between(("upper", "table"), ignore=True), Between(("upper", "lower"), ignore=True))
     scene = Scene(cloth, bodies=[table], contact=SelfContact(4e-3, pairs=pairs))
-    _, state, _ = advance(scene, 15)
+    _, state, _ = stepped(scene, 15, 0.01, nothing_crosses)
     assert state.x[81:, 1].max() < -0.05 and state.x[:81, 1].min() > 0
     assert len(intersections(state.x, cloth.faces)) == 0  # it has passed
     with refused(SceneError, "contact.pairs", got="'tabel'", hint="'table'"):
@@ -140,7 +130,7 @@ def test_lags_settle_friction():
     for lags in (1, 4):
         contact = SelfContact(4e-3, friction=0.5, lags=lags)
         scene = Scene(cloth, bodies=[plate(1.0, 1.0)], contact=contact, velocity=(1.0, 0.0, 0.0))
-        _, state, reports = advance(scene, 8)
+        _, state, reports = stepped(scene, 8, 0.01, nothing_crosses)
         moved[lags] = float(state.v[:, 0].mean())
         assert lags == 1 or max(r.iterations for r in reports) > 2
     assert moved[4] < moved[1]  # it is braked from the step on in which it lands

@@ -8,13 +8,13 @@ import scipy.sparse as sp
 
 import weft
 from tests.checks import assert_derivative, touching
+from tests.stepping import model_steps, steps
 from weft import kernel
 from weft.contact import plate, sphere
 from weft.contact.exact.intersections import intersections
 from weft.integrators.halving import advance
 from weft.kernel import vec3
 from weft.laws import Psd
-from weft.solve.sparse.block_csr import BlockCsr
 
 GAP = 0.03
 
@@ -146,12 +146,7 @@ def test_friction_holds_a_spline_on_a_slope():
             contact=weft.SelfContact(gap=0.01, friction=0.3),
             damping=0.0,
         )
-        model, stepper, state = scene.model(), scene.stepper(), scene.state()
-        memory, speeds = stepper.init(model, state), []
-        for _ in range(40):
-            state, memory, report = stepper.step(model, state, memory, 0.01)
-            assert report.outcome.ok
-            speeds.append(float(state.v[:, 0].mean()))
+        speeds = [float(state.v[:, 0].mean()) for state, _, _ in steps(scene, 40)]
         if not slides:
             assert abs(speeds[-1]) < 0.01
             continue
@@ -171,11 +166,8 @@ def test_pins_carry_cloth_with_them():
     scene = weft.Scene(
         cloth, [pin], gravity=(0, 0, 0), contact=weft.SelfContact(gap=0.01), step=0.01
     )
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(10):
-        state, memory, report = stepper.step(model, state, memory, 0.01)
-        assert report.outcome.ok
+    model = scene.model()
+    for state, _, _ in model_steps(scene, model, 10):
         x = model.vertices(state.x)
         assert len(intersections(x, cloth.faces)) == 0
     lower_points = state.x[64:]
@@ -189,5 +181,4 @@ def test_frozen_matrix_is_not_shared(model):
     A = model.assembly.hessian(x, Psd.PROJECTED)
     one = ours.add_hessian(x, Psd.PROJECTED, A)
     two = ours.add_hessian(x, Psd.PROJECTED, A)
-    assert isinstance(one, BlockCsr) and one.pattern is two.pattern
-    assert dataclasses.is_dataclass(one)
+    assert one.pattern is two.pattern

@@ -3,17 +3,14 @@
 import numpy as np
 
 from benchmarks.drapes import layers
+from tests.stepping import nothing_crosses, stepped
 
 
 def fallen(effort: str, step: float, seconds: float = 0.1) -> tuple[float, float]:
     """Kinetic energy [J] and weight times height [J] of twenty sheets that fall over a rod."""
     scene = layers(7, effort, number=20)
-    model, stepper, state = scene.model(), scene.stepper(), scene.state()
-    memory = stepper.init(model, state)
-    for _ in range(round(seconds / step)):
-        state, memory, report = stepper.step(model, state, memory, step)
-        assert report.outcome.ok
-    assert len(model.contact.crossings(state.x, state.t)) == 0
+    model, state, reports = stepped(scene, round(seconds / step), step)
+    nothing_crosses(model, state, reports[-1])
     return (
         0.5 * float(np.sum(model.mass[:, None] * state.v**2)),
         9.81 * float(np.sum(model.mass * state.x[:, 1])),

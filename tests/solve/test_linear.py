@@ -36,6 +36,13 @@ def spd(n, rng, shift=1.0):
     return BlockCsr(pattern, kernel.array(blocks, mat33)), dense
 
 
+def changed(A, at, by):
+    """A matrix with something added to its blocks ``at``."""
+    values = np.array(kernel.numpy(A.values))
+    values[at] = values[at] + by
+    return BlockCsr(A.pattern, kernel.array(values, mat33))
+
+
 @pytest.mark.parametrize("n", [7, 60])
 @pytest.mark.parametrize("name", NAMES)
 def test_solution(name, n, rng):
@@ -76,12 +83,8 @@ def test_pcg_stops_at_the_energy_norm_of_the_error(tolerance, rng):
 def test_indefinite_matrix_is_an_outcome(name, rng):
     A, dense = spd(20, rng)
     shift = np.linalg.eigvalsh(dense)[30]
-    values = np.array(kernel.numpy(A.values))
-    values[A.pattern.diagonal] -= shift * np.eye(3)
-    B = BlockCsr(A.pattern, kernel.array(values, mat33))
-    solution = (
-        linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
-    )
+    B, b = changed(A, A.pattern.diagonal, -shift * np.eye(3)), rng.normal(size=(20, 3))
+    solution = linear_solver(name).prepare(B).solve(kernel.array(b, vec3), 1e-10)
     assert solution.outcome is Outcome.INDEFINITE
     assert "psd=PROJECTED" in solution.outcome.advice
 
@@ -89,9 +92,8 @@ def test_indefinite_matrix_is_an_outcome(name, rng):
 def test_indefinite_diagonal_block_is_not_taken_for_convergence(rng):
     """Freecloth's silent stop: r.P^-1 r turns negative, which is not small."""
     A, _ = spd(20, rng)
-    values = np.array(kernel.numpy(A.values))
-    values[A.pattern.diagonal[7]] = np.diag([50.0, 50.0, -50.0])
-    B = BlockCsr(A.pattern, kernel.array(values, mat33))
+    own = A.pattern.diagonal[7]
+    B = changed(A, own, np.diag([50.0, 50.0, -50.0]) - kernel.numpy(A.values)[own])
     b = np.zeros((20, 3))
     b[7] = [0.1, 0.1, 5.0]
     for tolerance in (1e-1, 1e-8):
@@ -132,12 +134,8 @@ def test_the_host_reads_once_in_a_solve(rng):
 @pytest.mark.parametrize("name", NAMES)
 def test_not_finite_is_an_outcome(name, rng):
     A, _ = spd(20, rng)
-    values = np.array(kernel.numpy(A.values))
-    values[3] = np.nan
-    B = BlockCsr(A.pattern, kernel.array(values, mat33))
-    solution = (
-        linear_solver(name).prepare(B).solve(kernel.array(rng.normal(size=(20, 3)), vec3), 1e-10)
-    )
+    B, b = changed(A, 3, np.nan), rng.normal(size=(20, 3))
+    solution = linear_solver(name).prepare(B).solve(kernel.array(b, vec3), 1e-10)
     assert not solution.outcome.ok
 
 

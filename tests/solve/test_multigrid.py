@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg as spla
 
 from benchmarks.multigrid import system
 from weft import kernel
+from weft.discretization.mesh import grid
 from weft.kernel import mat33, vec3
-from weft.solve.linear.multigrid import hierarchy
+from weft.solve.linear.multigrid import aggregation, hierarchy
 from weft.solve.linear.multigrid import solver as multigrid
 from weft.solve.linear.multigrid.aggregation import COARSEST, aggregates, coarsenings
 from weft.solve.linear.multigrid.hierarchy import LARGEST, Hierarchy
@@ -32,9 +34,6 @@ def csr(c, values=None):
 
 def test_near_are_the_triangles_also_beside_pairs_and_hinges():
     """Aggregates of the pairs' graph, which joins second neighbors, cost a quarter more."""
-    from weft.discretization.mesh import grid
-    from weft.solve.sparse.block_csr import BlockPattern
-
     mesh = grid(6, 5, 1, 1)
     pairs = mesh.hinges[:, 2:]
     expected = BlockPattern.of(mesh.n_vertices, [mesh.faces])
@@ -44,8 +43,7 @@ def test_near_are_the_triangles_also_beside_pairs_and_hinges():
 
 
 def test_aggregates_cover_and_hang_together(sheet):
-    p = sheet[0].pattern
-    graph = sp.csr_matrix((np.ones(p.n_blocks), p.column, p.row_start))
+    graph = of_pattern(sheet[0].pattern)
     owner = aggregates(graph)
     size = np.bincount(owner)
     assert owner.min() == 0 and size.min() >= 1
@@ -119,11 +117,7 @@ def multiplied(iterations, values):
 def test_blocks_of_zeros_change_no_digit(rng):
     """Pairs that touched before leave blocks of zeros, wherever in a row they are."""
     A, b = system(24)
-    own, n = A.pattern, A.pattern.n
-    more = BlockPattern.of(n, [rng.integers(0, n, (60, 4)).astype(np.int32)])
-    both = (of_pattern(own) + of_pattern(more)).tocsr()
-    both.sort_indices()
-    pattern = BlockPattern(n, both.indptr, both.indices, base=own)
+    own, pattern = A.pattern, with_pairs(A.pattern, 60, rng)
     values = np.zeros((pattern.n_blocks, 3, 3))
     values[pattern.find(own.row, own.column)] = kernel.numpy(A.values)
     larger = BlockCsr(pattern, kernel.array(values, mat33))
@@ -218,8 +212,6 @@ def test_another_solver_takes_over(sheet, monkeypatch, direct):
 
 def direct_solution(A, b):
     """(n,3) by SciPy."""
-    import scipy.sparse.linalg as spla
-
     return spla.spsolve(A.to_scipy().tocsc(), kernel.numpy(b).reshape(-1)).reshape(-1, 3)
 
 
@@ -264,8 +256,6 @@ def test_a_new_pattern_gets_a_new_hierarchy(sheet):
 
 def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
     """Seven vertices of a regular grid at most, where hinges would make thirteen."""
-    from weft.solve.linear.multigrid import aggregation
-
     A, _ = system(30)
     assert A.pattern.near is not None and A.pattern.near.n_blocks < A.pattern.n_blocks
     sizes = []
@@ -279,13 +269,8 @@ def test_aggregates_of_large_meshes_are_on_the_surface(monkeypatch):
 def test_blocks_that_contact_adds_change_products_alone(rng):
     """Patterns of all levels are SciPy's, with the prolongators of the pattern without contact."""
     A, _ = system(20)
-    own, n = A.pattern, A.pattern.n
-    pairs = rng.integers(0, n, (40, 4)).astype(np.int32)
-    more = BlockPattern.of(n, [pairs])
-    both = (of_pattern(own) + of_pattern(more)).tocsr()
-    both.sort_indices()
-    pattern = BlockPattern(n, both.indptr, both.indices, base=own)
-    graph, alone = both, coarsenings(own)
+    own, pattern = A.pattern, with_pairs(A.pattern, 40, rng)
+    graph, alone = of_pattern(pattern), coarsenings(own)
     for level, before in zip(coarsenings(pattern), alone, strict=True):
         assert level.by is before.by
         P = csr(level.by.P, np.ones(level.by.P.nnz))
@@ -302,6 +287,14 @@ def of_pattern(pattern):
     """A SciPy matrix of ones."""
     ones = np.ones(pattern.n_blocks)
     return sp.csr_matrix((ones, pattern.column, pattern.row_start), (pattern.n, pattern.n))
+
+
+def with_pairs(own, count, rng):
+    """A pattern that has the blocks of random pairs, too."""
+    more = BlockPattern.of(own.n, [rng.integers(0, own.n, (count, 4)).astype(np.int32)])
+    both = (of_pattern(own) + of_pattern(more)).tocsr()
+    both.sort_indices()
+    return BlockPattern(own.n, both.indptr, both.indices, base=own)
 
 
 def test_loose_solves_smooth_the_finest_level_once(sheet):
@@ -380,7 +373,7 @@ def usable(prepared):
 
 def test_a_small_last_level_that_is_not_definite_is_solved_directly():
     """What a kernel finds out about the coarsest matrix is read when the solve has ended."""
-    A, b = system(24)
+    A, b = system(12)
     prepared = Multigrid().prepare(A)
     assert prepared.hierarchy.levels[-1].n <= COARSEST and usable(prepared)
     dense = np.array(kernel.numpy(prepared.hierarchy.dense))

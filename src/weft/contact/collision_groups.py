@@ -80,11 +80,11 @@ class CollisionGroups:
             )
 
     @staticmethod
-    def one(n: int, thickness: float = 0.0, friction: float = 0.0) -> "CollisionGroups":
-        """Return the groups of a single piece with n vertices, with this thickness [m] and
-        coefficient of friction.
+    def one(n: int, thickness: float = 0.0) -> "CollisionGroups":
+        """Return the groups of a single piece with n vertices, with this thickness [m] and without
+        friction.
         """
-        mu = np.full((1, 1), friction)
+        mu = np.zeros((1, 1))
         return CollisionGroups(
             np.zeros(n, dtype=np.int32), ("cloth",), n, np.full(n, thickness), mu, mu
         )
