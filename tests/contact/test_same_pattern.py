@@ -42,9 +42,9 @@ def resumes_bitwise(scene, whole, places):
 def test_steps_do_not_depend_on_patterns_before(linear):
     """A run that is taken up in the middle, by another stepper and model, has the same bits."""
     scene = falling(linear)
-    whole = list(steps(scene, 24))
+    whole = list(steps(scene, 18))
     assert whole[-1][2].contact["count"] > 100
-    resumes_bitwise(scene, whole, (12, 17))
+    resumes_bitwise(scene, whole, (10, 14))
 
 
 def test_what_iterates_makes_few_patterns(monkeypatch):
@@ -60,7 +60,7 @@ def test_what_iterates_makes_few_patterns(monkeypatch):
     counts = {}
     for linear in ("multigrid", "splu"):
         made.clear()
-        found = list(steps(falling(linear), 30))
+        found = list(steps(falling(linear), 22))
         touching = sum(report.contact["count"] > 0 for _, _, report in found)
         counts[linear] = len(made) / touching
     assert counts["splu"] >= 1
@@ -112,7 +112,7 @@ def test_who_comes_late_is_lumped(monkeypatch):
         patterns.append(len(made))
     assert patterns[0] < patterns[1]
     found.clear()
-    list(steps(heap(), 10))
+    list(steps(heap(), 7))
     assert not found  # what has to converge lumps nothing
 
 
