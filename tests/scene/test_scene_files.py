@@ -11,6 +11,7 @@ from weft.io.obj import write_obj
 from weft.scene.build import load_scene
 from weft.scene.check import check
 from weft.scene.explain import explain
+from weft.scene.field_units import json_schema
 from weft.scene.schema import SceneFile, scene_block
 
 pytestmark = pytest.mark.quick
@@ -481,3 +482,17 @@ def test_check_doubts_units(tmp_path):
     )
     found = check(path)
     assert not found.errors and any("cloth.fabric.density = 150" in w for w in found.warnings)
+
+
+def test_the_json_schema_has_bounds_that_editors_know():
+    """Bounds of optional numbers, too, have the names of JSON schema."""
+
+    def names(part):
+        if isinstance(part, dict):
+            yield from part
+            part = list(part.values())
+        if isinstance(part, list):
+            for each in part:
+                yield from names(each)
+
+    assert not {"gt", "ge", "lt", "le"} & set(names(json_schema()))

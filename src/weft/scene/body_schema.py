@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, create_model, model_validator
 
 from weft.base.schema.block import Block, FromBlock
-from weft.base.schema.quantities import Degrees, Length, Point, Size, Time
+from weft.base.schema.quantities import Degrees, Point, Size, Thickness, Time
 from weft.base.settings import ROOM, Setting
 from weft.bodies.motion.pins import Path
 from weft.bodies.rigid.settings import Rigid
@@ -26,10 +26,10 @@ from weft.scene.shape_block import ShapeBlock, shape_block
 class SolidBlock(ShapeBlock):
     """A box with sides along the axes."""
 
-    width: Size = Field(gt=0, description="[m] along x")
-    height: Size = Field(gt=0, description="[m] along y")
-    depth: Size = Field(gt=0, description="[m] along z")
-    size: Size = Field(0.1, gt=0, description="[m] of its edges, at most")
+    width: Size = Field(description="[m] along x")
+    height: Size = Field(description="[m] along y")
+    depth: Size = Field(description="[m] along z")
+    size: Size = Field(0.1, description="[m] of its edges, at most")
 
     most_vertices: ClassVar[float] = 6 * 201 * 201
     most_faces: ClassVar[float] = 480_000
@@ -58,7 +58,6 @@ class BodyMeshBlock(Block):
     )
     scale: Size | None = Field(
         None,
-        gt=0,
         description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
         "file says (USD), else 1 m",
     )
@@ -165,8 +164,8 @@ _FIELDS: Any = {
 class BodyBlock(create_model("_Shapes", __base__=_Body, **_FIELDS)):  # type: ignore[misc]
     """A body that cloth does not pass through. Give one shape."""
 
-    thickness: Annotated[Length | None, Setting(constant=ROOM)] = Field(
-        None, ge=0, description="[m] kept from it; none: contact.thickness"
+    thickness: Annotated[Thickness | None, Setting(constant=ROOM)] = Field(
+        None, description="[m] kept from it; none: contact.thickness"
     )
     translation: Annotated[Point, PLACE] = Field(
         (0, 0, 0), description="[m] moved by, after rotation"

@@ -27,12 +27,12 @@ class HeightFieldBlock(FieldBlock):
         description="an image, black at `low` and white at `high`, or rows of numbers (.npy, .csv, "
         ".txt), 0 at `low` and 1 at `high`; the first row is at the back"
     )
-    width: Size = Field(gt=0, description="[m] along x")
-    depth: Size = Field(gt=0, description="[m] along z")
+    width: Size = Field(description="[m] along x")
+    depth: Size = Field(description="[m] along z")
     low: Length = Field(0.0, description="[m] of 0, or black")
     high: Length = Field(1.0, description="[m] of 1, or white")
     base: Size | None = Field(
-        None, gt=0, description="[m] of a flat bottom below the lowest place; none: it is open"
+        None, description="[m] of a flat bottom below the lowest place; none: it is open"
     )
 
     def load(self, folder: Path, name: str) -> Body:

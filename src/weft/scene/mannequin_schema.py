@@ -33,7 +33,7 @@ def _measures() -> Json:
     return made
 
 
-_SIZE = Field(None, gt=0, description="[m] of its edges, about; none: 0.9 % of the height")
+_SIZE = Field(None, description="[m] of its edges, about; none: 0.9 % of the height")
 _FIELDS = {**_measures(), "size": (Size | None, _SIZE), **fields_of(MotionSettings)}
 
 

@@ -56,8 +56,8 @@ class SheetBlock(Block):
 
     nx: int = Field(32, ge=2, le=5000, description="vertices along the width (warp)")
     ny: int = Field(32, ge=2, le=5000, description="vertices along the height (weft)")
-    width: Size = Field(1.0, gt=0, description="[m]")
-    height: Size = Field(1.0, gt=0, description="[m]")
+    width: Size = Field(1.0, description="[m]")
+    height: Size = Field(1.0, description="[m]")
     pattern: Literal["regular", "alternating", "random"] = Field(
         "regular", description="direction of the diagonals; random also moves inner vertices"
     )
@@ -70,12 +70,11 @@ class MeshBlock(Block):
     file: str = Field(description=f"{SUFFIXES}, relative to the scene file")
     scale: Size | None = Field(
         None,
-        gt=0,
         description="[m] length of one unit of positions: 1 cm, 1 in; none: what the "
         "file says (USD), else 1 m",
     )
     uv_scale: Size | None = Field(
-        None, gt=0, description="[m] length of one unit of texture coordinates; none: as scale"
+        None, description="[m] length of one unit of texture coordinates; none: as scale"
     )
     warp: tuple[float, float, float] | None = Field(
         None,
@@ -94,7 +93,7 @@ class PanelBlock(Block):
         min_length=3, description="[m] corners of the piece, warp along the first coordinate"
     )
     holes: list[list[tuple[Length, Length]]] = Field([], description="[m] polygons inside it")
-    size: Size = Field(0.02, gt=0, description="[m] edge length")
+    size: Size = Field(0.02, description="[m] edge length")
     seed: int = Field(0, ge=0, description="of the points inside")
 
 
@@ -102,7 +101,7 @@ class GarmentBlock(Block):
     """A garment cut from a flat pattern, sewn at the start of the run (`sewing`)."""
 
     pattern: str = Field(description="a pattern file (docs/garments.md), relative to the scene's")
-    size: Size = Field(0.02, gt=0, description="[m] edge length")
+    size: Size = Field(0.02, description="[m] edge length")
     measures: dict[str, str | float] = Field(
         {}, description="in place of those that the pattern file drafts its panels from: 96 cm"
     )
@@ -119,7 +118,7 @@ class SplineBlock(Block):
         None, description="knot spans along warp and weft, of a fitted piece"
     )
     span_size: Size | None = Field(
-        None, gt=0, description="[m] of a span, in place of spans; for any pieces, and garments"
+        None, description="[m] of a span, in place of spans; for any pieces, and garments"
     )
     corners: list[int] | list[list[int]] | None = Field(
         None, description="four vertices of the border (of every piece); none: found"
@@ -260,7 +259,6 @@ class PressureBlock(block_of(Gas)):  # type: ignore[misc]
 
     volume: Annotated[Volume | None, Setting(keyframes=True)] = Field(
         None,
-        gt=0,
         description="[m^3] at which a gas of fixed amount has this pressure; none: it is constant",
     )
 

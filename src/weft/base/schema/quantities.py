@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BeforeValidator, GetJsonSchemaHandler
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -79,9 +79,10 @@ def unit_in(metadata: Iterable[object]) -> str:
 
 
 Length = Annotated[float, BeforeValidator(QuantityIn("m")), Unit("m")]
-Size = Annotated[float, BeforeValidator(_Size("m")), Unit("m")]  # > 0
+Size = Annotated[float, Field(gt=0), BeforeValidator(_Size("m")), Unit("m")]
 Time = Annotated[float, BeforeValidator(QuantityIn("s")), Unit("s")]
 Degrees = Annotated[float, BeforeValidator(_Degrees()), Unit("degrees")]
 Speed = Annotated[float, BeforeValidator(QuantityIn("m/s")), Unit("m/s")]
-Volume = Annotated[float, BeforeValidator(QuantityIn("m^3")), Unit("m^3")]
+Thickness = Annotated[float, Field(ge=0), BeforeValidator(QuantityIn("m")), Unit("m")]
+Volume = Annotated[float, Field(gt=0), BeforeValidator(QuantityIn("m^3")), Unit("m^3")]
 Point = tuple[Length, Length, Length]
