@@ -317,6 +317,17 @@ def test_usd_motion(stage, path):
     np.testing.assert_allclose(body.at(1.01), 1.5 * GRID.vertices + [0, 0.1, 0], atol=1e-6)
 
 
+def test_samples_of_a_mesh_at_rest_are_one_time(stage, path):
+    """As of glTF and Alembic: what does not move is a body at rest, which need not last."""
+    mesh = define(stage, "/a", GRID.vertices, GRID.faces)
+    for code in (0, 24):
+        mesh.GetPointsAttr().Set(mesh.GetPointsAttr().Get(), code)
+    stage.Save()
+    times, x, _ = read_moving(path)
+    assert times.tolist() == [0.0] and x.shape == (1, 20, 3)
+    assert load_animated(path).frames is None
+
+
 def test_usd_skin(stage, path):
     """A strip of two joints: the second turns by 90 degrees, and what it holds turns with it."""
     from pxr import Gf, UsdSkel
