@@ -103,6 +103,26 @@ class InStep:
         assert_derivative(self.gradient, exact, x, d, second or tolerance)
 
 
+class DampingInStep(InStep):
+    """Damping of an energy in a step, without the energy itself."""
+
+    def __init__(self, damped, elastic, n, step):
+        super().__init__(damped, n, step)
+        self.elastic = InStep(elastic, n, step)
+
+    def value(self, x):
+        elastic, damping = self.bound.terms(kernel.points(x)).values()
+        assert elastic == pytest.approx(self.elastic.value(x), rel=1e-13)
+        assert elastic + damping == pytest.approx(super().value(x), rel=1e-13)
+        return damping
+
+    def gradient(self, x):
+        return super().gradient(x) - self.elastic.gradient(x)
+
+    def matrix(self, x, psd=Psd.EXACT):
+        return super().matrix(x, psd) - self.elastic.matrix(x, psd)
+
+
 def still(x, fixed=None, dt=0.0, span=np.inf, v=None, past=None):
     """A step of dt from rest at x, without inertia, pins at their places and no bodies; ``past`` as
     in ``Step``.

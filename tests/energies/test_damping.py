@@ -5,9 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.checks import InStep, dense, rotations, still
+from tests.checks import DampingInStep, dense, rotations, still
 from tests.energies.test_energies import MESH, bending, crumple, membrane
-from weft import kernel
 from weft.laws import Psd
 
 pytestmark = pytest.mark.quick
@@ -16,29 +15,15 @@ BETA, DT = 0.03, 0.01
 START = crumple(MESH.vertices, 1, 0.02)
 
 
-class Damping(InStep):
-    """Damping of an energy in a step from START, without the energy itself."""
-
-    def __init__(self, source):
-        step = still(START, dt=DT, span=DT)
-        super().__init__(dataclasses.replace(source, damping=BETA), len(START), step)
-        self.source, self.elastic = source, InStep(source, len(START), step)
-
-    def value(self, x):
-        terms = self.bound.terms(kernel.points(x))
-        (value,) = (v for k, v in terms.items() if k.endswith("damping"))
-        return value
-
-    def gradient(self, x):
-        return super().gradient(x) - self.elastic.gradient(x)
-
-    def matrix(self, x, psd=Psd.EXACT):
-        return super().matrix(x, psd) - self.elastic.matrix(x, psd)
-
-
 @pytest.fixture(params=[membrane, bending])
-def term(request):
-    return Damping(request.param(MESH))
+def source(request):
+    return request.param(MESH)
+
+
+@pytest.fixture
+def term(source):
+    damped = dataclasses.replace(source, damping=BETA)
+    return DampingInStep(damped, source, len(START), still(START, dt=DT, span=DT))
 
 
 def test_derivatives(term, rng):
@@ -46,9 +31,8 @@ def test_derivatives(term, rng):
     term.assert_derivatives(x, d, 1e-6)
 
 
-def test_is_rayleigh_at_the_start_of_the_step(term):
+def test_is_rayleigh_at_the_start_of_the_step(term, source):
     """beta/h times the Gauss-Newton stiffness of the elastic energy, so F = -beta K v."""
-    source = term.source
     K = dense(source, START, Psd.GAUSS_NEWTON)
     np.testing.assert_allclose(
         term.matrix(START, Psd.PROJECTED), BETA / DT * K, atol=1e-6 * BETA / DT * np.abs(K).max()

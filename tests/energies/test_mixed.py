@@ -11,9 +11,9 @@ import warp as wp
 
 import weft.bodies
 import weft.energies
+from tests.checks import InStep
 from tests.energies.test_energies import SKEW, crumple, two_patches
 from tests.refusals import refused
-from weft import kernel
 from weft.base.equality import are_equal
 from weft.base.errors import LawError
 from weft.bodies.rigid.rigidity import Rigidity
@@ -24,7 +24,6 @@ from weft.discretization.spline_surface import SplineSurface
 from weft.energies.air.added_mass import AddedMass
 from weft.energies.air.lift_and_drag import AirForce
 from weft.energies.air.wind import Wind
-from weft.energies.base import FastEnergy
 from weft.energies.by_constants import along_constants, by_constants
 from weft.energies.elastic.bend_condition import FrozenLengthBending
 from weft.energies.elastic.buckling_bending import BucklingBending
@@ -53,7 +52,6 @@ from weft.energies.state import State
 from weft.energies.step import Step
 from weft.kernel import Scalar, mat32, vec3
 from weft.laws import BaraffWitkin, Measured, NeoHookean, OwnLaw, StrainLimit, StvkShear
-from weft.solve.sparse.block_csr import BlockPattern
 
 MESH = grid(4, 4, 1.0, 0.8, "random", seed=4)
 LARGE = grid(6, 5, 1.0, 0.8, "random", seed=4)
@@ -431,16 +429,6 @@ def step_of(n, seed=5):
     )
 
 
-def forces(energy, x, step):
-    """(n,3) of the production face, in the step."""
-    pattern = BlockPattern.of(len(x), [energy.stencil] if energy.stencil.shape[1] > 1 else [])
-    assert isinstance(energy, FastEnergy)
-    bound, g = energy.bind(pattern), kernel.zeros(len(x), vec3)
-    bound.freeze(step)
-    bound.add_gradient(kernel.array(x, vec3), g)
-    return np.array(kernel.numpy(g))
-
-
 def quotient(f, h):
     """df/dp from six points."""
     return sum(w * (f(k * h) - f(-k * h)) for k, w in ((1, 3 / 4), (2, -3 / 20), (3, 1 / 60))) / h
@@ -466,7 +454,7 @@ def test_mixed_derivatives(make):
 
         h = 2e-4 * abs(value)
         assert are_equal(at(h).structure, energy.structure)
-        expected = quotient(lambda s, at=at: forces(at(s), x, step), h)
+        expected = quotient(lambda s, at=at: InStep(at(s), len(x), step).gradient(x), h)
         change = {
             c: quotient(lambda s, at=at, c=c: np.array(at(s).constants[c]), h)
             for c in energy.constants

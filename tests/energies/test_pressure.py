@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.checks import dense, scatter
+from tests.checks import InStep, scatter
 from tests.refusals import refused
 from weft import kernel
 from weft.base.errors import MeshError, SceneError
@@ -72,34 +72,18 @@ def test_force_is_pressure_times_area_and_balances(law):
 def test_derivatives_of_the_whole(law, rng):
     """Energy, force, and the Hessian with its update, on the device."""
     pressure = Pressure.of(MESH, law)
-    bound = pressure.bind(BlockPattern.of(MESH.n_vertices, [MESH.faces]))
-    n, d, h = MESH.n_vertices, rng.normal(size=X.shape), 1e-6
-
-    def value(x):
-        return bound.value(kernel.array(x, vec3))
-
-    def gradient(x):
-        g = kernel.zeros(n, vec3)
-        bound.add_gradient(kernel.array(x, vec3), g)
-        return np.array(kernel.numpy(g))
-
-    assert value(X) == pytest.approx(pressure.value(X).sum(), rel=1e-12)
-    np.testing.assert_allclose(gradient(X), scatter(pressure, X), atol=1e-12)
-    slope = (value(X + h * d) - value(X - h * d)) / (2 * h)
-    assert slope == pytest.approx((gradient(X) * d).sum(), rel=1e-6)
-    A = BlockCsr.zeros(BlockPattern.of(n, [MESH.faces]))
-    bound.add_hessian(kernel.array(X, vec3), Psd.EXACT, A.begin())
-    H = A.to_scipy().toarray()
-    np.testing.assert_allclose(H, dense(pressure, X), atol=1e-12)
-    updates = bound.updates(kernel.points(X))
+    made, d, h = InStep(pressure, MESH.n_vertices), rng.normal(size=X.shape), 1e-6
+    made.assert_equals(pressure, X)
+    slope = (made.value(X + h * d) - made.value(X - h * d)) / (2 * h)
+    assert slope == pytest.approx((made.gradient(X) * d).sum(), rel=1e-6)
+    H, updates = made.matrix(X), made.bound.updates(kernel.points(X))
     assert len(updates) == isinstance(law, Gas)
     for update in updates:
         flat = kernel.numpy(update.u).reshape(-1)
         H = H + update.c * np.outer(flat, flat)
-    difference = (gradient(X + h * d) - gradient(X - h * d)) / (2 * h)
+    difference = (made.gradient(X + h * d) - made.gradient(X - h * d)) / (2 * h)
     np.testing.assert_allclose((H @ d.reshape(-1)).reshape(-1, 3), difference, atol=1e-5)
-    bound.add_hessian(kernel.array(X, vec3), Psd.PROJECTED, A.begin()).finish()
-    assert not A.to_scipy().toarray().any()
+    assert not made.matrix(X, Psd.PROJECTED).any()
 
 
 def test_gas():

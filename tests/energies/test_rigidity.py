@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 
-from tests.checks import assert_derivative, clamp, dense, rotations, scatter
-from weft import kernel
+from tests.checks import InStep, assert_derivative, clamp, dense, rotations, scatter
 from weft.bodies.rigid.affine_body import AffineBody
 from weft.bodies.rigid.energies import rigid_energies
 from weft.bodies.rigid.rigid_bodies import RigidBodies
 from weft.bodies.rigid.rigidity import Rigidity
 from weft.contact import Joint, Rigid, box
 from weft.energies.springs.point_springs import PointSprings
-from weft.kernel import vec3
 from weft.solve.newton.psd import Psd
-from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 pytestmark = pytest.mark.quick
 
@@ -61,22 +58,16 @@ def test_production_face(which, psd, rng, device):
     """Value, gradient and matrix beside other points; the matrix that searches get is projected."""
     first = 3
     energy, x = energies(first)[which], np.concatenate([np.ones((first, 3)), squeezed(rng)])
-    pattern = BlockPattern.of(len(x), [energy.stencil])
-    bound, point, g = energy.bind(pattern), kernel.array(x, vec3), kernel.zeros(len(x), vec3)
-    assert bound.value(point) == pytest.approx(energy.value(x).sum(), rel=1e-12)
-    bound.add_gradient(point, g)
-    force = scatter(energy, x)
-    np.testing.assert_allclose(kernel.numpy(g), force, atol=1e-12 * np.abs(force).max())
-    A = BlockCsr.zeros(pattern)
-    bound.add_hessian(point, psd, A.begin()).finish()
-    found, exact = A.to_scipy().toarray(), dense(energy, x)
+    made, force, exact = InStep(energy, len(x)), scatter(energy, x), dense(energy, x)
+    assert made.value(x) == pytest.approx(energy.value(x).sum(), rel=1e-12)
+    np.testing.assert_allclose(made.gradient(x), force, atol=1e-12 * np.abs(force).max())
     wanted = exact if psd is Psd.EXACT else np.zeros_like(exact)
     if psd is not Psd.EXACT:
         for k, ids in enumerate(energy.stencil):
             own = (3 * ids[:, None] + np.arange(3)).reshape(-1)
             local = energy.hessian(x)[k].transpose(0, 2, 1, 3).reshape(12, 12)
             wanted[np.ix_(own, own)] += clamp(local[None])[0]
-    np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(exact).max())
+    np.testing.assert_allclose(made.matrix(x, psd), wanted, atol=1e-9 * np.abs(exact).max())
 
 
 def test_rigid_motions_cost_nothing(rng):
