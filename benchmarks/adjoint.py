@@ -87,16 +87,16 @@ def swinging(side: int = SIDE) -> Scene:
 
 def swaying(side: int) -> Scene:
     """Hung by its upper border, with a push."""
-    cloth = sheet(side, side, fabric="cotton").moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet(side, side, fabric="cotton").move((0, 0, 0), (90, 0, 0))
     pin, settings = Pin(cloth.border("top")), StepSettings(tolerance=1e-6)
     return Scene(cloth, [pin], step=1 / FPS, velocity=(0.0, 0.0, 0.3), settings=settings)
 
 
 def landing() -> Scene:
     """Falls flat onto a table, with friction."""
-    cloth = sheet(SIDE, SIDE, fabric="cotton").moved((0, 0.01, 0), (2, 0, 0))
+    cloth = sheet(SIDE, SIDE, fabric="cotton").move((0, 0.01, 0), (2, 0, 0))
     contact, settings = SelfContact(2e-3, friction=0.3), StepSettings(tolerance=1e-6)
-    table = plate(0.7, 0.7, 0.1, "table").moved((0.0, -0.02, 0.0))
+    table = plate(0.7, 0.7, 0.1, "table").move((0.0, -0.02, 0.0))
     return Scene(cloth, [], step=1 / FPS, settings=settings, contact=contact, bodies=[table])
 
 

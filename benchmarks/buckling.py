@@ -22,7 +22,7 @@ def curtain() -> Iterator[BenchMeasure]:
     """Half a second of a curtain that is gathered, and a step in it."""
     clock = time.perf_counter()
     outline = [(0.0, 0.0), (1.2, 0.0), (1.2, 1.0), (0.0, 1.0)]
-    cloth = triangulate(outline, size=SIZE, fabric="cotton").moved((0, 0, 0), (90, 0, 0))
+    cloth = triangulate(outline, size=SIZE, fabric="cotton").move((0, 0, 0), (90, 0, 0))
     yield info("buckling/triangulation", time.perf_counter() - clock, f"s, {cloth.n_vertices} pts")
     times, iterations = {}, {}
     for name in ("immediate_buckling", "baraff_witkin"):

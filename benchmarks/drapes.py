@@ -19,7 +19,7 @@ import numpy as np
 import weft
 from benchmarks.programs import run_program
 from weft import kernel
-from weft.cloth.create import joined, sheet
+from weft.cloth.create import join, sheet
 from weft.contact import capsule, plate
 from weft.contact.contact import SelfContact
 from weft.integrators.base import StepSettings
@@ -61,14 +61,14 @@ def demo(side: int, effort: str) -> Scene:
 def pile(side: int, effort: str = "converged") -> Scene:
     """Ten sheets of several fabrics above a floor."""
     sheets = [
-        sheet(side, side, 0.4, 0.4, fabric=FABRICS[k % 5]).moved(
+        sheet(side, side, 0.4, 0.4, fabric=FABRICS[k % 5]).move(
             (0.01 * (k * 7 % 5 - 2), 0.02 + 0.03 * k, 0.01 * (k * 3 % 5 - 2)), (0, k * 37 % 90, 0)
         )
         for k in range(10)
     ]
     contact = SelfContact(0.05 / side, friction=0.3)
     return Scene(
-        joined(sheets),
+        join(sheets),
         bodies=[plate(1.2, 1.2)],
         contact=contact,
         step=STEP,
@@ -83,15 +83,15 @@ def layers(side: int, effort: str, number: int = LAYERS) -> Scene:
     """
     rng = np.random.default_rng(0)
     sheets = [
-        sheet(side, side, 0.7, 0.7, fabric="cotton").moved(
+        sheet(side, side, 0.7, 0.7, fabric="cotton").move(
             (float(rng.uniform(-MOVED, MOVED)), 0.1 + (2 + 1.5 * k) * GAP, 0.0),
             (0, float(rng.uniform(-TURNED, TURNED)), 0),
         )
         for k in range(number)
     ]
-    rod = capsule(0.1, 1.0, 0.02).moved((0.0, 0.0, 0.0), rotation=(90.0, 0.0, 0.0))
+    rod = capsule(0.1, 1.0, 0.02).move((0.0, 0.0, 0.0), rotation=(90.0, 0.0, 0.0))
     return Scene(
-        joined(sheets),
+        join(sheets),
         bodies=[rod],
         contact=SelfContact(GAP, friction=0.3),
         step=STEP,

@@ -42,7 +42,7 @@ def forces() -> Iterator[BenchMeasure]:
 
 def flag(wind: Wind | None) -> Scene:
     """A sheet beside its pole, with wind or without."""
-    cloth = sheet(SIDE, SIDE, fabric="silk", pattern="alternating").moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet(SIDE, SIDE, fabric="silk", pattern="alternating").move((0, 0, 0), (90, 0, 0))
     pins = [Pin(cloth.border("left"))]
     return Scene(cloth, pins, step=STEP, wind=wind, integrator="bdf2_semi_implicit")
 

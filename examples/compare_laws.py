@@ -9,7 +9,7 @@ from PIL import Image
 import weft
 
 SIDE = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 16
-cloth = weft.sheet(SIDE, SIDE, fabric="linen").moved((0, 0, 0), (50, 0, 0))
+cloth = weft.sheet(SIDE, SIDE, fabric="linen").move((0, 0, 0), (50, 0, 0))
 k, shear = cloth.fabric.stretch_warp, cloth.fabric.shear
 L = weft.laws
 laws = {

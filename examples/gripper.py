@@ -4,7 +4,7 @@ import tempfile
 
 import weft
 
-cloth = weft.sheet(13, 13, "30 cm", "30 cm", fabric="cotton").moved((0, "9 mm", 0))
+cloth = weft.sheet(13, 13, "30 cm", "30 cm", fabric="cotton").move((0, "9 mm", 0))
 table = weft.contact.plate(0.8, 0.8, 0.1, "table")
 hand = weft.Gripper(("16.5 cm", "9 mm", 0), opening="3 cm", pads=("6 cm", "6 mm", "8 cm"))
 hand = hand.close("4.5 mm", speed="10 cm/s").move_to((0.1, 0.25, 0.0), speed=0.6)

@@ -7,7 +7,7 @@ import weft
 
 SIZE, TIMES = 0.2, (0.0, 0.15, 0.3, 0.45, 0.6)  # [m], [s] of the grippers' keyframes
 napkin = weft.sheet(7, 7, SIZE, SIZE, fabric={"preset": "cotton", "damping": "0.03 s"})
-napkin = napkin.moved((0.0031, 0.002, 0.0017))
+napkin = napkin.move((0.0031, 0.002, 0.0017))
 table = weft.contact.plate(0.5, 0.5, size=0.1, name="table")
 touch = weft.SelfContact(gap=0.003, friction=0.5)
 goal = np.array(napkin.vertices)

@@ -8,7 +8,7 @@ import weft
 TIMES = (0.0, 0.15, 0.3, 0.45)  # [s] of the pole's keyframes
 TURN = np.radians(60.0)  # of the pose, from where the flag hangs
 flag = weft.sheet(4, 7, 0.2, 0.3, fabric={"preset": "denim", "damping": "0.02 s"})
-flag = flag.moved((0, 0, 0), (90, 0, 0))
+flag = flag.move((0, 0, 0), (90, 0, 0))
 hoist = flag.border("top")
 pole = np.array(flag.vertices)[hoist].mean(0)
 c, s = np.cos(TURN), np.sin(TURN)

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 import weft
 
-cloth = weft.sheet(4, 6, width=0.3, height=0.5, fabric="polyester").moved((0, 0, 0), (90, 0, 0))
+cloth = weft.sheet(4, 6, width=0.3, height=0.5, fabric="polyester").move((0, 0, 0), (90, 0, 0))
 path = weft.Path([weft.Keyframe(t) for t in (0.0, 0.15, 0.3, 0.45)], interpolation="linear")
 hands = weft.Pin(cloth.corners("top"), path=path, name="hands")
 settings = weft.StepSettings(tolerance=1e-6)

@@ -41,7 +41,7 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
             stretch_warp=s * STRETCH,
             stretch_weft=STRETCH / s,
         )
-        cloth = meshes(SIDE, SIDE, size, fabric)["irregular 0"].moved((0, 0, 0), (75, 0, 0))
+        cloth = meshes(SIDE, SIDE, size, fabric)["irregular 0"].move((0, 0, 0), (75, 0, 0))
         x = simulated(cloth, immediate_buckling(cloth), _pins(cloth), seconds).x
         middle = row(cloth, x, SIDE / 2)
         rows.append(

@@ -28,7 +28,7 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
     rows: list[list[float | str]] = []
     curves: dict[str, list[tuple[float, float, float]]] = {}
     images: dict[str, Image] = {}
-    cloth = meshes(SIDE, SIDE, size)[KIND].moved((0, 0, 0), (90, 0, 0))
+    cloth = meshes(SIDE, SIDE, size)[KIND].move((0, 0, 0), (90, 0, 0))
     rng = np.random.default_rng(0)
     x = np.array(cloth.vertices)
     x[:, 2] += 1e-3 * size * rng.uniform(-1, 1, len(x))

@@ -83,7 +83,7 @@ def study(say: Say, size: float = SIZE, seconds: float = SECONDS) -> Study:
 
 def hung(flat: Cloth) -> Cloth:
     """Upright, with a slight wave that says which way it goes first."""
-    cloth = flat.moved((0, 0, 0), (90, 0, 0))
+    cloth = flat.move((0, 0, 0), (90, 0, 0))
     uv = cloth.mesh.vertex_uv
     assert uv is not None
     x = np.array(cloth.vertices)

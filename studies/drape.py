@@ -35,7 +35,7 @@ class History:
 
 def square(n: int, pattern: Pattern = "regular", tilt: float = 70.0) -> Cloth:
     """1 m x 1 m of Freecloth's sheet, n x n vertices, turned about its top edge [degrees]."""
-    return sheet(n, n, fabric="freecloth", pattern=pattern).moved((0, 0, 0), (tilt, 0, 0))
+    return sheet(n, n, fabric="freecloth", pattern=pattern).move((0, 0, 0), (tilt, 0, 0))
 
 
 def model(cloth: Cloth, energies: Sequence[Energy], held: Sequence[str] = ("top",)) -> Model:

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.bodies.motion.pins import Keyframe, Path, Pin
 from weft.cloth.cloth import Cloth
-from weft.cloth.create import joined, sheet
+from weft.cloth.create import join, sheet
 from weft.contact import sphere
 from weft.contact.contact import SelfContact
 from weft.scene.build import load_scene
@@ -36,7 +36,7 @@ def started(cloth: Cloth, seed: int) -> Cloth:
     """The cloth shifted along the floor and turned about the vertical by a little."""
     rng = np.random.default_rng(seed)
     x, z, turn = rng.uniform(-1.0, 1.0, 3) * (SHIFT, SHIFT, TURN)
-    return cloth.moved((x, 0.0, z), (0.0, turn, 0.0))
+    return cloth.move((x, 0.0, z), (0.0, turn, 0.0))
 
 
 def drape(n: int, seed: int) -> Scene:
@@ -48,18 +48,18 @@ def drape(n: int, seed: int) -> Scene:
 
 def pushed(n: int, seed: int) -> Scene:
     """A sheet hangs by two corners; a ball pushes into it at 1.5 m/s, and stays."""
-    hung = sheet(n, n, 0.5, 0.5, pattern="alternating").moved((0, 0, 0), (90, 0, 0))
+    hung = sheet(n, n, 0.5, 0.5, pattern="alternating").move((0, 0, 0), (90, 0, 0))
     cloth = started(hung, seed)
     push = Path([Keyframe(0.0), Keyframe(0.2, (0.0, 0.0, 0.3))], "linear", hold=True)
-    ball = sphere(0.06, 0.02).moved((0.02, -0.08, -0.08), push)
+    ball = sphere(0.06, 0.02).move((0.02, -0.08, -0.08), push)
     return Scene(cloth, [Pin(cloth.corners("top"))], bodies=[ball], contact=CONTACT)
 
 
 def crossed(n: int, seed: int) -> Scene:
     """A strip falls across another one, whose ends come closer."""
     lower, upper = (sheet(n, max(3, n // 3), 0.6, 0.2, pattern="alternating") for _ in range(2))
-    upper = started(upper.moved((0.02, 0.08, 0.01), (0, 80, 0)), seed)
-    cloth = joined([lower, upper], ["lower", "upper"])
+    upper = started(upper.move((0.02, 0.08, 0.01), (0, 80, 0)), seed)
+    cloth = join([lower, upper], ["lower", "upper"])
     pins = [Pin(lower.border(side), path=_nearer(way)) for side, way in _INWARD.items()]
     return Scene(cloth, pins, contact=CONTACT)
 

@@ -51,7 +51,7 @@ class ExperimentSetting:
 
 def stretched(n: int, by: float = STRETCH) -> ExperimentSetting:
     """An upright sheet held in patches at its four corners, which are pulled apart sideways."""
-    cloth = sheet(n, n, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet(n, n, fabric="freecloth").move((0, 0, 0), (90, 0, 0))
     X = cloth.vertices
     corner = (np.abs(X[:, :2]) >= 0.5 - PATCH).all(1)
     x = np.array(X)
@@ -67,7 +67,7 @@ def stretched(n: int, by: float = STRETCH) -> ExperimentSetting:
 
 def hung(n: int, closer: float = CLOSER) -> ExperimentSetting:
     """An upright sheet at its two upper corners, which have come closer together."""
-    cloth = sheet(n, n, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet(n, n, fabric="freecloth").move((0, 0, 0), (90, 0, 0))
     x = np.array(cloth.vertices)
     depth = np.cos(np.pi * x[:, 0]) * np.sqrt(closer) / 2  # an arc of about the right length
     x[:, 2] += depth

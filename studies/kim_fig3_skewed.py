@@ -116,7 +116,7 @@ def held(case: PulledSheet) -> ExperimentSetting:
     """A sheet in patches at its corners, or in whole edges."""
     if case.hold == "patches":
         return stretched(case.vertices, case.pull)
-    cloth = sheet(case.vertices, case.vertices, fabric="freecloth").moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet(case.vertices, case.vertices, fabric="freecloth").move((0, 0, 0), (90, 0, 0))
     X, pins = cloth.vertices, []
     for side, name in ((-1.0, "left"), (1.0, "right")):
         frames = [Keyframe(0.0), Keyframe(1.0, (0.5 * case.pull * side, 0.0, 0.0))]

@@ -88,7 +88,7 @@ def scene(test: str, grid: SplineGrid, contact: SelfContact | None = None) -> Sc
 
 def _hanging(grid: SplineGrid) -> Scene:
     """FBW1: upright, top corners brought together at 0.5 m/s each for 0.1 s."""
-    cloth = rippled(grid.cloth(fabric())).moved((0, 0, 0), (90, 0, 0))
+    cloth = rippled(grid.cloth(fabric())).move((0, 0, 0), (90, 0, 0))
     pins = [
         Pin(cloth.corners("top-left"), path=_straight((SPEED, 0.0, 0.0)), name="left"),
         Pin(cloth.corners("top-right"), path=_straight((-SPEED, 0.0, 0.0)), name="right"),

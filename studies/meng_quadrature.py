@@ -124,7 +124,7 @@ def free_modes(rule: Rule, net: str, n: int = SMALL) -> int:
 def _sag(rule: Rule, net: str) -> tuple[float, float]:
     """[%] of the sag by which the free border is off, least and most."""
     sheet = spline_sheet(SAGGING, SAGGING, 0.5, 0.5, "cotton", rule=rule.value, net=net)
-    cloth = sheet.moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet.move((0, 0, 0), (90, 0, 0))
     made = Scene(cloth, [Pin(cloth.border("top"))])
     model = made.model()
     found = QuasiStatic(QuasiStaticSettings(tolerance=1e-7)).solve(model, made.state().x)

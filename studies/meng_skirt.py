@@ -66,8 +66,8 @@ def worn(cloth: Cloth) -> Scene:
     keys = [Keyframe(0.0), Keyframe(0.5), turned, Keyframe(1.3, (0, 0, 0), 0.0)]
     path = Path(keys, center=(0.0, 0.0, 0.0), hold=True)
     bodies: list[Body] = [
-        sphere(0.125, 0.03, "hips").moved((0.0, -0.16, 0.0), path),
-        capsule(0.1, 0.7, 0.04, "legs").moved((0.0, -0.3, 0.0), path),
+        sphere(0.125, 0.03, "hips").move((0.0, -0.16, 0.0), path),
+        capsule(0.1, 0.7, 0.04, "legs").move((0.0, -0.3, 0.0), path),
     ]
     pins, contact = [Pin(cloth.group("waist"), path=path)], SelfContact(gap=0.004, friction=0.3)
     return Scene(cloth, pins, bodies=bodies, step=STEP, contact=contact)

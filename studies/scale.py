@@ -71,7 +71,7 @@ def closed_form(n: int, p: float) -> float:
 
 def elongation(n: int, p: float, pattern: Pattern = "regular") -> float:
     """[m] by which the bottom of a sheet of unit length sinks, in equilibrium."""
-    cloth = sheet(n, n, fabric="freecloth", pattern=pattern).moved((0, 0, 0), (90, 0, 0))
+    cloth = sheet(n, n, fabric="freecloth", pattern=pattern).move((0, 0, 0), (90, 0, 0))
     energies = condition_energies(cloth.mesh, Conditions(p=p, variant=Variant.EXACT))
     mass = DENSITY * cloth.mesh.vertex_area
     m = Model(mass, (*energies, Gravity(mass)), [Pin(cloth.mesh.groups["top"])], cloth.vertices)

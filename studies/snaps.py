@@ -77,10 +77,10 @@ def study(say: Say, samples: int = SAMPLES) -> Study:
 
 def landing(samples: int) -> Along:
     """Mean height of a strip's end, by where the edge of a table is."""
-    cloth = sheet(3, 9, 0.03, 0.12, fabric="denim").moved((0, 0.008, 0), (0, 0, 0))
+    cloth = sheet(3, 9, 0.03, 0.12, fabric="denim").move((0, 0.008, 0), (0, 0, 0))
     x = np.array(cloth.vertices)
     far = float(x[:, 2].max())
-    table = plate(0.1, 0.1, 0.05, "table").moved((0.0013, 0.0, far + 0.05))
+    table = plate(0.1, 0.1, 0.05, "table").move((0.0013, 0.0, far + 0.05))
     hold = Pin(cloth.border("top"))
     scene = Scene(
         cloth,
@@ -92,7 +92,7 @@ def landing(samples: int) -> Along:
     )
 
     def at(s: Any, v: float) -> Any:
-        return s.with_(bodies=[table.moved((0.0, 0.0, -v))])
+        return s.with_(bodies=[table.move((0.0, 0.0, -v))])
 
     loss = Mean((0.0, 1.0, 0.0), cloth.border("bottom"))
     values = np.linspace(*REACH, samples)

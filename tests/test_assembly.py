@@ -103,7 +103,7 @@ NAMES = {"inertia", "gravity", "contact", "friction", *ELASTIC, *(f"{e} damping"
 
 def laid(integrator):
     """Cloth that comes down on a ball, to one side, with everything that a potential may have."""
-    cloth = weft.sheet(6, 6, 0.2, 0.2).moved((0.003, 0.103, 0.002))
+    cloth = weft.sheet(6, 6, 0.2, 0.2).move((0.003, 0.103, 0.002))
     return Scene(
         cloth,
         [weft.Pin(cloth.corners("top"))],

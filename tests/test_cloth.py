@@ -35,7 +35,7 @@ def test_mass(cloth):
 
 
 def test_moved(cloth):
-    moved = cloth.moved((0, 1, 0), (90, 0, 0))
+    moved = cloth.move((0, 1, 0), (90, 0, 0))
     np.testing.assert_allclose(moved.vertices[:, 1], 1 - cloth.vertices[:, 2], atol=1e-15)
     assert moved.mesh.rest_area.sum() == cloth.mesh.rest_area.sum()
 

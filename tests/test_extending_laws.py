@@ -81,7 +81,7 @@ def made(tmp_path_factory):
 def scene(made):
     """A sheet of the law that slides over the ridge of the roof."""
     law, roof = made
-    body = roof(0.1, 0.6, 0.3).moved((0.003, 0.0, 0.051))
+    body = roof(0.1, 0.6, 0.3).move((0.003, 0.0, 0.051))
     return landing().with_(law=law(300.0, 40.0), bodies=[body])
 
 
@@ -99,7 +99,7 @@ def test_by_the_constants_of_the_law_and_the_slope_of_the_roof(made, scene):
         return s.with_(law=law(*(float(a) for a in v)))
 
     def other_roof(s, slope):
-        return s.with_(bodies=[roof(float(slope), 0.6, 0.3).moved((0.003, 0.0, 0.051))])
+        return s.with_(bodies=[roof(float(slope), 0.6, 0.3).move((0.003, 0.0, 0.051))])
 
     asked = [
         weft.Parameter("law", [300.0, 40.0], other_law),

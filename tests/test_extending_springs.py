@@ -57,7 +57,7 @@ def loaded(tmp_path, text):
 def test_an_attachment(tmp_path):
     """Points on a line slide down on it, with contact, and are released."""
     OnLine = loaded(tmp_path, ATTACHMENT).OnLine
-    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").moved((0, 0.3, 0), (90, 0, 0))
+    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").move((0, 0.3, 0), (90, 0, 0))
     corner = cloth.corners("top")[:1]
     x0 = cloth.vertices[corner][0]
     made = OnLine(
@@ -68,7 +68,7 @@ def test_an_attachment(tmp_path):
         release=weft.Release(at=0.15),
         name="line",
     )
-    floor = box((1.0, 0.1, 1.0), 0.5, "floor").moved((0, -0.4, 0))
+    floor = box((1.0, 0.1, 1.0), 0.5, "floor").move((0, -0.4, 0))
     scene = weft.Scene(
         cloth, attachments=[made], bodies=[floor], contact=weft.SelfContact(), step=5e-3
     )
@@ -112,9 +112,9 @@ def test_a_joint(tmp_path):
     """A body falls along the line to its limit, and its point stays on the line."""
     OnLine = loaded(tmp_path, JOINT).OnLine
     joint = OnLine(axis=(0.0, 1.0, 0.0), way=(-0.02, 0.05))
-    body = box((0.1, 0.2, 0.3), 0.3, "one").moved((0.5, 0.0, 0.0))
+    body = box((0.1, 0.2, 0.3), 0.3, "one").move((0.5, 0.0, 0.0))
     body = dataclasses.replace(body, rigid=Rigid(1e3, joints=[joint]))
-    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric="cotton").moved((5.0, 0, 0))
+    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric="cotton").move((5.0, 0, 0))
     scene = weft.Scene(cloth, [weft.Pin(cloth.border("left"))], bodies=[body], step=5e-3)
     run = weft.simulate(scene, frames=3, fps=20, out=tmp_path / "run", progress=False)
     center = np.array(run.metrics[-1]["bodies"][0]["center"])

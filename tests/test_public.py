@@ -81,8 +81,8 @@ def test_text_with_units_where_yaml_takes_it(tmp_path):
     assert np.ptp(spline.points[:, 0]) == pytest.approx(0.2)
     piece = weft.triangulate([("0 cm", "0 cm"), ("50 cm", 0), (0, "50 cm")], size="10 cm")
     assert np.ptp(piece.vertices[:, 0]) == pytest.approx(0.5)
-    moved = sheet.moved(("1 cm", 0, 0), ("90 deg", 0, 0))
-    np.testing.assert_allclose(moved.vertices, sheet.moved((0.01, 0, 0), (90, 0, 0)).vertices)
+    moved = sheet.move(("1 cm", 0, 0), ("90 deg", 0, 0))
+    np.testing.assert_allclose(moved.vertices, sheet.move((0.01, 0, 0), (90, 0, 0)).vertices)
     path = weft.Path([weft.Keyframe("500 ms", ("2 cm", 0, 0), "180 deg")])
     pin = weft.Pin([0], until="1.5 s", path=path)
     key = pin.path.keyframes[0]
@@ -90,7 +90,7 @@ def test_text_with_units_where_yaml_takes_it(tmp_path):
     assert key.rotation == pytest.approx(np.pi)
     scene = weft.Scene(sheet, [pin], step="10 ms", damping="0.01 s", gravity=(0, "-9.81 m/s^2", 0))
     assert (scene.step, scene.damping, scene.gravity) == (0.01, 0.01, (0, -9.81, 0))
-    two = weft.joined([sheet, moved], thickness=["1 mm", None])
+    two = weft.join([sheet, moved], thickness=["1 mm", None])
     assert [p.thickness for p in two.parts] == [0.001, None]
     with refused(weft.WeftError, "unit", where="sheet.width"):
         weft.sheet(4, 5, "90 kg")

@@ -370,7 +370,7 @@ def test_contact_is_restored_bitwise(tmp_path):
     is the same in every bit.
     """
     cloth = weft.sheet(14, 14, 0.5, 0.5, fabric="cotton")
-    ball = weft.contact.sphere(0.12, 0.03).moved((0.0, -0.13, 0.0))
+    ball = weft.contact.sphere(0.12, 0.03).move((0.0, -0.13, 0.0))
     contact = weft.SelfContact(gap=2e-3, friction=0.3)
     made = weft.Scene(cloth, [], contact=contact, bodies=[ball])
     run = simulate(tmp_path / "run", frames=6, scene=made)

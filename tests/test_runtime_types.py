@@ -57,7 +57,7 @@ def test_other_types_and_orders_are_the_same_mesh(x, faces):
 @pytest.mark.parametrize("by", [1.0, True, [1, 2], np.zeros((2, 2)), {}, None])
 def test_a_translation_is_three_numbers(by):
     with refused(WeftError, ("", "translation")):
-        SHEET.moved(by)
+        SHEET.move(by)
 
 
 @pytest.mark.parametrize(
@@ -231,9 +231,9 @@ def test_vertices_of_a_pin(vertices):
         (lambda: weft.load(5), "load.path"),
         (lambda: weft.load("a.obj", warp=1), "load.warp"),
         (lambda: weft.load("a.obj", fabrics=["cotton"]), "load.fabrics"),
-        (lambda: weft.joined([SHEET, None]), "joined.cloths"),
-        (lambda: weft.joined([SHEET], names="cloth"), "joined.names"),
-        (lambda: weft.joined([SHEET], thickness=0.1), "joined.thickness"),
+        (lambda: weft.join([SHEET, None]), "join.cloths"),
+        (lambda: weft.join([SHEET], names="cloth"), "join.names"),
+        (lambda: weft.join([SHEET], thickness=0.1), "join.thickness"),
         (lambda: weft.as_splines(None, spans=2), "as_splines.cloth"),
         (lambda: weft.as_splines(SHEET, spans=2.5), "as_splines.spans"),
         (lambda: weft.as_splines(SHEET, spans=2, corners=4), "as_splines.corners"),

@@ -72,8 +72,8 @@ def iterations(monkeypatch):
 
 def laid(make, linear, n, contact=True, motion=None):
     """Cloth that slides on a ball, hung by its corners."""
-    cloth = make(n, n, 0.2, 0.2).moved((0.003, 0.104, 0.002))
-    ball = sphere(0.1, 0.05).moved((0.0, 0.0, 0.0), motion)
+    cloth = make(n, n, 0.2, 0.2).move((0.003, 0.104, 0.002))
+    ball = sphere(0.1, 0.05).move((0.0, 0.0, 0.0), motion)
     meets = {"bodies": [ball], "contact": weft.SelfContact(4e-3, friction=0.3)}
     return Scene(
         cloth,
@@ -224,7 +224,7 @@ def test_traffic_is_seen():
 
 def jointed():
     """A sheet with ropes, rings on a rail and on a body; bodies with every kind of joint."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2).moved((0.0, 0.1, 0.0), (90.0, 0.0, 0.0))
+    cloth = weft.sheet(9, 9, 0.2, 0.2).move((0.0, 0.1, 0.0), (90.0, 0.0, 0.0))
     top, low = cloth.border("top"), cloth.corners("bottom")
     pole = [(-0.2, 0.2, 0.0), (0.2, 0.2, 0.0)]
     motor, drive = Motor(angle=0.3, stiffness=2.0, damping=0.1), Drive(speed=0.1, resistance=5.0)
@@ -237,7 +237,7 @@ def jointed():
     }
     bodies = [
         dataclasses.replace(
-            box((0.5 if name == "rod" else 0.1, 0.05, 0.1), 0.5, name).moved((0.3 * k, y, -0.3)),
+            box((0.5 if name == "rod" else 0.1, 0.05, 0.1), 0.5, name).move((0.3 * k, y, -0.3)),
             rigid=Rigid(mass=0.2, joints=own),
         )
         for k, (name, own) in enumerate(joints.items())

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from weft.cloth.attachments.to_cloth import AttachCloth as AttachCloth
     from weft.cloth.cloth import Cloth as Cloth
     from weft.cloth.create import as_splines as as_splines
-    from weft.cloth.create import joined as joined
+    from weft.cloth.create import join as join
     from weft.cloth.create import load as load
     from weft.cloth.create import sheet as sheet
     from weft.cloth.create import spline_sheet as spline_sheet
@@ -149,7 +149,7 @@ _HOME = {
     "batch": "weft.worlds.batch",
     "check_derivatives": "weft.validate.differences",
     "condition_energies": "weft.energies.elastic.condition",
-    "joined": "weft.cloth.create",
+    "join": "weft.cloth.create",
     "load": "weft.cloth.create",
     "scene_of": "weft.scene.recorded_scene",
     "sheet": "weft.cloth.create",

@@ -18,7 +18,7 @@ ONE = {
 def hung(integrator="backward_euler", bend=0.05, damping=None, **more):
     """A small sheet that is curved and creased a little, held by two corners on a path."""
     fabric = {"preset": "cotton", "damping": "0.02 s"}
-    cloth = weft.sheet(4, 4, 0.4, 0.4, fabric=fabric).moved((0, 0, 0), (30, 0, 0))
+    cloth = weft.sheet(4, 4, 0.4, 0.4, fabric=fabric).move((0, 0, 0), (30, 0, 0))
     x = np.array(cloth.points)
     x[:, 1] += bend * np.sin(9 * x[:, 0]) * (0.3 + x[:, 2])
     keys = [weft.Keyframe(0.0), weft.Keyframe(0.1, (0.02, 0.01, -0.03), 0.2)]
@@ -39,7 +39,7 @@ def hung(integrator="backward_euler", bend=0.05, damping=None, **more):
 def landing(integrator="backward_euler", friction=0.3, **more):
     """A small sheet that slides onto a table, and touches it from the first step on."""
     cloth = weft.sheet(4, 4, 0.12, 0.12, fabric={"preset": "cotton", "damping": "0.01 s"})
-    cloth = cloth.moved((0.013, 0, 0.007), (0, 17, 0))  # no edge along one of the table
+    cloth = cloth.move((0.013, 0, 0.007), (0, 17, 0))  # no edge along one of the table
     x = np.array(cloth.points)
     x[:, 1] += 0.0021 + 0.0004 * np.sin(40 * x[:, 0] + 25 * x[:, 2])
     contact = weft.SelfContact(gap=0.003, friction=friction)
@@ -113,7 +113,7 @@ def folded(integrator="backward_euler", friction=0.3, **more):
     """
     fabric = {"preset": "cotton", "damping": "0.01 s"}
     lower = weft.sheet(4, 4, 0.12, 0.12, fabric=fabric)
-    upper = lower.moved((0.0011, 0.0021, 0.0007), (0, 0.6, 0))
+    upper = lower.move((0.0011, 0.0021, 0.0007), (0, 0.6, 0))
     cloth = _together(lower, upper)
     contact = weft.SelfContact(gap=0.003, friction=friction)
     pins = [weft.Pin([0, 3, 12, 15])]

@@ -103,7 +103,7 @@ def splines(integrator="backward_euler", n=(4, 5), **more):
     cloth = weft.spline_sheet(*n, 0.4, 0.4, fabric={"preset": "cotton", "damping": "0.02 s"})
     points, _ = material_points(cloth)
     bent = np.stack([np.sin(9 * points[:, 1]), np.cos(7 * points[:, 0])], axis=1)
-    cloth = cut(cloth, points + 0.01 * bent).moved((0, 0, 0), (30, 0, 0))
+    cloth = cut(cloth, points + 0.01 * bent).move((0, 0, 0), (30, 0, 0))
     return weft.Scene(
         cloth,
         [weft.Pin(cloth.corners("top"))],

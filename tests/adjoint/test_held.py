@@ -90,7 +90,7 @@ def test_a_clip_on_a_body_that_moves():
     cloth = hung().cloth
     table = weft.contact.plate(0.3, 0.3, 0.1, name="table")
     low = np.asarray(cloth.points)[cloth.corners("bottom")].mean(0)
-    table = table.moved(low - [0.0, 0.3, 0.0], rotation=(5, 10, 3), path=PATH)
+    table = table.move(low - [0.0, 0.3, 0.0], rotation=(5, 10, 3), path=PATH)
     clip = weft.AttachToBody(cloth.corners("bottom"), "table", stiffness=30.0, within=0.5, name="c")
     scene = hung().with_(
         settings=TIGHT,
@@ -112,7 +112,7 @@ def test_a_clip_on_a_body_that_moves():
 def carried(integrator="backward_euler"):
     """A sheet that lands on a table, with a light ball on it."""
     scene = landing(integrator)
-    ball = sphere(0.03, 0.02, name="ball").moved((0.01, 0.0345, 0.004), rotation=(0, 10, 20))
+    ball = sphere(0.03, 0.02, name="ball").move((0.01, 0.0345, 0.004), rotation=(0, 10, 20))
     rigid = Rigid(mass=4e-4, velocity=(0.02, -0.03, 0.01), spin=(0.1, 0.2, 0.3), stiffness=1e6)
     ball = dataclasses.replace(ball, rigid=rigid)
     return scene.with_(settings=weft.StepSettings(tolerance=1e-9), bodies=[*scene.bodies, ball])
@@ -193,7 +193,7 @@ def test_refused_by_name(message, more, names):
 
 
 def test_ropes_on_bodies_by_where_these_start():
-    table = weft.contact.plate(0.3, 0.3, 0.1, name="table").moved((0.0, -0.5, 0.0))
+    table = weft.contact.plate(0.3, 0.3, 0.1, name="table").move((0.0, -0.5, 0.0))
     spring = weft.Spring([15], stiffness=1.0, body="table")
     scene = hung().with_(bodies=[table], attachments=[spring])
     moved = Adjoint(scene, noise(16), frames=1).parameter("bodies.table.translation")

@@ -24,7 +24,7 @@ def straight(integrator="backward_euler", lags=1, friction=0.4, velocity=(0.05, 
     cloth = weft.sheet(4, 4, 0.1, 0.1, fabric={"preset": "cotton", "damping": "0.01 s"})
     static = integrator == "quasi_static"
     return weft.Scene(
-        cloth.moved((0, 0.0025, 0)),
+        cloth.move((0, 0.0025, 0)),
         integrator=integrator,
         velocity=velocity,
         step=0.01,

@@ -113,7 +113,7 @@ def resting(kind="triangles", **settings):
         cloth = weft.spline_sheet(3, 3, 0.2, 0.2, fabric="felt")
     else:
         cloth = weft.sheet(4, 4, 0.2, 0.2, fabric="felt")
-    cloth, a = cloth.moved((0, 2.5e-3, 0), (0, 20, 0)), np.radians(14.0)
+    cloth, a = cloth.move((0, 2.5e-3, 0), (0, 20, 0)), np.radians(14.0)
     return weft.Scene(
         cloth,
         gravity=(9.81 * np.sin(a), -9.81 * np.cos(a), 0.0),

@@ -84,7 +84,7 @@ def test_runs_of_splines(integrator):
 @pytest.mark.slow
 def test_splines_that_touch():
     cloth = weft.spline_sheet(4, 4, 0.12, 0.12, fabric={"preset": "cotton", "damping": "0.01 s"})
-    cloth = cloth.moved((0.013, 0.0021, 0.007), (0, 17, 0))
+    cloth = cloth.move((0.013, 0.0021, 0.007), (0, 17, 0))
     body = weft.contact.plate(0.6, 0.6, size=0.3, name="table")
     scene = weft.Scene(
         cloth,

@@ -156,7 +156,7 @@ def test_contact_by_where_and_how_fast_it_starts():
 @pytest.mark.slow
 def test_splines():
     cloth = weft.spline_sheet(4, 4, 0.4, 0.4, fabric={"preset": "cotton", "damping": "0.02 s"})
-    cloth = cloth.moved((0, 0, 0), (30, 0, 0))
+    cloth = cloth.move((0, 0, 0), (30, 0, 0))
     settings = weft.StepSettings(tolerance=1e-9)
     pins = [weft.Pin(cloth.corners("top"))]
     scene = weft.Scene(cloth, pins, settings=settings, step=0.01)

@@ -80,7 +80,7 @@ def test_points_follow_a_body_that_turns_and_deforms(surface):
     """On similar motions of the body the places are exactly those of the motion, offset included;
     the points are there to what their load stretches the tie.
     """
-    cloth = cloth_of(surface).moved((0.0, 0.11, 0.0))
+    cloth = cloth_of(surface).move((0.0, 0.11, 0.0))
     body = wobbling(np.linspace(0, 0.2, 9))
     ids = np.argsort(np.linalg.norm(cloth.vertices - [0, 0.11, 0], axis=1))[:2]
     scene = weft.Scene(
@@ -110,8 +110,8 @@ def test_points_follow_a_body_that_turns_and_deforms(surface):
 def test_rigid_bodies_carry_offsets_exactly():
     """A path turns the places as it turns the body."""
     path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(1.0, (0.1, 0.2, 0), 0.9)], hold=True)
-    body = sphere(0.1, 0.03, "ball").moved((0, 0, 0), path)
-    cloth = weft.sheet(3, 3, 0.1, 0.1).moved((0.02, 0.13, 0.01))
+    body = sphere(0.1, 0.03, "ball").move((0, 0, 0), path)
+    cloth = weft.sheet(3, 3, 0.1, 0.1).move((0.02, 0.13, 0.01))
     scene = weft.Scene(cloth, bodies=[body], attachments=[weft.AttachToBody([4], "ball")])
     at = scene.attached.energies[0].place.at(scene.model().bodies(1.0), 1.0)
     turn = Rotation.from_rotvec([0, 0.9, 0]).as_matrix()
@@ -123,7 +123,7 @@ def test_rigid_bodies_carry_offsets_exactly():
 def test_what_touches_the_body_it_is_attached_to_does_not_meet_it():
     """Points attached within the gap of a body start there, and feel no contact."""
     body = weft.contact.box((0.2, 0.05, 0.2), 0.05, "block")
-    cloth = weft.sheet(4, 9, 0.09, 0.24).moved((0.0, 0.0255, 0.15))
+    cloth = weft.sheet(4, 9, 0.09, 0.24).move((0.0, 0.0255, 0.15))
     near = np.flatnonzero(cloth.vertices[:, 2] < 0.11)
     contact = weft.SelfContact(gap=4e-3, thickness=1e-3)
     with refused(SceneError, "cloth at the start", got="block"):
@@ -140,8 +140,8 @@ def test_what_touches_the_body_it_is_attached_to_does_not_meet_it():
 
 def test_pieces_are_brought_together_in_time():
     """Two sheets 10 cm apart, tied along borders: the gap closes smoothly, and stays closed."""
-    one, two = weft.sheet(5, 5, 0.2, 0.2), weft.sheet(5, 5, 0.2, 0.2).moved((0.3, 0, 0))
-    cloth = weft.joined([one, two])
+    one, two = weft.sheet(5, 5, 0.2, 0.2), weft.sheet(5, 5, 0.2, 0.2).move((0.3, 0, 0))
+    cloth = weft.join([one, two])
     left, right = cloth.parts
     a = cloth.border("right", left)
     b = cloth.border("left", right)
@@ -218,7 +218,7 @@ def test_identity_knows_attachments():
 def test_a_rod_carries_its_rings_and_ropes(integrator):
     """A pole that moves with a body takes its rings along, a radius away; ropes to it go slack."""
     path = weft.Path([weft.Keyframe(0.0), weft.Keyframe(0.3, (0, 0.2, 0))], hold=True)
-    rod = weft.contact.capsule(0.01, 1.2, 0.02, "rod").moved((0, 0.05, -0.15), path, (0, 0, 90))
+    rod = weft.contact.capsule(0.01, 1.2, 0.02, "rod").move((0, 0.05, -0.15), path, (0, 0, 90))
     cloth = weft.sheet(7, 5, 0.5, 0.3)
     pole = [(-0.6, 0.05, -0.15), (0.6, 0.05, -0.15)]
     made = [

@@ -122,8 +122,8 @@ def test_equilibria_refuse_releases_that_they_cannot_keep(tmp_path):
 def test_what_would_stretch_cloth_by_half(apart, fits):
     """Two sheets of 1 m, tied border to border, held at their outer borders 2.9 and 3.2 m apart."""
     one = weft.sheet(5, 5)
-    two = weft.sheet(5, 5).moved((apart - 1, 0, 0))
-    cloth = weft.joined([one, two], names=["one", "two"])
+    two = weft.sheet(5, 5).move((apart - 1, 0, 0))
+    cloth = weft.join([one, two], names=["one", "two"])
     a, b = (cloth.part(name) for name in ("one", "two"))
     pins = [weft.Pin(cloth.border("left", a), name="wall"), weft.Pin(cloth.border("right", b))]
     tied = weft.AttachCloth(cloth.border("right", a), cloth.border("left", b), closing=1.0)

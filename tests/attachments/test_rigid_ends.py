@@ -27,11 +27,11 @@ DOWN = np.array([0.0, -9.81, 0.0])
 def cloth_of(kind):
     """A sheet in the plane z = 0 that hangs down from y = 0."""
     make = weft.sheet if kind == "triangles" else weft.spline_sheet
-    return make(6, 6, 0.3, 0.3).moved((0.0, -0.15, 0.0), (90.0, 0.0, 0.0))
+    return make(6, 6, 0.3, 0.3).move((0.0, -0.15, 0.0), (90.0, 0.0, 0.0))
 
 
 def rod(joints=(), y=0.03, **how):
-    body = capsule(0.01, 0.4, 0.01, "rod").moved((0.0, y, 0.0), None, (0, 0, 90))
+    body = capsule(0.01, 0.4, 0.01, "rod").move((0.0, y, 0.0), None, (0, 0, 90))
     return rigid_body(body, mass=0.2, joints=joints, **how)
 
 
@@ -173,12 +173,12 @@ def test_rings_slide_down_a_rod():
     """
     a = np.radians(25.0)
     for mu in (0.0, 0.3, 0.6):
-        cloth = weft.sheet(2, 2, 0.01, 0.01).moved((0.0, 0.0, 0.0), (90.0, 0.0, -25.0))
+        cloth = weft.sheet(2, 2, 0.01, 0.01).move((0.0, 0.0, 0.0), (90.0, 0.0, -25.0))
         x0 = cloth.vertices[cloth.corners("top")].mean(0)
         way = np.array([np.cos(a), -np.sin(a), 0.0])
         pole = [tuple(x0 - 0.2 * way), tuple(x0 + 0.6 * way)]
         bar = rigid_body(
-            box((0.05, 0.05, 0.05), 0.05, "bar").moved((0.0, 0.5, 0.0)),
+            box((0.05, 0.05, 0.05), 0.05, "bar").move((0.0, 0.5, 0.0)),
             mass=1.0,
             joints=[weft.contact.Joint("weld")],
         )
@@ -227,7 +227,7 @@ def test_cloth_turns_with_the_body_that_it_is_tied_to():
 def test_what_touches_the_body_it_is_tied_to_does_not_meet_it():
     """Clips within the thickness start there, where only they do; what may let go meets it."""
     body = rigid_body(box((0.2, 0.05, 0.2), 0.05, "block"), mass=0.5)
-    cloth = weft.sheet(4, 9, 0.09, 0.24).moved((0.0, 0.0255, 0.15))
+    cloth = weft.sheet(4, 9, 0.09, 0.24).move((0.0, 0.0255, 0.15))
     near = np.flatnonzero(cloth.vertices[:, 2] < 0.11)
     contact = weft.SelfContact(gap=4e-3, thickness=1e-3)
     how = {"bodies": [body], "contact": contact}

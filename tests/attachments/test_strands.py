@@ -25,8 +25,8 @@ def scene(make=weft.sheet, ropes=True):
     """A sheet on ropes and a spring, a box on a spring; one rope lets go, one is wound in."""
     spring = Joint("spring", stiffness=20.0, at=(0.0, 0.4, 0.5), point=(0.02, 0.05, 0.5))
     rigid = Rigid(mass=0.2, joints=[spring] if ropes else [])
-    body = dataclasses.replace(box((0.1, 0.1, 0.1), 0.1, "one").moved((0, 0, 0.5)), rigid=rigid)
-    cloth = make(5, 5, 0.4, 0.4, fabric="cotton").moved((0, 0.1, 0), (90, 0, 0))
+    body = dataclasses.replace(box((0.1, 0.1, 0.1), 0.1, "one").move((0, 0, 0.5)), rigid=rigid)
+    cloth = make(5, 5, 0.4, 0.4, fabric="cotton").move((0, 0.1, 0), (90, 0, 0))
     a, b, c, d = (
         cloth.corners(w) for w in ("top-left", "top-right", "bottom-left", "bottom-right")
     )

@@ -184,8 +184,8 @@ def test_fine_cloth_that_is_folded_does_not_pass_through_itself(gap, tmp_path):
     """A strip of edges of 5 mm falls on a thin rod with its whole weight on one fold, and on
     itself; nothing intersects in any frame, and where it lies on the floor it keeps its gap.
     """
-    strip = weft.sheet(8, 40, 7 * EDGE, 39 * EDGE, fabric="silk").moved((0, 0.06, 0))
-    rod = weft.contact.capsule(4e-3, 0.1, 2e-3).moved((0, 0.03, 0.02), rotation=(0, 0, 90))
+    strip = weft.sheet(8, 40, 7 * EDGE, 39 * EDGE, fabric="silk").move((0, 0.06, 0))
+    rod = weft.contact.capsule(4e-3, 0.1, 2e-3).move((0, 0.03, 0.02), rotation=(0, 0, 90))
     floor = weft.contact.plate(0.4, 0.4)
     scene = weft.Scene(
         strip, bodies=[rod, floor], contact=weft.SelfContact(gap, friction=0.2), step=0.01
@@ -204,7 +204,7 @@ def test_ways_of_many_edges_are_safe():
     """
     cloth = weft.sheet(10, 10, 9 * EDGE, 9 * EDGE)
     flat = np.array(cloth.vertices)
-    table = weft.contact.plate(0.3, 0.3, size=0.3).moved((0, -0.01, 0))
+    table = weft.contact.plate(0.3, 0.3, size=0.3).move((0, -0.01, 0))
     contact = weft.Scene(cloth, bodies=[table], contact=weft.SelfContact(4e-3)).model().contact
     search = ContactEnergy(contact).search
     y = np.concatenate([flat, contact.body_positions(0.0)])

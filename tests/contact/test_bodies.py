@@ -49,8 +49,8 @@ def test_shapes():
 
 
 def test_a_sheet_falls_on_a_sphere_and_stays():
-    cloth = weft.sheet(13, 13, 0.4, 0.4).moved((0.01, 0.215, 0.005))
-    ball = sphere(0.1, 0.04).moved((0, 0.1, 0))
+    cloth = weft.sheet(13, 13, 0.4, 0.4).move((0.01, 0.215, 0.005))
+    ball = sphere(0.1, 0.04).move((0, 0.1, 0))
     scene = Scene(cloth, bodies=[ball], contact=weft.SelfContact(GAP, friction=0.5))
     model, state = run(scene, 30)
     middle = state.x[len(state.x) // 2]
@@ -60,9 +60,9 @@ def test_a_sheet_falls_on_a_sphere_and_stays():
 
 def test_a_moving_plate_pushes_and_a_table_holds():
     """Pressed between two plates: the cloth stays between them, and the run goes on."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2, fabric="felt").moved((0, 4e-3, 0))
+    cloth = weft.sheet(9, 9, 0.2, 0.2, fabric="felt").move((0, 4e-3, 0))
     down = Path([Keyframe(0.0), Keyframe(0.4, (0.0, -0.012, 0.0))], "linear", hold=True)
-    press = plate(0.3, 0.3).moved((0, 0.02, 0), down)
+    press = plate(0.3, 0.3).move((0, 0.02, 0), down)
     scene = Scene(cloth, bodies=[plate(0.5, 0.5), press], contact=weft.SelfContact(GAP))
     _, state = run(scene, 25)
     assert (state.x[:, 1] > 0).all() and (state.x[:, 1] < 0.008).all()
@@ -76,7 +76,7 @@ def test_friction_carries_cloth_along_with_a_moving_plate():
     table = Body(plate(2.0, 2.0).vertices, plate(2.0, 2.0).faces, aside)
     moved = {}
     for mu in (0.0, 0.6):
-        cloth = weft.sheet(7, 7, 0.2, 0.2).moved((0.013, 3e-3, 0.021), (0, 17, 0))
+        cloth = weft.sheet(7, 7, 0.2, 0.2).move((0.013, 3e-3, 0.021), (0, 17, 0))
         contact = weft.SelfContact(GAP, friction=mu)
         _, state = run(Scene(cloth, bodies=[table], contact=contact, damping=0.0), 25)
         moved[mu] = float((state.x - cloth.vertices)[:, 0].mean())
@@ -87,7 +87,7 @@ def test_friction_carries_cloth_along_with_a_moving_plate():
 
 def test_potential_with_bodies(rng):
     """Value and gradient of Phi; the matrix has no rows of bodies."""
-    cloth = weft.sheet(6, 6, 0.2, 0.2).moved((0.003, 0.103, 0.002))
+    cloth = weft.sheet(6, 6, 0.2, 0.2).move((0.003, 0.103, 0.002))
     scene = Scene(cloth, bodies=[sphere(0.1, 0.05)], contact=weft.SelfContact(0.02, friction=0.3))
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     phi = stepper.potential(model, state, stepper.init(model, state), 0.02)
@@ -102,9 +102,9 @@ def test_potential_with_bodies(rng):
 
 def test_a_body_that_would_jump_through_is_met_in_shorter_steps(tmp_path):
     """A sphere that comes at a hanging sheet with 3 m/s, in steps of 1/25 s: 12 cm, 15 gaps."""
-    cloth = weft.sheet(11, 11, 0.5, 0.5).moved((0, 0.3, 0), (90, 0, 0))
+    cloth = weft.sheet(11, 11, 0.5, 0.5).move((0, 0.3, 0), (90, 0, 0))
     shot = Path([Keyframe(0.0), Keyframe(0.08, (0.0, 0.0, 0.24))], "linear", hold=True)
-    ball = sphere(0.06, 0.04).moved((0, 0.3, -0.1), shot)
+    ball = sphere(0.06, 0.04).move((0, 0.3, -0.1), shot)
     scene = Scene(
         cloth,
         [Pin(cloth.corners("top"))],
@@ -156,7 +156,7 @@ def test_errors(tmp_path):
         Body(np.zeros((3, 3)), np.array([[0, 1, 3]]))
     with refused(SceneError, "body.vertices"):
         Body(np.full((3, 3), np.nan), np.array([[0, 1, 2]]))
-    assert Scene(cloth, bodies=[plate(1.0, 1.0).moved((0, -1, 0))]).contact is not None
+    assert Scene(cloth, bodies=[plate(1.0, 1.0).move((0, -1, 0))]).contact is not None
     path = tmp_path / "scene.yaml"
     text = "cloth: {sheet: {}}\ncontact: {gap: 2 mm}\nbodies: [{name: floor}]\n"
     path.write_text(text)

@@ -172,8 +172,8 @@ def test_pins_do_not_push_cloth_through_cloth(tmp_path):
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.0, -0.2, 0.0))], "linear", hold=True)
     pins = [Pin(corners), Pin(np.arange(36, 72, dtype=np.int32), path=path)]
     scene = Scene(cloth, pins, contact=weft.SelfContact(0.01))
-    between = weft.sheet(6, 6, 0.1, 0.1).moved((0, 0.01, 0))
-    three = weft.joined([cloth, between])
+    between = weft.sheet(6, 6, 0.1, 0.1).move((0, 0.01, 0))
+    three = weft.join([cloth, between])
     closing = [Pin(np.arange(36, dtype=np.int32)), pins[1]]
     caught = Scene(three, closing, contact=weft.SelfContact(0.008))
     model, stepper, state = caught.model(), caught.stepper(), caught.state()

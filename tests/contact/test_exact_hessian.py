@@ -20,9 +20,9 @@ TERMS = {"all": slice(None), "contact and friction alone": slice(-1, None)}
 
 def potential(make, friction=0.3, part="all", seed=0):
     """Of a step with which crumpled cloth slides over a ball and another cloth; and where it is."""
-    lower = make(6, 6, 0.2, 0.2).moved((0.003, 0.108, 0.002))
-    upper = make(5, 5, 0.15, 0.15).moved((0.0, 0.119, 0.004), (0, 20, 0))
-    cloth = weft.joined([lower, upper], ["lower", "upper"])
+    lower = make(6, 6, 0.2, 0.2).move((0.003, 0.108, 0.002))
+    upper = make(5, 5, 0.15, 0.15).move((0.0, 0.119, 0.004), (0, 20, 0))
+    cloth = weft.join([lower, upper], ["lower", "upper"])
     contact = SelfContact(0.02, friction=friction, stick=5e-3)
     scene = Scene(cloth, bodies=[sphere(0.1, 0.05)], contact=contact)
     model, state = scene.model(), scene.state()

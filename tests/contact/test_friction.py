@@ -178,7 +178,7 @@ def test_sticks_below_the_angle_of_friction():
 @pytest.mark.parametrize("integrator", ["bdf2", "bdf2_semi_implicit", "baraff_witkin_1998"])
 def test_every_integrator_sticks(integrator):
     """A square of felt on a slope comes to rest, and shorter steps hold the same load."""
-    cloth = weft.sheet(4, 4, 0.1, 0.1, fabric="felt").moved((0, 2e-3, 0))
+    cloth = weft.sheet(4, 4, 0.1, 0.1, fabric="felt").move((0, 2e-3, 0))
     angle = np.radians(14.0)
     pull = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0)
     contact = weft.SelfContact(3e-3, friction=0.4)
@@ -193,10 +193,10 @@ def test_every_integrator_sticks(integrator):
 
 def test_a_body_carries_what_lies_on_it():
     """A plate is pushed away under a cloth: it takes it along, and it stops where it stops."""
-    cloth = weft.sheet(4, 4, 0.1, 0.1, fabric="felt").moved((0, 2e-3, 0))
+    cloth = weft.sheet(4, 4, 0.1, 0.1, fabric="felt").move((0, 2e-3, 0))
     path = Path([Keyframe(0.2), Keyframe(0.8, (0.1, 0, 0.05), 0.0)], hold=True)
     contact = weft.SelfContact(3e-3, friction=0.6)
-    scene = Scene(cloth, bodies=[plate(1.0, 1.0).moved((0, 0, 0), path)], contact=contact)
+    scene = Scene(cloth, bodies=[plate(1.0, 1.0).move((0, 0, 0), path)], contact=contact)
     # Cloth may creep by the tolerance of a step; iterative solvers use more of it than direct ones.
     stepper = weft.BackwardEuler(weft.StepSettings(tolerance=1e-6))
     moved = steps(scene, 60, 0.02, stepper)

@@ -75,7 +75,7 @@ def limited_sheet(speed, step, n=11, radius=0.03, **more):
     fabric = {"preset": "cotton", "limit": 0.05}
     cloth = weft.sheet(n, n, 0.3, 0.3, fabric=fabric)
     rise = Path([Keyframe(0.0), Keyframe(0.045 / speed, (0, 0.045, 0))], "linear", hold=True)
-    ball = sphere(radius, 0.02).moved((0.004, -radius - 0.01, 0.003), rise)
+    ball = sphere(radius, 0.02).move((0.004, -radius - 0.01, 0.003), rise)
     pins = [Pin(cloth.border("left")), Pin(cloth.border("right"))]
     return Scene(cloth, pins, bodies=[ball], contact=SelfContact(2e-3), step=step, **more)
 
@@ -100,7 +100,7 @@ def test_a_way_beyond_a_limit_is_blocked():
     corners = np.array([0, 6, 42, 48])
     rise = Path([Keyframe(0.0), Keyframe(0.04, (0, 0.3, 0))], "linear", hold=True)
     scene = scene.with_(
-        pins=[Pin(corners)], bodies=[sphere(0.01, 6e-3).moved((4e-3, -0.04, 3e-3), rise)]
+        pins=[Pin(corners)], bodies=[sphere(0.01, 6e-3).move((4e-3, -0.04, 3e-3), rise)]
     )
     state, outcome = run(scene, 0.06)
     assert outcome is Outcome.BLOCKED and state.t < 0.04
@@ -123,7 +123,7 @@ def test_steps_that_intersect_are_refused(monkeypatch):
 def test_intersections_that_are_there_already_are_no_reason():
     """Cloth that is pinned through a body and let go: steps go on, as nothing new intersects."""
     cloth = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton")
-    table = plate(0.1, 0.1, size=0.05, name="table").moved((0, -0.004, 0))
+    table = plate(0.1, 0.1, size=0.05, name="table").move((0, -0.004, 0))
     scene = Scene(cloth, [], bodies=[table], contact=SelfContact(2e-3), step=0.01)
     model = scene.model()
     # Aside, so that no edge of the cloth lies in the plane of one of the table's.

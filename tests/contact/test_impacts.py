@@ -18,7 +18,7 @@ from weft.integrators.bdf2 import Bdf2
 def falling(tilt=20.0, height=0.1, **more):
     """A tilted sheet above a plate."""
     high = height + 0.15 * np.sin(np.radians(tilt))
-    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="cotton").moved((0.0, high, 0.0), (tilt, 0, 0))
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="cotton").move((0.0, high, 0.0), (tilt, 0, 0))
     contact = SelfContact(3e-3, friction=0.3)
     given = {"integrator": "bdf2", "bodies": [plate(2.0, 2.0)], "contact": contact, **more}
     return weft.Scene(cloth, **given)

@@ -56,8 +56,8 @@ def advance(model, stepper, state, memory, dt):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sheet_on_a_sphere(kind):
     """Falls on it, in steps of one linear solve too, and passes through nothing."""
-    cloth = weft.sheet(9, 9, 0.3, 0.3).moved((0.01, 0.11, 0.005))
-    bodies = [sphere(0.1, 0.04), plate(1.0, 1.0).moved((0, -0.1, 0))]
+    cloth = weft.sheet(9, 9, 0.3, 0.3).move((0.01, 0.11, 0.005))
+    bodies = [sphere(0.1, 0.04), plate(1.0, 1.0).move((0, -0.1, 0))]
     contact = SelfContact(GAP, friction=0.4)
     scene = Scene(cloth, bodies=bodies, contact=contact, **KINDS[kind])
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
@@ -93,7 +93,7 @@ def test_steps_of_one_solve_drape_at_20_ms(integrator):
     to a quarter in every step, friction of forces of thousands of weights held the cloth, and an
     exact Hessian that contact finds soft stretched it by half.)
     """
-    cloth = weft.sheet(19, 19, 0.5, 0.5, fabric="cotton").moved((0.01, 0.13, 0.005))
+    cloth = weft.sheet(19, 19, 0.5, 0.5, fabric="cotton").move((0.01, 0.13, 0.005))
     contact = SelfContact(3e-3, friction=0.3)
     scene = Scene(cloth, bodies=[sphere(0.12, 0.02)], contact=contact, integrator=integrator)
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
@@ -117,7 +117,7 @@ def test_steps_of_one_solve_gain_no_energy_in_contact(integrator, speed):
     step stretches what contact turns; such steps of 20 ms are taken again in halves. (They gained
     up to 500 times the kinetic energy.)
     """
-    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="cotton").moved((0.0, 0.08, 0.0), (20, 0, 0))
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="cotton").move((0.0, 0.08, 0.0), (20, 0, 0))
     scene = Scene(
         cloth,
         bodies=[plate(1.0, 1.0)],
@@ -142,7 +142,7 @@ def test_searches_end_where_contact_is_in_balance():
     """A search that begins far too near does not end there, however little moves: the balance is
     that of one with a tight tolerance, some micrometers away. (It ended at 20 nm.)
     """
-    cloth = weft.sheet(5, 5, 0.2, 0.2).moved((0.0, 1e-8, 0.0))
+    cloth = weft.sheet(5, 5, 0.2, 0.2).move((0.0, 1e-8, 0.0))
     least = []
     for tolerance in (1e-2, 1e-6):
         scene = Scene(
@@ -168,7 +168,7 @@ def test_constraints_from_outside_and_contact():
 
 def test_metrics_frames_and_pictures(tmp_path):
     """Counts, distances, work, seconds and intersections in the metrics; loads in the frames."""
-    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="felt").moved((0.01, 4e-3, 0.005))
+    cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="felt").move((0.01, 4e-3, 0.005))
     scene = Scene(
         cloth,
         bodies=[plate(1.0, 1.0)],
@@ -226,8 +226,8 @@ def test_two_iterations_a_step_keep_what_is_pressed_in_balance():
     """Stopped after two matrices, converged or not, pairs came nearer by a tenth in every step, to
     1e-13 m, where friction of such forces holds anything in the air.
     """
-    cloth = weft.sheet(25, 25, 1.0, 1.0, fabric="linen").moved((0.03, 0.47, 0.02), (0, 20, 0))
-    contact, ball = SelfContact(4e-3, friction=0.3), sphere(0.2, 0.04).moved((0, 0.202, 0))
+    cloth = weft.sheet(25, 25, 1.0, 1.0, fabric="linen").move((0.03, 0.47, 0.02), (0, 20, 0))
+    contact, ball = SelfContact(4e-3, friction=0.3), sphere(0.2, 0.04).move((0, 0.202, 0))
     quick, floor = weft.StepSettings(effort="interactive"), plate(1.7, 1.7)
     scene = Scene(cloth, bodies=[ball, floor], contact=contact, settings=quick, damping=0.02)
     found = [report.contact for report in stepped(scene, 110)[2]]

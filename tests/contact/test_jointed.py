@@ -39,7 +39,7 @@ def pair(kind, first=0, **how):
     """Two bodies, the first with a joint to the second."""
     joint = Joint(kind, tuple(POINT), tuple(AXIS), to="other", **how)
     one = AffineBody(box((0.1, 0.2, 0.3), 0.3, "one"), Rigid(1e3, joints=[joint]), first)
-    other = box((0.2, 0.1, 0.1), 0.3, "other").moved((0.5, 0.1, 0.0), None, (10, 20, 30))
+    other = box((0.2, 0.1, 0.1), 0.3, "other").move((0.5, 0.1, 0.0), None, (10, 20, 30))
     return RigidBodies([one, AffineBody(other, Rigid(1e3), first + 4)], first + 8)
 
 
@@ -143,7 +143,7 @@ def test_a_double_pendulum_to_second_order():
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2", "quasi_static"])
 def test_a_chain_hangs(integrator):
     """Three links on ball joints and a rope, moved aside: links keep together, and come to hang."""
-    weight = sphere(0.03, 0.03, "weight").moved((0.0, -0.6, 0.0))
+    weight = sphere(0.03, 0.03, "weight").move((0.0, -0.6, 0.0))
     rope = Joint("rope", to="link 2", at=(0.0, -0.39, 0.0), name="last")
     hung = rigid_body(weight, mass=0.2, joints=[rope])
     scene = scene_of([*chain(spin=0.0), hung], integrator=integrator)
@@ -159,14 +159,14 @@ def test_a_chain_hangs(integrator):
 def test_a_crank_turns_what_is_jointed_to_it():
     """A weld and a hinge to a body on a path: one turns with it, the other is carried."""
     turning = Path([Keyframe(0.0), Keyframe(0.2, (0.1, 0.0, 0.0), 0.8)], "linear", hold=True)
-    crank = box((0.1, 0.1, 0.1), 0.1, "crank").moved((0, 0, 0), turning)
+    crank = box((0.1, 0.1, 0.1), 0.1, "crank").move((0, 0, 0), turning)
     arm = rigid_body(
-        box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.17, 0.0, 0.0)),
+        box((0.2, 0.04, 0.04), 0.2, "arm").move((0.17, 0.0, 0.0)),
         mass=0.1,
         joints=[Joint("weld", to="crank")],
     )
     flag = rigid_body(
-        box((0.04, 0.04, 0.2), 0.2, "flag").moved((0.0, 0.0, 0.17)),
+        box((0.04, 0.04, 0.2), 0.2, "flag").move((0.0, 0.0, 0.17)),
         mass=0.1,
         joints=[Joint("hinge", (0.0, 0.0, 0.06), (0.0, 0.0, 1.0), to="crank")],
     )
@@ -189,7 +189,7 @@ def test_a_joint_to_a_body_that_stands_is_one_to_the_world():
     for kind in FIRM:
         states = []
         for to in ("", "wall"):
-            wall = plate(0.2, 0.2, 0.2, "wall").moved((0.0, -0.5, 0.0))
+            wall = plate(0.2, 0.2, 0.2, "wall").move((0.0, -0.5, 0.0))
             joint = Joint(kind, (0.0, 0.1, 0.0), (1.0, 0.3, 0.0), to=to)
             arm = rigid_body(
                 box((0.2, 0.04, 0.04), 0.2, "arm"), mass=0.1, joints=[joint], spin=(0.3, 0.2, 0.1)
@@ -220,7 +220,7 @@ def swing(folder, frames, resume=False, **more):
         air=True,
     )
     lower = rigid_body(
-        box((0.24, 0.03, 0.03), 0.3, "lower").moved((0.0, -0.1, 0.0)),
+        box((0.24, 0.03, 0.03), 0.3, "lower").move((0.0, -0.1, 0.0)),
         mass=0.1,
         joints=[hinge, spring],
         air=True,
@@ -252,7 +252,7 @@ def test_runs_resume_bitwise(tmp_path):
 def test_identity_knows_what_joints_are():
     """`to`, ropes and air make another one; what is not given is left out."""
     body, plain = sphere(0.1, 0.05, "ball"), Joint("ball", (0.0, 1.0, 0.0))
-    other = rigid_body(sphere(0.1, 0.05, "other").moved((0.3, 0, 0)), mass=1.0)
+    other = rigid_body(sphere(0.1, 0.05, "other").move((0.3, 0, 0)), mass=1.0)
 
     def identity(**how):
         wind = weft.Wind() if how.get("air") else None
@@ -308,7 +308,7 @@ def chain(spin=3.0):
     for k in range(3):
         joint = Joint("ball", (0.0, -0.14 * k, 0.0), to=f"link {k - 1}" if k else "")
         spins = (0.0, 0.0, spin if k == 2 else 0.0)
-        link = box((0.02, 0.1, 0.02), 0.2, f"link {k}").moved((0.0, -0.07 - 0.14 * k, 0.0))
+        link = box((0.02, 0.1, 0.02), 0.2, f"link {k}").move((0.0, -0.07 - 0.14 * k, 0.0))
         links.append(rigid_body(link, mass=0.1, spin=spins, joints=[joint]))
     return links
 
@@ -317,7 +317,7 @@ def arm_in_socket():
     """An arm that swings on a hinge in its socket."""
     socket = rigid_body(box((0.1, 0.1, 0.1), 0.1, "socket"), mass=1.0, joints=[Joint("weld")])
     arm = rigid_body(
-        box((0.2, 0.04, 0.04), 0.2, "arm").moved((0.1, 0.0, 0.0)),
+        box((0.2, 0.04, 0.04), 0.2, "arm").move((0.1, 0.0, 0.0)),
         mass=0.2,
         joints=[Joint("hinge", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), to="socket")],
     )
@@ -376,7 +376,7 @@ def test_far_anchors_are_asked_about():
         box((0.1, 0.1, 0.1), 0.1, "near"), mass=1.0, joints=[Joint("ball", (0.0, 0.12, 0.0))]
     )
     far = rigid_body(
-        box((0.1, 0.1, 0.1), 0.1, "far").moved((1, 0, 0)),
+        box((0.1, 0.1, 0.1), 0.1, "far").move((1, 0, 0)),
         mass=1.0,
         joints=[
             Joint("ball", (1.0, 0.5, 0.0)),
@@ -396,7 +396,7 @@ def jointed(*others, bodies=(), integrator="backward_euler", **how):
     return scene_of([arm, *bodies], integrator=integrator).model()
 
 
-TWINS = [plate(1, 1, name="twin").moved((0, y, 0)) for y in (1, 2)]
+TWINS = [plate(1, 1, name="twin").move((0, y, 0)) for y in (1, 2)]
 REFUSED = {
     "itself": (lambda: jointed(to="arm"), ("arm.rigid.joints 0.to", "'arm'")),
     "unknown": (lambda: jointed(to="amr"), ("joints 0.to", "'amr'", "'arm'")),
@@ -483,7 +483,7 @@ def test_momentum_of_a_chain_in_the_void():
             joints=[Joint("slider", axis=(1.0, 0.0, 0.0), to="b"), spring],
         ),
         rigid_body(
-            box((0.1, 0.2, 0.1), 0.2, "b").moved((0.3, 0.0, 0.0)),
+            box((0.1, 0.2, 0.1), 0.2, "b").move((0.3, 0.0, 0.0)),
             mass=0.4,
             velocity=(0.0, 0.5, 0.0),
         ),

@@ -19,7 +19,7 @@ from weft.scene.check import check
 from weft.validate.rigid import RigidScene, rigid_body, slide, top
 
 CLOTH = weft.sheet(5, 5, 0.3, 0.3)
-AWAY = CLOTH.moved((3.0, 0.0, 0.0))
+AWAY = CLOTH.move((3.0, 0.0, 0.0))
 
 
 def scene_of(bodies, cloth=AWAY, **more):
@@ -33,7 +33,7 @@ def scene_of(bodies, cloth=AWAY, **more):
 )
 def test_moments_against_a_sum_over_tetrahedra(body):
     """Volume, center and second moments equal those by quadrature of degree 2 on tetrahedra."""
-    body = body.moved((1.0, -2.0, 0.5), None, (20, 30, 40))
+    body = body.move((1.0, -2.0, 0.5), None, (20, 30, 40))
     a, b, c = np.moveaxis(body.vertices[body.faces] - (1.1, -2.0, 0.4), 1, 0)
     volume = np.einsum("mi,mi->m", a, np.cross(b, c)) / 6
     s5 = np.sqrt(5.0)
@@ -53,7 +53,7 @@ def test_moments_against_a_sum_over_tetrahedra(body):
 
 def test_four_points_have_the_bodys_inertia():
     """Their mass, center and second moments; weights give the vertices back, and affine motions."""
-    body = box((0.1, 0.2, 0.3), 0.07).moved((1.0, 2.0, 3.0), None, (10, 20, 30))
+    body = box((0.1, 0.2, 0.3), 0.07).move((1.0, 2.0, 3.0), None, (10, 20, 30))
     affine = AffineBody(body, Rigid(mass=2.5), 0)
     p = affine.points
     np.testing.assert_allclose(p.mean(0), affine.solid.center, atol=1e-12)
@@ -93,7 +93,7 @@ def test_a_ball_lies_on_cloth(integrator, kind):
     """It is held, nothing intersects, and the pins carry everything."""
     cloth = weft.sheet(9, 9, 0.4, 0.4) if kind == "triangles" else weft.spline_sheet(9, 9, 0.4, 0.4)
     rim = [weft.Pin(cloth.border(side)) for side in ("left", "right")]
-    ball = rigid_body(sphere(0.06, 0.04).moved((0.01, 0.064, -0.01)), mass=0.2)
+    ball = rigid_body(sphere(0.06, 0.04).move((0.01, 0.064, -0.01)), mass=0.2)
     scene = scene_of(
         [ball],
         cloth,
@@ -111,7 +111,7 @@ def test_a_sphere_on_cloth_is_where_it_is_in_equilibrium():
     """The equilibrium of a net with a ball, and the state to which steps lead, are the same."""
     cloth = weft.sheet(9, 9, 0.4, 0.4)
     rim = [weft.Pin(cloth.border(side)) for side in ("left", "right", "top", "bottom")]
-    ball = rigid_body(box((0.1, 0.05, 0.1), 0.1).moved((0.0, 0.0265, 0.0)), mass=0.2)
+    ball = rigid_body(box((0.1, 0.05, 0.1), 0.1).move((0.0, 0.0265, 0.0)), mass=0.2)
     how = {"pins": rim, "damping": 0.05}
     _, still, _ = stepped(scene_of([ball], cloth, integrator="quasi_static", **how), 1)
     _, moved, _ = stepped(scene_of([ball], cloth, **how), 120)
@@ -136,7 +136,7 @@ def test_bodies_meet_one_another_and_keep_momentum():
     """Two boxes that fly at each other: nothing passes through, the momentum of both stays."""
     left = rigid_body(box((0.1, 0.1, 0.1), 0.1, "left"), mass=1.0, velocity=(1.0, 0.1, 0.0))
     right = rigid_body(
-        box((0.1, 0.1, 0.1), 0.05, "right").moved((0.17, 0.02, 0.01), None, (10, 20, 30)),
+        box((0.1, 0.1, 0.1), 0.05, "right").move((0.17, 0.02, 0.01), None, (10, 20, 30)),
         mass=2.0,
         velocity=(-1.0, 0.0, 0.0),
     )
@@ -157,8 +157,8 @@ def test_bodies_meet_one_another_and_keep_momentum():
 def test_a_moving_body_pushes_a_rigid_one():
     """A plate that rises lifts a box, however far in one step."""
     rise = Path([Keyframe(0.0), Keyframe(0.2, (0.0, 0.2, 0.0))], "linear", hold=True)
-    lift = plate(0.4, 0.4, 0.2, "lift").moved((0, 0, 0), rise)
-    brick = rigid_body(box((0.1, 0.1, 0.1), 0.1, "brick").moved((0.0, 0.052, 0.0)), mass=1.0)
+    lift = plate(0.4, 0.4, 0.2, "lift").move((0, 0, 0), rise)
+    brick = rigid_body(box((0.1, 0.1, 0.1), 0.1, "brick").move((0.0, 0.052, 0.0)), mass=1.0)
     model, state, _ = stepped(scene_of([lift, brick]), 20)
     assert state.x[-4:, 1].mean() > 0.25
     assert len(model.contact.crossings(model.contact.all_vertices(state.x), state.t)) == 0
@@ -166,9 +166,9 @@ def test_a_moving_body_pushes_a_rigid_one():
 
 def run_of(folder, frames, resume=False, **more):
     ball = rigid_body(
-        sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.1, spin=(0.0, 5.0, 0.0)
+        sphere(0.05, 0.04, "ball").move((0.0, 0.06, 0.0)), mass=0.1, spin=(0.0, 5.0, 0.0)
     )
-    floor = plane(4.0, "floor").moved((0.0, -0.02, 0.0))
+    floor = plane(4.0, "floor").move((0.0, -0.02, 0.0))
     contact = weft.SelfContact(gap=2e-3, friction=0.5)
     scene = scene_of([ball, floor], CLOTH, pins=[], contact=contact, integrator="bdf2", **more)
     return weft.simulate(scene, frames=frames, fps=50, out=folder, resume=resume, progress=False)
@@ -200,7 +200,7 @@ def test_runs_resume_bitwise_and_tell_of_bodies(tmp_path):
 def test_other_rigid_settings_are_another_run(tmp_path):
     run_of(tmp_path / "run", 1)
     with refused(WeftError, "run folder", got="bodies"):
-        heavier = rigid_body(sphere(0.05, 0.04, "ball").moved((0.0, 0.06, 0.0)), mass=0.2)
+        heavier = rigid_body(sphere(0.05, 0.04, "ball").move((0.0, 0.06, 0.0)), mass=0.2)
         scene = scene_of([heavier], CLOTH, pins=[], integrator="bdf2")
         weft.simulate(scene, frames=2, fps=50, out=tmp_path / "run", resume=True, progress=False)
 
@@ -208,13 +208,13 @@ def test_other_rigid_settings_are_another_run(tmp_path):
 def door_and_bead():
     """A door that turns on its hinge, and a bead that slides on a wire."""
     door = rigid_body(
-        box((0.4, 0.6, 0.02), 0.6, "door").moved((0.2, 0.0, 0.0)),
+        box((0.4, 0.6, 0.02), 0.6, "door").move((0.2, 0.0, 0.0)),
         mass=2.0,
         spin=(0.0, 2.0, 0.0),
         joints=[Joint("hinge", (0.0, 0.0, 0.0))],
     )
     bead = rigid_body(
-        box((0.05, 0.05, 0.05), 0.05, "bead").moved((1.0, 0.0, 0.0)),
+        box((0.05, 0.05, 0.05), 0.05, "bead").move((1.0, 0.0, 0.0)),
         mass=0.1,
         joints=[Joint("slider", axis=(1.0, -1.0, 0.0))],
     )
@@ -267,7 +267,7 @@ REFUSED = {
     "too near": (
         modeled(
             BALL,
-            plane(name="floor").moved((0, -0.101, 0)),
+            plane(name="floor").move((0, -0.101, 0)),
             contact=weft.SelfContact(gap=2e-3, thickness=2e-3),
         ),
         ("bodies at the start", "ball and floor", "0.001 m"),
@@ -326,8 +326,8 @@ def test_attachments_to_bodies_beside_rigid_ones():
     """They follow the others, with the ids of bodies' vertices in the right places."""
     from weft.cloth.attachments import AttachToBody
 
-    ball = rigid_body(sphere(0.05, 0.04, "ball").moved((0.0, 0.3, 0.0)), mass=0.1)
-    pole = capsule(0.02, 0.4, 0.02, "pole").moved((0.0, 0.0, -0.175), None, (0, 0, 90))
+    ball = rigid_body(sphere(0.05, 0.04, "ball").move((0.0, 0.3, 0.0)), mass=0.1)
+    pole = capsule(0.02, 0.4, 0.02, "pole").move((0.0, 0.0, -0.175), None, (0, 0, 90))
     tie = AttachToBody(CLOTH.border("top"), "pole")
     scene = scene_of([ball, pole], CLOTH, pins=[], attachments=[tie])
     _, state, _ = stepped(scene, 20)

@@ -19,7 +19,7 @@ from weft.solve.sparse.block_csr import BlockCsr, BlockPattern
 
 def falling(linear):
     cloth = weft.sheet(15, 15, 0.3, 0.3, fabric="cotton", pattern="alternating")
-    cloth = cloth.moved((0.01, 0.115, 0.02), (3, 0, 2))
+    cloth = cloth.move((0.01, 0.115, 0.02), (3, 0, 2))
     ball = weft.contact.sphere(0.1, 0.02, "ball")
     return weft.Scene(
         cloth,
@@ -70,13 +70,13 @@ def test_what_iterates_makes_few_patterns(monkeypatch):
 def heap(**more):
     """Seven sheets that fall on one another and a plate, a few pairs on every vertex."""
     sheets = [
-        weft.sheet(12, 12, 0.2, 0.2, fabric="cotton").moved(
+        weft.sheet(12, 12, 0.2, 0.2, fabric="cotton").move(
             (0.004 * k, 0.012 + 0.007 * k, 0), (2, 9 * k, 0)
         )
         for k in range(7)
     ]
     return weft.Scene(
-        weft.joined(sheets),
+        weft.join(sheets),
         step=0.01,
         bodies=[weft.contact.plate(0.5, 0.5)],
         contact=weft.SelfContact(4e-3, friction=0.3),

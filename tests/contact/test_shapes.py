@@ -89,7 +89,7 @@ def test_flaws():
 def test_rigid_motion():
     """Rotated, then moved, then along its path about its own center."""
     turn = Path([Keyframe(0.0), Keyframe(1.0, rotation=np.pi / 2)], "linear", hold=True)
-    body = box((0.4, 0.1, 0.1), 0.1).moved((1.0, 0.0, 0.0), turn, (0.0, 90.0, 0.0))
+    body = box((0.4, 0.1, 0.1), 0.1).move((1.0, 0.0, 0.0), turn, (0.0, 90.0, 0.0))
     np.testing.assert_allclose(np.ptp(body.at(0.0), axis=0), [0.1, 0.1, 0.4], atol=1e-12)
     np.testing.assert_allclose(np.ptp(body.at(1.0), axis=0), [0.4, 0.1, 0.1], atol=1e-12)
     np.testing.assert_allclose(body.at(1.0).mean(0), [1.0, 0.0, 0.0], atol=1e-9)
@@ -193,7 +193,7 @@ def test_check_tells_of_flaws(tmp_path):
 
 def test_bodies_pass_through_one_another():
     """A box that stands in a floor is no crossing."""
-    cloth = weft.sheet(5, 5, 0.2, 0.2).moved((0, 0.3, 0))
+    cloth = weft.sheet(5, 5, 0.2, 0.2).move((0, 0.3, 0))
     bodies = [plate(1.0, 1.0), box((0.1, 0.2, 0.1))]
     scene = Scene(cloth, bodies=bodies, contact=weft.SelfContact(5e-3))
     assert len(scene.model().contact.crossings(cloth.vertices)) == 0

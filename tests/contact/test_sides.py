@@ -22,8 +22,8 @@ from weft.scene.scene import Scene
 
 def two(height=0.012, names=("lower", "upper"), thickness=None):
     lower = weft.sheet(9, 9, 0.3, 0.3, fabric="felt")
-    upper = weft.sheet(7, 7, 0.2, 0.2, fabric="silk").moved((0.01, height, 0.007), (0, 30, 0))
-    return weft.joined([lower, upper], names, thickness)
+    upper = weft.sheet(7, 7, 0.2, 0.2, fabric="silk").move((0.01, height, 0.007), (0, 30, 0))
+    return weft.join([lower, upper], names, thickness)
 
 
 def test_several_cloths_keep_their_fabrics():
@@ -43,14 +43,14 @@ def test_several_cloths_keep_their_fabrics():
         number = "" if k == 0 else " 2"
         for name in ("membrane", "bending"):
             assert whole[name + number] == pytest.approx(terms[name], rel=1e-12)
-    with refused(WeftError, "joined.names"):
-        weft.joined([lower, lower], ["a", "a"])
+    with refused(WeftError, "join.names"):
+        weft.join([lower, lower], ["a", "a"])
 
 
 def test_thickness_of_pairs():
     """A pair keeps the mean of both: cloth with cloth, with itself, with a body."""
     cloth = two(thickness=(2e-3, 4e-3))
-    ball = dataclasses.replace(sphere(0.1, 0.05).moved((0, -0.2, 0)), thickness=8e-3)
+    ball = dataclasses.replace(sphere(0.1, 0.05).move((0, -0.2, 0)), thickness=8e-3)
     model = Scene(cloth, bodies=[ball], contact=SelfContact(2e-3)).model()
     who = model.contact.mesh.sides
     n, b = 81, cloth.n_vertices
@@ -62,7 +62,7 @@ def test_thickness_of_pairs():
 
 def test_cloth_rests_at_its_thickness():
     """Two cloths on a table of another thickness each: none comes nearer than its pair keeps."""
-    cloth = two(0.02, thickness=(1e-3, 5e-3)).moved((0, 6e-3, 0))
+    cloth = two(0.02, thickness=(1e-3, 5e-3)).move((0, 6e-3, 0))
     table = plate(1.0, 1.0)
     scene = Scene(cloth, bodies=[table], contact=SelfContact(2e-3, thickness=3e-3))
     _, state, _ = stepped(scene, 20, 0.01, nothing_crosses)
@@ -77,11 +77,11 @@ def test_friction_by_pair():
     """Two strips on a table that moves aside: the one with friction comes along."""
     aside = Path([Keyframe(0.0), Keyframe(1.0, (0.4, 0.0, 0.0))], "smooth", hold=True)
     table = dataclasses.replace(plate(2.0, 2.0), path=aside, name="table")
-    one = weft.sheet(5, 5, 0.1, 0.1).moved((0.01, 3e-3, 0.2), (0, 20, 0))
-    other = weft.sheet(5, 5, 0.1, 0.1).moved((0.01, 3e-3, -0.2), (0, 20, 0))
+    one = weft.sheet(5, 5, 0.1, 0.1).move((0.01, 3e-3, 0.2), (0, 20, 0))
+    other = weft.sheet(5, 5, 0.1, 0.1).move((0.01, 3e-3, -0.2), (0, 20, 0))
     pairs = (Between(("rough", "table"), Friction(0.7, 0.6)),)
     contact = SelfContact(4e-3, pairs=pairs)
-    cloth = weft.joined([one, other], ["rough", "slick"])
+    cloth = weft.join([one, other], ["rough", "slick"])
     scene = Scene(cloth, bodies=[table], contact=contact, damping=0.0)
     _, state, reports = stepped(scene, 40, 0.0125, nothing_crosses)
     moved = (state.x - cloth.vertices)[:, 0]
@@ -93,7 +93,7 @@ def test_friction_by_pair():
 
 def test_pairs_that_ignore_each_other():
     """A sheet falls through a table that it ignores, and not through the one it does not."""
-    cloth = two(0.03).moved((0, 0.01, 0))
+    cloth = two(0.03).move((0, 0.01, 0))
     table = dataclasses.replace(plate(1.0, 1.0), name="table")
     pairs = (Between(("upper", "table"), ignore=True), Between(("upper", "lower"), ignore=True))
     scene = Scene(cloth, bodies=[table], contact=SelfContact(4e-3, pairs=pairs))
@@ -125,7 +125,7 @@ def test_pinned_pairs_are_left_out():
 
 def test_lags_settle_friction():
     """Cloth pressed aside under a weightless start: with further lags friction knows the load."""
-    cloth = weft.sheet(7, 7, 0.2, 0.2, fabric="felt").moved((0.01, 5e-3, 0.01), (0, 15, 0))
+    cloth = weft.sheet(7, 7, 0.2, 0.2, fabric="felt").move((0.01, 5e-3, 0.01), (0, 15, 0))
     moved = {}
     for lags in (1, 4):
         contact = SelfContact(4e-3, friction=0.5, lags=lags)
@@ -138,10 +138,10 @@ def test_lags_settle_friction():
 
 def test_a_pinch_is_reported_and_passed_thinner():
     """Two pads that leave half the thickness: stop, or go on thinner and thick again after."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2, fabric="felt").moved((0, 6e-3, 0))
+    cloth = weft.sheet(9, 9, 0.2, 0.2, fabric="felt").move((0, 6e-3, 0))
     keys = [Keyframe(0.0), Keyframe(0.1, (0, -0.013, 0)), Keyframe(0.2), Keyframe(0.3)]
     press = dataclasses.replace(
-        plate(0.1, 0.1).moved((0, 0.018, 0)), path=Path(keys, "linear", hold=True), name="press"
+        plate(0.1, 0.1).move((0, 0.018, 0)), path=Path(keys, "linear", hold=True), name="press"
     )
     for pinch in ("stop", "thin"):
         contact = SelfContact(4e-3, thickness=4e-3, pinch=pinch)

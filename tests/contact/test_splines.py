@@ -94,10 +94,10 @@ def test_directions_of_a_search_pass_through_nothing(model, rng):
 
 
 def test_cloth_falls_on_a_sphere_and_stays_outside(tmp_path):
-    cloth = weft.spline_sheet(14, 14, fabric="cotton").moved((0, 0.02, 0))
+    cloth = weft.spline_sheet(14, 14, fabric="cotton").move((0, 0.02, 0))
     scene = weft.Scene(
         cloth,
-        bodies=[sphere(0.25, 0.06).moved((0, -0.26, 0))],
+        bodies=[sphere(0.25, 0.06).move((0, -0.26, 0))],
         contact=weft.SelfContact(gap=0.01, friction=0.3),
     )
     run = weft.simulate(scene, seconds=0.4, fps=25, out=tmp_path / "run", progress=False)
@@ -113,12 +113,12 @@ def test_cloth_falls_on_a_sphere_and_stays_outside(tmp_path):
     "integrator", ["bdf2", "bdf2_semi_implicit", "baraff_witkin_1998", "quasi_static"]
 )
 def test_every_integrator_keeps_splines_apart(integrator):
-    cloth = weft.spline_sheet(10, 10, 0.6, 0.6, "linen").moved((0, 0.02, 0))
+    cloth = weft.spline_sheet(10, 10, 0.6, 0.6, "linen").move((0, 0.02, 0))
     scene = weft.Scene(
         cloth,
         [weft.Pin(cloth.corners("top"))],
         integrator=integrator,
-        bodies=[sphere(0.15, 0.05).moved((0, -0.16, 0))],
+        bodies=[sphere(0.15, 0.05).move((0, -0.16, 0))],
         contact=weft.SelfContact(gap=0.01),
         adaptive=weft.AdaptiveSettings() if integrator == "baraff_witkin_1998" else None,
     )
@@ -137,7 +137,7 @@ def test_friction_holds_a_spline_on_a_slope():
     for angle, slides in ((14.0, False), (22.0, True)):
         a = np.radians(angle)
         g = 9.81 * np.array([np.sin(a), -np.cos(a), 0.0])
-        cloth = weft.spline_sheet(6, 6, 0.3, 0.3).moved((0, 0.003, 0))
+        cloth = weft.spline_sheet(6, 6, 0.3, 0.3).move((0, 0.003, 0))
         scene = weft.Scene(
             cloth,
             bodies=[plate(4.0, 1.0, 0.5)],
@@ -156,9 +156,9 @@ def test_friction_holds_a_spline_on_a_slope():
 
 def test_pins_carry_cloth_with_them():
     """A pinned border is lowered onto cloth that lies below: that moves out of its way."""
-    upper = weft.spline_sheet(8, 8, 0.4, 0.4).moved((0, 0.02, 0))
+    upper = weft.spline_sheet(8, 8, 0.4, 0.4).move((0, 0.02, 0))
     lower = weft.spline_sheet(8, 8, 0.4, 0.4)
-    cloth = weft.joined([upper, lower], ["upper", "lower"])
+    cloth = weft.join([upper, lower], ["upper", "lower"])
     path = weft.Path(
         [weft.Keyframe(0.0), weft.Keyframe(0.1, (0.0, -0.1, 0.0))], "linear", hold=True
     )

@@ -43,13 +43,13 @@ def bodies(**joint):
     return [
         one,
         dataclasses.replace(
-            box((0.2, 0.1, 0.1), 0.2, "two").moved((0.5, 0.1, 0.0)), rigid=Rigid(1e3)
+            box((0.2, 0.1, 0.1), 0.2, "two").move((0.5, 0.1, 0.0)), rigid=Rigid(1e3)
         ),
     ]
 
 
 def scene(made, **more):
-    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric="cotton").moved((5.0, 0, 0))
+    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric="cotton").move((5.0, 0, 0))
     pins = [weft.Pin(cloth.border("left"))]
     return weft.Scene(cloth, pins, bodies=made, step=STEP, **more)
 
@@ -138,7 +138,7 @@ def test_angles_count_whole_turns(tmp_path):
 def arm(angle=0.3, stiffness=2.0, damping=0.1, torque=0.5, **keyed):
     motor = Motor(angle=angle, stiffness=stiffness, damping=damping, torque=torque)
     joint = Joint("hinge", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), angles=(-1.2, 1.2), motor=motor)
-    body = box((0.24, 0.02, 0.02), 0.3, "arm").moved((0.15, 0, 0))
+    body = box((0.24, 0.02, 0.02), 0.3, "arm").move((0.15, 0, 0))
     return scene([dataclasses.replace(body, rigid=Rigid(mass=0.2, joints=[joint]))], **keyed)
 
 
@@ -238,7 +238,7 @@ def test_motors_refused():
     from weft.bodies.motion.pins import Keyframe, Path
 
     path = Path([Keyframe(0.0), Keyframe(1.0, (0.1, 0, 0))], hold=True)
-    held = box((0.1, 0.1, 0.1), 0.1, "held").moved((0.5, 0, 0), path)
+    held = box((0.1, 0.1, 0.1), 0.1, "held").move((0.5, 0, 0), path)
     with refused(SceneError, "joints 0.angles", got="'held'"):
         own = bodies(kind="hinge", to="held", angles=(-0.1, 0.1))[0]
         scene([own, held]).model()

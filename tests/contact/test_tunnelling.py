@@ -72,7 +72,7 @@ def test_a_ball_and_a_sheet_with_pinned_border(integrator, moving, make, steps, 
     """
     cloth, share = make(9, 9, 0.3, 0.3, fabric="jersey"), 1.0 if moving == "cloth" else 0.0
     path, down = along(0, 0.16 * share, 0), along(0, -0.16 * (1 - share), 0)
-    ball = sphere(0.05, 0.04).moved((0.003, 0.06, 0.002), down)
+    ball = sphere(0.05, 0.04).move((0.003, 0.06, 0.002), down)
     scene = Scene(
         cloth,
         [Pin(border(cloth), path=path)],
@@ -98,7 +98,7 @@ PARTS = {
 def test_a_ball_in_parts_of_a_step(parts):
     """Where an integrator divides a step, or solves it more than once: in the bag, too."""
     cloth = weft.sheet(9, 9, 0.3, 0.3, fabric="jersey")
-    ball = sphere(0.05, 0.04).moved((0.003, 0.06, 0.002), along(0.02, -0.16, 0))
+    ball = sphere(0.05, 0.04).move((0.003, 0.06, 0.002), along(0.02, -0.16, 0))
     contact = SelfContact(GAP, friction=0.6, lags=3)
     scene = Scene(cloth, [Pin(border(cloth))], bodies=[ball], contact=contact, **parts)
     x, t, report = moved(scene, 1)
@@ -114,8 +114,8 @@ def test_a_sheet_and_another_with_pinned_border(integrator, how, steps):
     bag of that.
     """
     lower = weft.sheet(9, 9, 0.3, 0.3, fabric="jersey")
-    upper = weft.sheet(5, 5, 0.1, 0.1).moved((0.004, 0.02, 0.007), (0, 20, 0))
-    cloth, n = weft.joined([lower, upper], ["lower", "upper"]), len(lower.vertices)
+    upper = weft.sheet(5, 5, 0.1, 0.1).move((0.004, 0.02, 0.007), (0, 20, 0))
+    cloth, n = weft.join([lower, upper], ["lower", "upper"]), len(lower.vertices)
     pins = [Pin(border(lower))]
     v = np.zeros_like(cloth.vertices)
     if how == "pinned":
@@ -136,7 +136,7 @@ def strip_and_hoop(integrator, height, way):
     """
     cloth = weft.sheet(3, 13, 0.04, 0.4, fabric="jersey")
     held = [Pin(cloth.border("top")), Pin(cloth.border("bottom"))]
-    hoop = ring(0.06, 0.012, 0.025).moved((0.002, height, 0.003), along(0, way, 0), (90, 0, 0))
+    hoop = ring(0.06, 0.012, 0.025).move((0.002, height, 0.003), along(0, way, 0), (90, 0, 0))
     scene = Scene(cloth, held, bodies=[hoop], contact=SelfContact(GAP), integrator=integrator)
     x, t, report = moved(scene, 2)
     assert report.outcome.ok, report.outcome
@@ -172,8 +172,8 @@ def test_what_is_caught_blocks(integrator, tmp_path):
     """A ball is to go through a table, on which cloth lies: the step is refused, and so is a run,
     however short its steps. Its last state has all of the cloth above the table.
     """
-    cloth = weft.sheet(7, 7, 0.3, 0.3).moved((0, 3e-3, 0))
-    ball = sphere(0.05, 0.04).moved((0.003, 0.06, 0.002), along(0, -0.16, 0))
+    cloth = weft.sheet(7, 7, 0.3, 0.3).move((0, 3e-3, 0))
+    ball = sphere(0.05, 0.04).move((0.003, 0.06, 0.002), along(0, -0.16, 0))
     table = plate(0.5, 0.5, 0.1)
     scene = Scene(
         cloth,

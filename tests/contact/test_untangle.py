@@ -23,8 +23,8 @@ def bumped(depth=4e-3):
     lower, upper = weft.sheet(13, 13, 0.3, 0.3), weft.sheet(11, 11, 0.25, 0.25)
     x = np.array(lower.vertices)
     x[:, 1] += (5e-3 + depth) * np.exp(-(x[:, 0] ** 2 + x[:, 2] ** 2) / 0.04**2)
-    upper = upper.moved((0.006, 5e-3, 0.003), (0, 12, 0))
-    return weft.joined([lower.with_points(x), upper])
+    upper = upper.move((0.006, 5e-3, 0.003), (0, 12, 0))
+    return weft.join([lower.with_points(x), upper])
 
 
 def test_contours_get_shorter_along_d():
@@ -70,7 +70,7 @@ def test_small_intersections_are_untangled(tmp_path):
 
 def test_out_of_a_body_and_pins_stay():
     """A sheet that a sphere pokes through at the top; a pinned corner does not move."""
-    cloth = weft.sheet(21, 21, 0.4, 0.4).moved((0.003, 0.097, 0.002))
+    cloth = weft.sheet(21, 21, 0.4, 0.4).move((0.003, 0.097, 0.002))
     ball = sphere(0.1, 0.03)
     contact = SelfContact(5e-3, resolve=True)
     scene = Scene(cloth, [Pin(cloth.corners())], bodies=[ball], contact=contact)
@@ -84,7 +84,7 @@ def test_out_of_a_body_and_pins_stay():
 
 def test_too_near_is_spread():
     """No intersection, but nearer than the thickness."""
-    cloth = weft.sheet(9, 9, 0.2, 0.2).moved((0, 1e-4, 0))
+    cloth = weft.sheet(9, 9, 0.2, 0.2).move((0, 1e-4, 0))
     contact = SelfContact(2e-3, thickness=1e-3, resolve=True)
     scene = Scene(cloth, bodies=[plate(0.5, 0.5)], contact=contact)
     assert scene.state().x[:, 1].min() > 1e-3 and scene.resolved.crossing == 0
@@ -93,8 +93,8 @@ def test_too_near_is_spread():
 def test_what_cannot_be_untangled(tmp_path):
     """A sheet held above and below another one that is pinned; and a scene file that can be."""
     lower = weft.sheet(5, 5, 0.2, 0.2)
-    through = weft.sheet(5, 5, 0.2, 0.2).moved((0.01, 0.003, 0.013), (70, 0, 0))
-    cloth = weft.joined([lower, through])
+    through = weft.sheet(5, 5, 0.2, 0.2).move((0.01, 0.003, 0.013), (70, 0, 0))
+    cloth = weft.join([lower, through])
     ends = [through.border("top") + 25, through.border("bottom") + 25]  # on either side
     pins = [Pin(np.concatenate([np.arange(25), *ends]))]
     with refused(SceneError, "contact.resolve", got="11 of 14 pairs"):

@@ -266,7 +266,7 @@ def test_points_besides_the_cloths():
     from weft.bodies.rigid.settings import Rigid
     from weft.bodies.shapes.primitives import box
 
-    body = dataclasses.replace(box((0.1, 0.1, 0.1)).moved((0, -1, 0)), rigid=Rigid(mass=0.1))
+    body = dataclasses.replace(box((0.1, 0.1, 0.1)).move((0, -1, 0)), rigid=Rigid(mass=0.1))
     scene = ribbon(bodies=[body])
     model, stepper, state = scene.model(), scene.stepper(), scene.state()
     memory = stepper.init(model, state)

@@ -226,7 +226,7 @@ def test_a_line_pressed_into_the_second_of_two_cloths():
     """Cloths of one fabric are one energy: a line of the second is in it all the same."""
     silk = as_fabric("silk")
     sheets = [weft.sheet(n, 3, w, 0.1, fabric=silk) for n, w in ((3, 0.1), (5, 0.2))]
-    cloth = weft.joined(sheets, ["one", "two"])
+    cloth = weft.join(sheets, ["one", "two"])
     line = weft.Pressed([(0.1, 0.0), (0.1, 0.1)], 0.7, cloth="two")
     model = weft.Scene(cloth, pressed=[line]).model()
     (bending,) = (e for e in model.energies if e.name == "bending")

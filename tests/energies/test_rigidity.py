@@ -23,7 +23,7 @@ JOINTS = [
 def loose(first=0):
     bodies = [
         AffineBody(
-            box((0.1, 0.2, 0.3), 0.3).moved((k, 0.1, 0.0)), Rigid(1e3, joints=[j]), first + 4 * k
+            box((0.1, 0.2, 0.3), 0.3).move((k, 0.1, 0.0)), Rigid(1e3, joints=[j]), first + 4 * k
         )
         for k, j in enumerate(JOINTS)
     ]

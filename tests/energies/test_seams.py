@@ -137,8 +137,8 @@ def falling(cloth, energies, **about):
 
 def test_a_bond_tears_at_its_strength_and_stays_torn(tmp_path):
     """Two sheets, the upper one held: the bonds carry the weight of the lower one, or tear."""
-    top, low = weft.sheet(3, 3, 0.1, 0.1), weft.sheet(3, 3, 0.1, 0.1).moved((0, -0.05, 0))
-    cloth = weft.joined([top, low])
+    top, low = weft.sheet(3, 3, 0.1, 0.1), weft.sheet(3, 3, 0.1, 0.1).move((0, -0.05, 0))
+    cloth = weft.join([top, low])
     weight = 9.81 * low.mass.sum()
     pairs = np.array([[i, i + 9] for i in range(9)], dtype=np.int32)
 

@@ -38,7 +38,7 @@ def scene(gravity=-9.81, contact=False):
     if not contact:
         pins = [weft.Pin(cloth.corners("top"))]
         return weft.Scene(cloth, pins, (0.0, gravity, 0.0), settings=SETTINGS)
-    ball = weft.contact.sphere(0.12, 0.06).moved((0.0, -0.13, 0.0))
+    ball = weft.contact.sphere(0.12, 0.06).move((0.0, -0.13, 0.0))
     meets = weft.SelfContact(gap=2e-3, friction=0.3)
     return weft.Scene(
         cloth, [], (0.0, gravity, 0.0), contact=meets, bodies=[ball], settings=SETTINGS

@@ -209,7 +209,7 @@ def write_files(folder):
         spacing=0.08,
     )
     ball = weft.contact.sphere(0.1, 0.1)
-    moved = ball.moved((0.0, 1.5, 0.0))
+    moved = ball.move((0.0, 1.5, 0.0))
     places = np.stack([moved.vertices + [0.0, 0.01 * k, 0.0] for k in t])
     np.savez(folder / "frames.npz", positions=places, faces=ball.faces)
     (folder / "tent.obj").write_text(tent())

@@ -127,7 +127,7 @@ def test_refused(bad):
 def yanked(adaptive, step=0.02):
     """A stiff, strongly damped sheet whose corner is yanked by 1.2 m in two steps, and back."""
     fabric = {"preset": "freecloth", "stretch": "5e6 N/m"}
-    cloth = weft.sheet(12, 12, fabric=fabric).moved((0, 0, 0), (70, 0, 0))
+    cloth = weft.sheet(12, 12, fabric=fabric).move((0, 0, 0), (70, 0, 0))
     frames = [(0.1, 0.0), (0.14, -1.2), (0.18, 0.0), (9.0, 0.0)]
     path = weft.Path([weft.Keyframe(t, (x, -x / 6, 0)) for t, x in frames], "linear")
     pins = [weft.Pin(cloth.corners("top-left")), weft.Pin(cloth.corners("top-right"), path=path)]

@@ -44,7 +44,7 @@ def on_a_slope(kind="triangles", friction=0.4, **settings):
         cloth = weft.spline_sheet(3, 3, 0.2, 0.2, fabric=fabric)
     else:
         cloth = weft.sheet(6, 6, 0.2, 0.2, fabric=fabric)
-    cloth = cloth.moved((0, 2.5e-3, 0), (0, 20, 0))
+    cloth = cloth.move((0, 2.5e-3, 0), (0, 20, 0))
     chosen = QuasiStaticSettings(**{"friction": True, "imperfection": 0.0, **settings})
     a = np.radians(14.0)
     return weft.Scene(

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.quick
 
 
 def hanging(gusts=None, by="border", **settings):
-    cloth = weft.sheet(9, 9, 0.5, 0.5, fabric="cotton").moved((0, 0, 0), (90, 0, 0))
+    cloth = weft.sheet(9, 9, 0.5, 0.5, fabric="cotton").move((0, 0, 0), (90, 0, 0))
     return weft.Scene(
         cloth,
         [weft.Pin(getattr(cloth, by)("top"))],
@@ -52,7 +52,7 @@ def test_wind_that_does_not_settle_says_that_cloth_flutters():
 
 
 def lying(contact, attachments=(), **settings):
-    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").moved((0, 0.01, 0))
+    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="cotton").move((0, 0.01, 0))
     return weft.Scene(
         cloth,
         bodies=[plate(0.5, 0.5, 0.1)],

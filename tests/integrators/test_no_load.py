@@ -21,10 +21,10 @@ pytestmark = pytest.mark.quick
 SHEET = weft.sheet(9, 9, 0.4, 0.4, fabric="jersey")
 SPLINE = weft.spline_sheet(6, 6, 0.4, 0.4, fabric="jersey")
 GAP = SelfContact(4e-3)
-BALL = sphere(0.05, 0.025).moved((0.0, -0.08, 0.0))
+BALL = sphere(0.05, 0.025).move((0.0, -0.08, 0.0))
 GRAVITY = (0.0, -9.81, 0.0)
-AWAY = SHEET.moved((1000.0, 0.0, -50.0))
-OFF_CENTER = SHEET.moved((0.01, 0.0, 0.005))
+AWAY = SHEET.move((1000.0, 0.0, -50.0))
+OFF_CENTER = SHEET.move((0.01, 0.0, 0.005))
 
 
 def path(*displacements, turn=0.0):
@@ -80,10 +80,10 @@ UNSTRESSED = {
     "a body of frames": corners(bodies=[swelling(0.02)], contact=GAP),
     "a body of frames that pushes and goes back": corners(bodies=[swelling(0.05)], contact=GAP),
     "a body that touches what nothing holds": scene(
-        bodies=[BALL.moved((0.0, 0.027, 0.0))], contact=GAP
+        bodies=[BALL.move((0.0, 0.027, 0.0))], contact=GAP
     ),
     "friction": scene(
-        bodies=[BALL.moved((0.0, 0.027, 0.0))],
+        bodies=[BALL.move((0.0, 0.027, 0.0))],
         contact=SelfContact(4e-3, friction=0.4),
         settings=QuasiStaticSettings(friction=True),
     ),
@@ -147,7 +147,7 @@ UNHELD = {
     "cloth with contact": scene(gravity=GRAVITY, contact=GAP),
     "a spline": scene(SPLINE, gravity=GRAVITY),
     "beside a body": scene(
-        SHEET.moved((1.0, 0.0, 0.0)), gravity=GRAVITY, bodies=[BALL], contact=GAP
+        SHEET.move((1.0, 0.0, 0.0)), gravity=GRAVITY, bodies=[BALL], contact=GAP
     ),
     "a rigid body below": corners(
         gravity=GRAVITY, bodies=[dataclasses.replace(BALL, rigid=Rigid(mass=0.2))], contact=GAP
@@ -183,7 +183,7 @@ def test_what_falls_on_a_body_is_held(depth):
         OFF_CENTER,
         gravity=GRAVITY,
         contact=GAP,
-        bodies=[plate(1.0, 1.0).moved((0.0, -depth, 0.0))],
+        bodies=[plate(1.0, 1.0).move((0.0, -depth, 0.0))],
     )
     ((state, report),) = steps(made, 1)
     assert report.outcome is Outcome.CONVERGED

@@ -19,7 +19,7 @@ TIGHT = {"tolerance": 1e-9, "force_tolerance": 1e-8}
 
 
 def scene(n=12, fabric="freecloth", tilt=90, pins="top", **changes):
-    cloth = weft.sheet(n, n, fabric=fabric).moved((0, 0, 0), (tilt, 0, 0))
+    cloth = weft.sheet(n, n, fabric=fabric).move((0, 0, 0), (tilt, 0, 0))
     held = [weft.Pin(cloth.mesh.groups[pins])] if pins else []
     return weft.Scene(cloth, held, integrator="quasi_static", **changes)
 

@@ -202,7 +202,7 @@ def test_no_point_is_looked_at_twice_in_a_row(integrator, monkeypatch):
         return value_at(phi, x)
 
     monkeypatch.setattr(Potential, "value_at", watched)
-    cloth = weft.sheet(9, 9, 0.3, 0.3).moved((0.0, 0.12, 0.0))
+    cloth = weft.sheet(9, 9, 0.3, 0.3).move((0.0, 0.12, 0.0))
     scene = weft.Scene(
         cloth, bodies=[sphere(0.1, 0.05)], contact=weft.SelfContact(4e-3), integrator=integrator
     )

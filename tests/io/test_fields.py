@@ -102,7 +102,7 @@ def test_air_of_a_plate(crossflow):
     still = np.zeros_like(mesh.vertices)
     force = air_force(mesh, mesh.vertices, still, 0.0, wind)
     np.testing.assert_allclose(force, np.tile([0, 0.5 * 1.2 * 1.17 * 16, 0], (8, 1)), rtol=1e-12)
-    scene = weft.Scene(weft.sheet(3, 3, 1.0, 1.0).moved((0, 0, 0), (20, 0, 35)), wind=wind)
+    scene = weft.Scene(weft.sheet(3, 3, 1.0, 1.0).move((0, 0, 0), (20, 0, 35)), wind=wind)
     mesh = scene.cloth.mesh
     turned = mesh.vertices
     step = scene.model().step(scene.state(), 0.0)
@@ -112,7 +112,7 @@ def test_air_of_a_plate(crossflow):
 
 
 def test_pressure_of_what_rests_is_its_weight(tmp_path):
-    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="felt").moved((0, 2e-3, 0))
+    cloth = weft.sheet(5, 5, 0.2, 0.2, fabric="felt").move((0, 2e-3, 0))
     scene = weft.Scene(
         cloth,
         integrator="quasi_static",

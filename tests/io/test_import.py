@@ -538,7 +538,7 @@ def test_pins_by_painted_weights(tmp_path):
     path.write_text(text.replace("weights: NAME", "corners: all, above: 0.3"))
     with refused(SceneProblems, "pins.0"):
         load_scene(path)
-    several = weft.joined([weft.load(tmp_path / "a.ply"), weft.sheet(3, 3)])
+    several = weft.join([weft.load(tmp_path / "a.ply"), weft.sheet(3, 3)])
     assert several.weighted("pin").tolist() == [0, 1]
 
 

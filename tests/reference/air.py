@@ -36,17 +36,17 @@ class FrozenAir:
     def stencil(self):
         return self.samples.stencil
 
-    def moved(self, x):
+    def move(self, x):
         """d at the samples, (q,3) [m]."""
         return self.samples.mean(x - self.origin)
 
     def value(self, x):
-        d = self.moved(x)
+        d = self.move(x)
         pull = np.einsum("qij,qj->qi", self.K, 0.5 * d / self.span - self.air)
         return (pull * d).sum(1)
 
     def gradient(self, x):
-        g = np.einsum("qij,qj->qi", self.K, self.moved(x) / self.span - self.air)
+        g = np.einsum("qij,qj->qi", self.K, self.move(x) / self.span - self.air)
         return self.samples.shares[:, :, None] * g[:, None]
 
     def hessian(self, x, psd=Psd.EXACT):

@@ -57,8 +57,8 @@ def splines(**more):
 
 def over_ball(make=weft.sheet, gap=2e-3, height=0.052, speed=-0.6, path=None, **more):
     cloth = make(9, 9, width=0.2, height=0.2, fabric=of("cotton"))
-    cloth = cloth.moved((0.004, height + 0.001, 0.003), GENERIC)
-    ball = sphere(0.05, 0.02).moved((0, 0, 0), path)
+    cloth = cloth.move((0.004, height + 0.001, 0.003), GENERIC)
+    ball = sphere(0.05, 0.02).move((0, 0, 0), path)
     contact = weft.SelfContact(gap=gap, thickness=2e-4, friction=0.3)
     more.setdefault("settings", TIGHT)
     return weft.Scene(
@@ -88,13 +88,13 @@ def taut_and_slack():
 
 def two_sheets():
     one = weft.sheet(8, 8, width=0.1, height=0.1, fabric=of("cotton"))
-    one = one.moved((0.013, 0, 0.007), (0.3, 11.0, 0.2))
-    two = weft.sheet(7, 7, width=0.08, height=0.08, fabric=of("denim")).moved(
+    one = one.move((0.013, 0, 0.007), (0.3, 11.0, 0.2))
+    two = weft.sheet(7, 7, width=0.08, height=0.08, fabric=of("denim")).move(
         (0, 0.0025, 0), (-0.3, 20, 0.4)
     )
-    floor = plate(0.4, 0.4, 0.1).moved((0, -0.0015, 0))
+    floor = plate(0.4, 0.4, 0.1).move((0, -0.0015, 0))
     contact = weft.SelfContact(gap=2e-3, friction=0.2)
-    cloth = weft.joined([one, two], ["one", "two"])
+    cloth = weft.join([one, two], ["one", "two"])
     return weft.Scene(cloth, bodies=[floor], contact=contact, settings=TIGHT, step=0.005)
 
 

@@ -49,8 +49,8 @@ def spline(fabric=COTTON, **changes):
 
 def sliding(**changes):
     """A sheet that slides over a ball with friction."""
-    cloth = weft.sheet(7, 7, 0.3, 0.3, fabric=COTTON).moved((0.0, 0.0015, 0.0))
-    ball = sphere(0.4, 0.05).moved((0.0, -0.4, 0.0))
+    cloth = weft.sheet(7, 7, 0.3, 0.3, fabric=COTTON).move((0.0, 0.0015, 0.0))
+    ball = sphere(0.4, 0.05).move((0.0, -0.4, 0.0))
     return weft.Scene(cloth, bodies=[ball], velocity=(0.3, 0, 0), step=STEP, **changes)
 
 
@@ -177,7 +177,7 @@ def test_equilibria_hang_along_gravity_that_turns():
         "gravity.1": Keys([(0.0, -9.81), (1.0, 0.0)]),
     }
     cloth = weft.sheet(3, 11, 0.05, 0.5, fabric={"preset": "cotton", "bending": "1e-9 N*m"})
-    cloth = cloth.moved((0, 0, 0), (90, 0, 0))
+    cloth = cloth.move((0, 0, 0), (90, 0, 0))
     scene = weft.Scene(
         cloth,
         [weft.Pin(cloth.border("top"))],

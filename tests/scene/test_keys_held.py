@@ -109,7 +109,7 @@ def on_body():
     """A sheet on a plate that falls, softly and then firmly held by a corner."""
 
     def made(stiffness, **keyed):
-        cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON).moved((0, 0.02, 0))
+        cloth = weft.sheet(7, 6, 0.3, 0.25, fabric=COTTON).move((0, 0.02, 0))
         body = plate(0.5, 0.5, 0.1)
         held = weft.AttachToBody(cloth.corners("top-left"), "plate", stiffness=stiffness)
         return weft.Scene(
@@ -185,7 +185,7 @@ def test_a_spring_in_time_holds_the_weight_of_the_time():
     gravity, length = Keys([(0, -9.81), (1, -19.62)]), Keys([(0, 0.2), (1, 0.1)])
     stiffness = Keys([(0, 1.0), (1, 3.0)], "smooth")
     light = dataclasses.replace(COTTON, density=0.1)
-    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=light).moved((0, 0, 0), (90, 0, 0))
+    cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=light).move((0, 0, 0), (90, 0, 0))
     corner = cloth.corners("top-left")
     place = cloth.vertices[corner[0]] + [0.0, 0.3, 0.0]
     spring = weft.Spring(corner, at=tuple(place), length=0.2, stiffness=1.0)

@@ -100,7 +100,7 @@ def jointed(field, before, after, **more):
         joint = Joint(**{"at": (0.0, 0.4, 0.1), "point": (0.02, 0.05, 0.0), **more, field: value})
         body = box((0.1, 0.1, 0.1), 0.1, "one")
         body = dataclasses.replace(body, rigid=Rigid(500.0, joints=[joint]))
-        cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=COTTON).moved((0.5, 0, 0))
+        cloth = weft.sheet(3, 3, 0.1, 0.1, fabric=COTTON).move((0.5, 0, 0))
         pins = [weft.Pin(cloth.border("left"))]
         return weft.Scene(cloth, pins, bodies=[body], step=STEP, **keyed)
 
@@ -112,10 +112,10 @@ def on_a_rod(field, before, after, **more):
     """Rings that slide along a rod."""
 
     def made(value, **keyed):
-        cloth = weft.sheet(5, 5, 0.2, 0.2, fabric=COTTON).moved((0, 0, 0), (90, 0, 0))
+        cloth = weft.sheet(5, 5, 0.2, 0.2, fabric=COTTON).move((0, 0, 0), (90, 0, 0))
         top = cloth.border("top")
         y = float(cloth.vertices[top][0, 1]) + 0.012
-        rod = box((0.4, 0.01, 0.01), 0.4, "rod").moved((0.0, y, 0.0))
+        rod = box((0.4, 0.01, 0.01), 0.4, "rod").move((0.0, y, 0.0))
         rod = dataclasses.replace(rod, rigid=Rigid(mass=0.3, joints=[Joint("weld")]))
         numbers = {"radius": 0.012, "stiffness": 50.0, **more, field: value}
         rings = weft.Slide(top, [(-0.2, y, 0.0), (0.2, y, 0.0)], body="rod", **numbers)

@@ -9,7 +9,7 @@ import weft
 from tests.refusals import refused
 from weft.base.errors import MeshError, SceneProblems, WeftError
 from weft.cloth import fields
-from weft.cloth.create import as_splines, joined, with_regions
+from weft.cloth.create import as_splines, join, with_regions
 from weft.cloth.regions import assign_vertices, fabric_regions
 from weft.discretization.mesh import grid
 from weft.fabric.fabric import fabric
@@ -170,7 +170,7 @@ def test_two_fabrics_in_a_row_stretch_as_springs_in_series(tmp_path):
     flat = dataclasses.replace(flat, regions={"lower": np.flatnonzero(lower).astype(np.int32)})
     heavy = fabric({"preset": "silk", "density": "500 gsm", "stretch": "60 N/m"})
     light = fabric({"preset": "silk", "density": "100 gsm", "stretch": "20 N/m"})
-    cloth = with_regions(flat, {"lower": heavy}, light).moved(rotation=(90, 0, 0))
+    cloth = with_regions(flat, {"lower": heavy}, light).move(rotation=(90, 0, 0))
     assert [r.name for r in cloth.regions] == ["lower", "rest"]
     assert cloth.mass.sum() == pytest.approx(0.04 * 0.5 + 0.04 * 0.1)
     scene = weft.Scene(cloth, [weft.Pin(cloth.border("top"))], integrator="quasi_static")
@@ -287,7 +287,7 @@ def test_owners(mesh):
 def test_among_other_cloths(mesh):
     """Joined behind another cloth: names, faces and mass go along."""
     cloth = with_regions(mesh, {"near": fabric("denim")}, BASE)
-    both = joined([weft.sheet(3, 3), cloth], ["flat", "shaped"]).moved((0, 1, 0))
+    both = join([weft.sheet(3, 3), cloth], ["flat", "shaped"]).move((0, 1, 0))
     assert [r.name for r in both.regions] == ["flat", "shaped near", "shaped rest"]
     assert both.regions[1].faces[0] == mesh.regions["near"][0] + 8
     assert both.mass.sum() == pytest.approx(cloth.mass.sum() + weft.sheet(3, 3).mass.sum())

@@ -90,7 +90,7 @@ def test_quasi_static_equilibrium_is_that_of_triangles():
     found = []
     cloths = [weft.spline_sheet(9, 9, 0.5, 0.5, "cotton", rule=r) for r in ("full", "reduced")]
     for cloth in (*cloths, weft.sheet(25, 25, 0.5, 0.5)):
-        upright = cloth.moved((0, 0, 0), (90, 0, 0))
+        upright = cloth.move((0, 0, 0), (90, 0, 0))
         scene = weft.Scene(upright, [weft.Pin(upright.border("top"))])
         model = scene.model()
         solver = QuasiStatic(QuasiStaticSettings(tolerance=1e-7))
@@ -177,9 +177,9 @@ def test_border_is_pinned_whole_at_every_density():
 
 
 def test_triangles_and_splines_fall_together():
-    a = weft.sheet(5, 5, 0.3, 0.3, fabric="silk").moved((0, 0.5, 0))
+    a = weft.sheet(5, 5, 0.3, 0.3, fabric="silk").move((0, 0.5, 0))
     b = weft.spline_sheet(6, 5, 0.3, 0.3, "cotton")
-    both = weft.joined([a, b], ["triangles", "spline"])
+    both = weft.join([a, b], ["triangles", "spline"])
     assert len(both.points) == 25 + 30
     assert both.mass.sum() == pytest.approx(a.mass.sum() + b.mass.sum())
     scene = weft.Scene(both, contact=weft.SelfContact(gap=0.01))
@@ -191,11 +191,11 @@ def test_triangles_and_splines_fall_together():
 
 def test_joined_splines_keep_their_densities():
     """Vertices are where the embedding has them, and pins find the sides of each."""
-    cloths = [weft.spline_sheet(6, 5, density=d).moved((0, d, 0)) for d in (1, 3)]
-    both = weft.joined(cloths)
+    cloths = [weft.spline_sheet(6, 5, density=d).move((0, d, 0)) for d in (1, 3)]
+    both = weft.join(cloths)
     assert both.n_vertices == 5 * 4 + 13 * 10
     np.testing.assert_allclose(both.embedding.of(both.points), both.vertices, atol=1e-15)
-    moved = both.moved((0, 1, 0))
+    moved = both.move((0, 1, 0))
     np.testing.assert_allclose(moved.vertices, both.vertices + (0, 1, 0), atol=1e-15)
     for cloth, part in zip(cloths, both.parts):
         pin = weft.Pin(both.border("top", part))
@@ -208,15 +208,15 @@ def test_joined_splines_keep_their_densities():
 def test_triangles_of_one_fabric_are_one_element():
     """Beside splines too; and the faces are those of the parts."""
     a = weft.sheet(4, 4)
-    alike = weft.sheet(5, 4, fabric=a.fabric).moved((0, 1, 0))
-    both = weft.joined([a, weft.spline_sheet(6, 5).moved((0, 2, 0)), alike])
+    alike = weft.sheet(5, 4, fabric=a.fabric).move((0, 1, 0))
+    both = weft.join([a, weft.spline_sheet(6, 5).move((0, 2, 0)), alike])
     (fabric, triangles), (_, splines) = both.elements
     assert fabric is a.fabric and len(triangles.mesh.faces) == len(a.faces) + len(alike.faces)
     assert triangles.area.sum() == pytest.approx(2.0) and splines.area.sum() == pytest.approx(1.0)
-    twice = weft.joined([weft.joined([a, alike]), weft.sheet(3, 3)])
+    twice = weft.join([weft.join([a, alike]), weft.sheet(3, 3)])
     assert [len(p.faces) for p in twice.parts] == [18 + 24, 8]
     with refused(MeshError, "cloths"):
-        weft.joined([both, a])
+        weft.join([both, a])
 
 
 def test_what_splines_do_not_have_is_said():
@@ -340,13 +340,13 @@ def test_border_of_a_fitted_piece_is_its_whole_curved_side():
     assert uv[cloth.border("top"), 1].min() > 0.5 and np.ptp(uv[cloth.border("top"), 1]) > 0.02
     held = weft.Scene(cloth, [weft.Pin(cloth.border("top"))])._pinned_points
     assert held.anchors == 0 and len(held.pins[0].vertices) == patch.shape[0]
-    both = weft.joined([cloth, weft.sheet(3, 3).moved((0, 1, 0))], ["a", "b"])
+    both = weft.join([cloth, weft.sheet(3, 3).move((0, 1, 0))], ["a", "b"])
     assert len(both.border("top", both.part("a"))) == patch.spans[0] + 1
     assert len(both.border("top", both.part("b"))) == 3
 
 
 def test_fitting_keeps_a_cloths_name_and_thickness():
-    named = weft.joined([weft.sheet(6, 6, 0.5, 0.5)], ["shirt"], [2e-3])
+    named = weft.join([weft.sheet(6, 6, 0.5, 0.5)], ["shirt"], [2e-3])
     fitted = weft.as_splines(named, spans=9)
     (part,) = fitted.parts
     assert (part.name, part.thickness) == ("shirt", 2e-3)

@@ -19,19 +19,19 @@ def hanging(k, linear="lanes", n=7, **more):
 
 def on_sphere(k, n=7, **contact):
     """Over a ball that stands still, or moves; friction differs, and how often it is taken."""
-    cloth = weft.sheet(n, n, 0.8, 0.8, pattern="alternating").moved((0.02 + 0.01 * k, 0.28, 0.01))
+    cloth = weft.sheet(n, n, 0.8, 0.8, pattern="alternating").move((0.02 + 0.01 * k, 0.28, 0.01))
     path = weft.Path([weft.Keyframe(0), weft.Keyframe(1, (0.05 * k, 0.02, 0))], hold=True)
-    ball = sphere(0.25, size=0.15).moved((0, 0, 0), path=path if k else None)
+    ball = sphere(0.25, size=0.15).move((0, 0, 0), path=path if k else None)
     given = {"gap": 4e-3, "friction": 0.1 + 0.2 * k, "lags": 1 + k % 2, **contact}
     return weft.Scene(cloth, bodies=[ball], contact=weft.SelfContact(**given))
 
 
 def landing(k):
     """Two sheets, close to each other, that hit a floor; steps that stop early lump pairs there."""
-    lower = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").moved((0, 0.05, 0))
-    upper = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").moved((0.01 + 0.005 * k, 0.075, 0.013))
+    lower = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").move((0, 0.05, 0))
+    upper = weft.sheet(7, 7, 0.2, 0.2, fabric="cotton").move((0.01 + 0.005 * k, 0.075, 0.013))
     return weft.Scene(
-        weft.joined([lower, upper], ["lower", "upper"]),
+        weft.join([lower, upper], ["lower", "upper"]),
         bodies=[plate(0.4, 0.4, size=0.1)],
         contact=weft.SelfContact(gap=0.02),
         velocity=(1.0, -3.0, 0.5),

@@ -152,7 +152,7 @@ def test_a_step_that_does_not_converge_is_halved_as_alone():
     settings = weft.StepSettings(max_iterations=2, tolerance=1e-2)
     scenes = [
         weft.Scene(weft.sheet(7, 7), pins=[weft.Pin([0])], settings=settings, step=0.04),
-        weft.Scene(weft.sheet(7, 7).moved((0, 1, 0)), settings=settings, step=0.04),
+        weft.Scene(weft.sheet(7, 7).move((0, 1, 0)), settings=settings, step=0.04),
     ]
     batch = weft.batch(scenes, fps=25)
     batch.run(frames=3)
@@ -255,7 +255,7 @@ def test_keyframes_and_rigid_bodies_are_refused():
     with refused(SceneError, "world 1", got="`keys`"):
         weft.batch([weft.Scene(weft.sheet(5, 5)), keyed])
     ball = dataclasses.replace(
-        sphere(0.05, 0.03).moved((0, -0.2, 0)), rigid=weft.contact.Rigid(mass=0.1)
+        sphere(0.05, 0.03).move((0, -0.2, 0)), rigid=weft.contact.Rigid(mass=0.1)
     )
     with refused(SceneError, "world 0", got="rigid bodies"):
         weft.batch([weft.Scene(weft.sheet(5, 5), bodies=[ball])])

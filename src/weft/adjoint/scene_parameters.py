@@ -161,7 +161,7 @@ def pin_names(pins: Any) -> list[str]:
 
 def _move_body(body: Body, shift: Floats) -> Body:
     x, y, z = (float(a) for a in shift)
-    return body.moved((x, y, z))
+    return body.move((x, y, z))
 
 
 def _offset(name: str, at: tuple[str | int, ...], path: Path | None) -> Iterator[Parameter]:

@@ -32,11 +32,11 @@ class WeftError(Exception):
         self.what, self.got, self.expected, self.where, self.hint = what, got, expected, where, hint
 
     def __str__(self) -> str:
-        text = clipped(self.what)
+        text = to_one_line(self.what)
         if self.got is not None:
-            text += f" = {clipped(self.got)}"
+            text += f" = {to_one_line(self.got)}"
         if self.where:
-            text += f" ({clipped(self.where)})"
+            text += f" ({to_one_line(self.where)})"
         if self.expected:
             must = self.expected.startswith("must")
             text += f": {self.expected if must else f'expected {self.expected}'}"
@@ -135,7 +135,7 @@ class SimulationError(WeftError):
     """A simulation that cannot continue; names the outcome and the file of the failed state."""
 
 
-def clipped(value: object, most: int = 300) -> str:
+def to_one_line(value: object, most: int = 300) -> str:
     """Return any value as one line of text that is short enough for a message."""
     try:
         text = str(value)
@@ -146,7 +146,7 @@ def clipped(value: object, most: int = 300) -> str:
     return text if len(text) <= most else f"{text[:most]} ..."
 
 
-def shortened(values: Sequence[object], most: int = 5) -> str:
+def abbreviate(values: Sequence[object], most: int = 5) -> str:
     """Return the first entries of a list as text: ``1, 2, 3, ...``."""
     return ", ".join(map(str, values[:most])) + (", ..." if len(values) > most else "")
 

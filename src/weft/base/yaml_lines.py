@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from weft.base.errors import WeftError, clipped
+from weft.base.errors import WeftError, to_one_line
 from weft.base.input_file import YAML_VALUES, open_input
 from weft.base.trees import Yaml, YamlMapping
 
@@ -182,9 +182,9 @@ class _Reader:
         try:
             value = self.loader.construct_object(node)
         except (ValueError, KeyError, OverflowError, IndexError) as problem:
-            raise self.node_error(node, repr(clipped(node.value)), f"a {tag}") from problem
+            raise self.node_error(node, repr(to_one_line(node.value)), f"a {tag}") from problem
         if tag == "float" and math.isinf(value) and "inf" not in node.value.lower():
-            raise self.node_error(node, clipped(node.value), "a number that float64 holds")
+            raise self.node_error(node, to_one_line(node.value), "a number that float64 holds")
         return value
 
     def text(self, node: yaml.Node) -> str:

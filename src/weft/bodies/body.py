@@ -75,7 +75,7 @@ class Body:
             return dataclasses.replace(self.path, center=center).positions(x, t)  # type: ignore[arg-type]
         return self.path.positions(x, t)
 
-    def moved(
+    def move(
         self,
         translation: Point,
         path: Path | None = None,

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.base.errors import clipped
+from weft.base.errors import to_one_line
 from weft.cli.options import say
 
 STATUS = 70  # EX_SOFTWARE of sysexits.h
@@ -40,15 +40,15 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
     A ``MemoryError``, and an ``OSError`` with its number (a full disk, a name that is too long, no
     permission), come from the machine and not from weft: they are named as such.
     """
-    what = f"{type(error).__name__}: {clipped(error)}"
+    what = f"{type(error).__name__}: {to_one_line(error)}"
     if isinstance(error, OSError) and error.errno is not None:
         place = error.filename or ("standard output" if _is_output_full() else None)
-        where = "" if place is None else f" ({clipped(place)})"
+        where = "" if place is None else f" ({to_one_line(place)})"
         say(f"error: {error.strerror or what}{where}", error=True)
         return 2
     if isinstance(error, MemoryError):
         say(
-            f"error: out of memory ({clipped(error, 100) or 'no number given'}): try a smaller "
+            f"error: out of memory ({to_one_line(error, 100) or 'no number given'}): try a smaller "
             "scene, or a machine with more",
             error=True,
         )
@@ -61,7 +61,7 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
     except OSError as problem:
         say(f"no report could be written ({problem.strerror}); the last lines are:", error=True)
         last = "".join(traceback.format_exception(error)[-2:])
-        say(clipped(last, 1000), error=True)
+        say(to_one_line(last, 1000), error=True)
     return STATUS
 
 

@@ -75,7 +75,7 @@ class ClothPart:
 class Cloth:
     """A mesh and its fabric; the arrays of the mesh are available as properties.
 
-    ``joined`` makes one ``Cloth`` of several: ``parts`` lists them, and ``fabric`` is the first
+    ``join`` makes one ``Cloth`` of several: ``parts`` lists them, and ``fabric`` is the first
     one's. The degrees of freedom of a spline are its control points; its mesh consists of samples
     of it.
 
@@ -389,7 +389,7 @@ class Cloth:
         place = point_text(x[k])
         return f"the nearest vertex is {ids[k]} at ({place}) m, {1e3 * distance[k]:.3g} mm outside"
 
-    def moved(self, translation: Point = (0, 0, 0), rotation: Angles = (0, 0, 0)) -> "Cloth":
+    def move(self, translation: Point = (0, 0, 0), rotation: Angles = (0, 0, 0)) -> "Cloth":
         """Return the cloth rotated about the origin, then translated.
 
         Args:

@@ -1,5 +1,5 @@
 """Functions that create cloth: ``weft.sheet``, ``weft.spline_sheet``, ``weft.triangulate``,
-``weft.load``, and ``weft.joined``, which makes one cloth of several.
+``weft.load``, and ``weft.join``, which makes one cloth of several.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ DISCRETIZATIONS = ("triangles", "bspline")
 
 
 @checked(MeshError)
-def joined(
+def join(
     cloths: Sequence[Cloth],
     names: Sequence[str] | None = None,
     thickness: Sequence[Length | Literal["fabric"] | None] | None = None,
@@ -51,12 +51,10 @@ def joined(
     thickness = [None] * len(cloths) if thickness is None else thickness
     if len(thickness) != len(cloths):
         got, expected = f"{len(thickness)} of them", f"one for each of {len(cloths)} cloths"
-        raise MeshError("joined.thickness", got=got, expected=expected)
+        raise MeshError("join.thickness", got=got, expected=expected)
     names = [f"cloth {k + 1}" for k in range(len(cloths))] if names is None else names
     if not cloths or len(set(names)) < len(cloths) or len(names) != len(cloths):
-        raise MeshError(
-            "joined.names", got=list(names), expected="one name for each, all different"
-        )
+        raise MeshError("join.names", got=list(names), expected="one name for each, all different")
     pieces = [merge_pieces(c.surfaces.pieces) for c in cloths]
     if any(len(made) > 1 for made in pieces):
         raise MeshError("cloths", got="some that are joined already", expected="join all at once")

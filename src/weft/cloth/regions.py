@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from weft.base.arrays import Arrays, Floats, Ints
-from weft.base.errors import MeshError, did_you_mean, shortened
+from weft.base.errors import MeshError, abbreviate, did_you_mean
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import TriangleMesh
 from weft.fabric.fabric import Fabric
@@ -97,7 +97,7 @@ def fabric_regions(
             got=f"{len(left)} faces without one, first {left[0]}",
             where=where,
             expected="a fabric for every face",
-            hint=f"name more regions ({shortened(unnamed)}), or give `fabric` for the rest"
+            hint=f"name more regions ({abbreviate(unnamed)}), or give `fabric` for the rest"
             if unnamed
             else "give `fabric` for the rest",
         )

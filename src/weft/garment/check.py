@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean, shortened
+from weft.base.errors import PatternError, PatternProblems, WeftError, abbreviate, did_you_mean
 from weft.base.keyframes import Keys
 from weft.garment.check_panel import edge_name, panel_problems
 from weft.garment.edge_chains import EdgeChain, Match, SewnCorners, align_chains, find_gap
@@ -96,7 +96,7 @@ def _check_sides(
         report.add(what, "no edges", "at least one on either side")
     for s in sides:
         if s.panel not in every:
-            known = f"one of {shortened(list(every), 12)}"
+            known = f"one of {abbreviate(list(every), 12)}"
             report.add(f"{what}: panel", s.panel, known, did_you_mean(s.panel, every))
         elif not 0 <= s.edge < len(every[s.panel].edges):
             last = len(every[s.panel].edges) - 1
@@ -213,7 +213,7 @@ def _check_orientations(report: Report) -> None:
     across = [m.seam.name for m in guessed if len(_panels_of(m)) > 1]
     if across:
         report.warnings.append(
-            f"which way round {shortened(across, 8)} are sewn is inferred from the right sides; "
+            f"which way round {abbreviate(across, 8)} are sewn is inferred from the right sides; "
             "their places in space do not tell: `flip` says it for sure"
         )
 
@@ -248,7 +248,7 @@ def _check_unsewn(report: Report) -> None:
     if alone and len(report.pattern.panels) > 1:
         many = "s" * (len(alone) > 1)
         report.warnings.append(
-            f"panel{many} {shortened(alone, 8)} without a seam: cut, but not sewn"
+            f"panel{many} {abbreviate(alone, 8)} without a seam: cut, but not sewn"
         )
 
 
@@ -281,7 +281,7 @@ def _check_twists(report: Report) -> None:
     turned = sorted(p.name for p in report.pattern.panels if root(p.name)[1])
     if turned:
         report.warnings.append(
-            f"right sides meet wrong sides: panels {shortened(turned, 8)} are sewn inside out to "
+            f"right sides meet wrong sides: panels {abbreviate(turned, 8)} are sewn inside out to "
             "the others; folds across these seams carry no bending"
         )
 

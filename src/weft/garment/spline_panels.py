@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from weft.base.arrays import Floats, Ints, Positions
-from weft.base.errors import PatternError, shortened
+from weft.base.errors import PatternError, abbreviate
 from weft.discretization.mesh import TriangleMesh
 from weft.discretization.patch_triangulation import PatchTriangulation, parameters_at
 from weft.discretization.polygon import cross
@@ -95,7 +95,7 @@ def _check_representable(garment: Garment) -> None:
     if bad:
         raise PatternError(
             "corners of a garment of splines",
-            got=shortened(bad, 8),
+            got=abbreviate(bad, 8),
             expected="four in every panel, where its outline turns by more than 20 degrees",
             hint="cut these into pieces with four corners (darts and notches have corners too), "
             + TRIANGLES,
@@ -104,7 +104,7 @@ def _check_representable(garment: Garment) -> None:
     if folded:
         raise PatternError(
             "folds of a garment of splines",
-            got=shortened(folded, 8),
+            got=abbreviate(folded, 8),
             expected="none inside a panel: a patch is smooth and does not crease",
             hint="cut the panel there and sew it with the seam's `angle`, " + TRIANGLES,
         )

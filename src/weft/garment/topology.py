@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.base.arrays import Ints
-from weft.base.errors import shortened
+from weft.base.errors import abbreviate
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import half_edges, unique_edges
 from weft.garment.garment import Garment
@@ -48,7 +48,7 @@ def sewn_topology(garment: Garment) -> SewnTopology:
     warnings = []
     closed = np.flatnonzero((faces == np.roll(faces, 1, axis=1)).any(axis=1))
     if len(closed):
-        names = shortened(_panels(garment, closed))
+        names = abbreviate(_panels(garment, closed))
         warnings.append(f"{len(closed)} faces of {names} have two corners that are sewn together")
         faces = np.delete(faces, closed, axis=0)
     edges, of = unique_edges(faces.astype(np.int32))
@@ -57,7 +57,7 @@ def sewn_topology(garment: Garment) -> SewnTopology:
     if len(many):
         at = np.flatnonzero(np.isin(of, many)) // 3
         kept = np.setdiff1d(np.arange(len(garment.mesh.faces)), closed)
-        names = shortened(_panels(garment, kept[at]))
+        names = abbreviate(_panels(garment, kept[at]))
         warnings.append(
             f"{len(many)} edges of {names} lie in more than two faces once sewn: folds there carry "
             "no bending; a smaller edge length may help"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from weft.base.arrays import AnyArray, CornerUv, Faces, Floats, Ints, Positions
-from weft.base.errors import MeshError, clipped
+from weft.base.errors import MeshError, to_one_line
 from weft.io.animation import Fields
 from weft.io.files import atomic_write
 from weft.io.surface import Contents, PolygonTriangles, read_bytes, triangulate_polygons
@@ -177,7 +177,7 @@ def _header(data: bytes) -> tuple[str, dict[str, _Element], bytes]:
             case ["property", kind, name, *_] if last and kind in _TYPES:
                 last.properties.append(_Property(name, _TYPES[kind]))
             case ["format" | "element" | "property", *_]:
-                raise ValueError(f"header line {clipped(line)!r}")
+                raise ValueError(f"header line {to_one_line(line)!r}")
     if order is None:
         raise ValueError("no format line")
     return order, elements, data[body:]

@@ -45,7 +45,7 @@ class Rig:
         self.uv: Floats = uv - SIDE / 2
         self.table = plate(1.4, 1.4, 0.7, "table")
         self.scene = Scene(
-            cloth.moved((0, LIES, 0)),
+            cloth.move((0, LIES, 0)),
             bodies=(self.table,),
             contact=SelfContact(gap=4e-3, friction=0.4),
             step=STEP,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from weft.base.arrays import Floats, Positions
-from weft.base.errors import point_text, shortened
+from weft.base.errors import abbreviate, point_text
 from weft.bodies.body import Body
 from weft.bodies.joints.settings import ROPES
 from weft.bodies.nearest_points import NearestPoints
@@ -156,7 +156,7 @@ def about_bodies(bodies: Sequence[Body]) -> Iterator[str]:
     for names in alike.values():
         if len(names) > 1:
             yield (
-                f"bodies {shortened(names)}: {len(names)} of one shape in one place; one is enough"
+                f"bodies {abbreviate(names)}: {len(names)} of one shape in one place; one is enough"
             )
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import NoReturn, TypeVar
 
 from weft.base.arrays import Arrays
-from weft.base.errors import RunError, shortened
+from weft.base.errors import RunError, abbreviate
 from weft.base.trees import Json
 from weft.run.metrics_log import METRICS, Line
 from weft.run.run_folder import (
@@ -190,7 +190,7 @@ def open_run(
     if old is not None and old["mesh"].get("rest") != manifest["mesh"]["rest"]:
         _refuse(folder, "a run of another mesh, another scene", old, manifest)
     flaws = [f"{name}: {what}" for name, what in run.flaws.items()]
-    run.messages = [f"damaged: {shortened(flaws, MOST_LISTED)}"] if flaws else []
+    run.messages = [f"damaged: {abbreviate(flaws, MOST_LISTED)}"] if flaws else []
     run.messages += [f"removed {name}, left by a killed process" for name in swept]
     _continue(folder, run, manifest, mesh)
     return run
@@ -234,7 +234,7 @@ def _refuse(folder: RunFolder, got: str, old: Json | None, new: Json) -> NoRetur
         changed = differences(old["scene"], new["scene"]) or ["fps, step or mesh"]
     raise RunError(
         "run folder",
-        got=f"{got} (differs in: {shortened(changed)})",
+        got=f"{got} (differs in: {abbreviate(changed)})",
         where=str(folder.path),
         expected="a run of this scene",
         hint="choose another folder with --out, or branch off a frame with --from K",

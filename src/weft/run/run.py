@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weft.base.arrays import Arrays, CornerUv, Faces, Floats, Positions, Velocities
-from weft.base.errors import RunError, SceneError, shortened
+from weft.base.errors import RunError, SceneError, abbreviate
 from weft.base.runtime_types import checked
 from weft.base.settings import Rate
 from weft.base.trees import Json
@@ -49,7 +49,7 @@ class Run:
         pairs = zip([-1, *numbers], numbers)
         missing = [k for a, b in pairs for k in range(a + 1, min(b, a + 8))]
         if missing:
-            text = f"frames {shortened(missing)} of {path} are missing; `weft run ... --resume` "
+            text = f"frames {abbreviate(missing)} of {path} are missing; `weft run ... --resume` "
             warnings.warn(text + "computes them anew", stacklevel=2)
         self._tessellated: dict[int | None, Tessellation] = {}
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from weft.base.arrays import AnyArray, Arrays
-from weft.base.errors import RunError, SceneError, SimulationError, point_text, shortened
+from weft.base.errors import RunError, SceneError, SimulationError, abbreviate, point_text
 from weft.base.trees import Json
 from weft.cloth.attachments.drawing import strands
 from weft.cloth.fields import Recorder
@@ -296,16 +296,16 @@ class Loop:
             else:
                 different.append(k)
         if restored:
-            yield f"frames {shortened(restored)}: restored bitwise, each from the one before it"
+            yield f"frames {abbreviate(restored)}: restored bitwise, each from the one before it"
         if different:
             yield (
-                f"frames {shortened(different)}: cannot be restored, because this machine or "
+                f"frames {abbreviate(different)}: cannot be restored, because this machine or "
                 f"version computes other ones; `--from {max(different[0] - 1, 0)}` computes all "
                 "frames after it anew"
             )
         if foreign:
             yield (
-                f"frames {shortened(foreign)}: of the scene before the branch; they cannot be "
+                f"frames {abbreviate(foreign)}: of the scene before the branch; they cannot be "
                 "computed from this one"
             )
 

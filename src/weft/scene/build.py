@@ -182,7 +182,7 @@ class Builder:
         else:
             body = shape.make(name)
         body = dataclasses.replace(body, thickness=block.thickness)
-        body = body.moved(block.translation, block.path, block.rotation)
+        body = body.move(block.translation, block.path, block.rotation)
         body = dataclasses.replace(body, rigid=block.rigid)
         body.check_until(self.file.seconds)
         return body
@@ -262,7 +262,7 @@ class Builder:
 
     def _move(self, loc: Loc, block: ClothBlock, cloth: Cloth) -> Cloth | None:
         return self._try(
-            (*loc, "translation"), lambda: cloth.moved(block.translation, block.rotation)
+            (*loc, "translation"), lambda: cloth.move(block.translation, block.rotation)
         )
 
     def _spline_sheet(self, block: ClothBlock, made: Fabric | None) -> Cloth:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from weft.base.errors import SceneError, SceneProblems, WeftError, clipped
+from weft.base.errors import SceneError, SceneProblems, WeftError, to_one_line
 from weft.base.keyframes import Keys
 from weft.base.schema.document import YamlDocument, dotted_path, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
@@ -83,7 +83,7 @@ def _override(tree: Json, text: str) -> Loc:
     )
     if not equals or not name.strip() or "" in parts:
         raise SceneError("--set", got=repr(text), expected="path=value, such as cloth.sheet.nx=80")
-    parsed = parse_yaml(value, f"--set {clipped(name, 80)}", SceneError).value
+    parsed = parse_yaml(value, f"--set {to_one_line(name, 80)}", SceneError).value
     if parts[0] == "integrator" and len(parts) > 1:
         present = _integrator_of(tree, otherwise=str(parts[1]))
         if present != parts[1]:

@@ -55,7 +55,7 @@ def garment_of(folder: Path, block: ClothBlock) -> Garment | SplineGarment:
     made = cut(read_pattern(folder / g.pattern, measures), g.size, seed=g.seed, fewest=fewest)
     for warning in made.warnings:
         warnings.warn(f"{g.pattern}: {warning}", stacklevel=2)
-    placed = Cloth(made.mesh, fabric("cotton")).moved(block.translation, block.rotation)
+    placed = Cloth(made.mesh, fabric("cotton")).move(block.translation, block.rotation)
     garment = dataclasses.replace(made, mesh=placed.mesh)
     if block.discretization == "triangles":
         return garment

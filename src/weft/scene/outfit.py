@@ -18,7 +18,7 @@ from weft.base.arrays import Bools, Floats, Ints
 from weft.base.errors import PatternError, WeftError
 from weft.base.keyframes import Keys, as_keys, first_of
 from weft.cloth.cloth import Cloth
-from weft.cloth.create import joined
+from weft.cloth.create import join
 from weft.cloth.regions import ContactThickness
 from weft.discretization.compound_surface import Surfaces
 from weft.discretization.spline_surface import SplineSurface
@@ -85,7 +85,7 @@ class Outfit:
                     names.append(panel.name if alone else f"{name} {panel.name}")
                     thickness.append(panel.thickness if thick is None else thick)
             first = sum(c.n_vertices for c in cloths)
-        cloth = joined(cloths, names, thickness)
+        cloth = join(cloths, names, thickness)
         seams = [
             (own_name + line.seam.name, line, line.pairs + start)
             for own_name, (start, garment) in zip(called, worn)

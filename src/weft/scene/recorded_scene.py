@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.base.errors import SceneError, shortened
+from weft.base.errors import SceneError, abbreviate
 from weft.base.runtime_types import checked
 from weft.base.trees import Json
 from weft.cloth.fields import Physics
@@ -55,7 +55,7 @@ def load_described(manifest: Json, run: Path, folder: str | Path | None = None) 
     if changed:
         warnings.warn(
             f"{run}: files of the scene in {file.parent} have changed since it was simulated "
-            f"(differs in: {shortened(changed)})",
+            f"(differs in: {abbreviate(changed)})",
             stacklevel=3,
         )
     return loaded

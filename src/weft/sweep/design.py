@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.base.arrays import Floats
-from weft.base.errors import SweepError, check_known, clipped
+from weft.base.errors import SweepError, check_known, to_one_line
 from weft.base.input_file import is_file, open_input
 from weft.base.trees import Json
 from weft.base.yaml_lines import parse_yaml
@@ -203,7 +203,7 @@ def _call_function(
             if not isinstance(row, Mapping) or not all(isinstance(key, str) for key in row):
                 raise SweepError(
                     f"sample {k} of {reference}",
-                    got=clipped(repr(row)),
+                    got=to_one_line(repr(row)),
                     expected="a mapping of paths of fields to values",
                 )
             yield {key: plain_value(value) for key, value in row.items()}

@@ -19,7 +19,14 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from weft import kernel
-from weft.base.errors import RunError, SceneError, SimulationError, SweepError, WeftError, clipped
+from weft.base.errors import (
+    RunError,
+    SceneError,
+    SimulationError,
+    SweepError,
+    WeftError,
+    to_one_line,
+)
 from weft.base.trees import Json
 from weft.io.folder_lock import FolderLock
 from weft.io.safe_folder import SafeFolder
@@ -127,7 +134,7 @@ class _Attempt:
             if isinstance(error, SceneError) or _of_values(error):
                 return _failed(Reason.BAD_SCENE, str(error))
             self._log(traceback.format_exc())
-            return _failed(Reason.ERROR, f"{type(error).__name__}: {clipped(error)}")
+            return _failed(Reason.ERROR, f"{type(error).__name__}: {to_one_line(error)}")
 
     def _simulate(self) -> Json:
         """Simulate to the end and return the digest and measures of the finished run."""
@@ -186,7 +193,7 @@ class _Attempt:
 
 
 def _failed(reason: Reason, message: str) -> Json:
-    return {"state": "failed", "reason": reason.name, "message": clipped(message, 2000)}
+    return {"state": "failed", "reason": reason.name, "message": to_one_line(message, 2000)}
 
 
 def _of_values(error: Exception) -> bool:

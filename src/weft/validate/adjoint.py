@@ -193,7 +193,7 @@ def slope_of(degrees: float) -> Callable[[int], float]:
         elastic = elastic_energies(mesh, (2000.0, 2000.0), 500.0, 1e-3)
         energies = (*elastic, Gravity(mass, load))
         settings = SelfContact(NUMBERS["gap"], friction=mu, stick=STICK)
-        slope = plate(2.0, 2.0, 2.0).moved((0.3, 0.0, 0.3))
+        slope = plate(2.0, 2.0, 2.0).move((0.3, 0.0, 0.3))
         contact = Contact.of(mesh, mass, settings, [slope])
         return Model(mass, energies, (), mesh.vertices, contact)
 
@@ -266,8 +266,8 @@ def moving(
     velocity = np.broadcast_to([v["speed"], -0.03 if touches else 0.0, 0.1], x.shape)
     contact, pins = None, []
     if touches:
-        table = plate(0.6, 0.6, 0.3).moved((0.0, 0.0, v["body"]))
-        table = table.moved((0.0, v["body"] - NUMBERS["body"], 0.0))
+        table = plate(0.6, 0.6, 0.3).move((0.0, 0.0, v["body"]))
+        table = table.move((0.0, v["body"] - NUMBERS["body"], 0.0))
         settings = SelfContact(v["gap"], friction=v["friction"], lags=lags)
         contact = Contact.of(mesh, mass, settings, [table])
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from weft.base.arrays import Floats, Ints, Positions
 from weft.bodies.motion.pins import Pin
 from weft.bodies.shapes.primitives import capsule
-from weft.cloth.create import joined, sheet
+from weft.cloth.create import join, sheet
 from weft.contact.collision_groups import Friction
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_energy import ContactEnergy
@@ -93,8 +93,8 @@ def slope_model(degrees: float, settings: SelfContact) -> tuple[Model, Positions
     """
     fabric = Fabric(0.2, 2000.0, 2000.0, 500.0, 1e-3, 1e-3, name="stiff")
     below = sheet(13, 13, 0.6, 0.6, fabric=fabric)
-    above = sheet(6, 6, 0.2, 0.2, fabric=fabric).moved((-0.1, 1.2e-3, 0.013), (0, 25.8, 0))
-    cloth = joined([below, above])
+    above = sheet(6, 6, 0.2, 0.2, fabric=fabric).move((-0.1, 1.2e-3, 0.013), (0, 25.8, 0))
+    cloth = join([below, above])
     n, angle = below.n_vertices, np.radians(degrees)
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
     mesh = cloth.mesh
@@ -143,7 +143,7 @@ def belt_model(
     light, heavy = (_ids_near(s, edge) for edge in (-side * s.max(), side * s.max()))
     mass[light] += 0.1 / len(light)
     mass[heavy] += 0.1 * ratio / len(heavy)
-    drum = capsule(RADIUS, 0.1, 0.004).moved((0, 0, 0), rotation=(90, 0, 0))
+    drum = capsule(RADIUS, 0.1, 0.004).move((0, 0, 0), rotation=(90, 0, 0))
     energies = (
         *elastic_energies(mesh, (2e4, 2e4), 5e3, bending),
         Gravity(mass, (0.0, -GRAVITY, 0.0)),
@@ -159,8 +159,8 @@ def press_sheets() -> tuple[float, float]:
     of contact forces over their size.
     """
     lower = sheet(9, 9, 0.2, 0.2)
-    upper = sheet(9, 9, 0.2, 0.2).moved((0.006, 4e-3, 0.004), (0, 20, 0))
-    cloth = joined([lower, upper])
+    upper = sheet(9, 9, 0.2, 0.2).move((0.006, 4e-3, 0.004), (0, 20, 0))
+    cloth = join([lower, upper])
     n, mesh, mass = lower.n_vertices, cloth.mesh, cloth.mass
     energies = fabric_energies(mesh, lower.fabric)
     contact = Contact.of(mesh, mass, SelfContact(GAP, friction=Friction(0.3)))

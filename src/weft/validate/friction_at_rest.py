@@ -130,7 +130,7 @@ def post(around: int, radius: float, low: float, high: float) -> Body:
     facets.
     """
     prism = lathe(np.array([[radius, low], [radius, high]]), around, (low, high), "post")
-    return prism.moved((0.0, 0.0, 0.0), rotation=(0.0, 180 / around, 0.0))
+    return prism.move((0.0, 0.0, 0.0), rotation=(0.0, 180 / around, 0.0))
 
 
 def _tube(around: int, rows: int, radius: float, rest: float) -> TriangleMesh:

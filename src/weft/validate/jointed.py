@@ -111,7 +111,7 @@ def _down(angle: Floats) -> Floats:
 
 def _rod_at(center: Floats, angle: float, name: str) -> Body:
     rod = box((0.02, ROD, 0.02), 0.3, name)
-    return rod.moved((*center, 0.0), None, (0.0, 0.0, float(np.degrees(angle))))
+    return rod.move((*center, 0.0), None, (0.0, 0.0, float(np.degrees(angle))))
 
 
 def _lagrange(start: Floats, moments: tuple[float, float], times: Floats) -> Floats:
@@ -164,7 +164,7 @@ def _pair() -> Rows:
     spring = Joint("spring", stiffness=STIFF, to="right", length=length)
     bodies = [
         rigid_body(box((0.05, 0.05, 0.05), 0.05, "left"), mass=LIGHT, joints=[spring]),
-        rigid_body(box((0.05, 0.05, 0.05), 0.05, "right").moved((length + 0.02, 0, 0)), mass=HEAVY),
+        rigid_body(box((0.05, 0.05, 0.05), 0.05, "right").move((length + 0.02, 0, 0)), mass=HEAVY),
     ]
     world = RigidScene.of(bodies, NO_WEIGHT)
     period = 2 * np.pi * np.sqrt(LIGHT * HEAVY / (LIGHT + HEAVY) / STIFF)
@@ -205,7 +205,7 @@ def fall_speed(bodies: Sequence[Body], wind: Wind) -> float:
 
 def rod(**how: object) -> Body:
     """Return a level rod on a hinge at one end."""
-    body = box((0.24, 0.02, 0.02), 0.3, "rod").moved((ARM, 0.0, 0.0))
+    body = box((0.24, 0.02, 0.02), 0.3, "rod").move((ARM, 0.0, 0.0))
     return rigid_body(body, mass=MASS, joints=[Joint("hinge", (0.0, 0.0, 0.0), AXIS, **how)])  # type: ignore[arg-type]
 
 
@@ -248,7 +248,7 @@ def _stop() -> Rows:
 def _tilt() -> Rows:
     """Compare a body on a ball joint that falls onto the rim of its cone."""
     cone = float(np.radians(40.0))
-    body = box((0.02, 0.24, 0.02), 0.3, "post").moved((0.0, ARM, 0.0))
+    body = box((0.02, 0.24, 0.02), 0.3, "post").move((0.0, ARM, 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), cone=cone)
     falls = {"spin": (0.0, 0.0, -1.0), "velocity": (ARM, 0.0, 0.0)}
     world = RigidScene.of([rigid_body(body, mass=MASS, joints=[joint], **falls)])

@@ -120,7 +120,7 @@ def stop_height() -> tuple[float, float]:
     """
     mesh, end = grid(31, 7, SPAN, BREADTH), 2 * SPAN / RISE
     path = Path([Keyframe(0.0), Keyframe(end, (0.0, RISE * end, 0.0))], "linear", hold=True)
-    below = box((BOX, 0.02, 2 * BREADTH), BOX).moved((0.0, -0.01 - CLEARANCE, 0.0), path)
+    below = box((BOX, 0.02, 2 * BREADTH), BOX).move((0.0, -0.01 - CLEARANCE, 0.0), path)
     model = _limited(mesh, (1 + LIMIT, None), lengthwise_pins(mesh, "left", "right"))
     contact = Contact.of(mesh, model.mass, SelfContact(GAP), [below])
     model = dataclasses.replace(model, contact=contact)

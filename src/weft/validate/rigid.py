@@ -72,7 +72,7 @@ class RigidScene:
         wind: Wind | None = None,
     ) -> "RigidScene":
         """Build the scene at its start."""
-        cloth = sheet(2, 2, 0.1, 0.1).moved((50.0, 0.0, 0.0)) if cloth is None else cloth
+        cloth = sheet(2, 2, 0.1, 0.1).move((50.0, 0.0, 0.0)) if cloth is None else cloth
         n, mesh = cloth.n_vertices, cloth.mesh
         loose = RigidBodies.of(bodies, n)
         still = [b for b in bodies if b.rigid is None]
@@ -146,7 +146,7 @@ def rigid_body(body: Body, **how: object) -> Body:
 
 def _inertia() -> Rows:
     a, b, c = 0.1, 0.2, 0.3
-    brick = box((a, b, c), 0.07).moved((3.0, 1.0, -2.0))
+    brick = box((a, b, c), 0.07).move((3.0, 1.0, -2.0))
     got = np.diag(mass_properties(brick.vertices, brick.faces).unit_inertia)
     expected = np.array([b * b + c * c, a * a + c * c, a * a + b * b]) / 12
     off = float(np.abs(got / expected - 1).max())
@@ -208,7 +208,7 @@ def top(dt: float, seconds: float = 0.2) -> tuple[float, float, float]:
 
 def _pendulum() -> Rows:
     r, d, theta = 0.05, 0.3, 0.1
-    ball = sphere(r, 0.02).moved((d * np.sin(theta), -d * np.cos(theta), 0.0))
+    ball = sphere(r, 0.02).move((d * np.sin(theta), -d * np.cos(theta), 0.0))
     joint = Joint("ball", (0.0, 0.0, 0.0))
     world = RigidScene.of([rigid_body(ball, mass=0.4, joints=(joint,))])
     solid = world.bodies[0].solid
@@ -236,16 +236,16 @@ def slide(degrees: float, friction: float = MU) -> Floats:
     """
     angle = np.radians(degrees)
     pull = (GRAVITY * np.sin(angle), -GRAVITY * np.cos(angle), 0.0)
-    brick = box((0.2, 0.06, 0.2), 0.2).moved((0.013, 0.03 + 0.5 * GAP, 0.007), None, (0, 20, 0))
+    brick = box((0.2, 0.06, 0.2), 0.2).move((0.013, 0.03 + 0.5 * GAP, 0.007), None, (0, 20, 0))
     world = RigidScene.of([plane(4.0), rigid_body(brick, mass=1.0)], pull, friction)
     stepper = BackwardEuler(StepSettings(tolerance=1e-6))
     return np.array([s.v[-4:, 0].mean() for s in world.run(stepper, 0.3, DT)])
 
 
 def _stack() -> Rows:
-    low = rigid_body(box((0.2, 0.1, 0.2), 0.2).moved((0.0, 0.05 + 0.5 * GAP, 0.0)), mass=2.0)
+    low = rigid_body(box((0.2, 0.1, 0.2), 0.2).move((0.0, 0.05 + 0.5 * GAP, 0.0)), mass=2.0)
     high = rigid_body(
-        box((0.1, 0.1, 0.1), 0.1).moved((0.02, 0.15 + GAP, 0.01), None, (0, 30, 0)), mass=1.0
+        box((0.1, 0.1, 0.1), 0.1).move((0.02, 0.15 + GAP, 0.01), None, (0, 30, 0)), mass=1.0
     )
     world = RigidScene.of([plane(4.0), low, high], friction=MU)
     stepper = BackwardEuler(StepSettings(tolerance=1e-6))
@@ -259,7 +259,7 @@ def _stack() -> Rows:
 
 def _net() -> Rows:
     cloth = sheet(13, 13, 0.4, 0.4, fabric="wool")
-    ball = rigid_body(sphere(0.06, 0.025).moved((0.01, 0.063, -0.01)), mass=0.5)
+    ball = rigid_body(sphere(0.06, 0.025).move((0.01, 0.063, -0.01)), mass=0.5)
     world = RigidScene.of([ball], friction=MU, cloth=cloth)
     stepper = BackwardEuler(StepSettings(tolerance=1e-3))
     for _ in world.run(stepper, 0.8, 0.01):

@@ -8,7 +8,7 @@ from functools import cached_property, partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
-from weft.base.errors import UnitError, WeftError, clipped, did_you_mean
+from weft.base.errors import UnitError, WeftError, did_you_mean, to_one_line
 from weft.base.runtime_types.messages import describe_hint, describe_value
 from weft.base.runtime_types.validators import KIND, VALUE, Translation, entry_of, hint_of
 from weft.base.settings import settings_by_field
@@ -215,7 +215,7 @@ class _Door:
             unit_error.where = what
             return unit_error
         value = found["input"]
-        got = clipped(repr(value) if isinstance(value, str) else value, 60)
+        got = to_one_line(repr(value) if isinstance(value, str) else value, 60)
         got, expected = about["got"] or got, about["expected"]
         return self.error(what, got=got, expected=expected, hint=about["hint"])
 

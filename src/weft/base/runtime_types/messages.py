@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Union, get_args, get_origin, is_typeddict
 
 from weft.base.arrays import ArrayOf
-from weft.base.errors import clipped
+from weft.base.errors import to_one_line
 from weft.base.settings import Accepts, Setting
 
 PLAIN = Setting()  # the setting of numbers without unit and bounds
@@ -79,4 +79,4 @@ def describe_value(value: object) -> str:
         return "nothing"
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    return f"{clipped(repr(value), 60)}, {type(value).__name__}"
+    return f"{to_one_line(repr(value), 60)}, {type(value).__name__}"

@@ -150,7 +150,7 @@ class Gripper:
             moved = self._middle(pose, side) - start
             keys += self._ease(keys[-1], before.time, pose.time, moved)
         path = Path(tuple(keys), "linear", hold=True)
-        body = box(self.pads, self.size, f"{self.name} {name}").moved(tuple(start.tolist()), path)
+        body = box(self.pads, self.size, f"{self.name} {name}").move(tuple(start.tolist()), path)
         return dataclasses.replace(body, thickness=self.thickness)
 
     def _middle(self, pose: GripperPose, side: int) -> Floats:
