@@ -280,7 +280,7 @@ IN_STEPS = [
     "Keys.read",
     "Law.device_parameters",
     "Law.stages",
-    "Mannequin.standing",
+    "Mannequin.apply_stance",
     "Model.bodies",
     "Model.prescribed_positions",
     "Model.step",
