@@ -21,7 +21,7 @@ from weft.contact.ccd.carry_along import CarryAlong
 from weft.contact.collision_groups import friction_of
 from weft.contact.contact import Contact, SelfContact
 from weft.contact.contact_set import ContactSet, PairSet
-from weft.contact.derivatives.by_constants import ContactNumbers
+from weft.contact.derivatives.by_constants import gradient_change
 from weft.contact.derivatives.contact_slopes import ContactSlopes
 from weft.contact.detector import ContactDetector
 from weft.contact.exact.intersection_check import IntersectionCheck
@@ -399,7 +399,7 @@ class ContactEnergy(Bound):
         self, step: Step, x: WarpArray, change: ByName, at: Positions | None
     ) -> tuple[Floats, ByName]:
         """Return the changes of dE/dx and of the elastic slip along a change of constants."""
-        return ContactNumbers(self.slopes(step, x, at)).gradient_change(change)
+        return gradient_change(self.slopes(step, x, at), change)
 
     def pull_back_constants(
         self,
