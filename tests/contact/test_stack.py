@@ -7,8 +7,8 @@ from tests.stepping import nothing_crosses, stepped
 
 
 def fallen(effort: str, step: float, seconds: float = 0.1) -> tuple[float, float]:
-    """Kinetic energy [J] and weight times height [J] of twenty sheets that fall over a rod."""
-    scene = layers(7, effort, number=20)
+    """Kinetic energy [J] and weight times height [J] of fourteen sheets that fall over a rod."""
+    scene = layers(7, effort, number=14)
     model, state, reports = stepped(scene, round(seconds / step), step)
     nothing_crosses(model, state, reports[-1])
     return (

@@ -14,7 +14,7 @@ from weft.solve.newton import minimize
 
 SCENES = Path(__file__).parents[2] / "examples" / "contact"
 NAMES = sorted(p.stem for p in SCENES.glob("*.yaml"))
-SHEET = ("cloth.sheet.nx=11", "cloth.sheet.ny=11", "contact.gap=8 mm")
+SHEET = ("cloth.sheet.nx=9", "cloth.sheet.ny=9", "contact.gap=8 mm")
 SMALL = {
     "gathered": (22, (*SHEET, "cloth.sheet.nx=13", "cloth.sheet.ny=15")),
     "grasp": (16, (*SHEET, "contact.gap=4 mm", "step=20 ms")),
@@ -23,7 +23,7 @@ SMALL = {
     "ring": (9, (*SHEET, "step=20 ms")),
     "shot": (2, ("cloth.sheet.nx=9", "cloth.sheet.ny=9")),
     "sphere": (11, SHEET),
-    "twist": (25, ("cloth.sheet.nx=21", "cloth.sheet.ny=9", "contact.gap=8 mm", "step=20 ms")),
+    "twist": (25, ("cloth.sheet.nx=17", "cloth.sheet.ny=7", "contact.gap=8 mm", "step=20 ms")),
 }
 
 
