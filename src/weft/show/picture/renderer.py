@@ -17,10 +17,8 @@ from weft.kernel import WarpStruct
 from weft.show import looks
 from weft.show.looks import CHECKERS, LOOKS, Field, Scale, ShownFrame
 from weft.show.picture.ambient_occlusion import Surroundings
-from weft.show.picture.camera import Camera, frame_points
-from weft.show.picture.camera import CameraPath as Way
+from weft.show.picture.camera import Camera, CameraPath, frame_points
 from weft.show.picture.drawing import RIM_TONE, Drawing
-from weft.show.picture.drawing import Normals as Normals
 from weft.show.picture.rasterize import DepthBuffer, rasterize, spread
 from weft.show.picture.shade import (
     Light,
@@ -104,7 +102,7 @@ class Renderer:
         self.camera: Camera = frame_points(points, aspect, s.azimuth, s.elevation)
         if s.distance != 1.0:
             self.camera = self.camera.move_closer(s.distance, points)
-        self.way = Way(s.motion, points, aspect) if s.motion else None
+        self.camera_path = CameraPath(s.motion, points, aspect) if s.motion else None
         n = mesh.n_vertices
         self.scale = None
         if self.field is not None:

@@ -69,7 +69,8 @@ def draw(
     def image(k: int) -> Image:
         values = numbers(k) if has_numbers else None
         dots = run.contacts(k)[0] if contacts else None
-        camera = None if renderer.way is None else renderer.way.camera(k % count)
+        motion = renderer.camera_path
+        camera = None if motion is None else motion.camera(k % count)
         return renderer.image(_drawn_positions(run, k, density, style.bodies), values, dots, camera)
 
     def images(frames: Sequence[int]) -> Iterator[Image]:
