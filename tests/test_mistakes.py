@@ -314,6 +314,7 @@ IN_STEPS = [
     "Sum.by_corner",
     "Sum.of",
     "Wind.blow",
+    "Wind.pull_back",
     "WindGrid.add",
     "WindGrid.between",
 ]
