@@ -125,6 +125,7 @@ def test_sheets(tmp_path):
 
 
 BAD = {
+    "  - {kind: bending, direction: warp, modulus: []}\n": ("measurements.0.modulus", "0 entries"),
     "  - {kind: tensil, cut: warp}\n": (
         "measurements.0.kind",
         "'tensil'",

@@ -194,7 +194,7 @@ class FileTranslation(Translation):
 
     Args:
         units_required: a number that has a unit is written with it, and one entry may stand in
-            place of a list.
+            place of a list, which is not empty.
     """
 
     def __init__(self, units_required: bool = False) -> None:
@@ -210,7 +210,9 @@ class FileTranslation(Translation):
         """Return the type of a list."""
         made: Any = tuple.__class_getitem__(kinds)
         one_for_list = self.units_required and ... in kinds
-        return Annotated[made, BeforeValidator(_as_list)] if one_for_list else made
+        if one_for_list:
+            return Annotated[made, Field(min_length=1), BeforeValidator(_as_list)]
+        return made
 
     def value(self, hint: Any, about: Setting) -> Any:
         """Return the type of a single value."""
