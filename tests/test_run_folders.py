@@ -455,3 +455,13 @@ def test_a_manifest_from_elsewhere(tmp_path, change):
         _ = weft.Run(run.path).fps
     with pytest.warns(UserWarning, match="manifest"):
         simulate(run.path, frames=1, resume=True)
+
+
+def test_a_run_of_another_version_is_refused_by_name(tmp_path):
+    """Whatever is read of it first: a file whose seal has another form is not called damaged."""
+    run = simulate(tmp_path / "run", frames=1)
+    manifest = run.path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format": ', '"format": 1'))
+    flipped(run.path / frame_name(1))
+    with refused(RunError, "run format", hint="another version"):
+        weft.Run(run.path).positions(1)

@@ -236,7 +236,8 @@ class RunFolder:
         """Return the arrays of a mesh, frame or checkpoint, and its seal.
 
         Raises:
-            RunError: it is missing or damaged, or another file is in its place.
+            RunError: it is missing or damaged, or another file is in its place. FormatError: the
+                run is of another version of weft.
         """
         try:
             with self.files.reader(name) as file:
@@ -245,9 +246,19 @@ class RunFolder:
                 raise SealError(f"holds {seal.name}")
             check_arrays(arrays, name)
         except (OSError, SealError) as error:
+            self._check_format()
             got = getattr(error, "strerror", None) or str(error)
             raise self.files.damage_error(name, got) from error
         return arrays, seal
+
+    def _check_format(self) -> None:
+        """Raise a FormatError if the run is of another version; another flaw is not told here."""
+        try:
+            self.manifest()
+        except FormatError:
+            raise
+        except RunError:
+            return
 
 
 class FormatError(RunError):
