@@ -66,6 +66,8 @@ def test_dimensions():
         ("sqrt(waist)", ("expression", "root")),
         ("sin(waist)", ("expression", "an angle")),
         ("min()", ("expression", "a number")),
+        ("min(1 m, ^2 m)", ("expression", "a number")),
+        ("hypot(3 m, *4 m)", ("expression", "a number")),
         ("sqrt(1, 2)", ("expression", "arguments")),
         ("__import__('os')", ("expression", "known measure")),
         ("waist.real", ("expression", "'.'")),

@@ -164,7 +164,9 @@ class _Evaluation:
                 return self.value(operand)
             case ast.BinOp(left=left, op=sign, right=right):
                 return self.combine(sign, self.value(left), self.value(right))
-            case ast.Call(func=ast.Name(id=name), args=[_, *_] as given) if name in FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if (
+                name in FUNCTIONS
+            ):
                 return self.apply(name, [self.value(a) for a in given])
         return self.refuse("a number or a name in parentheses, after an operator or a function")
 
