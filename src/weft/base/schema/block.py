@@ -38,6 +38,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, core_schema
 
 from weft.base.errors import WeftError
+from weft.base.runtime_types.messages import marks_of
 from weft.base.runtime_types.validators import Translation
 from weft.base.schema.quantities import Degrees, QuantityIn, Unit
 from weft.base.settings import Setting, settings_by_field
@@ -169,14 +170,11 @@ def arguments_of(function: Callable[..., object]) -> dict[str, Any]:
     file, fields = FileTranslation(), {}
     hints = hints_of(inspect.unwrap(function), include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
-        for about in _settings_of(hints[name]):
+        *_, about = marks_of(get_args(hints[name]))
+        if about is not None:
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[about.key or name] = (file.translate(hints[name]), _field(default, about))
     return fields
-
-
-def _settings_of(hint: object) -> list[Setting]:
-    return [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Setting)]
 
 
 def _field(default: object, about: Setting) -> Any:
