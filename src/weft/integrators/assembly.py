@@ -157,7 +157,7 @@ def bind_term(part: Energy | Masses | Contact, pattern: BlockPattern) -> Bound:
     return part.bind(pattern) if isinstance(part, FastEnergy) else NumpyEnergy(part, pattern)
 
 
-def sum_gradients(terms: Iterable[Bound], x: Positions | WarpArray) -> Floats:
+def sum_gradients(terms: Iterable[Bound | Assembly], x: Positions | WarpArray) -> Floats:
     """Return the sum (n,3) [N] of the gradients of terms at positions x (n,3) [m]."""
     at = kernel.points(x)
     g = kernel.zeros(len(at), vec3)

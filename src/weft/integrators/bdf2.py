@@ -18,16 +18,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import Forces, Positions, Velocities
 from weft.base.errors import SceneError
 from weft.base.runtime_types import checked
 from weft.energies.state import State, StateDerivatives
 from weft.energies.step import Step
 from weft.energies.step_cotangents import StepCotangents
+from weft.integrators.assembly import sum_gradients
 from weft.integrators.base import AnyMemory, Integrator, Memory, StepLength, StepPart, StepReport
 from weft.integrators.model import Model
-from weft.kernel import vec3
 
 MOST_GROWTH = 2.0  # largest length of a step over that of the one before; stable up to 1 + sqrt 2
 IMPACT = 0.1  # kinetic energy of the impulse over that of the cloth, above which it is an impact
@@ -80,10 +79,7 @@ def barrier_forces(model: Model, x: Positions) -> Forces | None:
     barriers = [term for term in model.assembly.terms if term.limits]
     if not barriers:
         return None
-    g, place = kernel.zeros(len(x), vec3), kernel.points(np.array(x))
-    for term in barriers:
-        term.add_gradient(place, g)
-    return -np.array(kernel.numpy(g))
+    return -sum_gradients(barriers, np.array(x))
 
 
 def is_impact(model: Model, speed: Velocities, change: Forces, dt: float) -> bool:

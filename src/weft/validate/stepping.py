@@ -4,15 +4,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from weft import kernel
 from weft.base.arrays import Floats, Forces, Positions
 from weft.base.errors import SimulationError
 from weft.energies.base import Bound
 from weft.energies.state import State
-from weft.integrators.assembly import Assembly
+from weft.integrators.assembly import Assembly, sum_gradients
 from weft.integrators.base import Memory, Stepper, StepReport
 from weft.integrators.model import Model
-from weft.kernel import vec3
 
 
 def take_steps(
@@ -66,6 +64,4 @@ def mean_rate(values: Floats, dt: float) -> float:
 
 def gradient(term: Assembly | Bound, x: Positions) -> Forces:
     """Return the gradient (n,3) [N] of an assembly or a term at x (n,3) [m]."""
-    g = kernel.zeros(len(x), vec3)
-    term.add_gradient(kernel.points(np.array(x)), g)
-    return np.array(kernel.numpy(g))
+    return sum_gradients([term], np.array(x))
