@@ -156,7 +156,7 @@ class BucklingBending(ElementEnergy):
 
     @property
     def _bounded(self) -> Bools:
-        """Which pairs have springs, (m,)."""
+        """Mask of the pairs that have springs, (m,)."""
         return np.isfinite(self.compression)
 
     @cached_property
