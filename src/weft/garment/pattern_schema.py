@@ -276,11 +276,32 @@ class JoinsBlock(Block):
     elastics: Yaml = None
 
 
+class MoveBlock(Block):
+    """The way of a corner from one size to the next."""
+
+    dx: Length = 0.0
+    dy: Length = 0.0
+
+
+class GradingBlock(Block):
+    """Rules by which corners move from size to size."""
+
+    base: Number = Field(description="the size that is drawn")
+    step: Annotated[float, BeforeValidator(Expression("1")), Field(gt=0)] = Field(
+        2.0, description="from one size to the next"
+    )
+    corners: dict[str, MoveBlock] = Field(
+        description="PANEL.CORNER, as drawn: by its number, or the name of the edge that begins "
+        "there"
+    )
+
+
 class PatternBlock(JoinsBlock):
     """A pattern file."""
 
     name: Text | None = None
     measures: Json | None = None
+    grading: GradingBlock | None = None
     panels: Json
 
 

@@ -11,7 +11,7 @@ from weft.base.errors import PatternError, WeftError, did_you_mean
 from weft.base.schema.document import DocumentBlock
 from weft.base.trees import YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.discretization.polygon import signed_area
+from weft.discretization.polygon import arc_lengths, signed_area
 from weft.garment.curves import outline_polygon
 from weft.garment.darts import Feature, insert_features
 from weft.garment.pattern import BorderCurve, Edge, Panel, Seam
@@ -34,6 +34,9 @@ _CURVES = {
 }
 
 
+Moves = Mapping[str, Mapping[str, Floats]]
+
+
 @dataclass(frozen=True)
 class Draft:
     """A panel before darts and pleats are cut into its edges."""
@@ -48,10 +51,11 @@ class PanelReader:
     Args:
         document: the file.
         trees: the block, by name of the panel.
+        moves: (2,) [m] by which corners of drawn panels move for the size, by panel and corner.
     """
 
-    def __init__(self, document: PatternDocument, trees: YamlMapping) -> None:
-        self.document, self.trees = document, trees
+    def __init__(self, document: PatternDocument, trees: YamlMapping, moves: Moves) -> None:
+        self.document, self.trees, self.moves = document, trees, moves
         self.drafts: dict[str, Draft] = {}
         self.open: list[str] = []
 
@@ -106,7 +110,8 @@ class PanelReader:
             draft = self._draft_of(copied, "copy", copied.given.copied)
             panel = replace(draft.panel, name=name)
             return Draft(set_common_fields(panel, copied.given), draft.features)
-        return _draw_panel(name, self.document.read(DrawnPanelBlock, tree, loc))
+        block = self.document.read(DrawnPanelBlock, tree, loc)
+        return _draw_panel(name, block, self.moves.get(name, {}))
 
     def _draft_of(self, block: DocumentBlock[Any], key: str, source: str) -> Draft:
         """Return the panel whose name the field ``key`` gives."""
@@ -123,8 +128,45 @@ def set_common_fields(panel: Panel, given: AnyPanelBlock) -> Panel:
     return replace(panel, **{name: v for name, v in common.items() if v is not None})
 
 
-def _draw_panel(name: str, block: DocumentBlock[DrawnPanelBlock]) -> Draft:
-    """Return a panel from its outline."""
+def _move_corners(panel: Panel, moves: Mapping[str, Floats]) -> Panel:
+    """Return a panel with moved corners, by number or name of the edge that begins there.
+
+    Control points of an edge move as both of its ends do, by where they lie along the line through
+    them.
+
+    Raises:
+        PatternError: a corner that the panel does not have, or that several edges name.
+    """
+    way = np.zeros_like(panel.corners)
+    names = [edge.name for edge in panel.edges]
+    for corner, move in moves.items():
+        number = int(corner) if corner.isdecimal() and corner not in names else None
+        if number is None and names.count(corner) == 1:
+            number = names.index(corner)
+        if number is None or number >= len(names):
+            raise PatternError(
+                "grading.corners",
+                got=f"{panel.name}.{corner}",
+                expected=f"a corner 0 to {len(names) - 1} as drawn, or an edge's name: "
+                f"{', '.join(n for n in names if names.count(n) == 1)}",
+                hint=did_you_mean(corner, names),
+            )
+        way[number] += move
+    edges = []
+    for i, edge in enumerate(panel.edges):
+        ends = (i, (i + 1) % len(names))
+        points = np.array([panel.corners[ends[0]], *edge.controls, panel.corners[ends[1]]])
+        along = arc_lengths(points)
+        part = (along / max(along[-1], 1e-300))[1:-1, None]
+        moved = edge.controls + (1 - part) * way[ends[0]] + part * way[ends[1]]
+        edges.append(replace(edge, controls=moved))
+    return replace(panel, corners=panel.corners + way, edges=edges)
+
+
+def _draw_panel(
+    name: str, block: DocumentBlock[DrawnPanelBlock], moves: Mapping[str, Floats]
+) -> Draft:
+    """Return a panel from its outline, for a size whose corners move by ``moves`` (2,) [m]."""
     given = block.given
     corners, edges = [], []
     for k, corner in enumerate(given.outline):
@@ -139,6 +181,8 @@ def _draw_panel(name: str, block: DocumentBlock[DrawnPanelBlock]) -> Draft:
         lines=[np.array(line) for line in given.lines or ()],
         folds=given.folds or (),
     )
+    if moves:
+        panel = _move_corners(panel, moves)
     features: list[Feature] = []
     for k, dart in enumerate(given.darts or ()):
         number = _edge_number(block, ("darts", k, "edge"), dart.edge, panel)

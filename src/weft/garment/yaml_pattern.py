@@ -11,10 +11,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from weft.base.errors import PatternProblems, WeftError, did_you_mean
+import numpy as np
+
+from weft.base.arrays import Floats
+from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_mean
 from weft.base.schema.document import DocumentBlock, parse_document, read_document
-from weft.base.trees import Yaml, YamlMapping
+from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
+from weft.bodies.sizes import BODY_MEASURES, size_of
 from weft.garment.edge_chains import (
     Match,
     SewnCorners,
@@ -26,6 +30,7 @@ from weft.garment.pattern import Elastic, Panel, Pattern, Seam, SeamSide
 from weft.garment.pattern_schema import (
     BareSeam,
     ElasticBlock,
+    GradingBlock,
     JoinsBlock,
     PatternBlock,
     PatternDocument,
@@ -33,9 +38,10 @@ from weft.garment.pattern_schema import (
     Sides,
     given_fields,
 )
-from weft.garment.yaml_panels import PanelReader
+from weft.garment.yaml_panels import Moves, PanelReader
 
 _SOME_FIELDS = "`panels:`"
+SIZE = "size"  # the measure that is a size of clothes
 T = TypeVar("T")
 J = TypeVar("J", Seam, Elastic)
 
@@ -47,7 +53,8 @@ def read_yaml_pattern(
 
     Args:
         path: the file.
-        measures: values in place of the file's measures: ``{"waist": "80 cm"}``.
+        measures: values in place of the file's measures: ``{"waist": "80 cm"}``. A ``size`` that is
+            no measure of the file is a size of clothes (``weft.bodies.sizes``).
 
     Raises:
         PatternError: a file that cannot be read.
@@ -84,15 +91,66 @@ def _read(
         raise PatternProblems(problems)
     parts = PartReader(document)
     block = DocumentBlock(document, ("measures",), given.measures or {})
-    known = parts.attempt(lambda: read_measures(block, measures))
-    if known is None:
+    sized = parts.attempt(lambda: _measures_of_size(block, measures, given.grading))
+    known = parts.attempt(lambda: read_measures(block, sized or {}))
+    if known is None or sized is None:
         raise PatternProblems(parts.problems)  # every number may depend on the measures
     parts.document = replace(document, measures=known)
-    parts.read_panels(given.panels)
+    moves = parts.attempt(lambda: _moves_of_size(document, given, measures))
+    parts.read_panels(given.panels, moves or {})
     seams, elastics = parts.read_joins(given)
     fabric = Pattern.fabric if given.fabric is None else given.fabric
     panels = list(parts.panels.values())
     return Pattern(given.name or stem, panels, seams, elastics, fabric, source, parts.places)
+
+
+def _measures_of_size(
+    block: DocumentBlock[Json], given: Mapping[str, str | float], grading: GradingBlock | None
+) -> Mapping[str, str | float]:
+    """Return the measures in place of the file's: those of the body of a size, and the given ones.
+
+    Raises:
+        PatternError: the pattern cannot be graded.
+        MannequinError: a size that the table does not have.
+    """
+    if SIZE not in given or SIZE in block.given:
+        return given
+    size, rest = size_of(given[SIZE]), {n: v for n, v in given.items() if n != SIZE}
+    body = {n: f"{size.body[b]} m" for n, b in BODY_MEASURES.items() if n in block.given}
+    if not body and grading is None:
+        raise PatternError(
+            "size",
+            got=str(size),
+            where=block.document.path.name,
+            expected=f"a pattern with a measure named {', '.join(BODY_MEASURES)}, or `grading`",
+            hint="draft it from `measures`, or give its corners rules (docs/sizes.md)",
+        )
+    return body | rest
+
+
+def _moves_of_size(
+    document: PatternDocument, given: PatternBlock, measures: Mapping[str, str | float]
+) -> Moves:
+    """Return (2,) [m] by which corners move for a size, by panel and corner.
+
+    Raises:
+        PatternError: a rule for a panel that is not drawn in the file.
+    """
+    moves: dict[str, dict[str, Floats]] = {}
+    if given.grading is None or SIZE not in measures or SIZE in (given.measures or {}):
+        return moves
+    rules = document.read(GradingBlock, document.tree["grading"], ("grading",)).given
+    steps = (size_of(measures[SIZE]).number - rules.base) / rules.step
+    drawn = [n for n, tree in given.panels.items() if "outline" in (tree or {})]
+    for key, move in rules.corners.items():
+        panel, _, corner = key.rpartition(".")
+        if panel not in drawn:
+            expected = f"PANEL.CORNER of a panel with an outline: {', '.join(drawn)}"
+            raise document.field_error(
+                ("grading", "corners", key), repr(key), expected, did_you_mean(panel, drawn)
+            )
+        moves.setdefault(panel, {})[corner] = steps * np.array([move.dx, move.dy])
+    return moves
 
 
 class PartReader:
@@ -125,9 +183,14 @@ class PartReader:
             self.problems.append(error)
         return None
 
-    def read_panels(self, trees: YamlMapping) -> None:
-        """Read all panels, and the seams of their darts and pleats."""
-        reader = PanelReader(self.document, trees)
+    def read_panels(self, trees: YamlMapping, moves: Moves) -> None:
+        """Read all panels, and the seams of their darts and pleats.
+
+        Args:
+            trees: the block ``panels``.
+            moves: of corners, as of ``PanelReader``.
+        """
+        reader = PanelReader(self.document, trees, moves)
         for name in trees:
             where = self.document.where(("panels", name))
             self.places[f"panel {name}"] = where

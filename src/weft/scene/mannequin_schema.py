@@ -8,6 +8,7 @@ from weft.base.schema.block import fields_of
 from weft.base.schema.quantities import Size
 from weft.base.settings import settings_by_field
 from weft.base.trees import Json
+from weft.bodies.sizes import LEAST, size_of
 from weft.contact import Body, BodyFrames
 from weft.mannequin import MotionSettings, mannequin, measures_of
 from weft.mannequin.figure import FACES_PER_SIZE
@@ -33,7 +34,11 @@ def _measures() -> Json:
     return made
 
 
-_SIZE = Field(None, description="[m] of its edges, about; none: 0.9 % of the height")
+_SIZE = Field(
+    None,
+    description="a size of clothes, 40 (docs/sizes.md); or [m] of its edges, about; none: 0.9 % of "
+    "the height",
+)
 _FIELDS = {**_measures(), "size": (Size | None, _SIZE), **fields_of(MotionSettings)}
 
 
@@ -61,12 +66,21 @@ class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  
 
     @property
     def given(self) -> dict[str, float | None]:
-        """The measures [m] that the file gives; None for the others."""
-        return {name: getattr(self, name) for name in LENGTHS}
+        """The measures [m] that the file gives, or that its size has; None for the others."""
+        given = {name: getattr(self, name) for name in LENGTHS}
+        if self.size is None or self.size < LEAST:
+            return given
+        body = size_of(self.size, self.figure).body
+        return {n: body.get(n) if v is None else v for n, v in given.items()}
+
+    @property
+    def edges(self) -> float | None:
+        """The length [m] of its edges; None: the default."""
+        return None if self.size is None or self.size >= LEAST else float(self.size)
 
     def make(self, name: str) -> Body:
         """Return the figure and its frames; after the last frame it stays as it is."""
-        made = mannequin(self.figure, size=self.size, **self.given)
+        made = mannequin(self.figure, size=self.edges, **self.given)
         if self.motion == "a_pose":
             return Body(made.vertices, made.faces, None, name)
         moving = made.animate(self.settings, fps=self.fps)
@@ -76,7 +90,7 @@ class MannequinBlock(create_model("_Figure", __base__=ShapeBlock, **_FIELDS)):  
     def estimate(self) -> float:
         """Estimate the number of vertices from the size of the edges."""
         tall = measures_of(self.figure, **self.given).height
-        finer = 1.0 if self.size is None else float(0.0088 * tall / self.size) ** 2
+        finer = 1.0 if self.edges is None else float(0.0088 * tall / self.edges) ** 2
         return 0.5 * FACES_PER_SIZE * finer
 
     def frames(self) -> float:
