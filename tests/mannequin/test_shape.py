@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
+from weft.bodies.sections import girth, hull_perimeter
 from weft.contact.exact.intersections import intersections
 from weft.discretization.mesh import unique_edges
 from weft.mannequin import mannequin
 from weft.mannequin.contour import contour, is_manifold
 from weft.mannequin.figure import COARSEST, FINEST
-from weft.mannequin.girth_fit import hull_perimeter
-from weft.mannequin.measurements import girth
 from weft.mannequin.solids import Cone, Ellipsoid, Tube, Union, smooth_minimum
 
 X, Y, Z = np.eye(3)

@@ -4,5 +4,6 @@ Read ``body`` first: the triangle mesh that contact uses. ``shapes`` creates mes
 plates, surfaces of revolution, height fields, distance grids), ``motion`` prescribes how bodies
 move (keyframed paths and pins, sequences of positions, animated files), ``rigid`` contains bodies
 that forces and contacts move, and ``joints`` connects rigid bodies. ``nearest_points`` finds
-nearest points on a surface.
+nearest points on a surface. ``sections`` cuts meshes and measures the cuts with a tape;
+``landmarks`` finds the landmarks and girths of a person's body with them.
 """

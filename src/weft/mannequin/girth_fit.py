@@ -6,6 +6,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.errors import MannequinError
+from weft.bodies.sections import hull_perimeter
 from weft.mannequin.joints import Levels, rest_joints
 from weft.mannequin.limbs import limbs, thigh_width
 from weft.mannequin.measures import Measures
@@ -93,10 +94,3 @@ def cross_section(shape: Union, y: float, rays: int = RAYS) -> Floats:
         out = shape.distance(start + middle[:, None] * ahead, near) >= 0
         low, high = np.where(out, low, middle), np.where(out, middle, high)
     return np.asarray((0.5 * (low + high)[:, None] * ahead)[:, [0, 2]])
-
-
-def hull_perimeter(points: Floats) -> float:
-    """Return the perimeter [m] of the convex hull of points (n,2) [m]."""
-    from scipy.spatial import ConvexHull
-
-    return float(ConvexHull(points).area)  # SciPy's ``area`` of a plane hull is its perimeter
