@@ -43,6 +43,8 @@ class Bodice:
     bust_dart: float = 0.0  # width, on the side seam
     waist_ease: float = 1.04  # of a fitted bodice
     open_front: bool = False
+    strapless: bool = False  # ends at the underarm
+    wrap: float = 0.0  # fronts cross: the lowest cm of either side are the other front's end
     z: tuple[float, float] = (FRONT, BACK)
 
 
@@ -75,35 +77,35 @@ def add_bodice(draft: Draft, body: BodyMeasures, shape: Bodice) -> None:
     """
     back = _half(body, shape, front=False)
     front = _half(body, shape, front=True)
-    top = max(e.y for e in back) - _slope_drop(body, shape)
     hem = 0.0 if shape.fitted else shape.hem
-    low = body.neck_height - LOW - top
+    low = body.neck_height - LOW - (body.back_length + 1.0)
     for name, edges, z, outside in (
         ("ftorso", front, shape.z[0], 1),
         ("btorso", back, shape.z[1], -1),
     ):
         moved = tuple(replace(e, y=e.y + hem) for e in edges)
         left = DraftPanel(f"left_{name}", moved, (0.0, low - hem, z), outside=outside)
-        draft.add(left, left.mirror(f"right_{name}"))
-    for edge in ("shoulder", "side"):
-        draft.sew_sides(f"left_ftorso.{edge}", f"left_btorso.{edge}")
+        right = left.mirror(f"right_{name}")
+        if shape.wrap and name == "ftorso":
+            right = replace(right, place=(0.0, low - hem, z - 4.0))  # the right front is below
+        draft.add(left, right)
+    if not shape.strapless:
+        draft.sew_sides("left_ftorso.shoulder", "left_btorso.shoulder")
+    if shape.wrap:
+        draft.sew_sides("left_ftorso.side", "left_btorso.side_high")
+        draft.sew("right_ftorso.center", "left_btorso.side")
+        draft.sew("left_ftorso.center", "right_btorso.side")
+    else:
+        draft.sew_sides("left_ftorso.side", "left_btorso.side")
     if shape.bust_dart:
         draft.sew_sides("left_ftorso.bust_a", "left_ftorso.bust_b")
         draft.sew_sides("left_ftorso.bust_end", "left_btorso.side_high")
     if shape.fitted:
         for panel in ("left_ftorso", "left_btorso"):
             draft.sew_sides(f"{panel}.waist_dart_a", f"{panel}.waist_dart_b")
-    if not shape.open_front:
+    if not (shape.open_front or shape.wrap):
         draft.sew("right_ftorso.center", "left_ftorso.center")
     draft.sew("right_btorso.center", "left_btorso.center")
-
-
-def _slope_drop(body: BodyMeasures, shape: Bodice) -> float:
-    """Return how far [cm] the inner end of the shoulder seam is below the side of the neck, with
-    the sign that restores the side of the neck when it is subtracted from the seam's height.
-    """
-    fall = body.neck_height - body.shoulder_height
-    return -shape.neck * fall / (body.shoulder_half - body.neck_half)
 
 
 def _half(body: BodyMeasures, shape: Bodice, *, front: bool) -> list[Edge]:
@@ -120,6 +122,12 @@ def _half(body: BodyMeasures, shape: Bodice, *, front: bool) -> list[Edge]:
     edges = _lower(body, shape, underarm, front=front)
     hole = cubic((0.2, 0.32), (0.5, 0.2)) if front else cubic((0.2, 0.28), (0.5, 0.15))
     neckline = cubic((0.12, 0.3), (0.55, 0.32)) if front else bow(0.18, 0.7)
+    if shape.strapless:
+        return [*edges, Edge(*underarm, "upper", bow(-0.03)), Edge(0.0, underarm[1], "center")]
+    if shape.wrap and front:
+        end = next(e for e in edges if e.name == "side")
+        edges[0] = replace(edges[0], x=-end.x, y=end.y - shape.wrap)
+        neck_middle, neckline = (-end.x, end.y), bow(0.05)
     return [
         *edges,
         Edge(*underarm, "armhole", hole, "left_armhole"),
@@ -135,10 +143,13 @@ def _lower(body: BodyMeasures, shape: Bodice, underarm: Point, *, front: bool) -
     if not shape.fitted:
         low = (x + shape.flare, -shape.hem)
         edges = [Edge(0.0, -shape.hem, "hem", label="lower_interface"), Edge(*low, "side")]
+        if shape.wrap:
+            high = between(low, underarm, shape.wrap / math.dist(low, underarm))
+            edges = [edges[0], Edge(*high, "side")] if front else [*edges, Edge(*high, "side_high")]
     else:
-        side = 1.5
+        taken_in = 1.5  # by the side seam
         waist = body.waist * shape.waist_ease / 4 + (0.5 if front else -0.5)
-        low = (x - side, 0.0)
+        low = (x - taken_in, 0.0)
         width = max(0.8, low[0] - waist)
         at = 0.47 * waist + width / 2
         edges = [
