@@ -15,16 +15,20 @@ import numpy as np
 
 from weft.base.arrays import Bools, Faces, Floats, Positions
 from weft.base.errors import MeshError
+from weft.bodies.body_measures import HEIGHTS
 from weft.bodies.sections import cut_edges, cut_loop, tape_length
 from weft.discretization.connectivity import component_labels
 from weft.discretization.mesh import unique_edges
 
 UP = np.array([0.0, 1.0, 0.0])
 LOWEST, HIGHEST = 0.6, 2.6  # [m] statures of people, with a margin
-# Shares of the length from crotch to neck, and of the height of the crotch, from the ratios of
-# ANSUR II that weft.mannequin.joints states.
-WAIST, CHEST, HIP_WINDOW = 0.374, 0.645, (0.0, 0.17)
-KNEE, ANKLE, THIGH = 0.586, 0.084, 0.969
+# Shares of the length from crotch to neck, and of the height of the crotch.
+WAIST, CHEST = (
+    (HEIGHTS[n] - HEIGHTS["crotch"]) / (HEIGHTS["neck"] - HEIGHTS["crotch"])
+    for n in ("waist", "chest")
+)
+KNEE, ANKLE = (HEIGHTS[n] / HEIGHTS["crotch"] for n in ("knee", "ankle"))
+THIGH, HIP_WINDOW = 0.969, (0.0, 0.17)
 UNDERBUST, NECK_FRONT = 0.074, 0.11  # distances below chest and neck, over the same length
 UPPER_ARM = 0.558  # share of the arm above the elbow
 GROWTH = 1.25  # ratio of girths by which the section around an arm has reached the armpit

@@ -15,15 +15,6 @@ from weft.base.yaml_lines import read_yaml
 
 TABLE = Path(__file__).with_name("sizes.yaml")
 LEAST = 1.0  # smallest number of a size; lengths of edges, in meters, are below it
-# Measures of patterns, and the measure of the body that each one is. All others are the pattern's.
-BODY_MEASURES = {
-    "bust": "chest",
-    "chest": "chest",
-    "waist": "waist",
-    "hip": "hips",
-    "hips": "hips",
-    "height": "height",
-}
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,10 @@ def mannequin(
     ] = None,
     figure: Annotated[str, typer.Option(help="woman or man.")] = "woman",
     set_: Measure = None,
+    body: Annotated[
+        Path | None,
+        typer.Option(help="A file of its measures, weft's or GarmentCode's.", metavar="YAML"),
+    ] = None,
     pose: Annotated[str, typer.Option(help="a_pose, t_pose, arms_down or sit.")] = "a_pose",
     motion: Annotated[str, typer.Option(help="Of a .npz: walk, turn, sit or arms_down.")] = "walk",
     hold: Annotated[str, typer.Option(help="Time in the a-pose at first.")] = "0.5 s",
@@ -44,10 +48,16 @@ def mannequin(
     mannequins of their own: `weft explain scene.bodies.mannequin`.
     """
     from weft.base.errors import MannequinError
+    from weft.bodies.body_measures import BY_NAME, read_body
     from weft.io import FORMATS, suffixes, write_mesh
     from weft.mannequin import mannequin as make
+    from weft.mannequin.measures import LENGTHS
 
     named = split_pairs(set_, MannequinError, "NAME=LENGTH: chest=92 cm")
+    if body is not None:
+        given = read_body(body.name, body.parent)
+        own = {n: given[BY_NAME[n].name] for n in LENGTHS if BY_NAME[n].name in given}
+        named = {n: f"{v} m" for n, v in own.items()} | dict(named)
     moving = out is not None and out.suffix.lower() == ".npz"
     if out is not None and not moving:
         form = FORMATS.get(out.suffix.lower())

@@ -22,6 +22,7 @@ from weft.base.schema.block import ListOrBlock
 from weft.base.schema.document import DocumentBlock
 from weft.base.trees import Json, Yaml
 from weft.base.yaml_lines import Loc
+from weft.bodies.body_measures import read_body
 from weft.garment.curves import EdgeCurve
 from weft.garment.pattern import BorderCurve, Panel, Pattern, Placement, Seam, SeamSide
 from weft.garment.pattern_file import pattern_name, read_bytes
@@ -116,6 +117,8 @@ class _Properties(_Block):
     curvature_coords: Literal["relative", "absolute"] | None = None
     # whether panels are moved such that the mean of their vertices is their origin
     normalize_panel_translation: Truth | None = None
+    # measures of the body for which the pattern is drafted, or a file of them
+    body: Json | str | None = None
 
     @property
     def meters(self) -> float:
@@ -154,7 +157,17 @@ def read_garmentcode(path: Path) -> Pattern:
         raise block.error(("pattern", "panels"), "none", "at least one panel")
     known = {p.name: p for p in panels}
     seams = [_read_seam(i, block, s, known) for i, s in enumerate(given.stitches or ())]
-    return Pattern(pattern_name(path), panels, seams, source=str(path))
+    body = _read_body(path, units.body)
+    return Pattern(pattern_name(path), panels, seams, source=str(path), body=body)
+
+
+def _read_body(path: Path, given: Json | str | None) -> dict[str, float]:
+    """Return the measures of the body that a file declares, or that its tools wrote beside it."""
+    if given is None:
+        stem = path.stem.removesuffix("_specification")
+        names = (f"{stem}.body.yaml", f"{stem}_body_measurements.yaml", "body_measurements.yaml")
+        given = next((n for n in names if path.with_name(n).exists()), None)
+    return {} if given is None else read_body(given, path.parent, path.name)
 
 
 def _parse_json(path: Path) -> Yaml:

@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.base.arrays import Floats
 from weft.base.keyframes import Keys
+from weft.bodies.body_measures import levels_of
 from weft.fabric.fabric import FabricLike
 
 
@@ -232,6 +233,8 @@ class Pattern:
         fabric: of panels that do not name one.
         source: the file from which the pattern was read.
         places: file and line of each part, for messages: ``panel front`` -> ``skirt.yaml:12``.
+        body: measures in SI of the person for whom the pattern is drafted, by the names of
+            ``weft.bodies.body_measures``; empty: unknown.
     """
 
     name: str
@@ -241,7 +244,16 @@ class Pattern:
     fabric: FabricLike = "cotton"
     source: str = ""
     places: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, float] = field(default_factory=dict)
 
     def panel(self, name: str) -> Panel:
         """Return the panel of this name; raise ``KeyError`` if there is none."""
         return {p.name: p for p in self.panels}[name]
+
+
+def drafted_landmarks(pattern: Pattern) -> dict[str, float] | None:
+    """Return heights [m] of landmarks above the floor, of the body that the pattern declares.
+
+    Names are those of ``weft.bodies.body_measures.levels_of``. None: it declares no height.
+    """
+    return levels_of(pattern.body) or None

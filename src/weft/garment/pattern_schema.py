@@ -19,6 +19,7 @@ from weft.base.schema.document import DocumentBlock, YamlDocument
 from weft.base.trees import Json, Yaml
 from weft.base.units.expression import UnitValue
 from weft.base.yaml_lines import Loc
+from weft.bodies.body_measures import read_body
 from weft.garment.darts import ANGLE, Dart, Pleat, PleatKind
 from weft.garment.measures import Angle, Expression, FoldStiffness, Keyframed, Length, Number, Time
 from weft.garment.pattern import Closing, PatternFold, Placement, Wrap
@@ -49,6 +50,12 @@ class PatternDocument(YamlDocument):
         if given is None:
             raise problems[0] if len(problems) == 1 else PatternProblems(problems)
         return DocumentBlock(self, loc, given)
+
+    def read_body(self, given: "JoinsBlock") -> dict[str, float]:
+        """Return the measures of the body that the file declares, as ``Pattern.body``."""
+        if given.body is None:
+            return {}
+        return read_body(given.body, self.path.parent, self.where(("body",)))
 
 
 @dataclass(frozen=True)
@@ -270,6 +277,9 @@ class ElasticBlock(Block):
 class JoinsBlock(Block):
     """Fields of pattern and side-car files; seams and elastics are lists, or have names."""
 
+    body: Json | str | None = Field(
+        None, description="measures of the person for whom it is drafted, or a file of them"
+    )
     fabric: Yaml = None
     panels: Json | None = None
     seams: Yaml = None

@@ -76,7 +76,8 @@ def assemble_pattern(
     places = {f"panel {n}": p.where for n, p in used.items()} | parts.places
     fabric = Pattern.fabric if car.given.fabric is None else car.given.fabric
     seams = _match_seam_words(used) + seams
-    return Pattern(name, panels, seams, elastics, fabric, str(path), places)
+    body = car.document.read_body(car.given)
+    return Pattern(name, panels, seams, elastics, fabric, str(path), places, body)
 
 
 def _select_panels(

@@ -18,7 +18,8 @@ from weft.base.errors import PatternError, PatternProblems, WeftError, did_you_m
 from weft.base.schema.document import DocumentBlock, parse_document, read_document
 from weft.base.trees import Json, Yaml, YamlMapping
 from weft.base.yaml_lines import Loc
-from weft.bodies.sizes import BODY_MEASURES, size_of
+from weft.bodies.body_measures import BY_NAME
+from weft.bodies.sizes import size_of
 from weft.garment.edge_chains import (
     Match,
     SewnCorners,
@@ -101,7 +102,9 @@ def _read(
     seams, elastics = parts.read_joins(given)
     fabric = Pattern.fabric if given.fabric is None else given.fabric
     panels = list(parts.panels.values())
-    return Pattern(given.name or stem, panels, seams, elastics, fabric, source, parts.places)
+    body = document.read_body(given)
+    name = given.name or stem
+    return Pattern(name, panels, seams, elastics, fabric, source, parts.places, body)
 
 
 def _measures_of_size(
@@ -116,13 +119,14 @@ def _measures_of_size(
     if SIZE not in given or SIZE in block.given:
         return given
     size, rest = size_of(given[SIZE]), {n: v for n, v in given.items() if n != SIZE}
-    body = {n: f"{size.body[b]} m" for n, b in BODY_MEASURES.items() if n in block.given}
+    known = {n: m.name for n, m in BY_NAME.items() if m.name in size.body}
+    body = {n: f"{size.body[b]} m" for n, b in known.items() if n in block.given}
     if not body and grading is None:
         raise PatternError(
             "size",
             got=str(size),
             where=block.document.path.name,
-            expected=f"a pattern with a measure named {', '.join(BODY_MEASURES)}, or `grading`",
+            expected=f"a pattern with a measure named {', '.join(known)}, or `grading`",
             hint="draft it from `measures`, or give its corners rules (docs/sizes.md)",
         )
     return body | rest

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weft.base.arrays import Floats
+from weft.bodies.body_measures import HEIGHTS
 from weft.mannequin.measures import CHEST_HEIGHT, INSEAM_OVER_HEIGHT, STATURE, Measures
 
 TRUNK = ("pelvis", "spine", "chest", "neck", "head")
@@ -30,19 +31,6 @@ _ABOVE = {
 ABDUCTION = np.radians(42.0)  # of the arms in the a-pose, from the vertical
 TOE_OUT = np.radians(5.0)
 
-# Heights over the stature (ANSUR II: means of all over 1714.41 mm; hip joint: Drillis & Contini).
-HEIGHTS: Mapping[str, float] = {
-    "ankle": 69.58 / 1714.41,  # lateral malleolus
-    "knee": 483.24 / 1714.41,  # lateral femoral epicondyle
-    "crotch": INSEAM_OVER_HEIGHT,
-    "hips": 870.15 / 1714.41,  # buttock height
-    "hip": 0.525,  # the joint
-    "crest": 1040.06 / 1714.41,  # iliocristale
-    "waist": 0.5 * (1040.06 + 1099.59) / 1714.41,  # between crest and tenth rib, as in ISO 8559-1
-    "shoulder": 1406.16 / 1714.41,  # acromion
-    "neck": 1477.49 / 1714.41,  # cervicale
-    "throat": 0.8625,  # where the neck is thinnest
-}
 FOOT_OVER_HEIGHT = 263.03 / 1714.41
 BALL_OVER_FOOT = 194.75 / 263.03
 HAND_OVER_HEIGHT = 189.29 / 1714.41

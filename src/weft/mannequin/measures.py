@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from weft.base.errors import MannequinError, check_known
 from weft.base.runtime_types import checked
 from weft.base.settings import REQUIRED, Size, documented, setting, settings_by_field
+from weft.bodies.body_measures import HEIGHTS
 
 FIGURES = ("woman", "man")
 
@@ -33,7 +34,7 @@ STATURE = {"woman": 1628.5, "man": 1756.2}
 NECK = {"woman": 330.1, "man": 397.6}
 BIACROMIAL = {"woman": 365.3, "man": 415.7}
 CHEST_HEIGHT = {"woman": 1178.0, "man": 1288.0}
-INSEAM_OVER_HEIGHT = 825.11 / 1714.41
+INSEAM_OVER_HEIGHT = HEIGHTS["crotch"]
 ARM_OVER_HEIGHT = (327.37 + 259.19) / 1714.41  # acromion to radiale, to stylion
 SLIM = 0.96  # factor of thigh girths, so that there is a gap between the thighs
 THIGH_OVER_HIPS = 622.20 / 1020.08
